@@ -1,0 +1,121 @@
+import js from "@eslint/js";
+import importX from "eslint-plugin-import-x";
+import tseslint from "typescript-eslint";
+
+// The folders of src/ by layer (docs/architecture.md). A file imports its own folder and folders of a
+// smaller layer, nothing else.
+const layers = [
+  ["base"],
+  ["text", "trajectory", "autodiff", "advantages"],
+  ["data", "retrieval", "onnx", "losses", "rewards"],
+  ["models", "env"],
+  ["engine"],
+  ["rollout"],
+  ["train", "synth", "evaluate"],
+  ["recipe"],
+  ["server", "cli"],
+];
+
+// Each dependency has one importing folder (docs/adr/0001-dependencies.md).
+const owners = {
+  "onnxruntime-node": "onnx",
+  "@bufbuild/protobuf": "onnx",
+  flexsearch: "text",
+  "@huggingface/tokenizers": "text",
+  "@huggingface/jinja": "text",
+  commander: "cli",
+  "cli-progress": "cli",
+  yaml: "recipe",
+};
+
+const folders = layers.flat();
+const rank = Object.fromEntries(layers.flatMap((names, i) => names.map((name) => [name, i])));
+const zones = folders.flatMap((target) =>
+  folders
+    .filter((from) => from !== target && rank[from] >= rank[target])
+    .map((from) => ({
+      target: `./src/${target}`,
+      from: `./src/${from}`,
+      message: `${target}/ (layer ${rank[target]}) may not import ${from}/ (layer ${rank[from]}).`,
+    })),
+);
+const ownerRules = folders.map((folder) => ({
+  files: [`src/${folder}/**/*.ts`],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        patterns: Object.entries(owners)
+          .filter(([, owner]) => owner !== folder)
+          .map(([name, owner]) => ({
+            group: [name, `${name}/*`],
+            message: `Only src/${owner}/ imports ${name}.`,
+          })),
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ["dist/", "runs/", "src/onnx/schema/", "coverage/"] },
+  js.configs.recommended,
+  { files: ["**/*.ts"], extends: tseslint.configs.strictTypeChecked },
+  {
+    files: ["**/*.ts"],
+    languageOptions: { parserOptions: { projectService: true } },
+    plugins: { "import-x": importX },
+    settings: { "import-x/resolver-next": [importX.createNodeResolver({ extensions: [".ts"] })] },
+    rules: {
+      "import-x/no-restricted-paths": ["error", { zones }],
+      "import-x/no-cycle": "error",
+      "import-x/no-default-export": "error",
+      "no-console": "error",
+      "max-lines": ["error", { max: 400, skipBlankLines: true, skipComments: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/prefer-nullish-coalescing": "error",
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true },
+      ],
+      "@typescript-eslint/no-unnecessary-condition": [
+        "error",
+        { allowConstantLoopConditions: true },
+      ],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+    },
+  },
+  {
+    // Numeric kernels on typed arrays: an index within bounds by construction needs no check.
+    files: [
+      "src/base/random.ts",
+      "src/retrieval/**/*.ts",
+      "src/advantages/**/*.ts",
+      "src/engine/local/**/*.ts",
+      "src/models/**/*.ts",
+      "test/**/*.ts",
+    ],
+    rules: { "@typescript-eslint/no-non-null-assertion": "off" },
+  },
+  ...ownerRules,
+  {
+    files: ["src/cli/**/*.ts"],
+    rules: { "no-console": "off" },
+  },
+  {
+    files: ["vitest.config.ts", "eslint.config.js"],
+    rules: { "import-x/no-default-export": "off" },
+  },
+  {
+    files: ["**/*.js", "**/*.mjs"],
+    languageOptions: {
+      globals: {
+        process: "readonly",
+        console: "readonly",
+        performance: "readonly",
+        URL: "readonly",
+        Buffer: "readonly",
+        setTimeout: "readonly",
+      },
+    },
+  },
+);

@@ -1,0 +1,57 @@
+/**
+ * Error classes say who must act, codes say what happened. Every code is listed here with one sentence;
+ * `docs/errors.md` is generated from this table and a test checks that each code can be reached.
+ *
+ * A message reads: where → what was found → what is allowed → what to do.
+ */
+export const ERROR_CODES = {
+  FILE_MISSING: "A file that was named does not exist or cannot be read.",
+  FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
+  FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
+  JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
+  PART_TWICE: "Two parts of one kind share a name.",
+  RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or lies outside its range.",
+  RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",
+  PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+interface ErrorOptions {
+  /** The original failure, kept for `--debug`. */
+  cause?: unknown;
+}
+
+/** A failure that says who must act (the class) and what happened (the code). */
+export abstract class AgentrlError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** Edit the recipe or the flags. Exit code 2. */
+export class ConfigError extends AgentrlError {}
+
+/** Fix a file. Exit code 3. */
+export class DataError extends AgentrlError {}
+
+/** Fix a graph: shapes of an operation do not agree. Exit code 1: graphs are ours. */
+export class ShapeError extends AgentrlError {}
+
+/** One rollout failed; it is recorded on its trajectory and the run goes on. */
+export class RolloutError extends AgentrlError {}
+
+/** Disk, network or runtime failed. Exit code 4. */
+export class ExternalError extends AgentrlError {}
+
+/** A bug of ours. Exit code 1. */
+export class InternalError extends AgentrlError {}
+
+/** Short text of any thrown value, for a message or a log line. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

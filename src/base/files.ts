@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DataError, errorMessage, ExternalError } from "./errors.ts";
+
+/**
+ * Writes a file whole or not at all: temporary name beside it, fsync, rename.
+ * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays.
+ */
+export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
+  await writeAtomic(path, async (write) => {
+    await write(content);
+  });
+}
+
+/** As `writeFileAtomic`, for content that is produced piece by piece. */
+export async function writeAtomic(
+  path: string,
+  produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const temporary = `${path}.tmp-${process.pid}`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(temporary, "w");
+    try {
+      await produce(async (piece) => {
+        await file.writeFile(piece);
+      });
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (isSystemError(error)) {
+      throw new ExternalError(
+        "FILE_WRITE_FAILED",
+        `${path}: could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+/** JSON with two-space indentation and a final newline, written atomically. */
+export async function writeJson(path: string, value: unknown): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * @throws {DataError} FILE_MISSING when there is none, FILE_NOT_JSON when it does not parse.
+ */
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readText(path);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new DataError("FILE_NOT_JSON", `${path}: is not JSON (${errorMessage(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws {DataError} FILE_MISSING */
+export async function readText(path: string): Promise<string> {
+  return (await readBytes(path)).toString("utf8");
+}
+
+/** @throws {DataError} FILE_MISSING */
+export async function readBytes(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** SHA-256 of a file's bytes, in hex, streamed. */
+export async function sha256File(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/** SHA-256 of text or bytes, in hex. */
+export function sha256(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "syscall" in error;
+}

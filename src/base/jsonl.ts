@@ -1,0 +1,89 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { createGunzip } from "node:zlib";
+import { DataError, errorMessage, ExternalError } from "./errors.ts";
+
+/** One parsed line and where it stands, for messages. */
+export interface JsonLine {
+  value: unknown;
+  /** From 1. */
+  line: number;
+}
+
+/**
+ * The values of a JSON-lines file (`.gz` is unpacked), streamed. Blank lines are skipped.
+ *
+ * @param options.tolerateCutEnd an append-only log may end in a half-written line: it is dropped instead of thrown.
+ * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING.
+ */
+export async function* readJsonl(
+  path: string,
+  options: { tolerateCutEnd?: boolean } = {},
+): AsyncGenerator<JsonLine> {
+  const file = createReadStream(path);
+  const source = path.endsWith(".gz") ? file.pipe(createGunzip()) : file;
+  file.on("error", (error) => source.destroy(error));
+  const lines = createInterface({ input: source, crlfDelay: Infinity });
+  let line = 0;
+  let failed: DataError | null = null;
+  try {
+    for await (const text of lines) {
+      line += 1;
+      if (failed !== null) throw failed;
+      if (text.trim() === "") continue;
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch (error) {
+        failed = new DataError(
+          "JSONL_BAD_LINE",
+          `${path}:${line}: is not JSON (${errorMessage(error)}). Each line must be one JSON value; mend or drop the line.`,
+          { cause: error },
+        );
+        continue;
+      }
+      yield { value, line };
+    }
+  } catch (error) {
+    if (error instanceof DataError) throw error;
+    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
+      cause: error,
+    });
+  }
+  if (failed !== null && options.tolerateCutEnd !== true) throw failed;
+}
+
+/** Appends values to a JSON-lines file, one line each, in order. */
+export interface JsonlWriter {
+  append(value: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens an append-only JSON-lines log.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function openJsonl(path: string): Promise<JsonlWriter> {
+  const failed = (error: unknown): ExternalError =>
+    new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${path}: could not be appended to (${errorMessage(error)}). Lines written before are kept.`,
+      { cause: error },
+    );
+  try {
+    const file = await open(path, "a");
+    return {
+      append: async (value) => {
+        try {
+          await file.appendFile(`${JSON.stringify(value)}\n`);
+        } catch (error) {
+          throw failed(error);
+        }
+      },
+      close: () => file.close(),
+    };
+  } catch (error) {
+    throw failed(error);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The known name closest to a misspelt one, or null when nothing is close.
+ *
+ * @param name what was written.
+ * @param known the allowed names.
+ * @returns the name with the smallest edit distance (ignoring case, `_` and `-` alike), if that distance is at
+ *   most a third of the longer name.
+ * @example nearestName("exact_match", ["exact-match", "token-f1"]) // "exact-match"
+ */
+export function nearestName(name: string, known: readonly string[]): string | null {
+  let best: string | null = null;
+  let bestDistance = Infinity;
+  for (const candidate of known) {
+    const distance = editDistance(fold(name), fold(candidate));
+    if (distance < bestDistance && distance <= Math.max(name.length, candidate.length) / 3) {
+      best = candidate;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** "Did you mean …? Known: …." for an error message; lists come from the registry, never by hand. */
+export function suggest(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const hint = nearest === null ? "" : `Did you mean "${nearest}"? `;
+  return `${hint}Known: ${known.join(", ")}.`;
+}
+
+function fold(name: string): string {
+  return name.toLowerCase().replaceAll("_", "-");
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(substitution, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

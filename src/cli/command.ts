@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+
+/** The borders of the command line: injected, so that commands can be tested without a process. */
+export interface CliContext {
+  /** Results only; nothing else ever goes to stdout. */
+  out(text: string): void;
+  /** Everything for people: progress, notes, warnings. Silent under --quiet. */
+  note(text: string): void;
+  /** Progress that overwrites itself; shown on a terminal only, silent under --quiet. */
+  readonly terminal: boolean;
+  /** Aborted on Ctrl-C: finish what is being written, keep it, and throw the reason. */
+  readonly signal: AbortSignal;
+}
+
+/** One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts. */
+export interface CliCommand {
+  readonly name: string;
+  /** Adds itself to the program. Actions throw AgentrlError; `main` prints it and sets the exit code. */
+  register(program: Command, context: CliContext): void;
+}

@@ -1,0 +1,35 @@
+/** A unit of a corpus that a retriever returns whole. */
+export interface Passage {
+  id: string;
+  /** May be empty. */
+  title: string;
+  text: string;
+}
+
+/** A question with its accepted answers. */
+export interface Task {
+  /** Unique within its dataset. */
+  id: string;
+  question: string;
+  /** Accepted answers, at least one; any of them counts. */
+  references: string[];
+  /** Name of the dataset that it comes from. */
+  source: string;
+  annotations: TaskAnnotations;
+}
+
+/** Gold beyond the answers. Every field is optional: a reward or metric that needs an absent one skips the task. */
+export interface TaskAnnotations {
+  /** Kind of question as its dataset names it: "bridge", "comparison", "yes-no", … */
+  type?: string;
+  /** Passages that must be read in sequence or together to answer. */
+  hops?: number;
+  /** Ids of the passages that together answer the question, in order of the chain where there is one. */
+  supportingPassages?: string[];
+  /** Sentences that together answer the question. */
+  supportingFacts?: { title: string; sentence: number }[];
+  /** The question's own passages (distractor setting). */
+  context?: Passage[];
+  /** Steps from question to answer; `question` may use #1, #2 for earlier answers. */
+  decomposition?: { question: string; answer: string; passage: string | null }[];
+}

@@ -1,0 +1,116 @@
+/**
+ * The central record: everything upstream writes it, everything downstream reads it.
+ *
+ * A trajectory is a list of *calls* to a model. A call continues the token sequence of its `parent` call (a chat: each
+ * extends the last) or, with `parent: null`, starts from a prompt built anew. Two calls with one parent are a branch.
+ * Tokens in, tokens out: ids are kept as they were sampled and never decoded and re-encoded.
+ */
+
+/** Who wrote a token. From it a rule (`lossOn`) makes the loss mask. */
+export type Owner = "policy" | "environment" | "template" | "inserted";
+
+/** A run of tokens with one owner. */
+export interface Segment {
+  owner: Owner;
+  ids: number[];
+  /** Log-probability (nats) of each id under the distribution that it was sampled from; null where nothing was sampled. */
+  logprobs: number[] | null;
+}
+
+/** Why a model stopped writing: its end token, a stop string, its token budget, or the context was full. */
+export type CallFinish = "eos" | "stop" | "length" | "context";
+
+/** One request to a model. */
+export interface Call {
+  /** Index in `calls` of the call whose whole sequence (prompt and completion) this one continues; null: built anew. */
+  parent: number | null;
+  /** Which model answered: "policy", or the role's name in the recipe. */
+  role: string;
+  /** Number of optimiser steps that the sampled weights had seen; null for a model that is not trained. */
+  policyVersion: number | null;
+  /** Tokens put after the parent's sequence before sampling. */
+  prompt: Segment[];
+  /** What the model wrote; tokens forced on it are segments of owner "inserted". */
+  completion: Segment[];
+  finish: CallFinish;
+}
+
+/** What the policy asked for, as its protocol parsed it. */
+export interface Action {
+  /** Name of the tool, or "answer". */
+  tool: string;
+  /** Argument as text; tools with structured arguments parse it themselves. */
+  input: string;
+}
+
+/** Something a turn did wrong, by the protocol's own codes; what follows from it is the policy `onInvalid`'s choice. */
+export interface Problem {
+  code: string;
+  message: string;
+}
+
+/** What came back for one action. Only `text` is shown to the policy, and only `text` is ever shortened. */
+export interface Observation {
+  tool: string;
+  text: string;
+  /** Ids of the passages shown, best first. */
+  passageIds?: string[];
+  /** Anything structured that rewards may read. */
+  data?: unknown;
+  problem?: Problem;
+}
+
+/** One policy message and what came back. */
+export interface Turn {
+  /** Index in `calls`. */
+  call: number;
+  /** The message's text up to the protocol's cut, as scored. */
+  text: string;
+  actions: Action[];
+  problems: Problem[];
+  observations: Observation[];
+}
+
+/** A reward by name and address. */
+export interface RewardValue {
+  name: string;
+  /** null: cannot be scored. */
+  value: number | null;
+  /** null: the whole trajectory. `token` counts within the call's completion. */
+  at: { call: number; token?: number } | null;
+}
+
+/** Why a trajectory ended. A closed union: the reason can be scored. */
+export type EndReason =
+  | "answered"
+  | "no-answer"
+  | "turn-limit"
+  | "token-limit"
+  | "context-limit"
+  | "invalid"
+  | "tool-error"
+  | "model-error"
+  | "timeout"
+  | "cancelled";
+
+export interface Trajectory {
+  id: string;
+  taskId: string;
+  /** Trajectories that are compared with each other; any number, not necessarily adjacent. */
+  groupId: string;
+  /** What it was made for; only "train" enters a batch. */
+  purpose: "train" | "eval" | "baseline";
+  seed: number;
+  calls: Call[];
+  turns: Turn[];
+  /** The final answer by the protocol's extraction rule; null when there is none. */
+  answer: string | null;
+  end: EndReason;
+  /** Present when `end` is an error: which border it crossed and what it said. */
+  error?: { boundary: string; code: string; message: string };
+  rewards: RewardValue[];
+  /** The combined reward; null when it cannot be scored, or before scoring. */
+  reward: number | null;
+  /** Wall time in milliseconds by part; the only field that differs between two runs of one seed. */
+  timings?: Record<string, number>;
+}
