@@ -8,11 +8,24 @@ export const ERROR_CODES = {
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
+  GRAPH_MIXED: "An operator was given values of two graphs, or none.",
+  GRAPH_NAME_TWICE: "Two inputs of one graph share a name.",
+  GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
+  GRAPH_NO_DERIVATIVE: "A gradient was asked for a value on which the loss does not depend.",
   JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
   PART_TWICE: "Two parts of one kind share a name.",
   RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or lies outside its range.",
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
+  USAGE:
+    "The command line does not say what to do: unknown command or option, missing argument, bad value.",
+  SCORE_MISSED: "A score required with --require was missed.",
+  SCORE_UNAVAILABLE:
+    "A required score could not be computed: nothing to evaluate, or its judge is down.",
+  RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
+  SHAPE_BROADCAST: "Two tensor shapes do not broadcast.",
+  SHAPE_MATMUL: "The inner axes of a matrix product differ.",
+  SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
@@ -47,6 +60,9 @@ export class RolloutError extends AgentrlError {}
 
 /** Disk, network or runtime failed. Exit code 4. */
 export class ExternalError extends AgentrlError {}
+
+/** The work is done, its score falls short: SCORE_MISSED (exit code 5) or SCORE_UNAVAILABLE (exit code 6). */
+export class ScoreError extends AgentrlError {}
 
 /** A bug of ours. Exit code 1. */
 export class InternalError extends AgentrlError {}

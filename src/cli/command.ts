@@ -2,9 +2,9 @@ import type { Command } from "commander";
 
 /** The borders of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {
-  /** Results only; nothing else ever goes to stdout. */
+  /** Results only; nothing else ever goes to stdout. A final newline is added where it lacks one. */
   out(text: string): void;
-  /** Everything for people: progress, notes, warnings. Silent under --quiet. */
+  /** Everything for people: progress, notes, warnings, on stderr. Silent under --quiet. Final newline as in `out`. */
   note(text: string): void;
   /** Progress that overwrites itself; shown on a terminal only, silent under --quiet. */
   readonly terminal: boolean;
@@ -12,7 +12,10 @@ export interface CliContext {
   readonly signal: AbortSignal;
 }
 
-/** One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts. */
+/**
+ * One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts.
+ * Import what is slow to load (runtime, models) inside the action: `agentrl --help` loads every command file.
+ */
 export interface CliCommand {
   readonly name: string;
   /** Adds itself to the program. Actions throw AgentrlError; `main` prints it and sets the exit code. */

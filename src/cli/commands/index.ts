@@ -1,0 +1,16 @@
+import type { CliCommand } from "../command.ts";
+import { doctorCommand } from "./doctor.ts";
+
+/** Commands that serve one purpose, under one heading of `agentrl --help`. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly CliCommand[];
+}
+
+/** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
+export const commandGroups: readonly CommandGroup[] = [
+  { title: "Data and search", commands: [] },
+  { title: "Training", commands: [] },
+  { title: "Measuring", commands: [] },
+  { title: "Looking", commands: [doctorCommand] },
+];

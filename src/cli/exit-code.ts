@@ -1,0 +1,43 @@
+import {
+  AgentrlError,
+  ConfigError,
+  DataError,
+  ExternalError,
+  RolloutError,
+  ScoreError,
+} from "../base/errors.ts";
+
+/** What the process's exit status says. */
+export const EXIT = {
+  done: 0,
+  bug: 1,
+  usage: 2,
+  data: 3,
+  failed: 4,
+  scoreMissed: 5,
+  notEvaluated: 6,
+  /** Ctrl-C: 128 + SIGINT. */
+  interrupted: 130,
+  /** The reader of stdout went away: 128 + SIGPIPE. */
+  pipeClosed: 141,
+} as const;
+
+const byClass = [
+  [ConfigError, EXIT.usage],
+  [DataError, EXIT.data],
+  [ExternalError, EXIT.failed],
+  [RolloutError, EXIT.failed],
+] as const;
+
+/** The exit status for anything that a command threw; what is not one of our classes is a bug of ours. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof ScoreError) {
+    return error.code === "SCORE_MISSED" ? EXIT.scoreMissed : EXIT.notEvaluated;
+  }
+  return byClass.find(([type]) => error instanceof type)?.[1] ?? EXIT.bug;
+}
+
+/** Whether to show the message alone: somebody else than us can act on it. */
+export function isKnown(error: unknown): error is AgentrlError {
+  return error instanceof AgentrlError && exitCodeOf(error) !== EXIT.bug;
+}

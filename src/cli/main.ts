@@ -1,0 +1,129 @@
+import { CommanderError } from "commander";
+import { ConfigError, errorMessage } from "../base/errors.ts";
+import type { CliContext } from "./command.ts";
+import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
+import { type CliIo, processIo } from "./io.ts";
+import { packageVersion } from "./package-info.ts";
+import { buildProgram } from "./program.ts";
+
+/** Why the signal is aborted when a run is asked to stop. */
+class StopReason extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.name = "AbortError";
+    this.exitCode = exitCode;
+  }
+}
+
+/** What is known only once the command line is read, or once something went wrong. */
+interface RunState {
+  quiet: boolean;
+  debug: boolean;
+  /** Command whose line has the mistake, for "see … --help". */
+  misused: string;
+}
+
+/**
+ * Runs one command line. The only place that prints errors and decides the exit status.
+ *
+ * @param argv arguments after the program's name.
+ * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required
+ *   score was missed, 6 could not be evaluated, 130 interrupted.
+ */
+export async function main(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
+  const state: RunState = { quiet: false, debug: argv.includes("--debug"), misused: "agentrl" };
+  const abort = new AbortController();
+  const context = createContext(io, state, abort.signal);
+  const stopListening = io.onStop((reason) => {
+    if (reason === "pipe-closed") {
+      abort.abort(new StopReason("The reader of the output went away.", EXIT.pipeClosed));
+      return;
+    }
+    io.err("\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n");
+    abort.abort(new StopReason("Interrupted.", EXIT.interrupted));
+  });
+  try {
+    const program = buildProgram(context, io, {
+      onStart: (options) => {
+        state.quiet = options.quiet === true;
+      },
+      onUsageError: (path) => {
+        state.misused = path;
+      },
+    });
+    if (argv.length === 0) io.out(program.helpInformation());
+    else await program.parseAsync(argv, { from: "user" });
+    return abort.signal.reason instanceof StopReason ? abort.signal.reason.exitCode : EXIT.done;
+  } catch (error) {
+    return report(error, io, state, abort.signal);
+  } finally {
+    stopListening();
+  }
+}
+
+function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliContext {
+  const withNewline = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+  return {
+    out: (text) => {
+      io.out(withNewline(text));
+    },
+    note: (text) => {
+      if (!state.quiet) io.err(withNewline(text));
+    },
+    get terminal() {
+      return io.terminal && !state.quiet;
+    },
+    signal,
+  };
+}
+
+/** Prints an error as its reader needs it; returns the exit status. */
+function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal): number {
+  if (signal.reason instanceof StopReason && isAbort(error, signal)) return signal.reason.exitCode;
+  if (error instanceof CommanderError) {
+    // Help (asked for, or shown for a family without a subcommand) and the version are printed by now.
+    if (error.exitCode === 0) return EXIT.done;
+    if (error.code === "commander.help") return EXIT.usage;
+    return report(usageError(error, state.misused), io, state, signal);
+  }
+  if (isKnown(error)) {
+    io.err(`error: ${error.message} [${error.code}]\n`);
+    if (state.debug) io.err(`${stackOf(error)}\n`);
+    return exitCodeOf(error);
+  }
+  io.err(
+    `error: this is a bug in agentrl, not in what you did: ${errorMessage(error)}\n` +
+      `Please report it with the command line and these lines:\n` +
+      `agentrl ${packageVersion()}, Node ${process.version}, ${process.platform} ${process.arch}\n` +
+      `${stackOf(error)}\n`,
+  );
+  return exitCodeOf(error);
+}
+
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (error === signal.reason) return true;
+  return (
+    error instanceof Error && (error.name === "AbortError" || isAbortCause(error.cause, signal))
+  );
+}
+
+function isAbortCause(cause: unknown, signal: AbortSignal): boolean {
+  return cause !== undefined && isAbort(cause, signal);
+}
+
+/** Commander's sentence in the form of ours. */
+function usageError(error: CommanderError, path: string): ConfigError {
+  const sentence = error.message
+    .replace(/^error: /, "")
+    .replace(/\n\((Did you mean .*\?)\)$/, ". $1")
+    .replace(/([^.?])$/, "$1.");
+  return new ConfigError("USAGE", `${sentence} See \`${path} --help\`.`, { cause: error });
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}

@@ -1,0 +1,52 @@
+import { InvalidArgumentError, Option } from "commander";
+
+/**
+ * Options that mean the same in every command. None has a default: the recipe or the command's own code has it.
+ * --quiet and --debug need no mention; every command takes them.
+ */
+export function jsonOption(what = "one JSON document on stdout"): Option {
+  return new Option("--json", what);
+}
+
+/** --seed N, a whole number from 0. */
+export function seedOption(what = "same seed, same result"): Option {
+  return new Option("--seed <n>", what).argParser(wholeNumber(0));
+}
+
+/** --out PATH: where the result is written. */
+export function outOption(what: string): Option {
+  return new Option("--out <path>", what);
+}
+
+/** --set key=value, any number of times: settings that win over the recipe. */
+export function setOption(): Option {
+  return new Option(
+    "--set <key=value>",
+    "override a setting of the recipe, e.g. algorithm.groupSize=4; repeatable",
+  ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+}
+
+/** Parser for an option's argument: a whole number from `min` to `max`. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^-?\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range(min, max)}.`);
+  };
+}
+
+/** Parser for an option's argument: any finite number from `min` to `max`. */
+export function decimal(min = -Infinity, max = Infinity): (text: string) => number {
+  return (text) => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if (Number.isFinite(value) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a number ${range(min, max)}.`.replace(" .", "."));
+  };
+}
+
+function range(min: number, max: number): string {
+  if (max === Infinity || max === Number.MAX_SAFE_INTEGER) {
+    return min === -Infinity ? "" : `from ${min}`;
+  }
+  return min === -Infinity ? `up to ${max}` : `from ${min} to ${max}`;
+}

@@ -1,0 +1,66 @@
+import { Command } from "commander";
+import type { CliContext } from "./command.ts";
+import { commandGroups } from "./commands/index.ts";
+import type { CliIo } from "./io.ts";
+import { packageVersion } from "./package-info.ts";
+import { rootHelp } from "./root-help.ts";
+
+interface ProgramEvents {
+  /** Before an action runs, with the options that every command takes. */
+  onStart(options: { quiet?: boolean; debug?: boolean }): void;
+  /** Commander found a mistake on the command line of `path` ("agentrl index build"). */
+  onUsageError(path: string): void;
+}
+
+/**
+ * The commander program with every registered command. Commander never prints or exits by itself: its text goes
+ * through `io`, its exits become errors that `main` reads.
+ */
+export function buildProgram(context: CliContext, io: CliIo, events: ProgramEvents): Command {
+  const program = new Command("agentrl")
+    .description("agentic-RAG reinforcement learning, all of it in Node")
+    .version(packageVersion(), "--version", "print the version")
+    .helpOption("-h, --help", "explain a command")
+    .option("--quiet", "results and errors only")
+    .option("--debug", "show where an error comes from")
+    .hook("preAction", (_program, action) => {
+      events.onStart(action.optsWithGlobals());
+    });
+  for (const { title, commands } of commandGroups) {
+    program.commandsGroup(title);
+    for (const command of commands) command.register(program, context);
+  }
+  program.configureHelp({ formatHelp: () => rootHelp(program) });
+  for (const command of withDescendants(program)) {
+    const path = pathOf(command);
+    command.exitOverride().configureOutput({
+      writeOut: (text) => {
+        io.out(text);
+      },
+      writeErr: (text) => {
+        io.err(text);
+      },
+      getOutHelpWidth: () => io.width,
+      getErrHelpWidth: () => io.width,
+      outputError: () => {
+        events.onUsageError(path);
+      },
+    });
+    if (command !== program) command.configureHelp({}).helpOption("-h, --help", "explain this");
+    if (command.commands.length > 0) command.helpCommand(false);
+    else
+      command.addHelpText(
+        "after",
+        "\nEverywhere: --quiet (results and errors only), --debug (stacks).",
+      );
+  }
+  return program;
+}
+
+function withDescendants(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)];
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { table } from "./table.ts";
+
+/** What `agentrl` and `agentrl --help` show: where to start, then every command by purpose, on one screen. */
+export function rootHelp(program: Command): string {
+  const titles = [...new Set(program.commands.map((command) => command.helpGroup()))];
+  const groups = titles.map((title): [string, string[][]] => [
+    title,
+    program.commands
+      .filter((command) => command.helpGroup() === title)
+      .map((command) => [command.name(), command.summary()]),
+  ]);
+  const sections: [string, string[][]][] = [
+    ["Start", START],
+    ...groups,
+    ["Everywhere", EVERYWHERE],
+  ];
+  // One first column for the whole page; the longer command lines of "Start" stand on their own.
+  const width = Math.max(
+    ...sections.slice(1).flatMap(([, rows]) => rows.map(([name = ""]) => name.length)),
+  );
+  const pages = sections.map(([title, rows]) => {
+    const padded = rows.map(([name = "", text = ""]) => [name.padEnd(width), text]);
+    return `${title}\n${table(padded, { indent: 2 })}`;
+  });
+  return [
+    `agentrl ${program.version() ?? ""}: ${program.description()}`,
+    ...pages,
+    `\`agentrl COMMAND --help\` explains one command.\n`,
+  ].join("\n\n");
+}
+
+const START = [
+  ["agentrl train --recipe search-r1", "train a search agent here, in minutes"],
+  ["agentrl recipes list", "the published methods that are included"],
+];
+
+const EVERYWHERE = [
+  ["--json", "results as JSON on stdout; notes and progress stay on stderr"],
+  ["--seed N", "same seed, same result"],
+  ["--out PATH", "where to write"],
+  ["--quiet", "results and errors only"],
+  ["--debug", "show where an error comes from"],
+];
