@@ -13,10 +13,15 @@ export const ERROR_CODES = {
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
   GRAPH_NO_DERIVATIVE: "A gradient was asked for a value on which the loss does not depend.",
   JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
+  MODEL_CONFIG_UNSUPPORTED:
+    "A config.json asks for an architecture or option that this decoder does not have.",
   PART_TWICE: "Two parts of one kind share a name.",
   RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or lies outside its range.",
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",
+  RECIPE_MISSING: "No shipped recipe has that name, or the recipe file does not exist.",
+  RECIPE_NOT_YAML: "A recipe file, or the value after --set key=, is not YAML.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
+  TINY_WORLD_TOO_SMALL: "A tiny world has no question of a kind that was asked for.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
   SCORE_MISSED: "A score required with --require was missed.",

@@ -1,0 +1,188 @@
+import { seedFrom } from "../../base/random.ts";
+import { KINDS, namer, type Kind, type Namer, type TinyWorldSplit } from "./names.ts";
+import { mix32, permutation, type Permutation } from "./permutation.ts";
+import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
+
+/** One fact about an entity. */
+export interface Fact {
+  relation: Relation;
+  /** An entity (its number in the world), or the year itself when the relation's object is "year". */
+  value: number;
+}
+
+/** What is true in one world. Entities are numbered through all kinds; everything is computed when asked for. */
+export interface Facts {
+  /** Entities of all kinds together. */
+  readonly size: number;
+  readonly counts: Readonly<Record<Kind, number>>;
+  /** Number of the first entity of a kind; the kind's others follow. */
+  readonly offsets: Readonly<Record<Kind, number>>;
+  kind(entity: number): Kind;
+  name(entity: number): string;
+  noun(entity: number): string;
+  value(entity: number, relation: Relation): number;
+  /** In the order in which the entity's passage states them. */
+  about(entity: number): Fact[];
+  /** Every entity whose passage names this one, itself included. */
+  mentioning(entity: number): number[];
+  /** Entities that have the value; for values that are entities. */
+  subjects(relation: Relation, value: number): number[];
+  /** Entities of the kind whose names begin with the same word. */
+  alike(entity: number, limit: number): number[];
+  /** 32 random bits that belong to these words and this number, and to nothing else in the world. */
+  hash(label: string, number: number): number;
+}
+
+/** Entities of each kind per person. */
+const SHARES: Record<Kind, number> = {
+  person: 1,
+  town: 4,
+  region: 20,
+  firm: 10,
+  work: 4,
+  event: 20,
+};
+
+/** Relations by subject, in the order of the passage's sentences. */
+export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind();
+
+/**
+ * The facts of a world of `people` persons.
+ *
+ * Values of a relation are spread evenly by a seeded permutation that can be run backwards, so that "which passages name
+ * this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Two
+ * relations are tied: teachers form one cycle (nobody teaches a pupil who teaches them), and the capital of a
+ * region lies in it. Years are drawn independently of each other: a firm may be older than its founder.
+ */
+export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: number): Facts {
+  const keys = new Map<string, number>();
+  const hash = (label: string, number: number): number => {
+    let key = keys.get(label);
+    if (key === undefined) {
+      key = seedFrom("tinyworld", seed, split, label);
+      keys.set(label, key);
+    }
+    return mix32(key, number);
+  };
+  const counts = mapKinds((kind) => Math.ceil(people / SHARES[kind]));
+  const offsets = mapKinds((kind) =>
+    KINDS.slice(0, KINDS.indexOf(kind)).reduce((sum, before) => sum + counts[before], 0),
+  );
+  const namers = mapKinds((kind): Namer =>
+    namer(kind, split, counts[kind], hash("names", KINDS.indexOf(kind))),
+  );
+  const size = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
+  const kind = (entity: number): Kind => KINDS.findLast((k) => entity >= offsets[k]) ?? "person";
+  const links = new Map(
+    RELATIONS.flatMap((relation) =>
+      relation.object === "year"
+        ? []
+        : [
+            [
+              relation.name,
+              spread(counts[relation.subject], counts[relation.object], hash(relation.name, 0)),
+            ],
+          ],
+    ),
+  );
+  const regionOf = links.get("town-region");
+  if (regionOf !== undefined) {
+    links.set("region-capital", inverse(regionOf, counts.region));
+  }
+  links.set("person-teacher", cycle(counts.person, hash("person-teacher", 0)));
+
+  const value = (entity: number, relation: Relation): number => {
+    const local = entity - offsets[relation.subject];
+    if (relation.object === "year") {
+      return YEARS.first + (hash(relation.name, local) % (YEARS.last - YEARS.first + 1));
+    }
+    return offsets[relation.object] + (links.get(relation.name)?.of(local) ?? 0);
+  };
+  const subjects = (relation: Relation, object: number): number[] => {
+    if (relation.object === "year") return [];
+    const found = links.get(relation.name)?.whose(object - offsets[relation.object]) ?? [];
+    return found.map((local) => offsets[relation.subject] + local);
+  };
+  return {
+    size,
+    counts,
+    offsets,
+    kind,
+    name: (entity) => namers[kind(entity)].name(entity - offsets[kind(entity)]),
+    noun: (entity) => {
+      const nouns = NOUNS[kind(entity)];
+      return nouns[hash("noun", entity) % nouns.length] ?? "";
+    },
+    value,
+    about: (entity) =>
+      RELATIONS_OF[kind(entity)].map((relation) => ({ relation, value: value(entity, relation) })),
+    mentioning: (entity) => {
+      const own = kind(entity);
+      const others = RELATIONS.filter((relation) => relation.object === own);
+      return [entity, ...others.flatMap((relation) => subjects(relation, entity))];
+    },
+    subjects,
+    alike: (entity, limit) => {
+      const own = kind(entity);
+      return namers[own].alike(entity - offsets[own], limit).map((local) => offsets[own] + local);
+    },
+    hash,
+  };
+}
+
+/** A functional relation from `0…` to `0…` that can be asked both ways. */
+interface Link {
+  of(subject: number): number;
+  whose(object: number): number[];
+}
+
+function spread(subjects: number, objects: number, key: number): Link {
+  const order = permutation(Math.max(subjects, objects), key);
+  return {
+    of: (subject) => order.at(subject) % objects,
+    whose: (object) => {
+      const found: number[] = [];
+      for (let at = object; at < order.size; at += objects) {
+        const subject = order.indexOf(at);
+        if (subject < subjects) found.push(subject);
+      }
+      return found;
+    },
+  };
+}
+
+/** Everybody's teacher is the next in one shuffled circle. */
+function cycle(size: number, key: number): Link {
+  const order: Permutation = permutation(size, key);
+  return {
+    of: (subject) => order.indexOf((order.at(subject) + 1) % size),
+    whose: (object) => [order.indexOf((order.at(object) + size - 1) % size)],
+  };
+}
+
+/** For each object of `link`, the first of its subjects: the capital among a region's towns. */
+function inverse(link: Link, objects: number): Link {
+  const first = (object: number): number => link.whose(object)[0] ?? 0;
+  return {
+    of: first,
+    whose: (subject) => {
+      const object = link.of(subject);
+      return object < objects && first(object) === subject ? [object] : [];
+    },
+  };
+}
+
+function mapKinds<T>(make: (kind: Kind) => T): Record<Kind, T> {
+  return {
+    person: make("person"),
+    town: make("town"),
+    region: make("region"),
+    firm: make("firm"),
+    work: make("work"),
+    event: make("event"),
+  };
+}
+
+function byKind(): Record<Kind, readonly Relation[]> {
+  return mapKinds((kind) => RELATIONS.filter((relation) => relation.subject === kind));
+}

@@ -1,0 +1,182 @@
+import { ConfigError } from "../../base/errors.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
+import { RELATIONS_OF, tinyWorldFacts, type Facts } from "./facts.ts";
+import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./names.ts";
+import { mix32 } from "./permutation.ts";
+import { DEFAULT_MIX, questionDrawer, type Draft, type TinyWorldMix } from "./questions.ts";
+import { passageSentences, step, valueText } from "./text.ts";
+
+/** A passage with its text sentence by sentence; `text` is the sentences joined by a space. */
+export interface TinyPassage extends Passage {
+  sentences: string[];
+}
+
+export interface TinyWorldQuestionOptions {
+  /** Weights of the kinds of question; a kind that is left out keeps its default. */
+  mix?: Partial<TinyWorldMix>;
+  /** Number of passages to put into `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
+  distractors?: number;
+}
+
+/**
+ * A fictional encyclopedia: passages and questions by number. Nothing is stored; everything is a pure function of
+ * (seed, split, people, number), the same to the byte on every machine.
+ */
+export interface TinyWorld {
+  readonly seed: number;
+  readonly split: TinyWorldSplit;
+  readonly people: number;
+  /** Number of passages: 1.7 times `people`, one for each entity. */
+  readonly size: number;
+  /**
+   * @param index from 0 to `size` - 1.
+   * @throws {ConfigError} RECIPE_BAD_VALUE outside of that.
+   */
+  passage(index: number): TinyPassage;
+  /** All passages in order, made one by one. */
+  passages(): Generator<TinyPassage>;
+  /**
+   * @param number any integer from 0; small numbers give different questions.
+   * @throws {ConfigError} RECIPE_BAD_VALUE when it is negative or broken, or when no weight of the mix is above 0;
+   *   TINY_WORLD_TOO_SMALL when the world has no question of the kind.
+   */
+  question(number: number, options?: TinyWorldQuestionOptions): Task;
+  /** Questions 0 … count-1. */
+  questions(count: number, options?: TinyWorldQuestionOptions): Generator<Task>;
+}
+
+const weight = z.number().min(0);
+
+/** Schema of the weights of kinds of question. */
+export const mixSchema = z.strictObject({
+  bridge1: weight.default(DEFAULT_MIX.bridge1),
+  bridge2: weight.default(DEFAULT_MIX.bridge2),
+  bridge3: weight.default(DEFAULT_MIX.bridge3),
+  bridge4: weight.default(DEFAULT_MIX.bridge4),
+  comparison: weight.default(DEFAULT_MIX.comparison),
+  yesNo: weight.default(DEFAULT_MIX.yesNo),
+});
+
+/** Schema of what makes a world. */
+export const tinyWorldSchema = z.strictObject({
+  seed: z.int().default(7),
+  split: z.enum(TINY_WORLD_SPLITS).default("train"),
+  people: z.int().min(40).max(1_000_000).default(1000),
+});
+
+/**
+ * A world of invented people, towns, regions, firms, works and events that no model has in its memory: a right answer
+ * proves a search.
+ *
+ * @param options.split worlds of different splits share the language and no entity, whatever their seeds and sizes; worlds
+ *   of one split with different seeds have other facts, and other names as far as the supply reaches.
+ * @param options.people persons, 40 to 10⁶; there are 1.7 passages per person. Names have two words up to about 8 000
+ *   people and three beyond.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when an option lies outside its range.
+ *
+ * @example tinyWorld({ seed: 7, split: "train", people: 1000 }).size // 1700
+ */
+export function tinyWorld(options: {
+  seed: number;
+  split: TinyWorldSplit;
+  people: number;
+}): TinyWorld {
+  const { seed, split, people } = parseOptions(tinyWorldSchema, options, "tinyworld");
+  const facts = tinyWorldFacts(seed, split, people);
+  const draw = questionDrawer(facts);
+  const passage = (index: number): TinyPassage => {
+    requireWithin("passage", index, facts.size);
+    const sentences = passageSentences(facts, index);
+    return {
+      id: passageId(split, index),
+      title: facts.name(index),
+      text: sentences.join(" "),
+      sentences,
+    };
+  };
+  const question = (number: number, settings: TinyWorldQuestionOptions = {}): Task => {
+    requireWithin("question", number, Number.MAX_SAFE_INTEGER);
+    const draft = draw(number, { ...DEFAULT_MIX, ...settings.mix });
+    const task = taskOf(facts, split, `tinyworld-${split}-${seed}-${number}`, draft);
+    const wanted = settings.distractors ?? 0;
+    if (wanted > 0) {
+      const order = contextEntities(facts, draft, wanted, number);
+      task.annotations.context = order.map((entity) => contextPassage(passage(entity)));
+    }
+    return task;
+  };
+  return {
+    seed,
+    split,
+    people,
+    size: facts.size,
+    passage,
+    *passages() {
+      for (let i = 0; i < facts.size; i++) yield passage(i);
+    },
+    question,
+    *questions(count, settings) {
+      for (let j = 0; j < count; j++) yield question(j, settings);
+    },
+  };
+}
+
+function requireWithin(what: string, number: number, end: number): void {
+  if (Number.isInteger(number) && number >= 0 && number < end) return;
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `tinyworld: ${what} number is ${number}; it must be an integer from 0 to ${end - 1}.`,
+  );
+}
+
+function passageId(split: TinyWorldSplit, entity: number): string {
+  return `${split}-${entity}`;
+}
+
+function contextPassage({ id, title, text }: TinyPassage): Passage {
+  return { id, title, text };
+}
+
+function taskOf(facts: Facts, split: TinyWorldSplit, id: string, draft: Draft): Task {
+  const steps = draft.steps.map(({ entity, fact }) => ({
+    question: step(fact.relation, facts.name(entity)),
+    answer: valueText(facts, fact.relation, fact.value),
+    passage: passageId(split, entity),
+  }));
+  return {
+    id,
+    question: draft.text,
+    references: [draft.answer ?? steps.at(-1)?.answer ?? ""],
+    source: "tinyworld",
+    annotations: {
+      type: draft.type,
+      hops: draft.steps.length,
+      supportingPassages: draft.steps.map(({ entity }) => passageId(split, entity)),
+      supportingFacts: draft.steps.map(({ entity, fact }) => ({
+        title: facts.name(entity),
+        sentence: RELATIONS_OF[fact.relation.subject].indexOf(fact.relation),
+      })),
+      decomposition: steps,
+    },
+  };
+}
+
+/** The gold passages and others that look alike: same first word, naming a gold entity, then any of the kind. */
+function contextEntities(facts: Facts, draft: Draft, wanted: number, number: number): number[] {
+  const gold = draft.steps.map(({ entity }) => entity);
+  const chosen = new Set(gold);
+  const near = gold.flatMap((entity) => [
+    ...facts.alike(entity, 3),
+    ...facts.mentioning(entity).slice(0, 4),
+  ]);
+  for (const entity of near) {
+    if (chosen.size < wanted) chosen.add(entity);
+  }
+  const random = facts.hash("context", number);
+  for (let i = 0; chosen.size < Math.min(wanted, facts.size); i++) {
+    chosen.add(mix32(random, i) % facts.size);
+  }
+  const place = (entity: number): number => mix32(~random, entity);
+  return [...chosen].sort((a, b) => place(a) - place(b) || a - b);
+}
