@@ -5,6 +5,8 @@
  * A message reads: where → what was found → what is allowed → what to do.
  */
 export const ERROR_CODES = {
+  CORPUS_DUPLICATE_ID: "Two passages of a corpus share an id.",
+  CORPUS_EMPTY: "A corpus holds no passages.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
@@ -12,10 +14,17 @@ export const ERROR_CODES = {
   GRAPH_NAME_TWICE: "Two inputs of one graph share a name.",
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
   GRAPH_NO_DERIVATIVE: "A gradient was asked for a value on which the loss does not depend.",
+  INDEX_ANALYZER: "An index was made by an analyzer that this version does not have.",
+  INDEX_CHECK_FAILED: "An index is complete but does not give the results that its corpus should.",
+  INDEX_CORRUPT: "A file of an index is missing, cut or changed.",
+  INDEX_EXISTS: "The folder for a new index is already there.",
+  INDEX_MISSING: "A folder that was named as an index holds none.",
+  INDEX_VERSION: "An index has a format that this version does not read.",
   JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
   MODEL_CONFIG_UNSUPPORTED:
     "A config.json asks for an architecture or option that this decoder does not have.",
   PART_TWICE: "Two parts of one kind share a name.",
+  PASSAGE_TOO_LONG: "One term occurs more often in a passage than an index can count.",
   RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or lies outside its range.",
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",
   RECIPE_MISSING: "No shipped recipe has that name, or the recipe file does not exist.",

@@ -1,46 +1,137 @@
 import { z } from "zod";
-import { ConfigError } from "./errors.ts";
+import { ConfigError, type ErrorCode } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
 /** The one door to the schema library: every part's `options` are written with it. */
 export { z };
+
+/** What is wrong with a value, in the words and codes of our errors. */
+export interface OptionProblem {
+  code: ErrorCode;
+  /** Keys from the checked value down to the place. */
+  path: string[];
+  /** The sentence after the place: `is "a": expected number. …`. */
+  message: string;
+}
 
 /**
  * Checks a value from a recipe, a flag or a file border against its schema.
  *
  * @param schema unknown keys are errors: objects are checked strictly (`z.strictObject`).
  * @param where names the place, for the message: `recipes/a.yaml: algorithm`.
- * @throws {ConfigError} RECIPE_UNKNOWN_KEY with the nearest key; RECIPE_BAD_VALUE with what was found and what is allowed.
+ * @throws {ConfigError} RECIPE_UNKNOWN_KEY with the nearest key; RECIPE_BAD_VALUE with what was found and what is
+ *   allowed; PART_UNKNOWN with the nearest name.
  */
 export function parseOptions<S extends z.ZodType>(
   schema: S,
   value: unknown,
   where: string,
 ): z.output<S> {
+  const result = checkOptions(schema, value);
+  if (result.problem === null) return result.value;
+  const { code, path, message } = result.problem;
+  throw new ConfigError(code, `${[where, ...path].join(".")} ${message}`);
+}
+
+/** As `parseOptions`, giving the first problem back instead of throwing it. */
+export function checkOptions<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+): { problem: null; value: z.output<S> } | { problem: OptionProblem } {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
+  if (result.success) return { problem: null, value: result.data };
+  // A misspelt key is often missing at its right place too: the misspelling says more.
+  const { issues } = result.error;
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) throw result.error;
-  const path = [where, ...issue.path.map(String)].join(".");
+  return { problem: describe(schema, value, issue) };
+}
+
+/**
+ * A schema that looks at the value first and then checks it with the schema that fits; problems read as if that one
+ * stood there alone.
+ *
+ * @param choose the fitting schema, or what is wrong when none fits; may rewrite the value (shorthand → long form).
+ */
+export function choice<T>(
+  choose: (
+    value: unknown,
+  ) =>
+    { schema: z.ZodType<T>; value: unknown } | { problem: Pick<OptionProblem, "code" | "message"> },
+): z.ZodType<T> {
+  return z.unknown().transform((value, context): T => {
+    const chosen = choose(value);
+    const result =
+      "problem" in chosen
+        ? { problem: { path: [], ...chosen.problem } }
+        : checkOptions(chosen.schema, chosen.value);
+    if (result.problem === null) return result.value;
+    const { code, path, message } = result.problem;
+    context.addIssue({ code: "custom", path, message, params: { code } });
+    return z.NEVER;
+  });
+}
+
+function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): OptionProblem {
+  const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0] ?? "";
-    throw new ConfigError(
-      "RECIPE_UNKNOWN_KEY",
-      `${path}: "${key}" is not a key here. ${suggest(key, knownKeys(schema, issue.path))}`,
-    );
+    const message = `is not a key here. ${suggest(key, knownKeys(schema, issue.path))}`;
+    return { code: "RECIPE_UNKNOWN_KEY", path: [...path, key], message };
   }
-  const found = valueAt(value, issue.path);
-  throw new ConfigError(
-    "RECIPE_BAD_VALUE",
-    `${path} is ${found === undefined ? "missing" : JSON.stringify(found)}: ${issue.message}.`,
-  );
+  if (issue.code === "custom" && issue.params?.["code"] !== undefined) {
+    return { code: issue.params["code"] as ErrorCode, path, message: issue.message };
+  }
+  const found = foundAt(value, issue.path);
+  return { code: "RECIPE_BAD_VALUE", path, message: `is ${quote(found)}: ${wording(issue)}.` };
+}
+
+/** A found value for a message: as JSON, cut where it is long; "missing" where there is none. */
+export function quote(value: unknown): string {
+  if (value === undefined) return "missing";
+  const text = JSON.stringify(value);
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
+}
+
+/** What is allowed, in plain words. */
+function wording(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_value":
+      return `allowed: ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+      return `expected ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unitOf(issue.origin)}`;
+    case "too_big":
+      return `expected ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}${unitOf(issue.origin)}`;
+    case "invalid_type":
+      return `expected ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    default:
+      return issue.message.replace(/^Invalid input: /, "");
+  }
+}
+
+const TYPE_NAMES: Partial<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  object: "keys and values",
+  record: "keys and values",
+};
+
+function unitOf(origin: string): string {
+  if (origin === "array" || origin === "set") return " items";
+  return origin === "string" ? " characters" : "";
 }
 
 function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: unknown = schema;
   for (const key of path) {
     at = unwrap(at);
-    at = at instanceof z.ZodObject ? at.shape[String(key)] : undefined;
+    if (at instanceof z.ZodObject) at = at.shape[String(key)];
+    else if (at instanceof z.ZodArray) at = at.element;
+    else if (at instanceof z.ZodRecord) at = at.valueType;
+    else return [];
   }
   at = unwrap(at);
   return at instanceof z.ZodObject ? Object.keys(at.shape) : [];
@@ -59,7 +150,7 @@ function unwrap(schema: unknown): unknown {
   return at;
 }
 
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+function foundAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value;
   for (const key of path) {
     if (typeof at !== "object" || at === null) return undefined;

@@ -1,0 +1,54 @@
+import { suggest } from "./nearest.ts";
+import type { Part, Registry } from "./registry.ts";
+import { choice, quote, z } from "./schema.ts";
+
+/** A part that a recipe can name and set. */
+export interface PartWithOptions extends Part {
+  /** What the part can be told, without its name. Unknown keys are errors. */
+  readonly options: z.ZodObject;
+}
+
+/** A part as a checked recipe holds it: its name beside its options, defaults filled in. */
+export type PartSettings<P extends PartWithOptions, Extra extends z.ZodRawShape = z.ZodRawShape> = {
+  name: P["name"];
+} & (P extends PartWithOptions ? z.output<P["options"]> : never) &
+  z.output<z.ZodObject<Extra>>;
+
+/**
+ * The schema of a recipe value that selects a part: `{ name: grpo, groupSize: 8 }`, or `grpo` alone for its
+ * defaults. The name selects the part; the other keys are checked by the part's own `options`.
+ *
+ * @param registry of the kind that the value selects from.
+ * @param extra keys that the place adds to every part, such as a reward's `weight`.
+ * @example partSchema(rewards, { weight: z.number().default(1) })
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no extra keys
+export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShape = {}>(
+  registry: Registry<P>,
+  extra?: Extra,
+): z.ZodType<PartSettings<P, Extra>> {
+  return choice((given) => {
+    const value = typeof given === "string" ? { name: given } : given;
+    const name = nameOf(value);
+    if (name === undefined) {
+      const message = `is ${quote(given)}: expected the name of one ${registry.kind}, alone or as { name: …, options }. Known: ${registry.names.join(", ")}.`;
+      return { problem: { code: "RECIPE_BAD_VALUE", message } };
+    }
+    const part = registry.parts.find((candidate) => candidate.name === name);
+    if (part === undefined) {
+      const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
+      return { problem: { code: "PART_UNKNOWN", message } };
+    }
+    const schema = z.strictObject({
+      name: z.literal(part.name),
+      ...part.options.shape,
+      ...extra,
+    }) as unknown as z.ZodType<PartSettings<P, Extra>>;
+    return { schema, value };
+  });
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
+  return typeof value.name === "string" ? value.name : undefined;
+}

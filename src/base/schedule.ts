@@ -1,0 +1,140 @@
+import { choice, z } from "./schema.ts";
+
+/**
+ * A number that changes over a run. `from` holds at `start`, `to` at `end`, both hold outside; positions are
+ * fractions of the run (0 its first step, 1 its last) or, with `unit: steps`, step numbers from 0.
+ * `warmup` (linear, cosine, constant) raises the value evenly from 0 over that stretch: step i of w gets (i + 1) / w
+ * of it, so that no step is wasted on 0 (transformers' schedules give i / w).
+ */
+export type Schedule =
+  | ({ schedule: "constant"; value: number; warmup: number } & Positions)
+  | ({ schedule: "linear" | "cosine"; warmup: number } & Ramp)
+  | ({ schedule: "exponential"; base: number } & Ramp)
+  | ({ schedule: "steps"; values: { at: number; value: number }[] } & Positions);
+
+interface Positions {
+  unit: "fraction" | "steps";
+}
+
+interface Ramp extends Positions {
+  from: number;
+  to: number;
+  start: number;
+  /** Absent: the last step. */
+  end?: number | undefined;
+}
+
+/** A setting that is one number, or changes over the run. */
+export type Scheduled = number | Schedule;
+
+/**
+ * The schema of an option that may be a schedule.
+ * @param value what one value must satisfy; the schedule's own numbers must too.
+ * @example scheduled(z.number().min(0)) // accepts 0.1 and { schedule: linear, from: 0.1, to: 0 }
+ */
+export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
+  const schedule = scheduleSchema(value);
+  return choice<Scheduled>((given) => {
+    const isSchedule = typeof given === "object" && given !== null;
+    return { schema: isSchedule ? schedule : value, value: given };
+  });
+}
+
+/**
+ * The value at one step.
+ *
+ * @param step from 0.
+ * @param totalSteps of the run, at least 1.
+ * @example valueAt({ schedule: "linear", from: 1, to: 0, start: 0, warmup: 0, unit: "fraction" }, 2, 5) // 0.5
+ */
+export function valueAt(scheduled: Scheduled, step: number, totalSteps: number): number {
+  if (typeof scheduled === "number") return scheduled;
+  const lastStep = Math.max(totalSteps - 1, 1);
+  const toSteps = scheduled.unit === "steps" ? 1 : lastStep;
+  switch (scheduled.schedule) {
+    case "constant":
+      return warm(scheduled.value, scheduled.warmup * toSteps, step);
+    case "linear":
+      return warm(
+        mix(scheduled, ramp(scheduled, step, lastStep)),
+        scheduled.warmup * toSteps,
+        step,
+      );
+    case "cosine": {
+      const progress = (1 - Math.cos(Math.PI * ramp(scheduled, step, lastStep))) / 2;
+      return warm(mix(scheduled, progress), scheduled.warmup * toSteps, step);
+    }
+    case "exponential": {
+      // (bᵗ − 1) / (b − 1): ZeroSearch's curriculum, arXiv 2505.04588, section 3.4, with b = 4.
+      const { base } = scheduled;
+      return mix(scheduled, (base ** ramp(scheduled, step, lastStep) - 1) / (base - 1));
+    }
+    case "steps":
+      return lastReached(scheduled.values, step / toSteps);
+  }
+}
+
+const KINDS = ["constant", "linear", "cosine", "exponential", "steps"] as const;
+
+function scheduleSchema(value: z.ZodType<number>): z.ZodType<Schedule> {
+  const unit = z.enum(["fraction", "steps"]).default("fraction");
+  const warmup = z.number().min(0).default(0);
+  const ramp = {
+    from: value,
+    to: value,
+    start: z.number().min(0).default(0),
+    end: z.number().min(0).optional(),
+    unit,
+  };
+  const kinds: Record<Schedule["schedule"], z.ZodType<Schedule>> = {
+    constant: z.strictObject({ schedule: z.literal("constant"), value, warmup, unit }),
+    linear: z.strictObject({ schedule: z.literal("linear"), ...ramp, warmup }),
+    cosine: z.strictObject({ schedule: z.literal("cosine"), ...ramp, warmup }),
+    exponential: z.strictObject({
+      schedule: z.literal("exponential"),
+      ...ramp,
+      base: z.number().gt(1).default(4),
+    }),
+    steps: z.strictObject({
+      schedule: z.literal("steps"),
+      values: z
+        .array(z.strictObject({ at: z.number().min(0), value }))
+        .min(1)
+        .refine(startsAtZeroAndRises, "the first `at` must be 0 and each later one larger"),
+      unit,
+    }),
+  };
+  const named = z.object({ schedule: z.enum(KINDS) });
+  const unnamed = named.transform(() => z.NEVER);
+  return choice<Schedule>((given) => {
+    const kind = named.safeParse(given);
+    return { schema: kind.success ? kinds[kind.data.schedule] : unnamed, value: given };
+  });
+}
+
+function startsAtZeroAndRises(values: readonly { at: number }[]): boolean {
+  return values.every(({ at }, i) => (i === 0 ? at === 0 : at > (values[i - 1]?.at ?? 0)));
+}
+
+/** How far the ramp is, from 0 to 1. A ramp that ends where it starts jumps. */
+function ramp(schedule: Ramp, step: number, lastStep: number): number {
+  const toSteps = schedule.unit === "steps" ? 1 : lastStep;
+  const start = schedule.start * toSteps;
+  const end = schedule.end === undefined ? lastStep : schedule.end * toSteps;
+  if (step >= end) return 1;
+  return step <= start ? 0 : (step - start) / (end - start);
+}
+
+function mix({ from, to }: Ramp, progress: number): number {
+  return progress === 1 ? to : from + (to - from) * progress;
+}
+
+function warm(value: number, warmupSteps: number, step: number): number {
+  return step + 1 >= warmupSteps ? value : (value * (step + 1)) / warmupSteps;
+}
+
+function lastReached(values: readonly { at: number; value: number }[], position: number): number {
+  return (
+    values.findLast(({ at }) => at <= position + 1e-9)?.value ?? values[0]?.value ?? Number.NaN
+  );
+}

@@ -1,0 +1,122 @@
+import { ConfigError } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
+import type { RecipeFile } from "./recipe-file.ts";
+import type { CellAddress, Claim, PaperTable } from "./recipe-schema.ts";
+
+/** One number that the paper reports. */
+export interface PaperCell {
+  table: string;
+  /** The row: a system or a variant of it. */
+  system: string;
+  /** The column: a data set or an average. */
+  dataset: string;
+  metric: string;
+  model: string | null;
+  split: string | null;
+  value: number;
+}
+
+/** `left` is claimed to exceed `right`: arms by name, or numbers. */
+export interface Comparison {
+  left: string | number;
+  relation: ">" | ">=";
+  right: string | number;
+}
+
+/** Every value of the paper's tables, one by one, in the recipe's order. */
+export function paperCells(tables: readonly PaperTable[]): PaperCell[] {
+  return tables.flatMap((table) =>
+    Object.entries(table.rows).flatMap(([system, values]) =>
+      values.flatMap((value, column) => {
+        if (value === null) return [];
+        const { id, metric, model = null, split = null } = table;
+        return [
+          { table: id, system, dataset: table.columns[column] ?? "", metric, model, split, value },
+        ];
+      }),
+    ),
+  );
+}
+
+/** The cells that an address names; exactly one where the address is good. */
+export function findCells(tables: readonly PaperTable[], address: CellAddress): PaperCell[] {
+  return paperCells(tables).filter(
+    (cell) =>
+      cell.table === address.table &&
+      cell.system === address.row &&
+      cell.dataset === address.column &&
+      (address.model === undefined || cell.model === address.model),
+  );
+}
+
+/**
+ * The comparisons that a claim's relation consists of.
+ * @example comparisons({ relation: "a > b >= 0.2", … }) // a > b and b >= 0.2
+ */
+export function comparisons(claim: Pick<Claim, "relation">): Comparison[] {
+  const pieces = claim.relation.split(/\s*(>=|>)\s*/);
+  const operands = pieces.filter((_, i) => i % 2 === 0).map(operand);
+  return operands.slice(1).map((right, i) => ({
+    left: operands[i] ?? "",
+    relation: pieces[2 * i + 1] === ">=" ? ">=" : ">",
+    right,
+  }));
+}
+
+/**
+ * @throws {ConfigError} RECIPE_BAD_VALUE when a table is ragged, a relation names no arm of its claim, an arm's paper
+ *   cell is not there exactly once, or two claims, or two arms of one, share a name.
+ */
+export function checkClaims(recipe: RecipeFile): void {
+  const wrong = (keys: string[], sentence: string): ConfigError =>
+    new ConfigError("RECIPE_BAD_VALUE", `${recipe.place(keys)}: ${keys.join(".")} ${sentence}`);
+  recipe.paperTables.forEach((table, t) => {
+    for (const [system, values] of Object.entries(table.rows)) {
+      if (values.length === table.columns.length) continue;
+      throw wrong(
+        ["paperTables", String(t), "rows", system],
+        `has ${values.length} values for ${table.columns.length} columns; write null where the paper has none.`,
+      );
+    }
+  });
+  const claimIds = recipe.claims.map(({ id }) => id);
+  recipe.claims.forEach((claim, c) => {
+    const at = ["claims", String(c)];
+    if (claimIds.indexOf(claim.id) < c)
+      throw wrong([...at, "id"], `is "${claim.id}", as an earlier claim's.`);
+    checkRelation(claim, (sentence) => wrong([...at, "relation"], sentence));
+    claim.arms.forEach((arm, a) => {
+      if (claim.arms.findIndex(({ name }) => name === arm.name) < a) {
+        throw wrong([...at, "arms", String(a), "name"], `is "${arm.name}", as an earlier arm's.`);
+      }
+      if (arm.paperCell === undefined) return;
+      const found = findCells(recipe.paperTables, arm.paperCell).length;
+      if (found === 1) return;
+      throw wrong(
+        [...at, "arms", String(a), "paperCell"],
+        found === 0
+          ? "names no cell of paperTables; table, row and column must be spelt as there."
+          : `fits ${found} cells of paperTables; add the model.`,
+      );
+    });
+  });
+}
+
+function checkRelation(claim: Claim, wrong: (sentence: string) => ConfigError): void {
+  const arms = claim.arms.map(({ name }) => name);
+  const parts = comparisons(claim);
+  if (parts.length === 0) {
+    throw wrong(
+      `is "${claim.relation}": expected arms or numbers joined by > or >=, e.g. "a > b".`,
+    );
+  }
+  for (const name of parts.flatMap(({ left, right }) => [left, right])) {
+    if (typeof name === "string" && !arms.includes(name)) {
+      throw wrong(`names "${name}"; no such arm in this claim. ${suggest(name, arms)}`);
+    }
+  }
+}
+
+function operand(text: string): string | number {
+  return /^-?(\d+\.?\d*|\.\d+)$/.test(text.trim()) ? Number(text) : text.trim();
+}

@@ -1,0 +1,9 @@
+/** Every scalar (and empty list or object) of a value with the keys that lead to it, in order. */
+export function* leavesOf(
+  value: unknown,
+  keys: readonly string[] = [],
+): Generator<[readonly string[], unknown]> {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  if (entries.length === 0) yield [keys, value];
+  for (const [key, item] of entries) yield* leavesOf(item, [...keys, key]);
+}

@@ -1,0 +1,104 @@
+import {
+  Document,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  type Pair,
+  parse,
+  parseDocument,
+  visit,
+} from "yaml";
+import { ConfigError, errorMessage } from "../base/errors.ts";
+
+/** A parsed YAML file that still knows where things stood. */
+export interface YamlFile {
+  value: unknown;
+  /** Line (from 1) of the longest part of this key path that the file contains. */
+  lineOf(keys: readonly string[]): number;
+}
+
+/**
+ * @param path for messages.
+ * @throws {ConfigError} RECIPE_NOT_YAML with the line; a key given twice is such an error.
+ */
+export function parseYaml(text: string, path: string): YamlFile {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  const error = document.errors[0];
+  if (error !== undefined) {
+    const { line } = counter.linePos(error.pos[0]);
+    throw new ConfigError("RECIPE_NOT_YAML", `${path}:${line}: is not YAML (${error.message}).`, {
+      cause: error,
+    });
+  }
+  const lines = new Map<string, number>();
+  const remember = (keys: readonly string[], node: unknown): void => {
+    const range = (node as Node | null)?.range;
+    if (range) lines.set(keys.join("\u0000"), counter.linePos(range[0]).line);
+  };
+  visit(document, {
+    Pair(_, pair, ancestors) {
+      remember(keysTo(ancestors, pair), pair.key);
+    },
+    Node(index, node, ancestors) {
+      if (typeof index === "number") remember(keysTo(ancestors, node), node);
+    },
+  });
+  return {
+    value: document.toJS() as unknown,
+    lineOf(keys) {
+      for (let length = keys.length; length > 0; length--) {
+        const line = lines.get(keys.slice(0, length).join("\u0000"));
+        if (line !== undefined) return line;
+      }
+      return 1;
+    },
+  };
+}
+
+/**
+ * The value of `--set key=TEXT`, read as YAML: `4` a number, `true`, `null`, `[a, b]`, anything else text.
+ * @throws {ConfigError} RECIPE_NOT_YAML
+ */
+export function parseYamlValue(text: string, where: string): unknown {
+  try {
+    return parse(text) as unknown;
+  } catch (error) {
+    throw new ConfigError("RECIPE_NOT_YAML", `${where}: is not YAML (${errorMessage(error)}).`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * A value as YAML with a comment behind each scalar.
+ * @param commentOn of the scalar at a key path, or undefined for none.
+ */
+export function writeYaml(
+  value: unknown,
+  header: string,
+  commentOn: (keys: readonly string[]) => string | undefined,
+): string {
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  document.commentBefore = ` ${header}`;
+  visit(document, {
+    Scalar(index, scalar, ancestors) {
+      if (index === "key") return;
+      const comment = commentOn(keysTo(ancestors, scalar));
+      if (comment !== undefined) scalar.comment = ` ${comment}`;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** Keys and list positions from the document's top down to a node. */
+function keysTo(ancestors: readonly unknown[], node: Node | Pair): string[] {
+  const chain: unknown[] = [...ancestors, node];
+  return chain.flatMap((item, i) => {
+    if (isPair(item)) return [String(isScalar(item.key) ? item.key.value : item.key)];
+    const parent = chain[i - 1];
+    if (typeof parent !== "object" || parent === null || !("items" in parent)) return [];
+    return [String((parent.items as unknown[]).indexOf(item))];
+  });
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { scheduled, valueAt } from "../../src/base/schedule.ts";
+import { parseOptions, z } from "../../src/base/schema.ts";
+
+/** Values at every step of a run, from the recipe's spelling. */
+function curve(setting: unknown, totalSteps: number): number[] {
+  const parsed = parseOptions(scheduled(z.number()), setting, "lr");
+  return Array.from({ length: totalSteps }, (_, step) => valueAt(parsed, step, totalSteps));
+}
+
+describe("valueAt", () => {
+  it("leaves a plain number alone", () => {
+    expect(curve(0.5, 3)).toEqual([0.5, 0.5, 0.5]);
+  });
+
+  it("moves evenly from the first step to the last", () => {
+    expect(curve({ schedule: "linear", from: 1, to: 0 }, 5)).toEqual([1, 0.75, 0.5, 0.25, 0]);
+  });
+
+  it("holds the ends outside start and end, in steps or fractions of the run", () => {
+    const steps = { schedule: "linear", from: 0, to: 4, start: 1, end: 3, unit: "steps" };
+    expect(curve(steps, 6)).toEqual([0, 0, 2, 4, 4, 4]);
+    const fractions = { schedule: "linear", from: 0, to: 4, start: 0.25, end: 0.75 };
+    expect(curve(fractions, 5)).toEqual([0, 0, 2, 4, 4]);
+  });
+
+  it("follows half a cosine", () => {
+    // (1 − cos(π/4)) / 2 = 0.146447 of the way after a quarter.
+    const values = curve({ schedule: "cosine", from: 1, to: 0 }, 5);
+    [1, 0.853553, 0.5, 0.146447, 0].forEach((expected, step) => {
+      expect(values[step]).toBeCloseTo(expected, 6);
+    });
+  });
+
+  it("rises as (4^t − 1) / 3 on the exponential schedule", () => {
+    // 4^0.5 = 2, so a third of the way at half time.
+    expect(curve({ schedule: "exponential", from: 0, to: 0.6 }, 3)).toEqual([
+      0,
+      expect.closeTo(0.2, 12) as number,
+      0.6,
+    ]);
+  });
+
+  it("keeps the last value reached", () => {
+    const values = [
+      { at: 0, value: 4 },
+      { at: 2, value: 8 },
+    ];
+    expect(curve({ schedule: "steps", values, unit: "steps" }, 4)).toEqual([4, 4, 8, 8]);
+    const halves = [
+      { at: 0, value: 1 },
+      { at: 0.5, value: 2 },
+    ];
+    expect(curve({ schedule: "steps", values: halves }, 5)).toEqual([1, 1, 2, 2, 2]);
+  });
+
+  it("warms up from the first step on without a step of 0", () => {
+    const warm = { schedule: "constant", value: 4, warmup: 4, unit: "steps" };
+    expect(curve(warm, 6)).toEqual([1, 2, 3, 4, 4, 4]);
+    expect(curve({ schedule: "constant", value: 3, warmup: 0.5 }, 5)).toEqual([1.5, 3, 3, 3, 3]);
+  });
+
+  it("gives the first value in a run of one step", () => {
+    expect(curve({ schedule: "linear", from: 1, to: 0 }, 1)).toEqual([1]);
+    expect(curve({ schedule: "cosine", from: 1, to: 0 }, 1)).toEqual([1]);
+  });
+});
+
+describe("scheduled", () => {
+  const schema = scheduled(z.number().min(0));
+  const parse = (value: unknown) => () => parseOptions(schema, value, "klCoef");
+
+  it("lists the known schedules for an unknown one", () => {
+    expect(parse({ schedule: "linaer", from: 1, to: 0 })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: klCoef.schedule is "linaer": allowed: "constant", "linear", "cosine", "exponential", "steps".]`,
+    );
+  });
+
+  it("holds each number of the schedule to the option's own range", () => {
+    expect(parse({ schedule: "linear", from: 1, to: -1 })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: klCoef.to is -1: expected at least 0.]`,
+    );
+    expect(parse(-1)).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: klCoef is -1: expected at least 0.]`,
+    );
+  });
+
+  it("reports a key that the schedule does not have", () => {
+    expect(parse({ schedule: "linear", from: 1, too: 0 })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: klCoef.too is not a key here. Did you mean "to"? Known: schedule, from, to, start, end, unit, warmup.]`,
+    );
+  });
+
+  it("demands rising steps from 0", () => {
+    const values = [{ at: 3, value: 1 }];
+    expect(parse({ schedule: "steps", values })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: klCoef.values is [{"at":3,"value":1}]: the first \`at\` must be 0 and each later one larger.]`,
+    );
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { partSchema } from "../../src/base/part-schema.ts";
+import { registry } from "../../src/base/registry.ts";
+import { parseOptions, z } from "../../src/base/schema.ts";
+
+const algorithms = registry("algorithm", [
+  {
+    name: "grpo",
+    summary: "Group advantages.",
+    options: z.object({ groupSize: z.int().min(2).default(8), scale: z.enum(["group", "none"]) }),
+  },
+  { name: "reinforce", summary: "Plain policy gradient.", options: z.object({}) },
+]);
+
+function messageOf(schema: z.ZodType, value: unknown): string {
+  try {
+    parseOptions(schema, value, "recipes/a.yaml: top");
+  } catch (error) {
+    return String(error);
+  }
+  return "no error";
+}
+
+describe("parseOptions", () => {
+  const schema = z.strictObject({
+    groupSize: z.int().min(2),
+    tools: z.array(z.strictObject({ topK: z.number() })).default([]),
+  });
+
+  it("names the nearest key for an unknown one", () => {
+    expect(messageOf(schema, { groupSize: 8, tool: [] })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.tool is not a key here. Did you mean "tools"? Known: groupSize, tools."`,
+    );
+  });
+
+  it("looks for known keys inside lists", () => {
+    expect(messageOf(schema, { groupSize: 8, tools: [{ topk: 3 }] })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.tools.0.topk is not a key here. Did you mean "topK"? Known: topK."`,
+    );
+  });
+
+  it("quotes what was found and says what is allowed", () => {
+    expect(messageOf(schema, { groupSize: 1 })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.groupSize is 1: expected at least 2."`,
+    );
+    expect(messageOf(schema, { groupSize: "8" })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.groupSize is "8": expected a number."`,
+    );
+    expect(messageOf(schema, {})).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.groupSize is missing: expected a number."`,
+    );
+    expect(messageOf(z.enum(["a", "b"]), "c")).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top is "c": allowed: "a", "b"."`,
+    );
+  });
+});
+
+describe("partSchema", () => {
+  const schema = z.strictObject({
+    algorithm: partSchema(algorithms),
+    rewards: z.array(partSchema(algorithms, { weight: z.number().default(1) })).default([]),
+  });
+
+  it("fills in the part's own defaults and keeps the name beside them", () => {
+    const settings = parseOptions(schema, { algorithm: { name: "grpo", scale: "none" } }, "x");
+    expect(settings).toEqual({
+      algorithm: { name: "grpo", groupSize: 8, scale: "none" },
+      rewards: [],
+    });
+  });
+
+  it("reads a name alone as the part with its defaults", () => {
+    const settings = parseOptions(schema, { algorithm: "reinforce", rewards: ["reinforce"] }, "x");
+    expect(settings).toEqual({
+      algorithm: { name: "reinforce" },
+      rewards: [{ name: "reinforce", weight: 1 }],
+    });
+  });
+
+  it("suggests the nearest part", () => {
+    expect(messageOf(schema, { algorithm: "gpro" })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, reinforce."`,
+    );
+  });
+
+  it("reports an unknown option of the part that was named", () => {
+    const algorithm = { name: "grpo", scale: "none", groupsize: 4 };
+    expect(messageOf(schema, { algorithm })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm.groupsize is not a key here. Did you mean "groupSize"? Known: name, groupSize, scale."`,
+    );
+  });
+
+  it("reports a bad or missing option at its own key", () => {
+    expect(messageOf(schema, { algorithm: "grpo" })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm.scale is missing: allowed: "group", "none"."`,
+    );
+    expect(
+      messageOf(schema, { algorithm: "reinforce", rewards: [{ name: "reinforce", weight: "a" }] }),
+    ).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.rewards.0.weight is "a": expected a number."`,
+    );
+  });
+
+  it("asks for a name where there is none", () => {
+    expect(messageOf(schema, {})).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce."`,
+    );
+    expect(messageOf(schema, { algorithm: { groupSize: 4 } })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce."`,
+    );
+  });
+});
