@@ -1,0 +1,34 @@
+/** Every operator that graphs may hold: the numeric gradient check runs over this list. */
+import type { Op } from "../graph.ts";
+import * as elementwise from "./elementwise.ts";
+import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
+import { matMul } from "./linear.ts";
+import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
+import { reduceLogSumExpOp, reduceMaxOp, reduceMeanOp, reduceSumOp } from "./reduce.ts";
+import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
+
+const { clamp: _clamp, castTo: _castTo, ...elementwiseOps } = elementwise;
+
+export const allOps: readonly Op[] = [
+  ...Object.values(elementwiseOps),
+  matMul,
+  reduceSumOp,
+  reduceMeanOp,
+  reduceLogSumExpOp,
+  reduceMaxOp,
+  reshapeOp,
+  transposeOp,
+  expandOp,
+  concat,
+  sliceOp,
+  gather,
+  scatterNd,
+  gatherElements,
+  scatterElements,
+  softmax,
+  logSoftmax,
+  simplifiedLayerNormalization,
+  rotaryEmbedding,
+];
+
+export { allComposites } from "./composites.ts";

@@ -1,0 +1,65 @@
+/** Operators that pick elements by integer tensors. */
+import { defineOp, scalarLike, type OpFunction } from "../graph.ts";
+import { castTo } from "./elementwise.ts";
+import { expand, reshape } from "./shape.ts";
+
+/** Rows of a table: [V, …] and int indices [I…] give [I…, …]. The cotangent is added row by row into zeros. */
+export const gather: OpFunction = defineOp({
+  name: "Gather",
+  infer: ([table, indices]) => [
+    { dtype: table!.dtype, shape: [...indices!.shape, ...table!.shape.slice(1)] },
+  ],
+  vjp: ({ inputs: [table, indices], cotangents: [dy] }) => {
+    const zeros = expand(scalarLike(dy!, 0), table!.shape);
+    const rows = reshape(castTo(indices!, "int64"), [...indices!.shape, 1]);
+    return [scatterNd([zeros, rows, dy!], { reduction: "add" }), null];
+  },
+  examples: [{ inputs: [{ shape: [4, 3] }, { shape: [5], ints: [0, 2, 2, 3, 0] }] }],
+});
+
+/** `data` with `updates` added at the rows that `indices` [I…, 1] (int64) names; equal rows add up. */
+export const scatterNd: OpFunction = defineOp({
+  name: "ScatterND",
+  infer: ([data]) => [{ dtype: data!.dtype, shape: data!.shape }],
+  vjp: ({ inputs: [, indices], cotangents: [dy] }) => [
+    dy!,
+    null,
+    gather([dy!, reshape(indices!, indices!.shape.slice(0, -1))]),
+  ],
+  examples: [
+    {
+      inputs: [{ shape: [4, 2] }, { shape: [3, 1], ints: [1, 3, 1] }, { shape: [3, 2] }],
+      attributes: { reduction: "add" },
+    },
+  ],
+});
+
+/** One element a row along the last axis: x [.., N], int indices [.., K] give [.., K]. */
+export const gatherElements: OpFunction = defineOp({
+  name: "GatherElements",
+  infer: ([x, indices]) => [{ dtype: x!.dtype, shape: indices!.shape }],
+  vjp: ({ inputs: [x, indices], cotangents: [dy], attributes }) => {
+    const zeros = expand(scalarLike(dy!, 0), x!.shape);
+    return [scatterElements([zeros, indices!, dy!], { ...attributes, reduction: "add" }), null];
+  },
+  examples: [
+    { inputs: [{ shape: [3, 4] }, { shape: [3, 1], ints: [0, 3, 1] }], attributes: { axis: 1 } },
+  ],
+});
+
+/** `data` with `updates` added at the indices along `axis`. */
+export const scatterElements: OpFunction = defineOp({
+  name: "ScatterElements",
+  infer: ([data]) => [{ dtype: data!.dtype, shape: data!.shape }],
+  vjp: ({ inputs: [, indices], cotangents: [dy], attributes: { axis } }) => [
+    dy!,
+    null,
+    gatherElements([dy!, indices!], { axis: axis! }),
+  ],
+  examples: [
+    {
+      inputs: [{ shape: [3, 4] }, { shape: [3, 2], ints: [0, 3, 1, 1, 2, 0] }, { shape: [3, 2] }],
+      attributes: { axis: 1, reduction: "add" },
+    },
+  ],
+});

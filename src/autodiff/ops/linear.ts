@@ -1,0 +1,47 @@
+/** Matrix products. */
+import { ShapeError } from "../../base/errors.ts";
+import { broadcastShape, defineOp, type OpFunction, type Value } from "../graph.ts";
+import { reshape, transpose } from "./shape.ts";
+
+/** Y = A · B over the last two axes, leading axes broadcast. */
+export const matMul: OpFunction = defineOp({
+  name: "MatMul",
+  infer: ([a, b]) => {
+    const [m, inner] = a!.shape.slice(-2);
+    const [innerB, n] = b!.shape.slice(-2);
+    if (inner === undefined || n === undefined || inner !== innerB) {
+      throw new ShapeError(
+        "SHAPE_MATMUL",
+        `MatMul: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}). If a weight is stored [out, in], transpose it first.`,
+      );
+    }
+    const batch = broadcastShape("MatMul", a!.shape.slice(0, -2), b!.shape.slice(0, -2));
+    return [{ dtype: a!.dtype, shape: [...batch, m!, n] }];
+  },
+  // dA = dY · Bᵀ and dB = Aᵀ · dY; a matrix B shared by all leading axes gets one product over the flattened rows.
+  vjp: ({ inputs: [a, b], cotangents: [dy] }) => {
+    const da = matMul([dy!, swapLast(b!)]);
+    if (b!.shape.length === 2 && a!.shape.length > 2) {
+      return [da, matMul([swapLast(rows(a!)), rows(dy!)])];
+    }
+    return [da, matMul([swapLast(a!), dy!])];
+  },
+  examples: [
+    { inputs: [{ shape: [2, 3] }, { shape: [3, 4] }] },
+    { inputs: [{ shape: [5, 2, 3] }, { shape: [3, 4] }] },
+    { inputs: [{ shape: [2, 2, 3] }, { shape: [2, 3, 4] }] },
+  ],
+});
+
+/** The last two axes swapped. */
+export function swapLast(x: Value): Value {
+  const rank = x.shape.length;
+  const perm = Array.from({ length: rank }, (_, i) => i);
+  [perm[rank - 2], perm[rank - 1]] = [rank - 1, rank - 2];
+  return transpose(x, perm);
+}
+
+function rows(x: Value): Value {
+  const width = x.shape.at(-1)!;
+  return reshape(x, [x.shape.slice(0, -1).reduce((n, axis) => n * axis, 1), width]);
+}

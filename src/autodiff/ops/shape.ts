@@ -1,0 +1,121 @@
+/** Operators that move elements without changing them. */
+import { InternalError, ShapeError } from "../../base/errors.ts";
+import { defineOp, intVector, scalarLike, sizeOf, type OpFunction, type Value } from "../graph.ts";
+
+export const reshapeOp: OpFunction = defineOp({
+  name: "Reshape",
+  infer: ([x, shape]) => [{ dtype: x!.dtype, shape: constantData(shape!) }],
+  vjp: ({ inputs: [x], cotangents: [dy] }) => [reshape(dy!, x!.shape), null],
+  examples: [{ inputs: [{ shape: [2, 6] }, { shape: [2], ints: [3, 4] }] }],
+});
+
+/** The same elements in another shape. @throws {ShapeError} SHAPE_RESHAPE when the sizes differ. */
+export function reshape(x: Value, shape: readonly number[]): Value {
+  if (sizeOf(shape) !== sizeOf(x.shape)) {
+    throw new ShapeError(
+      "SHAPE_RESHAPE",
+      `Reshape "${x.name}": [${x.shape.join(", ")}] holds ${sizeOf(x.shape)} elements, [${shape.join(", ")}] ${sizeOf(shape)}. Give a shape of equal size.`,
+    );
+  }
+  return reshapeOp([x, intVector(x.graph, shape)]);
+}
+
+export const transposeOp: OpFunction = defineOp({
+  name: "Transpose",
+  infer: ([x], { perm }) => [
+    { dtype: x!.dtype, shape: (perm as readonly number[]).map((axis) => x!.shape[axis]!) },
+  ],
+  vjp: ({ attributes: { perm }, cotangents: [dy] }) => {
+    const inverse: number[] = [];
+    (perm as readonly number[]).forEach((axis, i) => (inverse[axis] = i));
+    return [transpose(dy!, inverse)];
+  },
+  examples: [{ inputs: [{ shape: [2, 3, 4] }], attributes: { perm: [2, 0, 1] } }],
+});
+
+/** Axes reordered: output axis i is input axis perm[i]. */
+export function transpose(x: Value, perm: readonly number[]): Value {
+  return transposeOp([x], { perm });
+}
+
+export const expandOp: OpFunction = defineOp({
+  name: "Expand",
+  infer: ([x, shape]) => [{ dtype: x!.dtype, shape: constantData(shape!) }],
+  vjp: ({ cotangents: [dy] }) => [dy!, null],
+  examples: [{ inputs: [{ shape: [2, 1] }, { shape: [3], ints: [4, 2, 3] }] }],
+});
+
+/** Broadcast to a shape; `backward` sums the broadcast axes. */
+export function expand(x: Value, shape: readonly number[]): Value {
+  return expandOp([x, intVector(x.graph, shape)]);
+}
+
+/** Joined along `axis`. The cotangent is cut at the borders. */
+export const concat: OpFunction = defineOp({
+  name: "Concat",
+  infer: (inputs, { axis }) => {
+    const [first] = inputs;
+    const total = inputs.reduce((sum, input) => sum + input.shape[axis as number]!, 0);
+    return [{ dtype: first!.dtype, shape: first!.shape.map((n, i) => (i === axis ? total : n)) }];
+  },
+  vjp: ({ inputs, attributes: { axis }, cotangents: [dy] }) => {
+    let at = 0;
+    return inputs.map((input) => {
+      const start = at;
+      at += input.shape[axis as number]!;
+      return slice(dy!, axis as number, start, at);
+    });
+  },
+  examples: [{ inputs: [{ shape: [2, 2] }, { shape: [2, 3] }], attributes: { axis: 1 } }],
+});
+
+export const sliceOp: OpFunction = defineOp({
+  name: "Slice",
+  infer: ([x, starts, ends, axes]) => {
+    const [start, end, axis] = [starts!, ends!, axes!].map((value) => constantData(value)[0]!);
+    return [{ dtype: x!.dtype, shape: x!.shape.map((n, i) => (i === axis ? end! - start! : n)) }];
+  },
+  // The cotangent is put back between zeros.
+  vjp: ({ inputs: [x, starts, ends, axes], cotangents: [dy] }) => {
+    const [start, end, axis] = [starts!, ends!, axes!].map((value) => constantData(value)[0]!);
+    const zeros = (length: number): Value[] =>
+      length === 0
+        ? []
+        : [
+            expand(
+              scalarLike(dy!, 0),
+              x!.shape.map((n, i) => (i === axis ? length : n)),
+            ),
+          ];
+    const pieces = [...zeros(start!), dy!, ...zeros(x!.shape[axis!]! - end!)];
+    return [pieces.length === 1 ? dy! : concat(pieces, { axis: axis! }), null, null, null];
+  },
+  examples: [
+    {
+      inputs: [
+        { shape: [2, 5] },
+        { shape: [1], ints: [1] },
+        { shape: [1], ints: [4] },
+        { shape: [1], ints: [1] },
+      ],
+    },
+  ],
+});
+
+/** Elements [start, end) of one axis. */
+export function slice(x: Value, axis: number, start: number, end: number): Value {
+  const vector = (n: number): Value => intVector(x.graph, [n]);
+  return sliceOp([x, vector(start), vector(end), vector(axis)]);
+}
+
+/** The numbers of a constant. Shape arguments must be known when the graph is built. @throws {InternalError} GRAPH_NOT_CONSTANT */
+export function constantData(value: Value): readonly number[] {
+  const data = value.graph.constants.get(value);
+  if (data === undefined) {
+    throw new InternalError(
+      "GRAPH_NOT_CONSTANT",
+      `"${value.name}" must be a constant of its graph.`,
+    );
+  }
+  return data;
+}

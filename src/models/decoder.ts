@@ -1,0 +1,128 @@
+import type { Graph, Value } from "../autodiff/graph.ts";
+import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
+import { add } from "../autodiff/ops/elementwise.ts";
+import { gather } from "../autodiff/ops/indexing.ts";
+import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
+import { reshape, transpose } from "../autodiff/ops/shape.ts";
+import type { DecoderConfig } from "./config.ts";
+import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
+
+/** Parameters of a decoder as values of one graph, by Hugging Face name. */
+export type ParameterValues = ReadonlyMap<string, Value>;
+
+/** Suffix under which a matrix is also given transposed (see `linear`). */
+export const TRANSPOSED = ".transposed";
+
+/** Declares every parameter as an input of the graph; matrices twice, as stored and transposed. */
+export function declareParameters(graph: Graph, config: DecoderConfig): ParameterValues {
+  const values = new Map<string, Value>();
+  for (const { name, shape } of parameterSpecs(config)) {
+    values.set(name, graph.input(name, "float32", shape));
+    if (shape.length === 2) {
+      values.set(name + TRANSPOSED, graph.input(name + TRANSPOSED, "float32", shape.toReversed()));
+    }
+  }
+  return values;
+}
+
+/**
+ * The decoder over whole rows, causal, right-padded: position t sees positions up to t, so padding after a row's end
+ * never reaches a real token and needs no mask.
+ *
+ * @param ids int32 [B, T].
+ * @returns the normalised hidden state of every position [B·T, D].
+ */
+export function decoderRows(config: DecoderConfig, parameters: ParameterValues, ids: Value): Value {
+  const [batch, length] = ids.shape as readonly [number, number];
+  const at = (name: string): Value => parameters.get(name)!;
+  const mask = causalMask(ids.graph, config.heads / config.kvHeads, length);
+  const rotary = rotaryTables(ids.graph, config, length);
+  let x = gather([at(EMBEDDING), reshape(ids, [batch * length])]); // [B·T, D]
+  for (let layer = 0; layer < config.layers; layer++) {
+    const names = layerNames(layer);
+    const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
+    const heads = attend(config, batch, length, mask, {
+      q: rotate(project(normal, names.q, names.qBias), config.heads),
+      k: rotate(project(normal, names.k, names.kBias), config.kvHeads),
+      v: project(normal, names.v, names.vBias),
+    });
+    x = add([x, project(heads, names.o)]);
+    const second = rmsNorm(x, at(names.postNorm), config.normEpsilon);
+    const gated = swiglu(project(second, names.gate), project(second, names.up));
+    x = add([x, project(gated, names.down)]);
+  }
+  return rmsNorm(x, at(FINAL_NORM), config.normEpsilon);
+
+  function project(rows: Value, weight: string, bias?: string): Value {
+    return linear(parameters, rows, weight, bias);
+  }
+
+  function rotate(rows: Value, heads: number): Value {
+    const wide = reshape(rows, [batch, length, rows.shape[1]!]);
+    const from = ids.graph.constant("int64", [1], [0]);
+    return rotaryEmbedding([wide, from, rotary.cos, rotary.sin], { num_heads: heads });
+  }
+}
+
+/** Scores over the vocabulary [N, V] of hidden states [N, D]. */
+export function vocabularyScores(parameters: ParameterValues, hidden: Value): Value {
+  return linear(parameters, hidden, parameters.has(HEAD) ? HEAD : EMBEDDING);
+}
+
+/** x · Wᵀ (+ b), the weight and bias by name. */
+function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""): Value {
+  const product = linearOf(x, parameters.get(weight)!, parameters.get(weight + TRANSPOSED)!);
+  const added = parameters.get(bias);
+  return added === undefined ? product : add([product, added]);
+}
+
+/**
+ * Grouped-query attention. The G query heads that share a key/value head are stacked along the query axis, so that keys and
+ * values are never repeated: [B, KV, G·T, d] against [B, KV, T, d].
+ */
+function attend(
+  config: DecoderConfig,
+  batch: number,
+  length: number,
+  mask: Value,
+  { q, k, v }: { q: Value; k: Value; v: Value },
+): Value {
+  const { kvHeads, headDim } = config;
+  const group = config.heads / kvHeads;
+  const queries = reshape(
+    transpose(reshape(q, [batch, length, kvHeads, group, headDim]), [0, 2, 3, 1, 4]),
+    [batch, kvHeads, group * length, headDim],
+  );
+  const keys = transpose(reshape(k, [batch, length, kvHeads, headDim]), [0, 2, 3, 1]); // [B, KV, d, T]
+  const values = transpose(reshape(v, [batch, length, kvHeads, headDim]), [0, 2, 1, 3]);
+  const mixed = reshape(attention(queries, keys, values, mask), [
+    ...[batch, kvHeads, group, length, headDim],
+  ]);
+  return reshape(transpose(mixed, [0, 3, 1, 2, 4]), [batch * length, config.heads * headDim]);
+}
+
+/** 0 where a query may look, −10⁹ where it may not, once per stacked head: [G·T, T]. */
+function causalMask(graph: Graph, group: number, length: number): Value {
+  const data: number[] = [];
+  for (let g = 0; g < group; g++) {
+    for (let i = 0; i < length; i++) for (let j = 0; j < length; j++) data.push(j <= i ? 0 : -1e9);
+  }
+  return graph.constant("float32", [group * length, length], data);
+}
+
+/** cos and sin of position · θ^(−2i/d): [P, d/2] each. */
+export function rotaryTables(
+  graph: Graph,
+  config: DecoderConfig,
+  positions: number,
+): { cos: Value; sin: Value } {
+  const half = config.headDim / 2;
+  const angles: number[] = [];
+  for (let p = 0; p < positions; p++) {
+    for (let i = 0; i < half; i++) angles.push(p * config.ropeTheta ** (-i / half));
+  }
+  return {
+    cos: graph.constant("float32", [positions, half], angles.map(Math.cos)),
+    sin: graph.constant("float32", [positions, half], angles.map(Math.sin)),
+  };
+}

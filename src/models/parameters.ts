@@ -1,0 +1,94 @@
+import type { DecoderConfig } from "./config.ts";
+
+/** A trained tensor, by its Hugging Face name. Linear weights are stored [out, in]. */
+export interface ParameterSpec {
+  name: string;
+  shape: readonly number[];
+  /** Weight decay applies to matrices only (as in every public decoder recipe). */
+  decays: boolean;
+}
+
+/** Names of one layer's tensors. */
+export function layerNames(layer: number): Record<LayerTensor, string> {
+  const of = (suffix: string): string => `model.layers.${layer}.${suffix}`;
+  return {
+    inputNorm: of("input_layernorm.weight"),
+    q: of("self_attn.q_proj.weight"),
+    k: of("self_attn.k_proj.weight"),
+    v: of("self_attn.v_proj.weight"),
+    qBias: of("self_attn.q_proj.bias"),
+    kBias: of("self_attn.k_proj.bias"),
+    vBias: of("self_attn.v_proj.bias"),
+    o: of("self_attn.o_proj.weight"),
+    postNorm: of("post_attention_layernorm.weight"),
+    gate: of("mlp.gate_proj.weight"),
+    up: of("mlp.up_proj.weight"),
+    down: of("mlp.down_proj.weight"),
+  };
+}
+
+export type LayerTensor =
+  | "inputNorm"
+  | "q"
+  | "k"
+  | "v"
+  | "qBias"
+  | "kBias"
+  | "vBias"
+  | "o"
+  | "postNorm"
+  | "gate"
+  | "up"
+  | "down";
+
+export const EMBEDDING = "model.embed_tokens.weight";
+export const FINAL_NORM = "model.norm.weight";
+export const HEAD = "lm_head.weight";
+
+/** Every tensor of a decoder, in file order. */
+export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
+  const { hiddenSize: d, intermediateSize: f, vocabSize } = config;
+  const q = config.heads * config.headDim;
+  const kv = config.kvHeads * config.headDim;
+  const matrix = (name: string, rows: number, columns: number): ParameterSpec => ({
+    name,
+    shape: [rows, columns],
+    decays: true,
+  });
+  const vector = (name: string, size: number): ParameterSpec => ({
+    name,
+    shape: [size],
+    decays: false,
+  });
+  const specs = [matrix(EMBEDDING, vocabSize, d)];
+  for (let layer = 0; layer < config.layers; layer++) {
+    const names = layerNames(layer);
+    specs.push(
+      vector(names.inputNorm, d),
+      matrix(names.q, q, d),
+      matrix(names.k, kv, d),
+      matrix(names.v, kv, d),
+    );
+    if (config.architecture === "qwen2") {
+      specs.push(vector(names.qBias, q), vector(names.kBias, kv), vector(names.vBias, kv));
+    }
+    specs.push(
+      matrix(names.o, d, q),
+      vector(names.postNorm, d),
+      matrix(names.gate, f, d),
+      matrix(names.up, f, d),
+      matrix(names.down, d, f),
+    );
+  }
+  specs.push(vector(FINAL_NORM, d));
+  if (!config.tiedEmbeddings) specs.push(matrix(HEAD, vocabSize, d));
+  return specs;
+}
+
+/** Number of trained numbers. */
+export function parameterCount(config: DecoderConfig): number {
+  return parameterSpecs(config).reduce(
+    (sum, { shape }) => sum + shape.reduce((n, a) => n * a, 1),
+    0,
+  );
+}

@@ -1,0 +1,148 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import type { Attribute, DType, Graph, Node, Value } from "../autodiff/graph.ts";
+import {
+  AttributeProto_AttributeType as AttributeType,
+  AttributeProtoSchema,
+  ModelProtoSchema,
+  TensorProto_DataType as DataType,
+  TensorProtoSchema,
+  ValueInfoProtoSchema,
+  type AttributeProto,
+  type TensorProto,
+  type ValueInfoProto,
+} from "./schema/onnx_pb.ts";
+
+/** Opset whose operator forms `autodiff/ops` follows (axes of reductions are inputs, ScatterElements knows "add"). */
+const OPSET = 21;
+const IR_VERSION = 10n;
+
+const dataTypes: Record<DType, DataType> = {
+  float32: DataType.FLOAT,
+  float64: DataType.DOUBLE,
+  int32: DataType.INT32,
+  int64: DataType.INT64,
+  bool: DataType.BOOL,
+};
+
+/**
+ * An ONNX model of a graph.
+ *
+ * @param outputs what a run returns, by name; only the nodes that these need are emitted.
+ * @returns the serialised ModelProto.
+ */
+export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>): Uint8Array {
+  const nodes = reachable(graph, Object.values(outputs));
+  const used = new Set(nodes.flatMap(emittedInputs));
+  for (const value of Object.values(outputs)) used.add(value);
+  // A graph output needs a name of its own: one value may be asked for under two names, and inputs can't be outputs.
+  const aliases = Object.entries(outputs).map(([name, value]) => ({
+    opType: "Identity",
+    domain: "",
+    input: [value.name],
+    output: [name],
+  }));
+  const model = create(ModelProtoSchema, {
+    irVersion: IR_VERSION,
+    producerName: "agentrl",
+    opsetImport: [
+      { domain: "", version: BigInt(OPSET) },
+      { domain: "com.microsoft", version: 1n },
+    ],
+    graph: {
+      name: "graph",
+      node: [
+        ...nodes.map((node) => ({
+          opType: node.op.name,
+          domain: node.op.domain,
+          name: node.outputs[0]?.name ?? "",
+          input: emittedInputs(node).map((input) => input.name),
+          output: node.outputs.map((output) => output.name),
+          attribute: Object.entries(node.attributes).map(([name, each]) => attribute(name, each)),
+        })),
+        ...aliases,
+      ],
+      initializer: [...graph.constants]
+        .filter(([value]) => used.has(value))
+        .map(([value, data]) => tensor(value, data)),
+      input: graph.inputs.filter((input) => used.has(input)).map((each) => typed(each.name, each)),
+      output: Object.entries(outputs).map(([name, value]) => typed(name, value)),
+    },
+  });
+  return toBinary(ModelProtoSchema, model);
+}
+
+/** Names of the inputs that the outputs need. */
+export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] {
+  const used = new Set<Value>([
+    ...reachable(graph, outputs).flatMap((node) => node.inputs),
+    ...outputs,
+  ]);
+  return graph.inputs.filter((input) => used.has(input)).map((input) => input.name);
+}
+
+function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
+  const wanted = new Set(outputs);
+  const kept: Node[] = [];
+  for (const node of graph.nodes.slice().reverse()) {
+    if (node.outputs.some((output) => wanted.has(output))) {
+      kept.push(node);
+      for (const input of emittedInputs(node)) wanted.add(input);
+    }
+  }
+  return kept.reverse();
+}
+
+function emittedInputs(node: Node): readonly Value[] {
+  return node.op.composite === true ? node.inputs.slice(0, 1) : node.inputs;
+}
+
+function attribute(name: string, value: Attribute): AttributeProto {
+  if (typeof value === "string") {
+    const s = new TextEncoder().encode(value);
+    return create(AttributeProtoSchema, { name, type: AttributeType.STRING, s });
+  }
+  if (typeof value === "number") {
+    return create(AttributeProtoSchema, { name, type: AttributeType.INT, i: BigInt(value) });
+  }
+  if ("float" in value) {
+    return create(AttributeProtoSchema, { name, type: AttributeType.FLOAT, f: value.float });
+  }
+  return create(AttributeProtoSchema, { name, type: AttributeType.INTS, ints: value.map(BigInt) });
+}
+
+function typed(name: string, { dtype, shape }: Value): ValueInfoProto {
+  return create(ValueInfoProtoSchema, {
+    name,
+    type: {
+      value: {
+        case: "tensorType",
+        value: {
+          elemType: dataTypes[dtype],
+          shape: {
+            dim: shape.map((n) => ({ value: { case: "dimValue" as const, value: BigInt(n) } })),
+          },
+        },
+      },
+    },
+  });
+}
+
+function tensor(value: Value, data: readonly number[]): TensorProto {
+  return create(TensorProtoSchema, {
+    name: value.name,
+    dims: value.shape.map(BigInt),
+    dataType: dataTypes[value.dtype],
+    rawData: rawBytes(value.dtype, data),
+  });
+}
+
+function rawBytes(dtype: DType, data: readonly number[]): Uint8Array {
+  const typed = {
+    float32: () => new Float32Array(data),
+    float64: () => new Float64Array(data),
+    int32: () => new Int32Array(data),
+    int64: () => new BigInt64Array(data.map(BigInt)),
+    bool: () => new Uint8Array(data),
+  }[dtype]();
+  return new Uint8Array(typed.buffer);
+}

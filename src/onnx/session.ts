@@ -1,0 +1,122 @@
+import * as ort from "onnxruntime-node";
+import { errorMessage, ExternalError } from "../base/errors.ts";
+import type { DType, Graph, Value } from "../autodiff/graph.ts";
+import { emitModel, neededInputs } from "./emit.ts";
+
+/** The elements of a tensor on the host; bool is one byte each. */
+export type HostData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
+
+/** A tensor that sessions read and, given as a fetch, write in place. */
+export type Tensor = ort.Tensor;
+
+/** Wraps elements, without copying, as a tensor. */
+export function tensorOf(data: HostData, shape: readonly number[], dtype?: "bool"): Tensor {
+  if (dtype === "bool") return new ort.Tensor("bool", data as Uint8Array, shape);
+  if (data instanceof Float32Array) return new ort.Tensor("float32", data, shape);
+  if (data instanceof Float64Array) return new ort.Tensor("float64", data, shape);
+  if (data instanceof Int32Array) return new ort.Tensor("int32", data, shape);
+  if (data instanceof BigInt64Array) return new ort.Tensor("int64", data, shape);
+  return new ort.Tensor("uint8", data, shape);
+}
+
+/** Zeros of a type. */
+export function zeros(dtype: DType, shape: readonly number[]): Tensor {
+  const size = shape.reduce((n, axis) => n * axis, 1);
+  const data = {
+    float32: () => new Float32Array(size),
+    float64: () => new Float64Array(size),
+    int32: () => new Int32Array(size),
+    int64: () => new BigInt64Array(size),
+    bool: () => new Uint8Array(size),
+  }[dtype]();
+  return tensorOf(data, shape, dtype === "bool" ? "bool" : undefined);
+}
+
+/** The float elements of a tensor, not copied. */
+export function floats(tensor: Tensor): Float32Array {
+  return tensor.data as Float32Array;
+}
+
+export interface SessionOptions {
+  /** Threads inside one operator. 1 where several workers share the machine. */
+  threads: number;
+  /** Writes the runtime's own profile beside this path. */
+  profile?: string;
+}
+
+/** A graph made ready to run. A run blocks its thread: live in a worker. */
+export interface Session {
+  readonly inputNames: readonly string[];
+  /**
+   * @param feeds by input name; names that the graph does not use are ignored.
+   * @param fetches tensors to write results into, in place; a tensor may be input and output of an element-wise operator.
+   *   Outputs without one are allocated.
+   * @throws {ExternalError} RUNTIME_FAILED
+   */
+  run(
+    feeds: Readonly<Record<string, Tensor>>,
+    fetches?: Readonly<Record<string, Tensor>>,
+  ): Promise<Record<string, Tensor>>;
+  release(): Promise<void>;
+}
+
+/**
+ * Compiles a graph for the CPU.
+ * @param outputs what a run returns, by name.
+ * @throws {ExternalError} RUNTIME_FAILED when the runtime refuses the model.
+ */
+export async function createSession(
+  graph: Graph,
+  outputs: Readonly<Record<string, Value>>,
+  options: SessionOptions,
+): Promise<Session> {
+  const model = emitModel(graph, outputs);
+  const inputNames = neededInputs(graph, Object.values(outputs));
+  const outputNames = Object.keys(outputs);
+  const session = await guarded("could not be built", () =>
+    ort.InferenceSession.create(model, {
+      executionProviders: ["cpu"],
+      intraOpNumThreads: options.threads,
+      interOpNumThreads: 1,
+      executionMode: "sequential",
+      graphOptimizationLevel: "all",
+      logSeverityLevel: 3,
+      // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.
+      extra: { session: { set_denormal_as_zero: "1" } },
+      ...(options.profile === undefined
+        ? {}
+        : { enableProfiling: true, profileFilePrefix: options.profile }),
+    }),
+  );
+  return {
+    inputNames,
+    run: (feeds, fetches = {}) => {
+      const used: Record<string, Tensor> = {};
+      for (const name of inputNames) {
+        const tensor = feeds[name];
+        if (tensor !== undefined) used[name] = tensor;
+      }
+      const wanted: Record<string, Tensor | null> = {};
+      for (const name of outputNames) wanted[name] = fetches[name] ?? null;
+      return guarded("failed", () => session.run(used, wanted));
+    },
+    release: async () => {
+      if (options.profile !== undefined) session.endProfiling();
+      await session.release();
+    },
+  };
+}
+
+async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ExternalError(
+      "RUNTIME_FAILED",
+      `onnxruntime: a graph ${what}: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
