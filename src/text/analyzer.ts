@@ -4,11 +4,11 @@ import { porterStem } from "./porter.ts";
 
 /** What made an index's terms. Two equal specs give equal terms for every text; an index stores it. */
 export interface AnalyzerSpec {
-  name: string;
+  readonly name: string;
   /** Grows with every change that could change a term. */
-  version: number;
+  readonly version: number;
   /** Settings in words, for people and for comparison. */
-  options: Record<string, string | number | boolean>;
+  readonly options: Record<string, string | number | boolean>;
 }
 
 /** Text → terms, the same way for passages and for queries. */

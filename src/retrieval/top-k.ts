@@ -1,0 +1,75 @@
+/** A passage's place in the corpus and its score. */
+export interface Scored {
+  position: number;
+  score: number;
+}
+
+/** Keeps the best k of what it is offered; among equal scores the lower position wins. */
+export interface TopK {
+  /** The score that a later position must exceed to get in; 0 until k are held. */
+  readonly threshold: number;
+  /** Positions must come in ascending order. */
+  offer(position: number, score: number): void;
+  /** What is held, best first. */
+  take(): Scored[];
+}
+
+/**
+ * An empty selection: a binary heap with the worst held one on top, so n offers cost O(n log k).
+ *
+ * @param k at least 1. Scores of 0 and below are never held.
+ */
+export function topK(k: number): TopK {
+  const heap: Scored[] = [];
+  let threshold = 0;
+  return {
+    get threshold() {
+      return threshold;
+    },
+    offer(position, score) {
+      if (score <= threshold) return;
+      if (heap.length < k) {
+        heap.push({ position, score });
+        siftUp(heap);
+      } else {
+        heap[0] = { position, score };
+        siftDown(heap);
+      }
+      if (heap.length === k) threshold = heap[0]!.score;
+    },
+    take: () => [...heap].sort((a, b) => (isWorse(a, b) ? 1 : -1)),
+  };
+}
+
+function isWorse(a: Scored, b: Scored): boolean {
+  return a.score < b.score || (a.score === b.score && a.position > b.position);
+}
+
+function siftUp(heap: Scored[]): void {
+  let at = heap.length - 1;
+  while (at > 0) {
+    const parent = (at - 1) >> 1;
+    if (!isWorse(heap[at]!, heap[parent]!)) return;
+    swap(heap, at, parent);
+    at = parent;
+  }
+}
+
+function siftDown(heap: Scored[]): void {
+  let at = 0;
+  for (;;) {
+    let worst = at;
+    for (const child of [2 * at + 1, 2 * at + 2]) {
+      if (child < heap.length && isWorse(heap[child]!, heap[worst]!)) worst = child;
+    }
+    if (worst === at) return;
+    swap(heap, at, worst);
+    at = worst;
+  }
+}
+
+function swap(heap: Scored[], i: number, j: number): void {
+  const held = heap[i]!;
+  heap[i] = heap[j]!;
+  heap[j] = held;
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { bm25Scorer, buildBm25 } from "../../src/retrieval/bm25.ts";
+import { invertedIndexBuilder } from "../../src/retrieval/inverted-index.ts";
+
+const passages = [
+  { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
+  { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
+  { id: "c", title: "Lima", text: "The capital of Peru." },
+  { id: "d", title: "Rain", text: "" },
+];
+
+function indexOf(...texts: string[]) {
+  const builder = invertedIndexBuilder();
+  texts.forEach((text, i) => {
+    builder.add(text.split(" "), String(i));
+  });
+  return builder.finish();
+}
+
+describe("bm25Scorer", () => {
+  it("gives Lucene's scores on a case computed by hand", () => {
+    // N = 2, both of length 2, so the length penalty is k1. "x": df 2, idf ln(1 + .5/2.5); "y": df 1, idf ln(1 + 1.5/1.5).
+    const best = bm25Scorer(indexOf("x y", "x x"), { k1: 0.9, b: 0.4 });
+    const x = Math.log(1.2);
+    const y = Math.log(2);
+    expect(best(["y"], 5)).toEqual([{ position: 0, score: y / 1.9 }]);
+    const both = best(["x", "y"], 5);
+    expect(both.map((hit) => hit.position)).toEqual([0, 1]);
+    expect(both[0]?.score).toBeCloseTo(x / 1.9 + y / 1.9, 12);
+    expect(both[1]?.score).toBeCloseTo((2 * x) / 2.9, 12);
+  });
+
+  it("lets long passages pay by b", () => {
+    // Lengths 1 and 3, mean 2: penalties k1·(1 − b + b/2) and k1·(1 − b + 3b/2).
+    const texts = ["x", "x z w"];
+    const idf = Math.log(1.2);
+    const none = bm25Scorer(indexOf(...texts), { k1: 2, b: 0 })(["x"], 2);
+    expect(none.map((hit) => hit.score)).toEqual([idf / 3, idf / 3]);
+    const full = bm25Scorer(indexOf(...texts), { k1: 2, b: 1 })(["x"], 2);
+    expect(full[0]?.score).toBeCloseTo(idf / (1 + 1), 12);
+    expect(full[1]?.score).toBeCloseTo(idf / (1 + 3), 12);
+  });
+
+  it("counts a repeated query term as often as it is repeated", () => {
+    const best = bm25Scorer(indexOf("x", "y"), { k1: 0.9, b: 0.4 });
+    expect(best(["x", "x"], 1)[0]?.score).toBeCloseTo(2 * (best(["x"], 1)[0]?.score ?? 0), 12);
+  });
+
+  it("breaks ties by corpus position, also where they cross the k-th place", () => {
+    const best = bm25Scorer(indexOf("x", "y", "x", "x"), { k1: 0.9, b: 0.4 });
+    expect(best(["x"], 2).map((hit) => hit.position)).toEqual([0, 2]);
+    expect(best(["x"], 9).map((hit) => hit.position)).toEqual([0, 2, 3]);
+  });
+
+  it("forgets one query before the next", () => {
+    const best = bm25Scorer(indexOf("x y", "y z", "z"), { k1: 0.9, b: 0.4 });
+    const first = best(["y"], 3);
+    best(["x", "z"], 3);
+    expect(best(["y"], 3)).toEqual(first);
+  });
+
+  it("gives nothing for unknown terms, no terms, and k = 0", () => {
+    const best = bm25Scorer(indexOf("x"), { k1: 0.9, b: 0.4 });
+    expect(best(["q"], 3)).toEqual([]);
+    expect(best([], 3)).toEqual([]);
+    expect(best(["x"], 0)).toEqual([]);
+  });
+});
+
+describe("buildBm25", () => {
+  it("answers every query in order with whole passages, best first", async () => {
+    const retriever = buildBm25(passages);
+    const [capital, rain, none] = await retriever.search(["capital of Norway?", "RAINS", "!"], 2);
+    expect(capital?.map((hit) => hit.id)).toEqual(["a", "c"]);
+    expect(capital?.[0]).toMatchObject({ title: "Oslo", text: "Oslo is the capital of Norway." });
+    expect(rain?.map((hit) => hit.id)).toEqual(["d", "b"]);
+    expect(none).toEqual([]);
+  });
+
+  it("stays exact when no passage has a single term", async () => {
+    const retriever = buildBm25([{ id: "a", title: "", text: "the" }]);
+    expect(await retriever.search(["the", "a"], 3)).toEqual([[], []]);
+  });
+
+  it("changes its fingerprint with the corpus, the analyzer and the parameters, and with nothing else", () => {
+    const fingerprints = [
+      buildBm25(passages),
+      buildBm25(passages.slice(1)),
+      buildBm25(passages, { analyzer: "plain" }),
+      buildBm25(passages, { k1: 1.2 }),
+      buildBm25(passages, { b: 0.75 }),
+    ].map((retriever) => retriever.fingerprint);
+    expect(new Set(fingerprints).size).toBe(5);
+    expect(buildBm25(passages, { k1: 0.9 }).fingerprint).toBe(fingerprints[0]);
+  });
+
+  it("refuses an empty corpus and a repeated id", () => {
+    expect(() => buildBm25([])).toThrow(expect.objectContaining({ code: "CORPUS_EMPTY" }) as Error);
+    expect(() => buildBm25([...passages, passages[1]!])).toThrowErrorMatchingInlineSnapshot(
+      `[DataError: corpus: passages 2 and 5 share the id "b"; every passage needs its own. Drop or rename one.]`,
+    );
+  });
+
+  it("refuses a passage that repeats a term more often than it can count", () => {
+    const text = "x ".repeat(65_536);
+    expect(() => buildBm25([{ id: "long", title: "", text }])).toThrowErrorMatchingInlineSnapshot(
+      `[DataError: passage "long": one term occurs 65536 times; at most 65535 are counted. Split it into passages of a few hundred words.]`,
+    );
+  });
+
+  it("names the nearest analyzer and the allowed range of parameters", () => {
+    expect(() => buildBm25(passages, { analyzer: "englsh" })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: bm25.analyzer is "englsh"; no such analyzer. Did you mean "english"? Known: english, plain.]`,
+    );
+    expect(() => buildBm25(passages, { b: 1.5 })).toThrow(/b is 1\.5/);
+  });
+
+  it("stops between queries when asked to", async () => {
+    const retriever = buildBm25(passages);
+    const signal = AbortSignal.abort(new Error("stop"));
+    await expect(retriever.search(["Oslo"], 1, { signal })).rejects.toThrow("stop");
+  });
+});
