@@ -31,6 +31,8 @@ export const ERROR_CODES = {
   RECIPE_NOT_YAML: "A recipe file, or the value after --set key=, is not YAML.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
   TINY_WORLD_TOO_SMALL: "A tiny world has no question of a kind that was asked for.",
+  RUNTIME_MISSING: "The native runtime (onnxruntime-node) does not load on this machine.",
+  MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
   SCORE_MISSED: "A score required with --require was missed.",

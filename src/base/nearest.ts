@@ -22,6 +22,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 
 /** "Did you mean …? Known: …." for an error message; lists come from the registry, never by hand. */
 export function suggest(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "There are none.";
   const nearest = nearestName(name, known);
   const hint = nearest === null ? "" : `Did you mean "${nearest}"? `;
   return `${hint}Known: ${known.join(", ")}.`;

@@ -84,7 +84,6 @@ export function checkClaims(recipe: RecipeFile): void {
     const at = ["claims", String(c)];
     if (claimIds.indexOf(claim.id) < c)
       throw wrong([...at, "id"], `is "${claim.id}", as an earlier claim's.`);
-    checkRelation(claim, (sentence) => wrong([...at, "relation"], sentence));
     claim.arms.forEach((arm, a) => {
       if (claim.arms.findIndex(({ name }) => name === arm.name) < a) {
         throw wrong([...at, "arms", String(a), "name"], `is "${arm.name}", as an earlier arm's.`);
@@ -99,6 +98,7 @@ export function checkClaims(recipe: RecipeFile): void {
           : `fits ${found} cells of paperTables; add the model.`,
       );
     });
+    checkRelation(claim, (sentence) => wrong([...at, "relation"], sentence));
   });
 }
 

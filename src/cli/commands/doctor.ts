@@ -1,7 +1,22 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { availableParallelism, tmpdir, totalmem } from "node:os";
+import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
+import { jsonOption } from "../options.ts";
+import { packageVersion } from "../package-info.ts";
+import { table } from "../table.ts";
+
+/** One thing that was looked at. */
+interface Check {
+  name: string;
+  ok: boolean;
+  /** What was found, for a person. */
+  found: string;
+}
+
+const MIN_NODE = 20;
 
 /** `agentrl doctor`: whether this machine can run what the package needs. */
 export const doctorCommand: CliCommand = {
@@ -10,9 +25,87 @@ export const doctorCommand: CliCommand = {
     program
       .command("doctor")
       .summary("check this machine")
-      .action(async () => {
-        await access(tmpdir(), constants.W_OK);
-        context.out(`${availableParallelism()} ${totalmem()}`);
+      .description(
+        "Check Node, processor, memory, the native runtime and the folder for temporary files.",
+      )
+      .addOption(jsonOption())
+      .action(async ({ json }: { json?: true }) => {
+        const checks = [
+          { name: "agentrl", ok: true, found: packageVersion() },
+          checkNode(),
+          checkProcessor(),
+          checkMemory(),
+          await checkRuntime(),
+          await checkTemporaryFolder(),
+        ];
+        const ok = checks.every((check) => check.ok);
+        if (json === true) context.out(JSON.stringify({ ok, checks }));
+        else
+          context.out(
+            table(checks.map(({ name, ok: fine, found }) => [fine ? "ok" : "BAD", name, found])),
+          );
+        if (ok) return;
+        const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
+        throw new ExternalError(
+          "MACHINE_UNFIT",
+          `this machine lacks something: ${bad.join(", ")}.`,
+        );
       });
   },
 };
+
+function checkNode(): Check {
+  const ok = Number(process.versions.node.split(".")[0]) >= MIN_NODE;
+  const found = `${process.version} on ${platform()} ${arch()}`;
+  return { name: "node", ok, found: ok ? found : `${found}; needs ${MIN_NODE} or newer` };
+}
+
+function checkProcessor(): Check {
+  const model = cpus()[0]?.model.trim() ?? "";
+  const cores = availableParallelism();
+  return {
+    name: "processor",
+    ok: true,
+    found: `${cores} ${cores === 1 ? "core" : "cores"}${model === "" ? "" : `, ${model}`}`,
+  };
+}
+
+function checkMemory(): Check {
+  return { name: "memory", ok: true, found: `${gib(totalmem())}, ${gib(freemem())} free` };
+}
+
+async function checkRuntime(): Promise<Check> {
+  const name = "onnxruntime";
+  try {
+    const { version, providers } = await runtimeInfo();
+    const of = (bundled: boolean): string =>
+      providers
+        .filter((provider) => provider.bundled === bundled)
+        .map((provider) => provider.name)
+        .join(", ");
+    const extra = of(false) === "" ? "" : `; needs files of its own: ${of(false)}`;
+    return { name, ok: true, found: `${version}, runs on ${of(true)}${extra}` };
+  } catch (error) {
+    return { name, ok: false, found: errorMessage(error) };
+  }
+}
+
+async function checkTemporaryFolder(): Promise<Check> {
+  const name = "temporary files";
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "agentrl-doctor-"));
+    try {
+      await writeFile(join(folder, "probe"), "probe");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const { bavail, bsize } = await statfs(tmpdir());
+    return { name, ok: true, found: `${tmpdir()} is writable, ${gib(bavail * bsize)} free` };
+  } catch (error) {
+    return { name, ok: false, found: `${tmpdir()} is not writable (${errorMessage(error)})` };
+  }
+}
+
+function gib(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+}

@@ -1,5 +1,6 @@
 import type { CliCommand } from "../command.ts";
 import { doctorCommand } from "./doctor.ts";
+import { recipesCommand } from "./recipes.ts";
 
 /** Commands that serve one purpose, under one heading of `agentrl --help`. */
 export interface CommandGroup {
@@ -12,5 +13,5 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [] },
   { title: "Training", commands: [] },
   { title: "Measuring", commands: [] },
-  { title: "Looking", commands: [doctorCommand] },
+  { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];

@@ -1,0 +1,148 @@
+import type { Command } from "commander";
+import { AgentrlError, ConfigError } from "../../base/errors.ts";
+import {
+  loadRecipe,
+  type RecipeFile,
+  selectTier,
+  shippedRecipes,
+  tiersOf,
+} from "../../recipe/recipe-file.ts";
+import { settingsSchema } from "../../recipe/settings-schema.ts";
+import {
+  armOverrides,
+  checkSettings,
+  parseSet,
+  type ResolvedSettings,
+  resolveSettings,
+} from "../../recipe/settings.ts";
+import { leavesOf } from "../../recipe/leaves.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { jsonOption, setOption } from "../options.ts";
+import { table } from "../table.ts";
+
+/** `agentrl recipes list|show|check`: what there is, and what it would run with. */
+export const recipesCommand: CliCommand = {
+  name: "recipes",
+  register(program, context) {
+    const recipes = program
+      .command("recipes")
+      .summary("list, show and check recipes")
+      .description("Recipes: one YAML file per published method, in three sizes (tiers).");
+    registerList(recipes, context);
+    registerShow(recipes, context);
+    registerCheck(recipes, context);
+  },
+};
+
+function registerList(recipes: Command, context: CliContext): void {
+  recipes
+    .command("list")
+    .description("List the recipes that come with the package.")
+    .addOption(jsonOption())
+    .action(async ({ json }: { json?: true }) => {
+      const all = await Promise.all(shippedRecipes().map(loadRecipe));
+      const rows = all.map((recipe) => ({
+        name: recipe.name,
+        summary: recipe.summary,
+        paper: recipe.paper?.id ?? null,
+        tiers: tiersOf(recipe),
+        claims: recipe.claims.map(({ id }) => id),
+      }));
+      if (json === true) context.out(JSON.stringify({ recipes: rows }));
+      else context.out(table(rows.map(({ name, paper, summary }) => [name, paper ?? "", summary])));
+    });
+}
+
+function registerShow(recipes: Command, context: CliContext): void {
+  recipes
+    .command("show")
+    .description("Show every setting of a recipe and where its value comes from.")
+    .argument("<recipe>", "name of a shipped recipe, or a path")
+    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .addOption(setOption())
+    .addOption(jsonOption())
+    .action(async (name: string, options: { tier?: string; set?: string[]; json?: true }) => {
+      const recipe = await loadRecipe(name);
+      const tier = selectTier(recipe, options.tier);
+      const overrides = (options.set ?? []).map(parseSet);
+      const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+      if (options.json === true) context.out(JSON.stringify(asJson(resolved)));
+      else context.out(asText(resolved));
+    });
+}
+
+function registerCheck(recipes: Command, context: CliContext): void {
+  recipes
+    .command("check")
+    .description("Check recipes: their structure, every tier, every arm of every claim.")
+    .argument("[recipes...]", "names or paths; all shipped recipes when none is given")
+    .addOption(jsonOption())
+    .action(async (given: string[], { json }: { json?: true }) => {
+      const names = given.length > 0 ? given : shippedRecipes();
+      const problems: AgentrlError[] = [];
+      for (const name of names) {
+        try {
+          checkRecipe(await loadRecipe(name));
+        } catch (error) {
+          if (!(error instanceof AgentrlError)) throw error;
+          problems.push(error);
+        }
+      }
+      if (json === true) {
+        const found = problems.map(({ code, message }) => ({ code, message }));
+        context.out(JSON.stringify({ checked: names.length, problems: found }));
+      } else if (problems.length === 0) {
+        context.out(
+          `${names.length} ${names.length === 1 ? "recipe" : "recipes"} checked, no problem.`,
+        );
+      }
+      const [first] = problems;
+      if (first === undefined) return;
+      throw new ConfigError(first.code, problems.map(({ message }) => message).join("\n"));
+    });
+}
+
+/** @throws {ConfigError} the first problem of any tier or arm. */
+function checkRecipe(recipe: RecipeFile): void {
+  for (const tier of tiersOf(recipe)) {
+    checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+    for (const claim of recipe.claims) {
+      for (const { name } of claim.arms) {
+        const overrides = armOverrides(claim, name);
+        checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+      }
+    }
+  }
+}
+
+function asJson({ recipe, tier, settings, origins }: ResolvedSettings): object {
+  const { name, path, summary, paper = null, notes, claims, paperTables } = recipe;
+  return {
+    name,
+    path,
+    summary,
+    paper,
+    notes,
+    tier,
+    settings,
+    origins: Object.fromEntries(origins),
+    claims,
+    paperTables,
+  };
+}
+
+function asText({ recipe, tier, settings, origins }: ResolvedSettings): string {
+  const { name, summary, paper } = recipe;
+  const rows = [...leavesOf(settings)].map(([keys, value]) => {
+    const key = keys.join(".");
+    return [key, shown(value), origins.get(key) ?? ""];
+  });
+  const source = paper === undefined ? "" : `\n${paper.title} (${paper.id})`;
+  return `${name}, tier ${tier}: ${summary}${source}\n\n${table(rows)}`;
+}
+
+/** A value on one line, cut where it would push the origins off the screen. */
+function shown(value: unknown): string {
+  const text = typeof value === "string" ? value.replaceAll("\n", "⏎") : JSON.stringify(value);
+  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+}

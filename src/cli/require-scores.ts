@@ -1,0 +1,71 @@
+import { ConfigError, ScoreError } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
+
+/** `--require "em>=0.5"`: a metric must reach, exceed, or stay at or under a number. */
+export interface ScoreRequirement {
+  metric: string;
+  relation: ">=" | ">" | "<=" | "<";
+  bound: number;
+}
+
+const holds: Record<ScoreRequirement["relation"], (value: number, bound: number) => boolean> = {
+  ">=": (value, bound) => value >= bound,
+  ">": (value, bound) => value > bound,
+  "<=": (value, bound) => value <= bound,
+  "<": (value, bound) => value < bound,
+};
+
+/**
+ * @param metrics that the command will measure: asked before the work begins, so that a typing error costs nothing.
+ * @throws {ConfigError} USAGE when it is no `metric>=number`, or names a metric that is not measured.
+ * @example parseRequirement("em>=0.5", ["em", "f1"]) // { metric: "em", relation: ">=", bound: 0.5 }
+ */
+export function parseRequirement(text: string, metrics: readonly string[]): ScoreRequirement {
+  const match = /^\s*(?<metric>[^<>=\s]+)\s*(?<relation>>=|<=|>|<)\s*(?<bound>\S+)\s*$/.exec(text);
+  const { metric = "", relation = "", bound = "" } = match?.groups ?? {};
+  if (match === null || !Number.isFinite(Number(bound))) {
+    throw new ConfigError(
+      "USAGE",
+      `--require is ${JSON.stringify(text)}: expected a metric, one of >= > <= <, and a number, e.g. "em>=0.5".`,
+    );
+  }
+  if (!metrics.includes(metric)) {
+    throw new ConfigError(
+      "USAGE",
+      `--require names "${metric}", which is not measured here. ${suggest(metric, metrics)}`,
+    );
+  }
+  return { metric, relation: relation as ScoreRequirement["relation"], bound: Number(bound) };
+}
+
+/**
+ * Compares results with what was required; call it after the results are printed.
+ *
+ * @param metrics by name; null: could not be computed.
+ * @throws {ScoreError} SCORE_UNAVAILABLE (exit code 6), SCORE_MISSED (exit code 5).
+ */
+export function requireScores(
+  requirements: readonly ScoreRequirement[],
+  metrics: Readonly<Record<string, number | null>>,
+): void {
+  const results = requirements.map((required) => ({
+    ...required,
+    value: metrics[required.metric] ?? null,
+  }));
+  const unavailable = results.find(({ value }) => value === null);
+  if (unavailable !== undefined) {
+    throw new ScoreError(
+      "SCORE_UNAVAILABLE",
+      `--require ${unavailable.metric}${unavailable.relation}${unavailable.bound}: ${unavailable.metric} could not be computed, so nothing can be said.`,
+    );
+  }
+  const missed = results.filter(
+    ({ value, relation, bound }) => value === null || !holds[relation](value, bound),
+  );
+  if (missed.length === 0) return;
+  const list = missed.map(
+    ({ metric, relation, bound, value }) =>
+      `${metric} is ${String(value)}, required ${relation} ${bound}`,
+  );
+  throw new ScoreError("SCORE_MISSED", `${list.join("; ")}.`);
+}
