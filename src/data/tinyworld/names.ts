@@ -121,7 +121,7 @@ function makePools(): Record<Kind, Pools> {
       last: pool(
         44,
         "Ara Bela Cune Dola Esto Galo Hedo Ivo Kalu Lore Nava",
-        "mark shold vald reach pland",
+        "mark vald nesk dorn wold",
       ),
     },
     firm: {

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../../../src/base/files.ts";
+import { TINY_WORLD_SPLITS } from "../../../src/data/tinyworld/names.ts";
+import { tinyWorldVocabulary, tinyWorldWords } from "../../../src/data/tinyworld/text.ts";
+import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+
+const world = tinyWorld({ seed: 7, split: "train", people: 1000 });
+const EVERY_KIND = { bridge1: 1, bridge2: 1, bridge3: 1, bridge4: 1, comparison: 1, yesNo: 1 };
+
+describe("passages", () => {
+  it("come one per entity: 1.7 for each person", () => {
+    expect(world.size).toBe(1700);
+    expect([...world.passages()]).toHaveLength(1700);
+    expect(new Set([...world.passages()].map(({ title }) => title)).size).toBe(1700);
+  });
+
+  it("read like this", () => {
+    const texts = [0, 1000, 1250, 1300, 1400, 1650].map((i) => world.passage(i).text);
+    expect(texts).toMatchInlineSnapshot(`
+      [
+        "Fala Rosholt was born in 1923. She comes from Wenzola Hurmund. She works for Lumula Amzon. She studied under Vavin Holgard.",
+        "Polbru Crostrom is a town in Lumabria Aravald. It has a mayor, Lurik Torgard. It was founded in 1887.",
+        "Hilotan Beladorn is a region ruled from Kortova Ilkhaf. Its governor is Brivon Jarquist. It was formed in 1928.",
+        "Lumavo Kintrak is a firm with its seat in Polzola Krahaf. Its founder was Gloda Ulmdak. It dates from 1897.",
+        "Jadisa Dimerna is a novel by Clebor Kelvik. It takes place in Fenbru Umbstrom. The novel appeared in 1984.",
+        "Pogkura Kiptumbo is a festival held in Rudpera Hurgrad. It is run by Salon Wilvik. The festival was first held in 1888.",
+      ]
+    `);
+  });
+
+  it("join their sentences with a space and begin with their title", () => {
+    for (const passage of world.passages()) {
+      expect(passage.text).toBe(passage.sentences.join(" "));
+      expect(passage.text.startsWith(passage.title)).toBe(true);
+    }
+  });
+
+  it("have 18 to 32 words and signs, 26 on average", () => {
+    const lengths = [...world.passages()].map(({ text }) => tinyWorldWords(text).length);
+    expect(Math.min(...lengths)).toBeGreaterThanOrEqual(18);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(32);
+    expect(lengths.reduce((sum, n) => sum + n, 0) / lengths.length).toBeCloseTo(25.7, 0);
+  });
+
+  it("are the same to the byte in every run and on every machine", () => {
+    const text = [...world.passages()].map((p) => JSON.stringify(p)).join("\n");
+    expect(sha256(text)).toMatchInlineSnapshot(
+      `"4ce4c232ee98c2eefd6930ed3181a8e6a97cd2b32b9327bb9a91ee10732d98df"`,
+    );
+  });
+
+  it("differ between seeds of one split", () => {
+    const other = tinyWorld({ seed: 8, split: "train", people: 1000 });
+    const titles = new Set([...world.passages()].map(({ title }) => title));
+    const shared = [...other.passages()].filter(({ title }) => titles.has(title));
+    expect(shared.length).toBeLessThan(400);
+    const texts = new Set([...world.passages()].map(({ text }) => text));
+    expect(shared.filter(({ text }) => texts.has(text))).toEqual([]);
+  });
+
+  it("share no title between splits, even of one seed", () => {
+    const titles = TINY_WORLD_SPLITS.flatMap((split) =>
+      [...tinyWorld({ seed: 7, split, people: 500 }).passages()].map(({ title }) => title),
+    );
+    expect(new Set(titles).size).toBe(4 * 850);
+  });
+
+  it("are asked about with so many answers that the most frequent one scores below .015", () => {
+    const mix = { ...EVERY_KIND, bridge1: 50, comparison: 0, yesNo: 0 };
+    const counts = new Map<string, number>();
+    const tasks = [...world.questions(3000, { mix })];
+    for (const { references } of tasks) {
+      counts.set(references[0] ?? "", (counts.get(references[0] ?? "") ?? 0) + 1);
+    }
+    expect(Math.max(...counts.values()) / tasks.length).toBeLessThan(0.015);
+  });
+});
+
+describe("the vocabulary", () => {
+  it("holds at most 1300 words, years and signs", () => {
+    expect(tinyWorldVocabulary()).toHaveLength(1292);
+  });
+
+  it("holds everything that any text says, in worlds of two-word and three-word names", () => {
+    const known = new Set(tinyWorldVocabulary());
+    const unknown = new Set<string>();
+    for (const people of [300, 12_000]) {
+      const some = tinyWorld({ seed: 3, split: "base", people });
+      const texts = Array.from(
+        { length: 510 },
+        (_, i) => some.passage(i * Math.floor(some.size / 510)).text,
+      );
+      for (const task of some.questions(500, { mix: EVERY_KIND })) {
+        texts.push(task.question, ...task.references);
+        for (const step of task.annotations.decomposition ?? [])
+          texts.push(step.question, step.answer);
+      }
+      for (const word of texts.flatMap(tinyWorldWords)) if (!known.has(word)) unknown.add(word);
+    }
+    expect([...unknown]).toEqual([]);
+  });
+});
+
+describe("questions", () => {
+  it("read like this", () => {
+    const lines = [...world.questions(12, { mix: EVERY_KIND })].map(
+      ({ question, references }) => `${question} ${references.join()}`,
+    );
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "Which town is the capital of the region of the town that hosts Cimbalu Bikvash? Marvika Lokhaf",
+        "Were Mivin Grisberg and Glomir Norgard born in the same town? yes",
+        "Who is governor in the region of the town where the person who taught Sasha Norkamp was born? Nara Yarvik",
+        "Are Hartova Garmund and Istvika Stramund in the same region? no",
+        "In which year was the region around the town where the teacher of Hamir Dorberg was born formed? 1982",
+        "In which town was the mayor of the town where the teacher of Fava Yarberg was born born? Istzola Kralok",
+        "In which town was Bela Grismak born? Polmona Hurmund",
+        "Who taught the mayor of the birthplace of the founder of Hydona Cogdax? Tedan Dorstad",
+        "Which region includes the seat of Orbona Brinlo? Falabria Navanesk",
+        "In which town was the teacher of Sara Rosvik born? Polzola Strahaf",
+        "When did the employer of Harik Grisvik open? 1856",
+        "When was Balondo Havilo published? 1921",
+      ]
+    `);
+  });
+
+  it("are a pure function of their number", () => {
+    const again = tinyWorld({ seed: 7, split: "train", people: 1000 });
+    expect(again.question(123)).toEqual([...world.questions(200)][123]);
+  });
+
+  it("come in the mixture that was asked for", () => {
+    const share = (test: (type: string, hops: number) => boolean): number =>
+      [...world.questions(2000)].filter(({ annotations: a }) => test(a.type ?? "", a.hops ?? 0))
+        .length / 2000;
+    expect(share((type, hops) => type === "bridge" && hops === 1)).toBeCloseTo(0.3, 1);
+    expect(share((type, hops) => type === "bridge" && hops === 2)).toBeCloseTo(0.4, 1);
+    expect(share((type, hops) => type === "bridge" && hops === 3)).toBeCloseTo(0.24, 1);
+    expect(share((type, hops) => type === "bridge" && hops === 4)).toBe(0);
+    expect(share((type) => type === "comparison")).toBeCloseTo(0.03, 1);
+    const only = { ...EVERY_KIND, bridge1: 0, bridge2: 0, bridge3: 0, comparison: 0, yesNo: 0 };
+    expect([...world.questions(50, { mix: only })].every((t) => t.annotations.hops === 4)).toBe(
+      true,
+    );
+  });
+
+  it("hardly ever repeat", () => {
+    const asked = [...world.questions(1000)].map((task) => task.question);
+    expect(new Set(asked).size).toBeGreaterThanOrEqual(995);
+  });
+
+  it("have at most 22 words", () => {
+    const mix = { ...EVERY_KIND, bridge4: 20 };
+    const lengths = [...world.questions(1500, { mix })].map(
+      (t) => tinyWorldWords(t.question).length,
+    );
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(22);
+  });
+
+  it("answer yes about as often as no", () => {
+    const mix = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 0, yesNo: 1 };
+    const yes = [...world.questions(1000, { mix })].filter((t) => t.references[0] === "yes").length;
+    expect(yes / 1000).toBeGreaterThan(0.4);
+    expect(yes / 1000).toBeLessThan(0.6);
+  });
+
+  it("carry their gold passages among look-alikes when a context is asked for", () => {
+    for (const task of world.questions(100, { distractors: 10, mix: EVERY_KIND })) {
+      const ids = (task.annotations.context ?? []).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(10);
+      expect(ids).toEqual(expect.arrayContaining(task.annotations.supportingPassages ?? []));
+    }
+  });
+
+  it("point to the sentence that states each step's answer", () => {
+    const sentences = new Map([...world.passages()].map((p) => [p.title, p.sentences]));
+    for (const { annotations } of world.questions(300, { mix: EVERY_KIND })) {
+      for (const [i, fact] of (annotations.supportingFacts ?? []).entries()) {
+        expect(sentences.get(fact.title)?.[fact.sentence]).toContain(
+          annotations.decomposition?.[i]?.answer,
+        );
+      }
+    }
+  });
+});
+
+describe("bad settings", () => {
+  it("names the range of people", () => {
+    expect(() => tinyWorld({ seed: 1, split: "dev", people: 10 })).toThrow(
+      "tinyworld.people is 10: expected at least 40",
+    );
+  });
+
+  it("names the passages that there are", () => {
+    expect(() => world.passage(1700)).toThrow(
+      "tinyworld: passage number is 1700; it must be an integer from 0 to 1699.",
+    );
+  });
+
+  it("says when the weights leave nothing to ask", () => {
+    const mix = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 0, yesNo: 0 };
+    expect(() => world.question(0, { mix })).toThrow("at least one weight must be above 0");
+  });
+});
