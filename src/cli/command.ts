@@ -3,9 +3,9 @@ import type { Command } from "commander";
 /** The borders of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {
   /** Results only; nothing else ever goes to stdout. A final newline is added where it lacks one. */
-  out(text: string): void;
+  readonly out: (text: string) => void;
   /** Everything for people: progress, notes, warnings, on stderr. Silent under --quiet. Final newline as in `out`. */
-  note(text: string): void;
+  readonly note: (text: string) => void;
   /** Progress that overwrites itself; shown on a terminal only, silent under --quiet. */
   readonly terminal: boolean;
   /** Aborted on Ctrl-C: finish what is being written, keep it, and throw the reason. */
@@ -20,4 +20,10 @@ export interface CliCommand {
   readonly name: string;
   /** Adds itself to the program. Actions throw AgentrlError; `main` prints it and sets the exit code. */
   register(program: Command, context: CliContext): void;
+}
+
+/** Commands that serve one purpose, under one heading of `agentrl --help`. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly CliCommand[];
 }

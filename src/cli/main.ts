@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { ConfigError, errorMessage } from "../base/errors.ts";
-import type { CliContext } from "./command.ts";
+import type { CliContext, CommandGroup } from "./command.ts";
+import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
 import { type CliIo, processIo } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
@@ -32,7 +33,16 @@ interface RunState {
  * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required
  *   score was missed, 6 could not be evaluated, 130 interrupted.
  */
-export async function main(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
+export function main(argv: readonly string[]): Promise<number> {
+  return runCommands(argv, commandGroups, processIo());
+}
+
+/** As `main`, with commands and borders of the caller's choice. */
+export async function runCommands(
+  argv: readonly string[],
+  groups: readonly CommandGroup[],
+  io: CliIo,
+): Promise<number> {
   const state: RunState = { quiet: false, debug: argv.includes("--debug"), misused: "agentrl" };
   const abort = new AbortController();
   const context = createContext(io, state, abort.signal);
@@ -45,7 +55,7 @@ export async function main(argv: readonly string[], io: CliIo = processIo()): Pr
     abort.abort(new StopReason("Interrupted.", EXIT.interrupted));
   });
   try {
-    const program = buildProgram(context, io, {
+    const program = buildProgram(groups, context, io, {
       onStart: (options) => {
         state.quiet = options.quiet === true;
       },

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import type { CliContext } from "./command.ts";
-import { commandGroups } from "./commands/index.ts";
+import type { CliContext, CommandGroup } from "./command.ts";
 import type { CliIo } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { rootHelp } from "./root-help.ts";
@@ -16,7 +15,12 @@ interface ProgramEvents {
  * The commander program with every registered command. Commander never prints or exits by itself: its text goes
  * through `io`, its exits become errors that `main` reads.
  */
-export function buildProgram(context: CliContext, io: CliIo, events: ProgramEvents): Command {
+export function buildProgram(
+  groups: readonly CommandGroup[],
+  context: CliContext,
+  io: CliIo,
+  events: ProgramEvents,
+): Command {
   const program = new Command("agentrl")
     .description("agentic-RAG reinforcement learning, all of it in Node")
     .version(packageVersion(), "--version", "print the version")
@@ -26,7 +30,7 @@ export function buildProgram(context: CliContext, io: CliIo, events: ProgramEven
     .hook("preAction", (_program, action) => {
       events.onStart(action.optsWithGlobals());
     });
-  for (const { title, commands } of commandGroups) {
+  for (const { title, commands } of groups) {
     program.commandsGroup(title);
     for (const command of commands) command.register(program, context);
   }
@@ -46,7 +50,9 @@ export function buildProgram(context: CliContext, io: CliIo, events: ProgramEven
         events.onUsageError(path);
       },
     });
-    if (command !== program) command.configureHelp({}).helpOption("-h, --help", "explain this");
+    if (command !== program) {
+      command.configureHelp({ subcommandTerm: termOf }).helpOption("-h, --help", "explain this");
+    }
     if (command.commands.length > 0) command.helpCommand(false);
     else
       command.addHelpText(
@@ -55,6 +61,15 @@ export function buildProgram(context: CliContext, io: CliIo, events: ProgramEven
       );
   }
   return program;
+}
+
+/** A subcommand and its arguments, without "[options]": the list is for choosing one. */
+function termOf(command: Command): string {
+  const names = command.registeredArguments.map((argument) => {
+    const name = argument.variadic ? `${argument.name()}...` : argument.name();
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...names].join(" ");
 }
 
 function withDescendants(command: Command): Command[] {

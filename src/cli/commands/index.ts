@@ -1,12 +1,6 @@
-import type { CliCommand } from "../command.ts";
+import type { CommandGroup } from "../command.ts";
 import { doctorCommand } from "./doctor.ts";
 import { recipesCommand } from "./recipes.ts";
-
-/** Commands that serve one purpose, under one heading of `agentrl --help`. */
-export interface CommandGroup {
-  readonly title: string;
-  readonly commands: readonly CliCommand[];
-}
 
 /** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
 export const commandGroups: readonly CommandGroup[] = [

@@ -1,0 +1,167 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { packageVersion } from "../../src/cli/package-info.ts";
+import { runCli } from "../helpers/run-cli.ts";
+
+describe("agentrl", () => {
+  it("shows every command by purpose on one screen when called alone", () => {
+    const { stdout, stderr, status } = runCli([]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines[0]).toBe(
+      `agentrl ${packageVersion()}: agentic-RAG reinforcement learning, all of it in Node`,
+    );
+    expect(lines.length).toBeLessThan(50);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(stdout).toBe(runCli(["--help"]).stdout);
+  });
+
+  it("prints the version", () => {
+    expect(runCli(["--version"])).toEqual({
+      stdout: `${packageVersion()}\n`,
+      stderr: "",
+      status: 0,
+    });
+  });
+
+  it("explains a command on stdout", () => {
+    const { stdout, stderr, status } = runCli(["recipes", "show", "--help"]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toMatchInlineSnapshot(`
+      "Usage: agentrl recipes show [options] <recipe>
+
+      Show every setting of a recipe and where its value comes from.
+
+      Arguments:
+        recipe             name of a shipped recipe, or a path
+
+      Options:
+        --tier <tier>      smoke, mini or paper; mini where there is one
+        --set <key=value>  override a setting of the recipe, e.g.
+                           algorithm.groupSize=4; repeatable
+        --json             one JSON document on stdout
+        -h, --help         explain this
+
+      Everywhere: --quiet (results and errors only), --debug (stacks).
+      "
+    `);
+  });
+
+  it("explains a family on stderr when its subcommand is missing", () => {
+    const { stdout, stderr, status } = runCli(["recipes"]);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    expect(stderr).toMatchInlineSnapshot(`
+      "Usage: agentrl recipes [options] [command]
+
+      Recipes: one YAML file per published method, in three sizes (tiers).
+
+      Options:
+        -h, --help          explain this
+
+      Commands:
+        list                List the recipes that come with the package.
+        show <recipe>       Show every setting of a recipe and where its value comes
+                            from.
+        check [recipes...]  Check recipes: their structure, every tier, every arm of
+                            every claim.
+      "
+    `);
+  });
+});
+
+describe("a mistake on the command line", () => {
+  const errorOf = (...args: string[]): string => {
+    const { stdout, stderr, status } = runCli(args);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    return stderr.trimEnd();
+  };
+
+  it("is answered with the nearest command", () => {
+    expect(errorOf("docter")).toMatchInlineSnapshot(
+      `"error: unknown command 'docter'. Did you mean doctor? See \`agentrl --help\`. [USAGE]"`,
+    );
+    expect(errorOf("recipes", "lst")).toMatchInlineSnapshot(
+      `"error: unknown command 'lst'. Did you mean list? See \`agentrl recipes --help\`. [USAGE]"`,
+    );
+  });
+
+  it("is answered with the nearest option", () => {
+    expect(errorOf("doctor", "--jsn")).toMatchInlineSnapshot(
+      `"error: unknown option '--jsn'. Did you mean --json? See \`agentrl doctor --help\`. [USAGE]"`,
+    );
+  });
+
+  it("is answered with what is missing or left over", () => {
+    expect(errorOf("recipes", "show")).toMatchInlineSnapshot(
+      `"error: missing required argument 'recipe'. See \`agentrl recipes show --help\`. [USAGE]"`,
+    );
+    expect(errorOf("doctor", "now")).toMatchInlineSnapshot(
+      `"error: too many arguments for 'doctor'. Expected 0 arguments but got 1. See \`agentrl doctor --help\`. [USAGE]"`,
+    );
+    expect(errorOf("recipes", "show", "a", "--tier")).toMatchInlineSnapshot(
+      `"error: option '--tier <tier>' argument missing. See \`agentrl recipes show --help\`. [USAGE]"`,
+    );
+  });
+
+  it("shows where it arose under --debug only", () => {
+    expect(errorOf("recipes", "show", "./no.yaml")).toMatchInlineSnapshot(
+      `"error: recipe ./no.yaml: there is no such file. [RECIPE_MISSING]"`,
+    );
+    expect(errorOf("recipes", "show", "./no.yaml", "--debug")).toMatch(/\n {4}at .*recipe-file/);
+  });
+});
+
+describe("the process", () => {
+  it("keeps quiet when the reader of stdout goes away", async () => {
+    const child = start(["bin/agentrl.js", "doctor"]);
+    child.stdout.destroy();
+    expect(await child.ended).toMatchObject({ stderr: "" });
+  });
+
+  /** A command that waits for its signal, or for ever. */
+  const waiting = (heedsSignal: boolean): string[] => [
+    "--input-type=module",
+    "--eval",
+    `import { processIo } from "./dist/cli/io.js";
+     import { runCommands } from "./dist/cli/main.js";
+     const command = { name: "wait", register: (program, { out, signal }) =>
+       program.command("wait").action(async () => {
+         out("ready");
+         const timer = setInterval(() => {}, 1000);
+         await new Promise((done) => ${String(heedsSignal)} && signal.addEventListener("abort", done));
+         clearInterval(timer);
+         signal.throwIfAborted();
+       }) };
+     process.exitCode = await runCommands(["wait"], [{ title: "", commands: [command] }], processIo());`,
+  ];
+
+  it("lets a command finish on Ctrl-C and ends with 130", async () => {
+    const child = start(waiting(true));
+    child.stdout.once("data", () => child.kill("SIGINT"));
+    const { status, stderr } = await child.ended;
+    expect(status).toBe(130);
+    expect(stderr).toBe("\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n");
+  });
+
+  it("dies of a second Ctrl-C", async () => {
+    const child = start(waiting(false));
+    child.stdout.once("data", () => child.kill("SIGINT"));
+    child.stderr.once("data", () => child.kill("SIGINT"));
+    expect(await child.ended).toMatchObject({ status: null, signal: "SIGINT" });
+  });
+});
+
+function start(args: string[]) {
+  const root = join(import.meta.dirname, "..", "..");
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
+  const ended = new Promise<{ status: number | null; signal: string | null; stderr: string }>(
+    (done) =>
+      child.on("close", (status, signal) => {
+        done({ status, signal, stderr });
+      }),
+  );
+  return Object.assign(child, { ended });
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { DataError } from "../../src/base/errors.ts";
+import type { CliCommand, CliContext } from "../../src/cli/command.ts";
+import type { CliIo } from "../../src/cli/io.ts";
+import { runCommands } from "../../src/cli/main.ts";
+import { decimal, outOption, seedOption, setOption } from "../../src/cli/options.ts";
+
+interface Run {
+  out: string;
+  err: string;
+  status: number;
+}
+
+/** Runs `probe …` with an action of the test's own, in this process. */
+async function run(
+  args: string[],
+  action: (
+    context: CliContext,
+    options: Record<string, unknown>,
+    stop: (reason: "interrupt" | "pipe-closed") => void,
+  ) => unknown,
+): Promise<Run> {
+  let out = "";
+  let err = "";
+  let stop: (reason: "interrupt" | "pipe-closed") => void = () => undefined;
+  const io: CliIo = {
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+    terminal: true,
+    width: 80,
+    onStop: (listener) => {
+      stop = listener;
+      return () => undefined;
+    },
+  };
+  const probe: CliCommand = {
+    name: "probe",
+    register(program, context) {
+      program
+        .command("probe")
+        .summary("probe")
+        .addOption(seedOption())
+        .addOption(setOption())
+        .addOption(outOption("where"))
+        .option("--rate <x>", "a rate", decimal(0, 1))
+        .action(async (options: Record<string, unknown>) => {
+          await action(context, options, stop);
+        });
+    },
+  };
+  const status = await runCommands(["probe", ...args], [{ title: "Test", commands: [probe] }], io);
+  return { out, err, status };
+}
+
+const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+describe("main", () => {
+  it("sends results to stdout and everything else to stderr, each with a final newline", async () => {
+    const result = await run([], ({ out, note }) => {
+      note("working");
+      out("42");
+      out("43\n");
+    });
+    expect(result).toEqual({ out: "42\n43\n", err: "working\n", status: 0 });
+  });
+
+  it("keeps notes and progress back under --quiet, before or after the command's own options", async () => {
+    const terminals: boolean[] = [];
+    const result = await run(["--seed", "3", "--quiet"], (context) => {
+      terminals.push(context.terminal);
+      context.note("working");
+    });
+    expect(result.err).toBe("");
+    expect(terminals).toEqual([false]);
+  });
+
+  it("parses the shared options", async () => {
+    let seen: unknown;
+    await run(
+      ["--seed", "3", "--set", "a=1", "--set", "b=2", "--out", "x", "--rate", "0.5"],
+      (_, options) => {
+        seen = options;
+      },
+    );
+    expect(seen).toEqual({ seed: 3, set: ["a=1", "b=2"], out: "x", rate: 0.5 });
+  });
+
+  it("says what a number option allows", async () => {
+    const nothing = (): void => undefined;
+    expect((await run(["--seed", "-1"], nothing)).err).toMatchInlineSnapshot(`
+      "error: option '--seed <n>' argument '-1' is invalid. It must be a whole number from 0. See \`agentrl probe --help\`. [USAGE]
+      "
+    `);
+    expect((await run(["--seed", "1.5"], nothing)).status).toBe(2);
+    expect((await run(["--rate", "2"], nothing)).err).toMatchInlineSnapshot(`
+      "error: option '--rate <x>' argument '2' is invalid. It must be a number from 0 to 1. See \`agentrl probe --help\`. [USAGE]
+      "
+    `);
+  });
+
+  it("prints a known error without a stack", async () => {
+    const result = await run([], () => {
+      throw new DataError("FILE_MISSING", "a.jsonl: cannot be read.");
+    });
+    expect(result).toEqual({
+      out: "",
+      err: "error: a.jsonl: cannot be read. [FILE_MISSING]\n",
+      status: 3,
+    });
+  });
+
+  it("adds stacks and causes under --debug", async () => {
+    const { err } = await run(["--debug"], () => {
+      throw new DataError("FILE_MISSING", "outer.", { cause: new TypeError("inner") });
+    });
+    expect(err).toMatch(
+      /^error: outer\. \[FILE_MISSING\]\nDataError: outer\.\n {4}at [^]*\ncaused by TypeError: inner\n {4}at /,
+    );
+  });
+
+  it("owns up to a bug, with everything that a report needs", async () => {
+    const { err, status } = await run([], () => {
+      throw new TypeError("x is not a function");
+    });
+    expect(status).toBe(1);
+    expect(err).toMatch(/this is a bug in agentrl, not in what you did: x is not a function/);
+    expect(err).toMatch(/agentrl \d+\.\d+\.\d+, Node v\d+/);
+    expect(err).toMatch(/\n {4}at /);
+  });
+
+  it("ends with 130 when an interrupted command throws the reason, wrapped or not", async () => {
+    for (const wrap of [false, true]) {
+      const result = await run([], async ({ signal }, _, stop) => {
+        stop("interrupt");
+        await settle();
+        if (wrap) throw new Error("stopped", { cause: signal.reason });
+        signal.throwIfAborted();
+      });
+      expect(result.status).toBe(130);
+      expect(result.err).toMatchInlineSnapshot(`
+        "
+        Interrupted: keeping what is finished. Ctrl-C again stops at once.
+        "
+      `);
+    }
+  });
+
+  it("still reports an error that is not the interruption", async () => {
+    const result = await run([], (_context, _options, stop) => {
+      stop("interrupt");
+      throw new DataError("FILE_MISSING", "a.jsonl: cannot be read.");
+    });
+    expect(result.status).toBe(3);
+    expect(result.err).toContain("[FILE_MISSING]");
+  });
+
+  it("ends silently when the reader went away", async () => {
+    const result = await run([], ({ signal }, _, stop) => {
+      stop("pipe-closed");
+      signal.throwIfAborted();
+    });
+    expect(result).toEqual({ out: "", err: "", status: 141 });
+  });
+});
