@@ -137,7 +137,7 @@ export function defineOp(definition: Omit<Op, "domain"> & { domain?: Op["domain"
     return output;
   };
   Object.defineProperty(call, "name", { value: name, enumerable: true });
-  return Object.assign(call, { domain: "" as const, ...rest }) as OpFunction;
+  return Object.assign(call, { domain: "" as const, ...rest });
 }
 
 /** Several operators with one derivative of its own, where the chain rule's is slower or less exact. */

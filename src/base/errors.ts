@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   SCORE_UNAVAILABLE:
     "A required score could not be computed: nothing to evaluate, or its judge is down.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
+  SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
   SHAPE_BROADCAST: "Two tensor shapes do not broadcast.",
   SHAPE_MATMUL: "The inner axes of a matrix product differ.",
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",

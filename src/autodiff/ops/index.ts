@@ -3,14 +3,18 @@ import type { Op } from "../graph.ts";
 import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
 import { matMul } from "./linear.ts";
-import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
+import {
+  groupQueryAttention,
+  logSoftmax,
+  rotaryEmbedding,
+  simplifiedLayerNormalization,
+  softmax,
+} from "./nn.ts";
 import { reduceLogSumExpOp, reduceMaxOp, reduceMeanOp, reduceSumOp } from "./reduce.ts";
 import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
 
-const { clamp: _clamp, castTo: _castTo, ...elementwiseOps } = elementwise;
-
 export const allOps: readonly Op[] = [
-  ...Object.values(elementwiseOps),
+  ...Object.values(elementwise).filter((each) => "infer" in each),
   matMul,
   reduceSumOp,
   reduceMeanOp,
@@ -29,6 +33,7 @@ export const allOps: readonly Op[] = [
   logSoftmax,
   simplifiedLayerNormalization,
   rotaryEmbedding,
+  groupQueryAttention,
 ];
 
 export { allComposites } from "./composites.ts";

@@ -1,0 +1,17 @@
+import { mul, neg } from "../autodiff/ops/elementwise.ts";
+import { reduceSum } from "../autodiff/ops/reduce.ts";
+import { z } from "../base/schema.ts";
+import { defineLoss } from "./loss.ts";
+
+/** Negative log-likelihood of the targets; `weights` may differ by token (retrieved text at a small weight) or by row. */
+export const crossEntropy = defineLoss({
+  name: "cross-entropy",
+  summary: "Weighted negative log-likelihood of the targets.",
+  source: "maximum likelihood",
+  fields: [],
+  options: z.strictObject({}),
+  build({ logprobs, fields }) {
+    const loss = reduceSum(mul([neg([logprobs]), fields["weights"]!]), [0, 1]);
+    return { loss, metrics: {} };
+  },
+});

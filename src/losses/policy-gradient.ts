@@ -1,0 +1,81 @@
+import { scalarLike, type Value } from "../autodiff/graph.ts";
+import {
+  add,
+  castTo,
+  clamp,
+  exp,
+  greater,
+  less,
+  min,
+  mul,
+  neg,
+  sub,
+  where,
+} from "../autodiff/ops/elementwise.ts";
+import { reduceSum } from "../autodiff/ops/reduce.ts";
+import { z } from "../base/schema.ts";
+import { klEstimators, klPenalty } from "./kl.ts";
+import { defineLoss } from "./loss.ts";
+
+/**
+ * Clipped policy gradient: −min(ρA, clip(ρ, 1 − clipLow, 1 + clipHigh) A) with ρ = exp(log π − log π_old), plus a KL penalty.
+ *
+ * Fields: `advantages`, `oldLogprobs`; `refLogprobs` when `klCoef` is not 0. The exponent of ρ is limited to ±20 (verl, OpenRLHF).
+ * `ratio: none` is REINFORCE: −A · log π, no ratio and no clip. `dualClip` c limits the loss of negative advantages to −cA
+ * (arXiv 1912.09729); null is off.
+ *
+ * Source: PPO, arXiv 1707.06347, equation 7; asymmetric clip: DAPO, arXiv 2503.14476; KL in the loss: GRPO, arXiv 2402.03300.
+ */
+export const policyGradient = defineLoss({
+  name: "policy-gradient",
+  summary: "Clipped policy gradient on token advantages, with an optional KL penalty.",
+  source: "PPO, arXiv 1707.06347, equation 7; DAPO, arXiv 2503.14476; GRPO, arXiv 2402.03300",
+  fields: ["advantages", "oldLogprobs", "refLogprobs"],
+  options: z.strictObject({
+    ratio: z.enum(["token", "none"]).default("token"),
+    clipLow: z.number().positive().max(1).default(0.2),
+    clipHigh: z.number().positive().default(0.2),
+    dualClip: z.number().min(1).nullable().default(null),
+    klCoef: z.number().nonnegative().default(0),
+    klEstimator: z.enum(klEstimators).default("k3"),
+    entropyCoef: z.number().nonnegative().default(0),
+  }),
+  build(inputs, options) {
+    const { logprobs, fields } = inputs;
+    const advantages = fields["advantages"]!;
+    const weights = fields["weights"]!;
+    const metrics: Record<string, Value> = {};
+    const total = (perToken: Value): Value => reduceSum(mul([perToken, weights]), [0, 1]);
+    let perToken: Value;
+    if (options.ratio === "none") {
+      perToken = neg([mul([advantages, logprobs])]);
+    } else {
+      const old = fields["oldLogprobs"]!;
+      const ratio = exp([clamp(sub([logprobs, old]), -20, 20)]);
+      const clipped = clamp(ratio, 1 - options.clipLow, 1 + options.clipHigh);
+      const free = mul([ratio, advantages]);
+      const limited = mul([clipped, advantages]);
+      perToken = neg([min([free, limited])]);
+      if (options.dualClip !== null) {
+        const bound = mul([advantages, scalarLike(advantages, -options.dualClip)]);
+        const isNegative = less([advantages, scalarLike(advantages, 0)]);
+        perToken = where([isNegative, min([perToken, bound]), perToken]);
+      }
+      metrics["losses/clip_fraction"] = total(castTo(greater([free, limited]), "float32"));
+      // Schulman's k3 with the sign turned: KL(old ‖ new) ≥ 0 of the tokens of this batch.
+      const d = sub([logprobs, old]);
+      metrics["losses/approx_kl"] = total(sub([sub([ratio, scalarLike(ratio, 1)]), d]));
+    }
+    if (options.klCoef > 0) {
+      const penalty = klPenalty(options.klEstimator, logprobs, fields["refLogprobs"]!);
+      metrics["losses/kl"] = total(penalty);
+      perToken = add([perToken, mul([penalty, scalarLike(penalty, options.klCoef)])]);
+    }
+    if (options.entropyCoef > 0) {
+      const entropy = inputs.entropy();
+      metrics["losses/entropy"] = total(entropy);
+      perToken = sub([perToken, mul([entropy, scalarLike(entropy, options.entropyCoef)])]);
+    }
+    return { loss: total(perToken), metrics };
+  },
+});
