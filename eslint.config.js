@@ -92,7 +92,10 @@ export default tseslint.config(
         "error",
         { allowConstantLoopConditions: true },
       ],
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_" },
+      ],
     },
   },
   {
@@ -125,6 +128,7 @@ export default tseslint.config(
         process: "readonly",
         console: "readonly",
         performance: "readonly",
+        AbortController: "readonly",
         URL: "readonly",
         Buffer: "readonly",
         setTimeout: "readonly",

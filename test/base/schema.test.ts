@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { partSchema } from "../../src/base/part-schema.ts";
+import type { ConfigError } from "../../src/base/errors.ts";
 import { registry } from "../../src/base/registry.ts";
 import { parseOptions, z } from "../../src/base/schema.ts";
 
@@ -16,7 +17,7 @@ function messageOf(schema: z.ZodType, value: unknown): string {
   try {
     parseOptions(schema, value, "recipes/a.yaml: top");
   } catch (error) {
-    return String(error);
+    return `${String(error)} [${(error as ConfigError).code}]`;
   }
   return "no error";
 }
@@ -29,28 +30,28 @@ describe("parseOptions", () => {
 
   it("names the nearest key for an unknown one", () => {
     expect(messageOf(schema, { groupSize: 8, tool: [] })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.tool is not a key here. Did you mean "tools"? Known: groupSize, tools."`,
+      `"ConfigError: recipes/a.yaml: top.tool is not a key here. Did you mean "tools"? Known: groupSize, tools. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
   it("looks for known keys inside lists", () => {
     expect(messageOf(schema, { groupSize: 8, tools: [{ topk: 3 }] })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.tools.0.topk is not a key here. Did you mean "topK"? Known: topK."`,
+      `"ConfigError: recipes/a.yaml: top.tools.0.topk is not a key here. Did you mean "topK"? Known: topK. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
   it("quotes what was found and says what is allowed", () => {
     expect(messageOf(schema, { groupSize: 1 })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is 1: expected at least 2."`,
+      `"ConfigError: recipes/a.yaml: top.groupSize is 1: expected at least 2. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(schema, { groupSize: "8" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is "8": expected a number."`,
+      `"ConfigError: recipes/a.yaml: top.groupSize is "8": expected a number. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(schema, {})).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.groupSize is missing: expected a number."`,
+      `"ConfigError: recipes/a.yaml: top.groupSize is missing: expected a number. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(z.enum(["a", "b"]), "c")).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top is "c": allowed: "a", "b"."`,
+      `"ConfigError: recipes/a.yaml: top is "c": allowed: "a", "b". [RECIPE_BAD_VALUE]"`,
     );
   });
 });
@@ -79,34 +80,34 @@ describe("partSchema", () => {
 
   it("suggests the nearest part", () => {
     expect(messageOf(schema, { algorithm: "gpro" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, reinforce."`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, reinforce. [PART_UNKNOWN]"`,
     );
   });
 
   it("reports an unknown option of the part that was named", () => {
     const algorithm = { name: "grpo", scale: "none", groupsize: 4 };
     expect(messageOf(schema, { algorithm })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm.groupsize is not a key here. Did you mean "groupSize"? Known: name, groupSize, scale."`,
+      `"ConfigError: recipes/a.yaml: top.algorithm.groupsize is not a key here. Did you mean "groupSize"? Known: name, groupSize, scale. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
   it("reports a bad or missing option at its own key", () => {
     expect(messageOf(schema, { algorithm: "grpo" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm.scale is missing: allowed: "group", "none"."`,
+      `"ConfigError: recipes/a.yaml: top.algorithm.scale is missing: allowed: "group", "none". [RECIPE_BAD_VALUE]"`,
     );
     expect(
       messageOf(schema, { algorithm: "reinforce", rewards: [{ name: "reinforce", weight: "a" }] }),
     ).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.rewards.0.weight is "a": expected a number."`,
+      `"ConfigError: recipes/a.yaml: top.rewards.0.weight is "a": expected a number. [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("asks for a name where there is none", () => {
     expect(messageOf(schema, {})).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce."`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(schema, { algorithm: { groupSize: 4 } })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce."`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce. [RECIPE_BAD_VALUE]"`,
     );
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ConfigError } from "../../src/base/errors.ts";
 import { comparisons, paperCells } from "../../src/recipe/claims.ts";
 import { loadRecipe, parseRecipe, selectTier, tiersOf } from "../../src/recipe/recipe-file.ts";
 
@@ -33,7 +34,7 @@ function messageOf(text: string): string {
   try {
     parseRecipe(text, "recipes/a.yaml");
   } catch (error) {
-    return String(error);
+    return `${String(error)} [${(error as ConfigError).code}]`;
   }
   return "no error";
 }
@@ -56,56 +57,56 @@ describe("parseRecipe", () => {
 
   it("reports an unknown key with its line and the nearest name", () => {
     expect(messageOf(GOOD.replace("tiers:", "teirs:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: summary, paper, notes, base, tiers, paperTables, claims."`,
+      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: summary, paper, notes, base, tiers, paperTables, claims. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("smoke:", "smol:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper."`,
+      `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("relation:", "relations:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relations is not a key here. Did you mean "relation"? Known: id, statement, metric, relation, arms, source."`,
+      `"ConfigError: recipes/a.yaml:21: claims.0.relations is not a key here. Did you mean "relation"? Known: id, statement, metric, relation, arms, source. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
   it("reports text that is not YAML with its line", () => {
     expect(messageOf("summary: x\nbase: { a: 1\ntiers: {}\n")).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:3: is not YAML (Flow map in block collection must be sufficiently indented and end with a })."`,
+      `"ConfigError: recipes/a.yaml:3: is not YAML (Flow map in block collection must be sufficiently indented and end with a }). [RECIPE_NOT_YAML]"`,
     );
     expect(messageOf("summary: x\nsummary: y\n")).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:2: is not YAML (Map keys must be unique)."`,
+      `"ConfigError: recipes/a.yaml:2: is not YAML (Map keys must be unique). [RECIPE_NOT_YAML]"`,
     );
     expect(messageOf("")).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:1: the recipe is null: expected keys and values."`,
+      `"ConfigError: recipes/a.yaml:1: the recipe is null: expected keys and values. [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("reports a relation with an arm that is not there", () => {
     expect(messageOf(GOOD.replace("search > rag", "serach > rag"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relation names "serach"; no such arm in this claim. Did you mean "search"? Known: search, rag."`,
+      `"ConfigError: recipes/a.yaml:21: claims.0.relation names "serach"; no such arm in this claim. Did you mean "search"? Known: search, rag. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(GOOD.replace("search > rag", "search"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relation is "search": expected arms or numbers joined by > or >=, e.g. "a > b"."`,
+      `"ConfigError: recipes/a.yaml:21: claims.0.relation is "search": expected arms or numbers joined by > or >=, e.g. "a > b". [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("reports an arm whose paper cell is not there", () => {
     expect(messageOf(GOOD.replace("column: nq", "column: NQ"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:23: claims.0.arms.0.paperCell names no cell of paperTables; table, row and column must be spelt as there."`,
+      `"ConfigError: recipes/a.yaml:23: claims.0.arms.0.paperCell names no cell of paperTables; table, row and column must be spelt as there. [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("reports a row whose values do not fill the columns", () => {
     expect(messageOf(GOOD.replace("[0.349, null]", "[0.349]"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:16: paperTables.0.rows.rag has 1 values for 2 columns; write null where the paper has none."`,
+      `"ConfigError: recipes/a.yaml:16: paperTables.0.rows.rag has 1 values for 2 columns; write null where the paper has none. [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("reports two claims or arms of one name", () => {
     expect(messageOf(GOOD.replace("name: rag", "name: search"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relation names "rag"; no such arm in this claim. Known: search, search."`,
+      `"ConfigError: recipes/a.yaml:24: claims.0.arms.1.name is "search", as an earlier arm's. [RECIPE_BAD_VALUE]"`,
     );
     const claim = GOOD.slice(GOOD.indexOf("  - id: search-helps"));
     expect(messageOf(GOOD + claim)).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:26: claims.1.id is "search-helps", as an earlier claim's."`,
+      `"ConfigError: recipes/a.yaml:26: claims.1.id is "search-helps", as an earlier claim's. [RECIPE_BAD_VALUE]"`,
     );
   });
 });
@@ -113,7 +114,7 @@ describe("parseRecipe", () => {
 describe("loadRecipe", () => {
   it("says which recipes there are when the name is unknown", async () => {
     await expect(loadRecipe("no-such-recipe")).rejects.toThrow(
-      /^recipe is "no-such-recipe"; no such recipe\. .*Known: /,
+      /^recipe is "no-such-recipe"; no such recipe\. /,
     );
   });
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
@@ -86,7 +86,8 @@ async function checkRuntime(): Promise<Check> {
     const extra = of(false) === "" ? "" : `; needs files of its own: ${of(false)}`;
     return { name, ok: true, found: `${version}, runs on ${of(true)}${extra}` };
   } catch (error) {
-    return { name, ok: false, found: errorMessage(error) };
+    const code = error instanceof AgentrlError ? ` [${error.code}]` : "";
+    return { name, ok: false, found: `${errorMessage(error)}${code}` };
   }
 }
 

@@ -1,0 +1,94 @@
+// Writes the pages that come from code: docs/errors.md and docs/cli.md. With --check it only compares.
+// Reads dist/, so build first (`npm run generate` does).
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ERROR_CODES } from "../dist/base/errors.js";
+import { commandGroups } from "../dist/cli/commands/index.js";
+import { buildProgram } from "../dist/cli/program.js";
+
+const docs = join(import.meta.dirname, "..", "docs");
+const pages = { "errors.md": errorsPage(), "cli.md": cliPage() };
+const check = process.argv.includes("--check");
+
+for (const [name, text] of Object.entries(pages)) {
+  const path = join(docs, name);
+  const before = existsSync(path) ? readFileSync(path, "utf8") : "";
+  if (before === text) continue;
+  if (check) {
+    console.error(
+      `docs/${name} is not what the code says: run \`npm run generate\` and commit it.`,
+    );
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+    console.log(`docs/${name} written`);
+  }
+}
+
+function errorsPage() {
+  const rows = Object.entries(ERROR_CODES)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([code, meaning]) => `| \`${code}\` | ${meaning.replaceAll("|", "\\|")} |`);
+  return `<!-- Generated from src/base/errors.ts by \`npm run generate\`. -->
+# Errors
+
+Every message ends with its code in brackets. \`--debug\` shows where it comes from.
+
+| exit status | who must act |
+|---|---|
+| 0 | nobody: done |
+| 1 | we: a bug of ours, shown with its stack |
+| 2 | you: the command line or the recipe |
+| 3 | you: a file |
+| 4 | the machine: disk, network, runtime; or the run itself failed |
+| 5 | a score required with \`--require\` was missed |
+| 6 | a required score could not be computed |
+| 130 | you interrupted it |
+| 141 | whoever read its output went away |
+
+| code | meaning |
+|---|---|
+${rows.join("\n")}
+`;
+}
+
+function cliPage() {
+  const silent = () => undefined;
+  const context = {
+    out: silent,
+    note: silent,
+    terminal: false,
+    signal: new AbortController().signal,
+  };
+  const io = { out: silent, err: silent, terminal: false, width: 100, onStop: () => silent };
+  const events = { onStart: silent, onUsageError: silent };
+  const program = buildProgram(commandGroups, context, io, events);
+  const sections = leaves(program).map((command) => section(command));
+  return `<!-- Generated from the program by \`npm run generate\`. -->
+# Commands
+
+Every command also takes \`--quiet\` (results and errors only) and \`--debug\` (show where an error comes from).
+Results go to stdout, everything for people to stderr.
+
+${sections.join("\n")}`;
+}
+
+function section(command) {
+  const rows = [
+    ...command.registeredArguments.map((argument) => [
+      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+      argument.description,
+    ]),
+    ...command.options.map(({ flags, description }) => [flags, description]),
+  ].map(([name, text]) => `| \`${name}\` | ${text.replaceAll("|", "\\|")} |`);
+  const table = rows.length === 0 ? "" : `\n| | |\n|---|---|\n${rows.join("\n")}\n`;
+  return `## ${pathOf(command)}\n\n${command.description() || command.summary()}\n${table}`;
+}
+
+function leaves(command) {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+}
+
+function pathOf(command) {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

@@ -1,0 +1,73 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  readJson,
+  readText,
+  sha256,
+  sha256File,
+  writeAtomic,
+  writeFileAtomic,
+  writeJson,
+} from "../../src/base/files.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+describe("writeFileAtomic", () => {
+  it("makes the folders on the way and leaves no temporary file", async () => {
+    const path = join(folder, "a", "b", "note.txt");
+    await writeFileAtomic(path, "one");
+    await writeFileAtomic(path, "two");
+    expect(readFileSync(path, "utf8")).toBe("two");
+    expect(readdirSync(join(folder, "a", "b"))).toEqual(["note.txt"]);
+  });
+
+  it("keeps what was there when producing the new content fails", async () => {
+    const path = join(folder, "kept.txt");
+    await writeFileAtomic(path, "old");
+    const failing = writeAtomic(path, async (write) => {
+      await write("half");
+      throw new RangeError("stopped");
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(readFileSync(path, "utf8")).toBe("old");
+    expect(readdirSync(folder).filter((name) => name.includes("tmp"))).toEqual([]);
+  });
+
+  it("says which file could not be written", async () => {
+    mkdirSync(join(folder, "occupied"));
+    const failing = writeFileAtomic(join(folder, "occupied"), "x");
+    await expect(failing).rejects.toMatchObject({
+      code: "FILE_WRITE_FAILED",
+      message: expect.stringContaining("occupied: could not be written") as string,
+    });
+  });
+});
+
+describe("readJson", () => {
+  it("reads back what writeJson wrote, two spaces deep with a final newline", async () => {
+    const path = join(folder, "value.json");
+    await writeJson(path, { a: [1] });
+    expect(readFileSync(path, "utf8")).toBe('{\n  "a": [\n    1\n  ]\n}\n');
+    expect(await readJson(path)).toEqual({ a: [1] });
+  });
+
+  it("tells a missing file from one that does not parse", async () => {
+    const path = join(folder, "bad.json");
+    writeFileSync(path, "{");
+    await expect(readJson(path)).rejects.toMatchObject({ code: "FILE_NOT_JSON" });
+    await expect(readText(join(folder, "none"))).rejects.toMatchObject({ code: "FILE_MISSING" });
+  });
+});
+
+describe("sha256", () => {
+  it("gives the digest of the standard's example, from text and from a file", async () => {
+    // FIPS 180-4, message "abc".
+    const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    const path = join(folder, "abc");
+    writeFileSync(path, "abc");
+    expect(sha256("abc")).toBe(digest);
+    expect(await sha256File(path)).toBe(digest);
+  });
+});

@@ -1,0 +1,57 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../helpers/run-cli.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const cwd = temporaryFolder();
+
+const run = (...args: string[]) => runCli(["recipes", ...args], { cwd });
+
+describe("agentrl recipes", () => {
+  it("lists the shipped recipes as JSON", () => {
+    const { stdout, status } = run("list", "--json");
+    expect(status).toBe(0);
+    const { recipes } = JSON.parse(stdout) as { recipes: { name: string; tiers: string[] }[] };
+    for (const { name, tiers } of recipes) {
+      expect(name).toMatch(/^[a-z0-9-]+$/);
+      expect(tiers.length).toBeGreaterThan(0);
+    }
+  });
+
+  it("finds no problem in the shipped recipes", () => {
+    const { stdout, stderr, status } = run("check");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toMatch(/^\d+ recipes? checked, no problem\.\n$/);
+  });
+
+  it("checks every file that is named and reports all problems with their places", () => {
+    writeFileSync(join(cwd, "a.yaml"), "summary: x\nbase: {}\nteirs: {}\n");
+    writeFileSync(join(cwd, "b.yaml"), "summary: x\nbase: { seed: -1 }\ntiers: { mini: {} }\n");
+    const { stdout, stderr, status } = run("check", "./a.yaml", "./b.yaml");
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    expect(stderr.split("\n")).toEqual([
+      expect.stringMatching(
+        /^error: \.\/a\.yaml:3: teirs is not a key here\. Did you mean "tiers"\?/,
+      ),
+      "./b.yaml:2: seed is -1: expected at least 0. [RECIPE_UNKNOWN_KEY]",
+      "",
+    ]);
+  });
+
+  it("shows that --set wins over the tier and the tier over the base", () => {
+    const text = "summary: x\nbase: { seed: 1 }\ntiers: { smoke: {}, mini: { seed: 2 } }\n";
+    writeFileSync(join(cwd, "c.yaml"), text);
+    const origin = (...args: string[]): unknown => {
+      const { stdout } = run("show", "./c.yaml", "--json", ...args);
+      const shown = JSON.parse(stdout) as {
+        settings: { seed: number };
+        origins: { seed: string };
+      };
+      return [shown.settings.seed, shown.origins.seed];
+    };
+    expect(origin("--tier", "smoke")).toEqual([1, "./c.yaml:2"]);
+    expect(origin()).toEqual([2, "./c.yaml:3 (tier mini)"]);
+    expect(origin("--set", "seed=3")).toEqual([3, "--set"]);
+  });
+});
