@@ -16,7 +16,9 @@ export interface InvertedIndex {
 
 /** Collects passages one by one. */
 export interface InvertedIndexBuilder {
+  /** Passages and distinct terms so far. */
   readonly passages: number;
+  readonly terms: number;
   /**
    * Adds the next passage.
    * @param id for the message.
@@ -40,6 +42,9 @@ export function invertedIndexBuilder(): InvertedIndexBuilder {
   return {
     get passages() {
       return lengths.length;
+    },
+    get terms() {
+      return ids.size;
     },
     add(terms, id) {
       counts.clear();

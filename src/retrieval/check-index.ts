@@ -1,0 +1,130 @@
+import { errorMessage } from "../base/errors.ts";
+import { sha256File } from "../base/files.ts";
+import { random } from "../base/random.ts";
+import type { Bm25Retriever } from "./bm25.ts";
+import { exactBm25 } from "./exact-bm25.ts";
+import { readManifest, SEGMENT_FILES, type SegmentFile, segmentPath } from "./index-manifest.ts";
+import { openIndex } from "./open-index.ts";
+
+/** One property that an index must have, and whether this one has it. */
+export interface IndexFinding {
+  check: "checksums" | "self-retrieval" | "exact-scores";
+  ok: boolean;
+  /** What was looked at and what was found. */
+  detail: string;
+}
+
+/** How much `checkIndex` looks at. */
+export interface CheckIndexOptions {
+  /** Passages whose title is searched. */
+  titles?: number;
+  /** Queries that are scored a second time, by the formula alone. */
+  queries?: number;
+  signal?: AbortSignal;
+}
+
+/** A title must bring back its passage, or one of the same title, among this many hits. */
+const SELF_RETRIEVAL_K = 10;
+
+/** Share of titles that must: below it the index answers something else than was asked. */
+const SELF_RETRIEVAL_SHARE = 0.8;
+
+/**
+ * Checks an index folder: every checksum; that titles find their passages; that hits and scores are those of an
+ * independent scorer that reads the stored passages. The sample is the same on every run.
+ *
+ * @returns findings in that order; the last two only when the files are whole.
+ * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT for a manifest that cannot be read.
+ */
+export async function checkIndex(
+  folder: string,
+  { titles = 200, queries = 20, signal }: CheckIndexOptions = {},
+): Promise<IndexFinding[]> {
+  const checksums = await checkChecksums(folder, signal);
+  if (!checksums.ok) return [checksums];
+  const retriever = await openIndex(folder);
+  try {
+    const sampled = sampleTitles(retriever, titles);
+    signal?.throwIfAborted();
+    return [
+      checksums,
+      await checkSelfRetrieval(retriever, sampled),
+      await checkExactScores(retriever, sampled.slice(0, queries)),
+    ];
+  } finally {
+    await retriever.close();
+  }
+}
+
+async function checkChecksums(folder: string, signal?: AbortSignal): Promise<IndexFinding> {
+  const manifest = await readManifest(folder);
+  const damaged: string[] = [];
+  let bytes = 0;
+  for (const segment of manifest.segments) {
+    for (const file of Object.keys(SEGMENT_FILES) as SegmentFile[]) {
+      signal?.throwIfAborted();
+      const path = segmentPath(folder, segment.name, file);
+      const found = await sha256File(path).catch(errorMessage);
+      if (found !== segment.files[file].sha256) damaged.push(path);
+      bytes += segment.files[file].bytes;
+    }
+  }
+  const detail =
+    damaged.length === 0
+      ? `${manifest.segments.length * Object.keys(SEGMENT_FILES).length} files, ${bytes} bytes, all as written`
+      : `missing or changed: ${damaged.join(", ")}`;
+  return { check: "checksums", ok: damaged.length === 0, detail };
+}
+
+/** Distinct titles that have a term to search by, at most `count`; ids are compared when titles repeat. */
+function sampleTitles({ passages, analyzer }: Bm25Retriever, count: number): string[] {
+  const draw = random("index check");
+  const titles = new Set<string>();
+  for (let tries = 0; tries < 4 * count && titles.size < count; tries++) {
+    const { title } = passages.read(draw.int(passages.count));
+    if (analyzer.analyze(title).length > 0) titles.add(title);
+  }
+  return [...titles];
+}
+
+async function checkSelfRetrieval(
+  retriever: Bm25Retriever,
+  titles: readonly string[],
+): Promise<IndexFinding> {
+  const check = "self-retrieval";
+  if (titles.length === 0) return { check, ok: true, detail: "no passage has a title" };
+  const results = await retriever.search(titles, SELF_RETRIEVAL_K);
+  const lost = titles.filter((title, i) => !results[i]!.some((hit) => hit.title === title));
+  const found = titles.length - lost.length;
+  const example = lost[0] === undefined ? "" : `; not, for example, "${lost[0]}"`;
+  return {
+    check,
+    ok: found >= SELF_RETRIEVAL_SHARE * titles.length,
+    detail: `${found} of ${titles.length} titles find their passage among ${SELF_RETRIEVAL_K} hits${example}`,
+  };
+}
+
+async function checkExactScores(
+  retriever: Bm25Retriever,
+  titles: readonly string[],
+): Promise<IndexFinding> {
+  const check = "exact-scores";
+  const { passages, analyzer, parameters } = retriever;
+  const queries = titles.length > 0 ? titles : [passages.read(0).text];
+  const results = await retriever.search(queries, SELF_RETRIEVAL_K);
+  const terms = queries.map((query) => analyzer.analyze(query));
+  const expected = exactBm25(passages, analyzer, parameters, terms);
+  for (const [i, query] of queries.entries()) {
+    const wanted = expected[i]!.slice(0, SELF_RETRIEVAL_K);
+    for (const [rank, { position, score }] of wanted.entries()) {
+      const hit = results[i]![rank];
+      const id = passages.read(position).id;
+      if (hit?.id === id && Math.abs(hit.score - score) < 1e-5) continue;
+      const found = hit === undefined ? "nothing" : `"${hit.id}" at ${hit.score}`;
+      const detail = `"${query}", hit ${rank + 1}: the index gives ${found}, the formula "${id}" at ${score}`;
+      return { check, ok: false, detail };
+    }
+  }
+  const detail = `${queries.length} queries: the first ${SELF_RETRIEVAL_K} hits and their scores are the formula's`;
+  return { check, ok: true, detail };
+}
