@@ -7,6 +7,15 @@
 export const ERROR_CODES = {
   CORPUS_DUPLICATE_ID: "Two passages of a corpus share an id.",
   CORPUS_EMPTY: "A corpus holds no passages.",
+  DATA_BAD_RECORD:
+    "A record of a data file lacks a key or holds a value that its layout does not allow.",
+  DATA_CHECK_FAILED: "`agentrl data check` found something wrong.",
+  DATA_EMPTY: "A data file holds no records.",
+  DATA_ID_TWICE: "Two records of a data file share an id.",
+  DATA_LAYOUT_UNKNOWN: "A data file's first record is of no layout that can be read.",
+  ENGINE_NO_ROLE: "Log-probabilities were asked of a role under which no weights are kept.",
+  ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
+  CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
@@ -43,6 +52,8 @@ export const ERROR_CODES = {
   SHAPE_BROADCAST: "Two tensor shapes do not broadcast.",
   SHAPE_MATMUL: "The inner axes of a matrix product differ.",
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
+  TOKENIZER_BAD: "A tokenizer.json cannot be read.",
+  PROMPT_TOO_LONG: "A prompt leaves no room in the context.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

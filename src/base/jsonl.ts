@@ -15,11 +15,12 @@ export interface JsonLine {
  * The values of a JSON-lines file (`.gz` is unpacked), streamed. Blank lines are skipped.
  *
  * @param options.tolerateCutEnd an append-only log may end in a half-written line: it is dropped instead of thrown.
+ * @param options.onBadLine is told of each line that does not parse, and reading goes on; without it the first is thrown.
  * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING.
  */
 export async function* readJsonl(
   path: string,
-  options: { tolerateCutEnd?: boolean } = {},
+  options: { tolerateCutEnd?: boolean; onBadLine?: (error: DataError) => void } = {},
 ): AsyncGenerator<JsonLine> {
   const file = createReadStream(path);
   const source = path.endsWith(".gz") ? file.pipe(createGunzip()) : file;
@@ -36,11 +37,13 @@ export async function* readJsonl(
       try {
         value = JSON.parse(text);
       } catch (error) {
-        failed = new DataError(
+        const bad = new DataError(
           "JSONL_BAD_LINE",
           `${path}:${line}: is not JSON (${errorMessage(error)}). Each line must be one JSON value; mend or drop the line.`,
           { cause: error },
         );
+        if (options.onBadLine === undefined) failed = bad;
+        else options.onBadLine(bad);
         continue;
       }
       yield { value, line };

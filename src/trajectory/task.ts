@@ -4,6 +4,8 @@ export interface Passage {
   /** May be empty. */
   title: string;
   text: string;
+  /** The text sentence by sentence, where the source gives it; `supportingFacts` counts these. */
+  sentences?: string[];
 }
 
 /** A question with its accepted answers. */

@@ -48,6 +48,9 @@ export interface TinyWorld {
 
 const weight = z.number().min(0);
 
+/** Grows with every change that changes a byte of any world; part of a result's fingerprint. */
+export const TINY_WORLD_VERSION = 1;
+
 /** Schema of the weights of kinds of question. */
 export const mixSchema = z.strictObject({
   bridge1: weight.default(DEFAULT_MIX.bridge1),
@@ -102,7 +105,7 @@ export function tinyWorld(options: {
     const wanted = settings.distractors ?? 0;
     if (wanted > 0) {
       const order = contextEntities(facts, draft, wanted, number);
-      task.annotations.context = order.map((entity) => contextPassage(passage(entity)));
+      task.annotations.context = order.map(passage);
     }
     return task;
   };
@@ -132,10 +135,6 @@ function requireWithin(what: string, number: number, end: number): void {
 
 function passageId(split: TinyWorldSplit, entity: number): string {
   return `${split}-${entity}`;
-}
-
-function contextPassage({ id, title, text }: TinyPassage): Passage {
-  return { id, title, text };
 }
 
 function taskOf(facts: Facts, split: TinyWorldSplit, id: string, draft: Draft): Task {

@@ -1,0 +1,68 @@
+import { z } from "../../base/schema.ts";
+import type { TaskAnnotations } from "../../trajectory/task.ts";
+import type { CorpusLayout, TaskLayout } from "./layout.ts";
+import { answerList, filledText, idText, parseRecord } from "./record.ts";
+
+const passageSchema = z.object({
+  id: idText,
+  title: z.string().default(""),
+  text: z.string(),
+  sentences: z.array(z.string()).optional(),
+});
+
+const annotationsSchema = z.object({
+  type: z.string().optional(),
+  hops: z.int().min(0).optional(),
+  supportingPassages: z.array(z.string()).optional(),
+  supportingFacts: z.array(z.object({ title: z.string(), sentence: z.int().min(0) })).optional(),
+  context: z.array(passageSchema).optional(),
+  decomposition: z
+    .array(z.object({ question: z.string(), answer: z.string(), passage: z.string().nullable() }))
+    .optional(),
+});
+
+const taskSchema = z.object({
+  id: idText.optional(),
+  question: filledText,
+  references: answerList,
+  source: z.string().optional(),
+  annotations: annotationsSchema.optional(),
+});
+
+/** Our own: a task as the program holds it. Nothing is lost. */
+export const agentrlTasks: TaskLayout = {
+  name: "agentrl",
+  summary: "id, question, references[], source, annotations: nothing is lost",
+  fits: (record) => "references" in record,
+  read: (record, where) => {
+    const { id, annotations, ...task } = parseRecord(taskSchema, record, where);
+    return { ...task, id, annotations: withoutUndefined(annotations ?? {}) };
+  },
+  write: ({ id, question, references, source, annotations }) => ({
+    id,
+    question,
+    references,
+    source,
+    annotations,
+  }),
+};
+
+/** Our own, and most retrieval collections: id, title, text. */
+export const agentrlCorpus: CorpusLayout = {
+  name: "agentrl",
+  summary: "id, title, text (BEIR's _id is read too)",
+  fits: (record) => "text" in record && ("id" in record || "_id" in record),
+  read: (record, where) => {
+    const named = "id" in record ? record : { ...record, id: record["_id"] };
+    const { id, title, text } = parseRecord(passageSchema, named, where);
+    return { id, title, text };
+  },
+  write: ({ id, title, text }) => ({ id, title, text }),
+};
+
+/** An annotation that is not there is absent, not undefined. */
+export function withoutUndefined(annotations: {
+  [K in keyof TaskAnnotations]?: unknown;
+}): TaskAnnotations {
+  return Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,83 @@
+import { z } from "../../base/schema.ts";
+import { withoutUndefined } from "./agentrl.ts";
+import { contextSchema, factsSchema, supportOf } from "./hotpotqa.ts";
+import type { CorpusLayout, TaskLayout } from "./layout.ts";
+import { answerList, contextPassage, filledText, idText, parseRecord } from "./record.ts";
+
+const taskSchema = z.object({
+  id: idText.optional(),
+  question: filledText,
+  golden_answers: answerList,
+  data_source: z.string().optional(),
+  metadata: z
+    .object({
+      type: z.string().optional(),
+      supporting_facts: factsSchema.optional(),
+      context: contextSchema.optional(),
+    })
+    .nullish(),
+});
+
+/** FlashRAG's question files, which Search-R1 and many after it train on. */
+export const flashragTasks: TaskLayout = {
+  name: "flashrag",
+  summary: "id, question, golden_answers[], metadata",
+  fits: (record) => "golden_answers" in record,
+  read: (record, where) => {
+    const found = parseRecord(taskSchema, record, where);
+    const context = found.metadata?.context?.map(([title, sentences]) =>
+      contextPassage(title, sentences),
+    );
+    return {
+      id: found.id,
+      question: found.question,
+      references: found.golden_answers,
+      source: found.data_source,
+      annotations: withoutUndefined({
+        type: found.metadata?.type,
+        ...supportOf(found.metadata?.supporting_facts, context),
+        context,
+      }),
+    };
+  },
+  write: ({ id, question, references, source, annotations }) => {
+    const { type, supportingFacts, context } = annotations;
+    const metadata = {
+      ...(type === undefined ? {} : { type }),
+      ...(supportingFacts === undefined
+        ? {}
+        : {
+            supporting_facts: {
+              title: supportingFacts.map(({ title }) => title),
+              sent_id: supportingFacts.map(({ sentence }) => sentence),
+            },
+          }),
+      ...(context === undefined
+        ? {}
+        : {
+            context: {
+              title: context.map(({ title }) => title),
+              content: context.map(({ text, sentences }) => sentences ?? [text]),
+            },
+          }),
+    };
+    return { id, question, golden_answers: references, data_source: source, metadata };
+  },
+};
+
+const passageSchema = z.object({ id: idText, contents: filledText });
+
+/** FlashRAG's corpora: a quoted title, a newline, the text, all in `contents`. */
+export const flashragCorpus: CorpusLayout = {
+  name: "flashrag",
+  summary: 'id, contents: "title" in quotes, newline, text',
+  fits: (record) => "contents" in record && "id" in record,
+  read: (record, where) => {
+    const { id, contents } = parseRecord(passageSchema, record, where);
+    const end = contents.indexOf("\n");
+    if (end === -1) return { id, title: "", text: contents };
+    const title = contents.slice(0, end).trim();
+    return { id, title: title.replace(/^"(.*)"$/, "$1"), text: contents.slice(end + 1) };
+  },
+  write: ({ id, title, text }) => ({ id, contents: `"${title}"\n${text}` }),
+};

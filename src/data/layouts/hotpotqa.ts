@@ -1,0 +1,140 @@
+import { z } from "../../base/schema.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
+import { withoutUndefined } from "./agentrl.ts";
+import type { TaskLayout } from "./layout.ts";
+import { answerList, contextPassage, filledText, idText, parseRecord } from "./record.ts";
+
+const factPairs = z.array(z.tuple([z.string(), z.int().min(0)]));
+const contextPairs = z.array(z.tuple([z.string(), z.array(z.string())]));
+
+/** Hugging Face turns lists of pairs into one object of columns; both are read as pairs. */
+export const factsSchema = z.preprocess(
+  (facts) => pairs(facts, "title", "sent_id"),
+  factPairs,
+) as z.ZodType<[title: string, sentence: number][]>;
+
+/** As `factsSchema`, for contexts; FlashRAG calls the second column "content". */
+export const contextSchema = z.preprocess(
+  (context) => pairs(context, "title", "sentences", "content"),
+  contextPairs,
+) as z.ZodType<[title: string, sentences: string[]][]>;
+
+const stepSchema = z.object({
+  question: z.string(),
+  answer: z.string(),
+  passage: z.string().nullable(),
+});
+
+const schema = z.object({
+  _id: idText.optional(),
+  id: idText.optional(),
+  question: filledText,
+  answer: answerList,
+  type: z.string().optional(),
+  supporting_facts: factsSchema.optional(),
+  context: contextSchema.optional(),
+  // Ours: what HotpotQA has no place for.
+  answer_aliases: z.array(filledText).optional(),
+  source: z.string().optional(),
+  hops: z.int().min(0).optional(),
+  supporting_passages: z.array(z.string()).optional(),
+  context_ids: z.array(z.string()).optional(),
+  decomposition: z.array(stepSchema).optional(),
+});
+
+const LEVELS = ["easy", "easy", "medium", "hard"];
+
+/** HotpotQA and 2WikiMultihopQA, as published or as columns; with our extra keys, the tiny world's question files. */
+export const hotpotqa: TaskLayout = {
+  name: "hotpotqa",
+  summary: "_id, question, answer, type, level, supporting_facts, context (2WikiMultihopQA too)",
+  fits: (record) =>
+    "question" in record &&
+    "answer" in record &&
+    ["context", "supporting_facts", "type", "level"].some((key) => key in record),
+  read: (record, where) => {
+    const found = parseRecord(schema, record, where);
+    const passages = found.context?.map(([title, sentences], i) =>
+      contextPassage(title, sentences, found.context_ids?.[i]),
+    );
+    const context = passages?.length === 0 ? undefined : passages;
+    return {
+      id: found._id ?? found.id,
+      question: found.question,
+      references: [...found.answer, ...(found.answer_aliases ?? [])],
+      source: found.source,
+      annotations: withoutUndefined({
+        type: found.type,
+        ...supportOf(found.supporting_facts, context),
+        ...(found.hops === undefined ? {} : { hops: found.hops }),
+        ...(found.supporting_passages === undefined
+          ? {}
+          : { supportingPassages: found.supporting_passages }),
+        context,
+        decomposition: found.decomposition,
+      }),
+    };
+  },
+  write: (task) => {
+    const { type, hops, context, supportingPassages, decomposition } = task.annotations;
+    const [answer, ...aliases] = task.references;
+    return {
+      _id: task.id,
+      question: task.question,
+      answer,
+      ...(aliases.length === 0 ? {} : { answer_aliases: aliases }),
+      type: type ?? "bridge",
+      level: LEVELS[Math.min(hops ?? 2, 3)],
+      supporting_facts: factColumns(task),
+      context: (context ?? []).map(({ title, text, sentences }) => [
+        title,
+        spacedSentences(sentences ?? [text]),
+      ]),
+      source: task.source,
+      ...defined({
+        hops,
+        supporting_passages: supportingPassages,
+        context_ids: context?.map(({ id }) => id),
+        decomposition,
+      }),
+    };
+  },
+};
+
+/** What follows from supporting facts: the gold passages, where the context holds them, and their number. */
+export function supportOf(
+  facts: readonly [title: string, sentence: number][] | undefined,
+  context: readonly Passage[] | undefined,
+): { supportingFacts?: object[]; supportingPassages?: string[]; hops?: number } {
+  if (facts === undefined) return {};
+  const titles = [...new Set(facts.map(([title]) => title))];
+  const ids = titles.map((title) => context?.find((passage) => passage.title === title)?.id);
+  const known = ids.filter((id) => id !== undefined);
+  return {
+    supportingFacts: facts.map(([title, sentence]) => ({ title, sentence })),
+    ...(known.length === ids.length && context !== undefined ? { supportingPassages: known } : {}),
+    ...(titles.length > 0 ? { hops: titles.length } : {}),
+  };
+}
+
+function factColumns(task: Task): [string, number][] {
+  return (task.annotations.supportingFacts ?? []).map(({ title, sentence }) => [title, sentence]);
+}
+
+/** As HotpotQA has them: later sentences begin with their space, so that joining with nothing gives the text. */
+function spacedSentences(sentences: readonly string[]): string[] {
+  return sentences.map((sentence, i) => (i === 0 ? sentence : ` ${sentence}`));
+}
+
+function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const columns = value as Record<string, unknown>;
+  const a = columns[first];
+  const b = seconds.map((key) => columns[key]).find((column) => column !== undefined);
+  if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return value;
+  return a.map((item: unknown, i) => [item, b[i] as unknown]);
+}
+
+function defined(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}

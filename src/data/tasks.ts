@@ -1,0 +1,86 @@
+import { basename } from "node:path";
+import { DataError } from "../base/errors.ts";
+import type { Task } from "../trajectory/task.ts";
+import { taskLayouts } from "./layouts/index.ts";
+import type { TaskLayout } from "./layouts/layout.ts";
+import type { JsonRecord } from "./layouts/record.ts";
+import { type PlacedRecord, readRecords } from "./records.ts";
+
+export interface LoadTasksOptions {
+  /** At most so many, from the start of the file; all by default. Nothing beyond them is looked at. */
+  limit?: number;
+}
+
+/**
+ * The questions of a file in any known layout, which its first record tells: our own, HotpotQA or 2WikiMultihopQA (array,
+ * lines or columns), IRCoT's paragraphs, FlashRAG's golden_answers, plain question and answer; `.gz` too.
+ *
+ * A task without an id gets `<file name>-<number>`, one without a source the file's name.
+ *
+ * @throws {DataError} DATA_LAYOUT_UNKNOWN, DATA_BAD_RECORD and JSONL_BAD_LINE with file:line, DATA_ID_TWICE,
+ *   DATA_EMPTY, FILE_MISSING.
+ */
+export async function loadTasks(path: string, options: LoadTasksOptions = {}): Promise<Task[]> {
+  const { limit = Infinity } = options;
+  const tasks: Task[] = [];
+  const places = new Map<string, string>();
+  if (limit <= 0) return tasks;
+  for await (const { task, where } of readTasks(path)) {
+    const before = places.get(task.id);
+    if (before !== undefined) {
+      throw new DataError(
+        "DATA_ID_TWICE",
+        `${where}: the id "${task.id}" is also that of ${before}; ids must differ within a file. Rename one.`,
+      );
+    }
+    places.set(task.id, where);
+    tasks.push(task);
+    if (tasks.length >= limit) break;
+  }
+  if (tasks.length === 0) {
+    throw new DataError("DATA_EMPTY", `${path}: holds no record; at least one is needed.`);
+  }
+  return tasks;
+}
+
+/** As `loadTasks`, one by one, for files that need not fit into memory; ids are not compared. */
+export async function* readTasks(
+  path: string,
+): AsyncGenerator<{ task: Task; where: string; layout: TaskLayout }> {
+  let layout: TaskLayout | undefined;
+  const source = sourceName(path);
+  for await (const placed of readRecords(path)) {
+    layout ??= taskLayoutOf(placed.record) ?? unknownLayout(placed);
+    yield { task: readTask(layout, placed, source), where: placed.where, layout };
+  }
+}
+
+/** The layout whose files begin with such a record; undefined when there is none. */
+export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
+  return taskLayouts.parts.find((layout) => layout.fits(record));
+}
+
+/** One record as a task. `source` is the dataset's name where the record has none. */
+export function readTask(layout: TaskLayout, placed: PlacedRecord, source: string): Task {
+  const read = layout.read(placed.record, placed.where);
+  return {
+    id: read.id ?? `${source}-${placed.number}`,
+    question: read.question,
+    references: read.references,
+    source: read.source ?? source,
+    annotations: read.annotations,
+  };
+}
+
+/** File name without endings: "dev-500" of "a/dev-500.jsonl.gz". */
+export function sourceName(path: string): string {
+  return basename(path).replace(/(\.jsonl?|\.gz)+$/, "");
+}
+
+function unknownLayout({ record, where }: PlacedRecord): never {
+  const known = taskLayouts.parts.map(({ name, summary }) => `${name} (${summary})`);
+  throw new DataError(
+    "DATA_LAYOUT_UNKNOWN",
+    `${where}: a record with the keys ${Object.keys(record).join(", ")} is no question of a known layout. Known: ${known.join("; ")}.`,
+  );
+}

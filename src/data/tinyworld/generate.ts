@@ -1,0 +1,100 @@
+import { join } from "node:path";
+import { writeJson } from "../../base/files.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Passage } from "../../trajectory/task.ts";
+import { agentrlCorpus } from "../layouts/agentrl.ts";
+import { hotpotqa } from "../layouts/hotpotqa.ts";
+import { writeJsonl, type WrittenFile } from "../write-jsonl.ts";
+import { TINY_WORLD_SPLITS } from "./names.ts";
+import {
+  mixSchema,
+  TINY_WORLD_VERSION,
+  type TinyWorld,
+  tinyWorld,
+  tinyWorldSchema,
+} from "./tiny-world.ts";
+
+/** Schema of what `generateTinyWorld` is told. */
+export const generateSchema = z.strictObject({
+  seed: tinyWorldSchema.shape.seed,
+  people: tinyWorldSchema.shape.people,
+  splits: z
+    .array(z.enum(TINY_WORLD_SPLITS))
+    .min(1)
+    .default(["train", "dev", "test"])
+    .transform((splits) => [...new Set(splits)]),
+  /** Per split. */
+  questions: z.int().min(1).default(500),
+  /** Passages in each question's context; 0: no context, the questions are asked of the whole corpus. */
+  distractors: z.int().min(0).max(100).default(0),
+  mix: mixSchema.prefault({}),
+});
+
+/** What `manifest.json` of a written tiny world says. */
+export interface TinyWorldManifest extends z.output<typeof generateSchema> {
+  format: typeof TINY_WORLD_FORMAT;
+  version: number;
+  files: Record<string, WrittenFile>;
+}
+
+/** `format` of the manifest. */
+export const TINY_WORLD_FORMAT = "agentrl-tinyworld";
+
+/**
+ * Writes a tiny world: `corpus.jsonl` (one world per split, of `people` persons each; they share no entity), one
+ * `<split>.jsonl` of questions in HotpotQA's layout each, and `manifest.json` last. The same settings give the same bytes.
+ *
+ * @param out folder, made where it is missing.
+ * @param options.onProgress called with the number of passages so far, now and then.
+ * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY, TINY_WORLD_TOO_SMALL.
+ * @throws {ExternalError} FILE_WRITE_FAILED; files written before stay, the manifest is not written.
+ */
+export async function generateTinyWorld(
+  out: string,
+  settings: z.input<typeof generateSchema>,
+  options: { signal?: AbortSignal; onProgress?: (passages: number, of: number) => void } = {},
+): Promise<TinyWorldManifest> {
+  const checked = parseOptions(generateSchema, settings, "tinyworld");
+  const { seed, people, splits, questions, distractors, mix } = checked;
+  const worlds = splits.map((split) => tinyWorld({ seed, split, people }));
+  const files: Record<string, WrittenFile> = {};
+  // Questions first: they are few, and a mixture that the world cannot serve shows before the corpus is written.
+  for (const world of worlds) {
+    const tasks = world.questions(questions, { mix, distractors });
+    const name = `${world.split}.jsonl`;
+    files[name] = await writeJsonl(join(out, name), records(tasks, hotpotqa), options.signal);
+  }
+  const passages = corpus(worlds, options.onProgress);
+  const path = join(out, "corpus.jsonl");
+  files["corpus.jsonl"] = await writeJsonl(path, records(passages, agentrlCorpus), options.signal);
+  const manifest: TinyWorldManifest = {
+    format: TINY_WORLD_FORMAT,
+    version: TINY_WORLD_VERSION,
+    ...checked,
+    files,
+  };
+  await writeJson(join(out, "manifest.json"), manifest);
+  return manifest;
+}
+
+function* corpus(
+  worlds: readonly TinyWorld[],
+  onProgress: ((passages: number, of: number) => void) | undefined,
+): Generator<Passage> {
+  const size = worlds.reduce((sum, world) => sum + world.size, 0);
+  let made = 0;
+  for (const world of worlds) {
+    for (const passage of world.passages()) {
+      yield passage;
+      made += 1;
+      if (made % 10_000 === 0) onProgress?.(made, size);
+    }
+  }
+}
+
+function* records<T>(
+  items: Iterable<T>,
+  { write }: { write?: (item: T) => object },
+): Generator<object> {
+  for (const item of items) yield write?.(item) ?? {};
+}

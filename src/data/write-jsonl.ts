@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { writeAtomic } from "../base/files.ts";
+
+/** What was written. */
+export interface WrittenFile {
+  records: number;
+  bytes: number;
+  sha256: string;
+}
+
+const PIECE = 1 << 16;
+
+/**
+ * Writes records as JSON lines, streamed in bounded memory; the file appears whole or not at all.
+ * @param signal aborting stops between records and leaves no file behind.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function writeJsonl(
+  path: string,
+  records: Iterable<object> | AsyncIterable<object>,
+  signal?: AbortSignal,
+): Promise<WrittenFile> {
+  const hash = createHash("sha256");
+  const written: WrittenFile = { records: 0, bytes: 0, sha256: "" };
+  await writeAtomic(path, async (write) => {
+    let piece = "";
+    const flush = async (): Promise<void> => {
+      const bytes = Buffer.from(piece, "utf8");
+      piece = "";
+      hash.update(bytes);
+      written.bytes += bytes.length;
+      await write(bytes);
+      signal?.throwIfAborted();
+    };
+    for await (const record of records) {
+      piece += `${JSON.stringify(record)}\n`;
+      written.records += 1;
+      if (piece.length >= PIECE) await flush();
+    }
+    await flush();
+  });
+  return { ...written, sha256: hash.digest("hex") };
+}
