@@ -1,3 +1,5 @@
+import { writeAroundProgress } from "./progress.ts";
+
 /** Where the command line meets the process; a test passes its own. */
 export interface CliIo {
   out(text: string): void;
@@ -14,10 +16,10 @@ export interface CliIo {
 export function processIo(): CliIo {
   return {
     out: (text) => {
-      process.stdout.write(text);
+      writeAroundProgress(() => process.stdout.write(text));
     },
     err: (text) => {
-      process.stderr.write(text);
+      writeAroundProgress(() => process.stderr.write(text));
     },
     terminal: process.stderr.isTTY && process.env["TERM"] !== "dumb",
     width: Math.min(process.stdout.isTTY ? process.stdout.columns : 80, 100),

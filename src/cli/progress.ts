@@ -1,4 +1,4 @@
-import { Presets, SingleBar } from "cli-progress";
+import { type Options, type Params, Presets, SingleBar } from "cli-progress";
 import type { CliContext } from "./command.ts";
 
 /** Shows how far a piece of work is: a bar on a terminal, nothing in a pipe or under --quiet. */
@@ -12,41 +12,93 @@ export interface Progress {
   stop(): void;
 }
 
-/**
- * Starts a bar on stderr. Stop it in a `finally`.
- *
- * @param label what is being done, at most about 20 characters: `indexing`.
- * @param total units; 0 when unknown, which counts without a bar.
- * @param unit plural name of what is counted: `passages`.
- */
-export function startProgress(
-  context: CliContext,
-  { label, total, unit }: { label: string; total: number; unit: string },
-): Progress {
-  if (!context.terminal) return { update: () => undefined, stop: () => undefined };
-  const counted =
-    total === 0 ? `{value} ${unit}` : `{bar} {value}/{total} ${unit}, {eta_formatted} left`;
+/** What is being done, and in which units. */
+export interface ProgressOptions {
+  /** At most about 20 characters: `indexing`. */
+  label: string;
+  /** 0 when unknown, which counts without a bar. */
+  total: number;
+  /** Plural name of what is counted: `passages`. */
+  unit: string;
+}
+
+const BAR_WIDTH = 20;
+const SAVE_CURSOR = "\u001b7";
+const CLEAR_LINE = "\r\u001b[K";
+
+/** The bar on the screen, around which other lines must be written. */
+let shown: SingleBar | null = null;
+
+/** Starts a bar on stderr; one at a time. Stop it in a `finally`. */
+export function startProgress(context: CliContext, options: ProgressOptions): Progress {
+  if (!context.terminal || shown !== null) {
+    return { update: () => undefined, stop: () => undefined };
+  }
   const bar = new SingleBar(
     {
-      format: `${label} ${counted} {status}`,
-      barsize: 24,
+      format: (settings, params, payload) =>
+        cut(lineOf(options, settings, params, (payload as { status: string }).status)),
       stream: process.stderr,
       clearOnComplete: true,
-      // The cursor stays visible: nothing needs mending when a second Ctrl-C kills the process.
+      // Cursor and line wrapping stay as they are: nothing needs mending when a second Ctrl-C kills the process.
       hideCursor: false,
+      linewrap: true,
       gracefulExit: false,
+      // Lines written around the bar wipe it out, so an unchanged one must be drawn again.
+      forceRedraw: true,
       etaBuffer: 50,
       fps: 8,
     },
     Presets.shades_classic,
   );
-  bar.start(total, 0, { status: "" });
+  bar.start(options.total, 0, { status: "" });
+  shown = bar;
   return {
     update(done, status) {
       bar.update(done, status === undefined ? {} : { status });
     },
     stop() {
+      shown = null;
       bar.stop();
     },
   };
+}
+
+/** Writes whole lines to the terminal above the bar, if there is one. */
+export function writeAroundProgress(write: () => void): void {
+  if (shown === null) {
+    write();
+    return;
+  }
+  process.stderr.write(CLEAR_LINE);
+  write();
+  // The bar goes back to the saved place when it is taken away.
+  process.stderr.write(SAVE_CURSOR);
+  shown.render();
+}
+
+function lineOf(
+  { label, total, unit }: ProgressOptions,
+  settings: Options,
+  { progress, value, eta }: Params,
+  status: string,
+): string {
+  if (total === 0) return `${label} ${value} ${unit}  ${status}`;
+  const filled = Math.round(Math.min(progress, 1) * BAR_WIDTH);
+  const bar =
+    (settings.barCompleteString ?? "").slice(0, filled) +
+    (settings.barIncompleteString ?? "").slice(0, BAR_WIDTH - filled);
+  const left = Number.isFinite(eta) && value > 0 ? `, ${duration(eta)} left` : "";
+  return `${label} ${bar} ${value}/${total} ${unit}${left}  ${status}`;
+}
+
+/** A bar that wraps cannot be overwritten. */
+function cut(line: string): string {
+  return line.slice(0, Math.max(process.stderr.columns - 1, 20));
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
