@@ -1,0 +1,199 @@
+/** Predictions files of anybody's: where the answers and their references stand is told by fields. */
+import { DataError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import { suggest } from "../base/nearest.ts";
+import { quote } from "../base/schema.ts";
+import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
+
+/**
+ * Where things stand. Fields are dotted paths: `answers.0.text`.
+ *
+ * Without `references` every record of `predictions` holds its own references. With it the two files are joined by
+ * `idField`; `predictions` may then be a JSON object from id to answer, whose place `predictionField` names when it
+ * does not stand at the top (HotpotQA's `{"answer": {id: text}}`).
+ */
+export interface PredictionSource {
+  predictions: string;
+  predictionField?: string;
+  references?: string;
+  referencesField?: string;
+  idField?: string;
+}
+
+const DEFAULT_FIELDS = { prediction: "prediction", references: "references", id: "id" };
+
+interface Placed {
+  value: unknown;
+  /** For messages: file:line, or file and key. */
+  where: string;
+}
+
+/**
+ * Reads answers with their references. With a references file every reference counts: one without a prediction is
+ * an answer that was not given.
+ *
+ * @returns in the order of the references; at least one.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record
+ *   lacks a field or holds something else there; PREDICTIONS_UNMATCHED for an unknown or repeated id.
+ */
+export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
+  const { predictions, references } = source;
+  if (references !== undefined) return joined({ ...source, references });
+  const { predictionField = DEFAULT_FIELDS.prediction } = source;
+  const { referencesField = DEFAULT_FIELDS.references } = source;
+  const records = notEmpty(await readRecords(predictions), predictions);
+  return records.map((record) => ({
+    prediction: answerAt(record, predictionField),
+    references: referencesAt(record, referencesField),
+  }));
+}
+
+async function joined(source: PredictionSource & { references: string }): Promise<ScoredAnswer[]> {
+  const { references } = source;
+  const { referencesField = DEFAULT_FIELDS.references, idField = DEFAULT_FIELDS.id } = source;
+  const predicted = await predictionsById(source);
+  const golds = byId(notEmpty(await readRecords(references), references), idField);
+  for (const [id, { where }] of predicted) {
+    if (golds.has(id)) continue;
+    throw new DataError(
+      "PREDICTIONS_UNMATCHED",
+      `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`,
+    );
+  }
+  return [...golds].map(([id, gold]) => ({
+    prediction: predicted.get(id)?.answer ?? null,
+    references: referencesAt(gold, referencesField),
+  }));
+}
+
+async function predictionsById({
+  predictions,
+  predictionField,
+  idField = DEFAULT_FIELDS.id,
+}: PredictionSource): Promise<Map<string, { answer: string | null; where: string }>> {
+  const whole = await jsonObject(predictions);
+  if (whole === null) {
+    const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
+    const field = predictionField ?? DEFAULT_FIELDS.prediction;
+    return mapValues(records, (record) => ({
+      answer: answerAt(record, field),
+      where: record.where,
+    }));
+  }
+  const place = { value: whole, where: predictions };
+  const answers = predictionField === undefined ? whole : fieldAt(place, predictionField);
+  if (typeof answers !== "object" || answers === null || Array.isArray(answers)) {
+    throw wrongType(place, predictionField ?? "", answers, "an object from id to answer");
+  }
+  const entries = notEmpty(Object.entries(answers), predictions);
+  return new Map(
+    entries.map(([id, value]) => [id, { answer: answerOf(place, id, value), where: predictions }]),
+  );
+}
+
+/** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
+async function jsonObject(path: string): Promise<object | null> {
+  if (!path.endsWith(".json")) return null;
+  const value = await readJson(path);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+}
+
+async function readRecords(path: string): Promise<Placed[]> {
+  if (path.endsWith(".json")) {
+    const value = await readJson(path);
+    const values: unknown[] = Array.isArray(value) ? value : [value];
+    return values.map((record, i) => ({ value: record, where: `${path}: record ${i + 1}` }));
+  }
+  const records: Placed[] = [];
+  for await (const { value, line } of readJsonl(path)) {
+    records.push({ value, where: `${path}:${line}` });
+  }
+  return records;
+}
+
+function byId(records: readonly Placed[], idField: string): Map<string, Placed> {
+  const found = new Map<string, Placed>();
+  for (const record of records) {
+    const value = fieldAt(record, idField);
+    if (typeof value !== "string" && typeof value !== "number") {
+      throw wrongType(record, idField, value, "an id (text or number)");
+    }
+    const id = String(value);
+    const first = found.get(id);
+    if (first !== undefined) {
+      throw new DataError(
+        "PREDICTIONS_UNMATCHED",
+        `${record.where}: id ${JSON.stringify(id)} stands at ${first.where} already; each id may stand once. Drop one of the two.`,
+      );
+    }
+    found.set(id, record);
+  }
+  return found;
+}
+
+function answerAt(record: Placed, field: string): string | null {
+  return answerOf(record, field, fieldAt(record, field));
+}
+
+function answerOf(record: Placed, field: string, value: unknown): string | null {
+  if (value === null) return null;
+  const text = textOf(value);
+  if (text === null) throw wrongType(record, field, value, "text, a number, true, false or null");
+  return text;
+}
+
+function referencesAt(record: Placed, field: string): string[] {
+  const value = fieldAt(record, field);
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  const texts = values.map(textOf).filter((text) => text !== null);
+  if (texts.length === 0 || texts.length < values.length) {
+    throw wrongType(record, field, value, "an accepted answer or a list of at least one");
+  }
+  return texts;
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+function fieldAt(record: Placed, field: string): unknown {
+  let at = record.value;
+  for (const key of field.split(".")) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) {
+      throw missingField(record, field, key, at);
+    }
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
+
+function missingField(record: Placed, field: string, key: string, at: unknown): DataError {
+  const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
+  const whole = key === field ? "" : ` (of the path "${field}")`;
+  const hint = keys.length === 0 ? "There is nothing below it." : suggest(key, keys);
+  return new DataError(
+    "PREDICTIONS_FIELD",
+    `${record.where}: has no field "${key}"${whole}. ${hint} Name the field with --prediction-field, --references-field or --id-field.`,
+  );
+}
+
+function wrongType(record: Placed, field: string, value: unknown, allowed: string): DataError {
+  return new DataError(
+    "PREDICTIONS_FIELD",
+    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Mend the record or name another field.`,
+  );
+}
+
+function notEmpty<T>(records: T[], path: string): T[] {
+  if (records.length > 0) return records;
+  throw new DataError(
+    "PREDICTIONS_EMPTY",
+    `${path}: holds no records; there is nothing to score. Check that the run that wrote it finished.`,
+  );
+}
+
+function mapValues<A, B>(map: ReadonlyMap<string, A>, change: (value: A) => B): Map<string, B> {
+  return new Map([...map].map(([key, value]) => [key, change(value)]));
+}
