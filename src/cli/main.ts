@@ -1,4 +1,4 @@
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
@@ -64,13 +64,20 @@ export async function runCommands(
       },
     });
     if (argv.length === 0) io.out(program.helpInformation());
-    else await program.parseAsync(argv, { from: "user" });
+    else await program.parseAsync(withoutVainHelp(program, argv), { from: "user" });
     return abort.signal.reason instanceof StopReason ? abort.signal.reason.exitCode : EXIT.done;
   } catch (error) {
     return report(error, io, state, abort.signal);
   } finally {
     stopListening();
   }
+}
+
+/** `agentrl trian --help` is answered as `agentrl trian`: help for a command that is not there helps nobody. */
+function withoutVainHelp(program: Command, argv: readonly string[]): readonly string[] {
+  const [first = "-"] = argv;
+  const known = ["help", ...program.commands.map((command) => command.name())];
+  return first.startsWith("-") || known.includes(first) ? argv : [first];
 }
 
 function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliContext {

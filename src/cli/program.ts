@@ -53,7 +53,7 @@ export function buildProgram(
     if (command !== program) {
       command.configureHelp({ subcommandTerm: termOf }).helpOption("-h, --help", "explain this");
     }
-    if (command.commands.length > 0) command.helpCommand(false);
+    if (command.commands.length > 0) command.helpCommand(command === program);
     else
       command.addHelpText(
         "after",

@@ -86,6 +86,10 @@ describe("a mistake on the command line", () => {
     );
   });
 
+  it("is answered before help is", () => {
+    expect(errorOf("docter", "--help")).toContain("Did you mean doctor?");
+  });
+
   it("is answered with the nearest option", () => {
     expect(errorOf("doctor", "--jsn")).toMatchInlineSnapshot(
       `"error: unknown option '--jsn'. Did you mean --json? See \`agentrl doctor --help\`. [USAGE]"`,
