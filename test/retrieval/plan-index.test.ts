@@ -1,11 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
 import { buildIndex } from "../../src/retrieval/build-index.ts";
-import { countLines, planIndex } from "../../src/retrieval/plan-index.ts";
+import { planIndex } from "../../src/retrieval/plan-index.ts";
 
 /** Passages with a few common and ever new rare words. */
 function corpus(count: number) {
@@ -35,14 +34,10 @@ describe("planIndex", () => {
       (sum, file) => sum + file.bytes,
       0,
     );
-    const unasked = () => Promise.reject(new Error("counted"));
-    const whole = await planIndex(passages, { countPassages: unasked });
+    const whole = await planIndex(passages);
     expect(whole.sampled).toBe(3000);
     expect(Math.abs(whole.bytesOnDisk - bytes)).toBeLessThan(2500);
-    const part = await planIndex(passages, {
-      sample: 600,
-      countPassages: () => Promise.resolve(3000),
-    });
+    const part = await planIndex(passages, { sample: 600 });
     expect(part).toMatchObject({ sampled: 600, passages: 3000 });
     expect(Math.abs(part.bytesOnDisk / bytes - 1)).toBeLessThan(0.1);
     expect(part.seconds).toBeGreaterThan(0);
@@ -50,30 +45,8 @@ describe("planIndex", () => {
   });
 
   it("refuses an empty corpus", async () => {
-    await expect(planIndex([], { countPassages: () => Promise.resolve(0) })).rejects.toThrow(
+    await expect(planIndex([])).rejects.toThrow(
       expect.objectContaining({ code: "CORPUS_EMPTY" }) as Error,
-    );
-  });
-});
-
-describe("countLines", () => {
-  it.each([
-    ["", 0],
-    ["one", 1],
-    ["one\n", 1],
-    ["one\n\n\ntwo\nthree", 3],
-    ["\none\n", 1],
-  ])("counts the lines of %j that hold something, packed or not", async (text, lines) => {
-    const path = join(folder, "corpus.jsonl");
-    await writeFile(path, text);
-    await writeFile(`${path}.gz`, gzipSync(text));
-    expect(await countLines(path)).toBe(lines);
-    expect(await countLines(`${path}.gz`)).toBe(lines);
-  });
-
-  it("names a file that is not there", async () => {
-    await expect(countLines(join(folder, "absent"))).rejects.toThrow(
-      expect.objectContaining({ code: "FILE_MISSING" }) as Error,
     );
   });
 });

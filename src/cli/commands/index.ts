@@ -1,12 +1,14 @@
 import type { CommandGroup } from "../command.ts";
 import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
+import { indexCommand } from "./index-command.ts";
 import { recipesCommand } from "./recipes.ts";
+import { scoreCommand } from "./score.ts";
 
 /** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Data and search", commands: [dataCommand] },
+  { title: "Data and search", commands: [dataCommand, indexCommand] },
   { title: "Training", commands: [] },
-  { title: "Measuring", commands: [] },
+  { title: "Measuring", commands: [scoreCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];
