@@ -61,7 +61,7 @@ export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
 }
 
 /** One record as a task. `source` is the dataset's name where the record has none. */
-export function readTask(layout: TaskLayout, placed: PlacedRecord, source: string): Task {
+function readTask(layout: TaskLayout, placed: PlacedRecord, source: string): Task {
   const read = layout.read(placed.record, placed.where);
   return {
     id: read.id ?? `${source}-${placed.number}`,

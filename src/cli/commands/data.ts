@@ -90,7 +90,7 @@ function filesTable(out: string, { files }: TinyWorldManifest): string[][] {
   return Object.entries(files).map(([name, { records, bytes }]) => [
     join(out, name),
     `${records} ${name === "corpus.jsonl" ? "passages" : "questions"}`,
-    `${(bytes / 1e6).toFixed(1)} MB`,
+    bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(0)} MB`,
   ]);
 }
 

@@ -10,6 +10,8 @@ const passageSchema = z.object({
   sentences: z.array(z.string()).optional(),
 });
 
+const beirSchema = passageSchema.omit({ id: true }).extend({ _id: idText });
+
 const annotationsSchema = z.object({
   type: z.string().optional(),
   hops: z.int().min(0).optional(),
@@ -53,9 +55,12 @@ export const agentrlCorpus: CorpusLayout = {
   summary: "id, title, text (BEIR's _id is read too)",
   fits: (record) => "text" in record && ("id" in record || "_id" in record),
   read: (record, where) => {
-    const named = "id" in record ? record : { ...record, id: record["_id"] };
-    const { id, title, text } = parseRecord(passageSchema, named, where);
-    return { id, title, text };
+    if ("id" in record) {
+      const { id, title, text } = parseRecord(passageSchema, record, where);
+      return { id, title, text };
+    }
+    const { _id, title, text } = parseRecord(beirSchema, record, where);
+    return { id: _id, title, text };
   },
   write: ({ id, title, text }) => ({ id, title, text }),
 };

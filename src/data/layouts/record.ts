@@ -44,13 +44,16 @@ export const idText = z.preprocess(
 
 /** One accepted answer or a list of them. Blank ones, which occur in NQ, are dropped: an empty prediction would match. */
 export const answerList = z
-  .preprocess(
-    (answers) => (typeof answers === "string" ? [answers] : answers),
-    z.array(z.string()).refine((list) => list.some((answer) => answer.trim() !== ""), {
-      error: "at least one accepted answer that is not blank is needed",
-    }),
-  )
-  .transform((list) => list.filter((answer) => answer.trim() !== ""));
+  .custom<string | string[]>((given) => filledAnswers(given).length > 0, {
+    error: "expected an accepted answer, or a list of them, not all blank",
+  })
+  .transform(filledAnswers);
+
+function filledAnswers(given: unknown): string[] {
+  const list: unknown[] = Array.isArray(given) ? given : [given];
+  if (!list.every((answer) => typeof answer === "string")) return [];
+  return list.filter((answer) => answer.trim() !== "");
+}
 
 /**
  * A passage of a question's context. Without an id of its own it gets one made from title and text, so that a passage has

@@ -1,0 +1,117 @@
+import { writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkFile } from "../../src/data/check-file.ts";
+import { convertFile, WRITABLE_LAYOUTS } from "../../src/data/convert.ts";
+import { readPassages } from "../../src/data/passages.ts";
+import { loadTasks } from "../../src/data/tasks.ts";
+import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
+import { writeJsonl } from "../../src/data/write-jsonl.ts";
+import { collect } from "../helpers/collect.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const world = tinyWorld({ seed: 1, split: "dev", people: 200 });
+const tasks = [...world.questions(30, { distractors: 5 })];
+const at = (name: string): string => join(folder, name);
+
+describe("convertFile", () => {
+  it("knows the layouts that can be written", () => {
+    expect(WRITABLE_LAYOUTS).toEqual(["agentrl", "flashrag", "hotpotqa"]);
+  });
+
+  it("loses nothing from our layout to HotpotQA's and back", async () => {
+    await writeJsonl(at("a.jsonl"), tasks);
+    expect(await convertFile(at("a.jsonl"), at("b.jsonl"), "hotpotqa")).toMatchObject({
+      kind: "questions",
+      records: 30,
+    });
+    expect(await loadTasks(at("b.jsonl"))).toEqual(tasks);
+    await convertFile(at("b.jsonl"), at("c.jsonl"), "agentrl");
+    expect(await loadTasks(at("c.jsonl"))).toEqual(tasks);
+  });
+
+  it("keeps question, answers, facts and context in FlashRAG's layout", async () => {
+    await writeJsonl(at("d.jsonl"), tasks);
+    await convertFile(at("d.jsonl"), at("e.jsonl"), "flashrag");
+    const [first] = await loadTasks(at("e.jsonl"));
+    expect(first).toMatchObject({
+      id: tasks[0]?.id,
+      references: tasks[0]?.references,
+      annotations: { supportingFacts: tasks[0]?.annotations.supportingFacts },
+    });
+    expect(first?.annotations.context?.map(({ text }) => text)).toEqual(
+      tasks[0]?.annotations.context?.map(({ text }) => text),
+    );
+  });
+
+  it("rewrites corpora", async () => {
+    const passages = [{ id: "1", title: "A B", text: "x y." }];
+    await writeJsonl(at("f.jsonl"), passages);
+    expect(await convertFile(at("f.jsonl"), at("g.jsonl"), "flashrag")).toMatchObject({
+      kind: "corpus",
+      records: 1,
+    });
+    expect(readFileSync(at("g.jsonl"), "utf8")).toBe('{"id":"1","contents":"\\"A B\\"\\nx y."}\n');
+    expect(await collect(readPassages(at("g.jsonl")))).toEqual(passages);
+    await expect(convertFile(at("f.jsonl"), at("h.jsonl"), "hotpotqa")).rejects.toThrow(
+      /f\.jsonl is a corpus, which cannot be written so\. Known: agentrl, flashrag\.$/,
+    );
+  });
+
+  it("leaves no file when a line is bad, and what was there before stays", async () => {
+    await writeFile(at("i.jsonl"), '{"question":"?","answer":"x"}\n{"question":"?"}\n');
+    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow("i.jsonl:2");
+    expect(existsSync(at("j.jsonl"))).toBe(false);
+    await writeFile(at("j.jsonl"), "before");
+    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow("i.jsonl:2");
+    expect(readFileSync(at("j.jsonl"), "utf8")).toBe("before");
+  });
+
+  it("stops when asked to and leaves no file", async () => {
+    await writeJsonl(at("k.jsonl"), tasks);
+    const stop = AbortSignal.abort(new Error("stopped"));
+    await expect(convertFile(at("k.jsonl"), at("l.jsonl"), "agentrl", stop)).rejects.toThrow(
+      "stopped",
+    );
+    expect(existsSync(at("l.jsonl"))).toBe(false);
+  });
+});
+
+describe("checkFile", () => {
+  it("finds nothing in a good file", async () => {
+    await writeJsonl(at("m.jsonl"), tasks);
+    expect(await checkFile(at("m.jsonl"))).toEqual({
+      kind: "questions",
+      layout: "agentrl",
+      records: 30,
+      problems: [],
+    });
+  });
+
+  it("lists every bad line instead of stopping at the first", async () => {
+    const content = ['{"id":1,"text":"x"}', "{", "[]", '{"id":2}', '{"id":1,"text":"y"}', "{}"];
+    await writeFile(at("n.jsonl"), content.join("\n"));
+    const report = await checkFile(at("n.jsonl"));
+    expect(report).toMatchObject({ kind: "corpus", layout: "agentrl", records: 4 });
+    expect(report.problems.map((line) => line.replace(folder, "").slice(0, 45))).toEqual([
+      expect.stringContaining("/n.jsonl:2: is not JSON"),
+      "/n.jsonl:3: is []; expected a JSON object.",
+      '/n.jsonl:4: "text" is missing: expected text.',
+      expect.stringContaining('/n.jsonl:5: the id "1" is also that of'),
+      '/n.jsonl:6: "text" is missing: expected text.',
+    ]);
+  });
+
+  it("says when a file is empty or of no known layout", async () => {
+    await writeFile(at("o.jsonl"), "");
+    expect((await checkFile(at("o.jsonl"))).problems).toHaveLength(1);
+    await writeFile(at("p.jsonl"), '{"a":1}\n{"a":2}\n');
+    expect(await checkFile(at("p.jsonl"))).toMatchObject({
+      kind: "unknown",
+      layout: null,
+      records: 2,
+    });
+  });
+});
