@@ -97,6 +97,5 @@ export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unkno
     tie_word_embeddings: config.tiedEmbeddings,
     max_position_embeddings: config.maxPositions,
     hidden_act: "silu",
-    torch_dtype: "float16",
   };
 }

@@ -34,13 +34,7 @@ export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>
   const nodes = reachable(graph, Object.values(outputs));
   const used = new Set(nodes.flatMap(emittedInputs));
   for (const value of Object.values(outputs)) used.add(value);
-  // A graph output needs a name of its own: one value may be asked for under two names, and inputs can't be outputs.
-  const aliases = Object.entries(outputs).map(([name, value]) => ({
-    opType: "Identity",
-    domain: "",
-    input: [value.name],
-    output: [name],
-  }));
+  const { nameOf, aliases } = outputNames(outputs);
   const model = create(ModelProtoSchema, {
     irVersion: IR_VERSION,
     producerName: "agentrl",
@@ -55,8 +49,8 @@ export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>
           opType: node.op.name,
           domain: node.op.domain,
           name: node.outputs[0]?.name ?? "",
-          input: emittedInputs(node).map((input) => input.name),
-          output: node.outputs.map((output) => output.name),
+          input: emittedInputs(node).map(nameOf),
+          output: node.outputs.map(nameOf),
           attribute: Object.entries(node.attributes).map(([name, each]) => attribute(name, each)),
         })),
         ...aliases,
@@ -69,6 +63,27 @@ export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>
     },
   });
   return toBinary(ModelProtoSchema, model);
+}
+
+/**
+ * A value asked for is emitted under its output's name, so that the runtime writes straight into a tensor given for it (an
+ * Identity in between would copy a whole cache at every run). Only a value asked for twice, or given as an input, needs one.
+ */
+function outputNames(outputs: Readonly<Record<string, Value>>): {
+  nameOf: (value: Value) => string;
+  aliases: { opType: string; domain: string; input: string[]; output: string[] }[];
+} {
+  const direct = new Map<Value, string>();
+  const aliased: [string, Value][] = [];
+  for (const [name, value] of Object.entries(outputs)) {
+    if (value.producer === null || direct.has(value)) aliased.push([name, value]);
+    else direct.set(value, name);
+  }
+  const nameOf = (value: Value): string => direct.get(value) ?? value.name;
+  const aliases = aliased.map(([name, value]) => {
+    return { opType: "Identity", domain: "", input: [nameOf(value)], output: [name] };
+  });
+  return { nameOf, aliases };
 }
 
 /** Names of the inputs that the outputs need. */

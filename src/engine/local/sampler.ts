@@ -1,0 +1,254 @@
+import { random, type Random } from "../../base/random.ts";
+import type { DecoderConfig } from "../../models/config.ts";
+import { samplingGraph } from "../../models/sampling-graph.ts";
+import { createSession, floats, tensorOf, zeros, type Session } from "../../onnx/session.ts";
+import type { CallFinish } from "../../trajectory/trajectory.ts";
+import type { SampleRequest, SampleResult } from "../engine.ts";
+import { kvCache } from "./kv-cache.ts";
+import type { ModelWeights } from "./model-weights.ts";
+import { pickToken } from "./pick-token.ts";
+import { stopText, type StopText } from "./stop-text.ts";
+
+export interface SamplerOptions {
+  config: DecoderConfig;
+  /** Sequences decoded together. A run always has this many rows, so a result never depends on who else runs. */
+  slots: number;
+  /** Positions a sequence may have. */
+  capacity: number;
+  threads: number;
+  /** The bytes of a token, for stop strings. */
+  tokenBytes(id: number): Uint8Array;
+}
+
+/** Continuously batched sampling. Lives in a worker. */
+export interface Sampler {
+  sample(request: SampleRequest): Promise<SampleResult>;
+  forget(sequence: string): void;
+  /** Everything kept was computed with other weights: forget it. */
+  invalidate(): void;
+}
+
+/** One sequence's place in the cache. */
+interface Slot {
+  readonly index: number;
+  sequence: string | null;
+  /** Tokens whose keys and values are in the cache. */
+  cached: number[];
+  /** The request under way; null while the sequence waits for its environment. */
+  active: Active | null;
+  /** When it last finished a request, as a count of requests: the least recent waiter is evicted first. */
+  usedAt: number;
+}
+
+interface Active {
+  request: SampleRequest;
+  resolve: (result: SampleResult) => void;
+  reject: (error: unknown) => void;
+  stream: Random;
+  stop: StopText;
+  ids: number[];
+  logprobs: number[];
+  /** The newest token: computed by the next run. */
+  pending: number;
+}
+
+/** Sizes of prefill runs: a prompt is cut into the largest that fit, the rest padded to the smallest that holds it. */
+const CHUNKS = [16, 32, 64, 128] as const;
+
+export async function makeSampler(
+  options: SamplerOptions,
+  weights: ModelWeights,
+): Promise<Sampler> {
+  const { config, capacity, threads } = options;
+  // The last chunk of a prompt may be padded past the end.
+  const positions = capacity + CHUNKS[0];
+  const compile = (rows: number, chunk: number, scores: boolean): Promise<Session> => {
+    const { graph, outputs } = samplingGraph(
+      config,
+      { rows, chunk, capacity: positions },
+      { scores },
+    );
+    return createSession(graph, outputs, { threads });
+  };
+  const decode = await compile(options.slots, 1, true);
+  const prefill = new Map<number, Promise<Session>>();
+  const cache = kvCache(config, options.slots, positions);
+  const slots = Array.from({ length: options.slots }, (_, index): Slot => {
+    return { index, sequence: null, cached: [], active: null, usedAt: 0 };
+  });
+  const waiting: Active[] = [];
+  const probabilities = zeros("float32", [options.slots, config.vocabSize]);
+  let running = false;
+  let clock = 0;
+
+  /** Takes waiting requests in order while there is a place for them. */
+  function admit(): Slot[] {
+    const admitted: Slot[] = [];
+    while (waiting.length > 0) {
+      const { sequence } = waiting[0]!.request;
+      const slot =
+        slots.find((each) => each.sequence === sequence && each.active === null) ??
+        slots.find((each) => each.sequence === null) ??
+        evictable();
+      if (slot === undefined) break;
+      if (slot.sequence !== sequence) {
+        slot.sequence = sequence;
+        slot.cached = [];
+      }
+      slot.active = waiting.shift()!;
+      admitted.push(slot);
+    }
+    return admitted;
+  }
+
+  /** A sequence that waits for its environment gives way only when nothing else could run. */
+  function evictable(): Slot | undefined {
+    if (slots.some((slot) => slot.active !== null)) return undefined;
+    return slots.toSorted((a, b) => a.usedAt - b.usedAt)[0];
+  }
+
+  /** Computes keys and values of all prompt tokens but the last, which the next decode run takes. */
+  async function fill(slot: Slot): Promise<void> {
+    const { promptIds } = slot.active!.request;
+    let shared = 0;
+    while (shared < slot.cached.length && slot.cached[shared] === promptIds[shared]) shared += 1;
+    let at = Math.min(shared, promptIds.length - 1);
+    while (at < promptIds.length - 1) {
+      const left = promptIds.length - 1 - at;
+      const chunk = CHUNKS.find((size) => size >= left) ?? CHUNKS.at(-1)!;
+      // Near the end of the cache a padded chunk would not fit: smaller ones do.
+      const size = at + chunk <= positions ? chunk : CHUNKS[0];
+      let session = prefill.get(size);
+      if (session === undefined) {
+        session = compile(1, size, false);
+        prefill.set(size, session);
+      }
+      const ids = new Int32Array(size);
+      ids.set(promptIds.slice(at, Math.min(at + size, promptIds.length - 1)));
+      const end = at + size;
+      const view = cache.slot(slot.index);
+      await (
+        await session
+      ).run(
+        {
+          ...weights.feeds,
+          ...view.feeds,
+          ids: tensorOf(ids, [1, size]),
+          lastPosition: tensorOf(Int32Array.of(end - 1), [1]),
+          length: tensorOf(Int32Array.of(end), [1]),
+        },
+        view.fetches,
+      );
+      at = Math.min(end, promptIds.length - 1);
+    }
+    slot.cached = promptIds.slice(0, -1);
+    slot.active!.pending = promptIds.at(-1)!;
+  }
+
+  /** One new token for every active slot. Idle slots run along and write where nothing has been read yet. */
+  async function step(): Promise<void> {
+    const rows = options.slots;
+    const ids = new Int32Array(rows);
+    const lastPosition = new Int32Array(rows);
+    const inverseTemperature = new Float32Array(rows).fill(1);
+    let length = 1;
+    for (const { index, active, cached } of slots) {
+      lastPosition[index] = cached.length;
+      length = Math.max(length, cached.length + 1);
+      if (active === null) continue;
+      ids[index] = active.pending;
+      const { temperature } = active.request;
+      if (temperature > 0) inverseTemperature[index] = 1 / temperature;
+    }
+    await decode.run(
+      {
+        ...weights.feeds,
+        ...cache.all.feeds,
+        ids: tensorOf(ids, [rows, 1]),
+        lastPosition: tensorOf(lastPosition, [rows]),
+        length: tensorOf(Int32Array.of(length), [1]),
+        inverseTemperature: tensorOf(inverseTemperature, [rows, 1]),
+      },
+      { ...cache.all.fetches, probabilities },
+    );
+    for (const slot of slots) if (slot.active !== null) take(slot, slot.active);
+  }
+
+  function take(slot: Slot, active: Active): void {
+    const { request } = active;
+    slot.cached.push(active.pending);
+    const { id, logprob } = pickToken(
+      floats(probabilities),
+      slot.index * config.vocabSize,
+      config.vocabSize,
+      request,
+      active.stream,
+    );
+    active.ids.push(id);
+    active.logprobs.push(logprob);
+    active.pending = id;
+    const finish = finishOf(active, id, slot.cached.length + 1);
+    if (finish === null) return;
+    clock += 1;
+    slot.usedAt = clock;
+    slot.active = null;
+    active.resolve({ ids: active.ids, logprobs: active.logprobs, finish });
+  }
+
+  function finishOf(active: Active, id: number, length: number): CallFinish | null {
+    const stopped = active.stop.push(options.tokenBytes(id));
+    if (active.request.stopIds.includes(id)) return "eos";
+    if (stopped) return "stop";
+    if (active.ids.length >= active.request.maxTokens) return "length";
+    return length >= capacity ? "context" : null;
+  }
+
+  async function run(): Promise<void> {
+    running = true;
+    try {
+      for (;;) {
+        for (const slot of admit()) await fill(slot);
+        if (slots.every((slot) => slot.active === null)) break;
+        await step();
+      }
+    } catch (error) {
+      for (const slot of slots) slot.active?.reject(error);
+      for (const each of waiting.splice(0)) each.reject(error);
+      for (const slot of slots) Object.assign(slot, { active: null, sequence: null, cached: [] });
+    } finally {
+      running = false;
+    }
+  }
+
+  return {
+    sample: (request) =>
+      new Promise((resolve, reject) => {
+        const stream = random(request.seed);
+        const stop = stopText(request.stopStrings);
+        const active = {
+          request,
+          resolve,
+          reject,
+          stream,
+          stop,
+          ids: [],
+          logprobs: [],
+          pending: 0,
+        };
+        waiting.push(active);
+        if (!running) void run();
+      }),
+    forget(sequence) {
+      for (const slot of slots) {
+        if (slot.sequence === sequence && slot.active === null) {
+          slot.sequence = null;
+          slot.cached = [];
+        }
+      }
+    },
+    invalidate() {
+      for (const slot of slots)
+        if (slot.active === null) Object.assign(slot, { sequence: null, cached: [] });
+    },
+  };
+}

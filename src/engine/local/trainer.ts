@@ -1,0 +1,183 @@
+import { Graph, type Value } from "../../autodiff/graph.ts";
+import { backward } from "../../autodiff/backward.ts";
+import { targetLogprob } from "../../autodiff/ops/composites.ts";
+import { add, exp, mul, neg } from "../../autodiff/ops/elementwise.ts";
+import { gather } from "../../autodiff/ops/indexing.ts";
+import { logSoftmax } from "../../autodiff/ops/nn.ts";
+import { reduceSum } from "../../autodiff/ops/reduce.ts";
+import { losses } from "../../losses/index.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import type { DecoderConfig } from "../../models/config.ts";
+import { declareParameters, decoderRows, vocabularyScores } from "../../models/decoder.ts";
+import { parameterSpecs } from "../../models/parameters.ts";
+import { createSession, floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
+import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
+import type { MicroBatch } from "./batching.ts";
+import { flatTensors } from "./flat-tensors.ts";
+import type { ModelWeights } from "./model-weights.ts";
+
+/** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
+export interface Trainer {
+  /** Sum of gradients since they were last cleared, in the order of `parameterSpecs`. */
+  readonly gradients: Float32Array;
+  forwardBackward(
+    weights: ModelWeights,
+    rows: readonly TrainingRow[],
+    batches: readonly MicroBatch[],
+    loss: LossSpec,
+  ): Promise<ForwardBackwardResult>;
+  logprobs(
+    weights: ModelWeights,
+    rows: readonly TrainingRow[],
+    batches: readonly MicroBatch[],
+  ): Promise<Float32Array[]>;
+}
+
+const GRADIENT = "gradient.";
+const METRIC = "metric.";
+
+export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
+  const gradients = flatTensors(parameterSpecs(config));
+  const accumulators: Record<string, Tensor> = {};
+  const nextAccumulators: Record<string, Tensor> = {};
+  for (const [name, tensor] of gradients.tensors) {
+    accumulators[GRADIENT + name] = tensor;
+    nextAccumulators[`${GRADIENT}${name}.next`] = tensor;
+  }
+  const compiled = new Map<string, Promise<Session>>();
+  const session = (shape: MicroBatch, loss: LossSpec | null): Promise<Session> => {
+    const key = JSON.stringify([shape.batch, shape.length, shape.scored, loss]);
+    let found = compiled.get(key);
+    if (found === undefined) {
+      const { graph, outputs } = trainingGraph(config, shape, loss);
+      found = createSession(graph, outputs, { threads });
+      compiled.set(key, found);
+    }
+    return found;
+  };
+  const logprobsOf = (rows: readonly TrainingRow[]): Float32Array[] =>
+    rows.map((row) => new Float32Array(row.targets.length).fill(NaN));
+  return {
+    gradients: gradients.flat,
+    async forwardBackward(weights, rows, batches, loss) {
+      const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
+      for (const batch of batches) {
+        const { feeds, places } = packMicroBatch(rows, batch, lossFields(loss));
+        const ready = await session(batch, loss);
+        const outputs = await ready.run(
+          { ...weights.feeds, ...accumulators, ...feeds },
+          nextAccumulators,
+        );
+        unpack(outputs["logprobs"]!, places, result.logprobs);
+        result.loss += floats(outputs["loss"]!)[0]!;
+        for (const [name, tensor] of Object.entries(outputs)) {
+          if (!name.startsWith(METRIC)) continue;
+          const metric = name.slice(METRIC.length);
+          result.metrics[metric] = (result.metrics[metric] ?? 0) + floats(tensor)[0]!;
+        }
+      }
+      return result;
+    },
+    async logprobs(weights, rows, batches) {
+      const result = logprobsOf(rows);
+      for (const batch of batches) {
+        const { feeds, places } = packMicroBatch(rows, batch, []);
+        const ready = await session(batch, null);
+        const outputs = await ready.run({ ...weights.feeds, ...feeds });
+        unpack(outputs["logprobs"]!, places, result);
+      }
+      return result;
+    },
+  };
+}
+
+function lossFields(loss: LossSpec): string[] {
+  return ["weights", ...losses.get(loss.name, "loss").fields];
+}
+
+/** Forward and, with a loss, backward of one padded shape. Gradients come out added to those that went in. */
+function trainingGraph(
+  config: DecoderConfig,
+  { batch, length, scored }: MicroBatch,
+  loss: LossSpec | null,
+): { graph: Graph; outputs: Record<string, Value> } {
+  const graph = new Graph();
+  const parameters = declareParameters(graph, config);
+  const ids = graph.input("ids", "int32", [batch, length]);
+  const positions = graph.input("positions", "int32", [scored]);
+  const targets = graph.input("targets", "int32", [scored, 1]);
+  const hidden = gather([decoderRows(config, parameters, ids), positions]); // [K, D]
+  const scores = vocabularyScores(parameters, hidden); // [K, V]
+  const logprobs = targetLogprob(scores, targets);
+  const outputs: Record<string, Value> = { logprobs };
+  if (loss === null) return { graph, outputs };
+  const part = losses.get(loss.name, "loss");
+  const fields = Object.fromEntries(
+    lossFields(loss).map((name) => [name, graph.input(`field.${name}`, "float32", [scored, 1])]),
+  );
+  const built = part.build(
+    { logprobs, fields, entropy: () => vocabularyEntropy(scores) },
+    loss.options,
+  );
+  outputs["loss"] = built.loss;
+  for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
+  const specs = parameterSpecs(config);
+  const gradients = backward(
+    built.loss,
+    specs.map(({ name }) => parameters.get(name)!),
+  );
+  specs.forEach(({ name, shape }, i) => {
+    const before = graph.input(GRADIENT + name, "float32", shape);
+    outputs[`${GRADIENT}${name}.next`] = add([before, gradients[i]!]);
+  });
+  return { graph, outputs };
+}
+
+/** −Σ p ln p over the vocabulary: [K, V] → [K, 1], nats. */
+function vocabularyEntropy(scores: Value): Value {
+  const logs = logSoftmax([scores], { axis: -1 });
+  return reduceSum(mul([neg([exp([logs])]), logs]), [1]);
+}
+
+/** Where a scored position's result belongs. */
+interface Place {
+  row: number;
+  token: number;
+}
+
+/** Pads rows to the micro-batch's shape. Padding positions score position 0's target 0 with weight 0. */
+function packMicroBatch(
+  rows: readonly TrainingRow[],
+  { rows: members, batch, length, scored }: MicroBatch,
+  fieldNames: readonly string[],
+): { feeds: Record<string, Tensor>; places: Place[] } {
+  const ids = new Int32Array(batch * length);
+  const positions = new Int32Array(scored);
+  const targets = new Int32Array(scored);
+  const fields = fieldNames.map(() => new Float32Array(scored));
+  const places: Place[] = [];
+  members.forEach((index, place) => {
+    const row = rows[index]!;
+    ids.set(row.inputs, place * length);
+    row.fields.weights.forEach((weight, token) => {
+      if (weight === 0) return;
+      const k = places.length;
+      positions[k] = place * length + token;
+      targets[k] = row.targets[token]!;
+      fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]?.[token] ?? 0));
+      places.push({ row: index, token });
+    });
+  });
+  const feeds: Record<string, Tensor> = {
+    ids: tensorOf(ids, [batch, length]),
+    positions: tensorOf(positions, [scored]),
+    targets: tensorOf(targets, [scored, 1]),
+  };
+  fieldNames.forEach((name, f) => (feeds[`field.${name}`] = tensorOf(fields[f]!, [scored, 1])));
+  return { feeds, places };
+}
+
+function unpack(logprobs: Tensor, places: readonly Place[], into: Float32Array[]): void {
+  const data = floats(logprobs);
+  places.forEach(({ row, token }, k) => (into[row]![token] = data[k]!));
+}

@@ -1,0 +1,68 @@
+import { Worker } from "node:worker_threads";
+import { ExternalError } from "../../base/errors.ts";
+import type { WorkerCalls, WorkerReply, WorkerRequest } from "./messages.ts";
+
+/** The main thread's end of one worker: typed calls, each answered or failed. */
+export interface WorkerLink {
+  call<K extends keyof WorkerCalls>(
+    call: K,
+    argument: WorkerCalls[K][0],
+  ): Promise<WorkerCalls[K][1]>;
+  close(): Promise<void>;
+}
+
+/** Worker threads run compiled code: from the sources (tests), the build beside them is used. */
+const entry = new URL(
+  "./worker.js",
+  import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
+);
+
+export function startWorker(): WorkerLink {
+  const worker = new Worker(entry);
+  const waiting = new Map<
+    number,
+    { resolve(answer: unknown): void; reject(error: unknown): void }
+  >();
+  let count = 0;
+  let ended: ExternalError | null = null;
+  const fail = (why: string, cause?: unknown): void => {
+    ended = new ExternalError("ENGINE_STOPPED", `engine worker: ${why}`, { cause });
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
+  };
+  worker.on("message", (reply: WorkerReply) => {
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ("answer" in reply) call?.resolve(reply.answer);
+    else {
+      const cause = new Error(reply.failure.message);
+      cause.stack = reply.failure.stack;
+      call?.reject(
+        new ExternalError("ENGINE_STOPPED", `engine worker: ${cause.message}`, { cause }),
+      );
+    }
+  });
+  worker.on("error", (error) => {
+    fail(error.message, error);
+  });
+  worker.on("exit", (code) => {
+    fail(`ended with code ${code} before it answered`);
+  });
+  return {
+    call: (call, argument) =>
+      new Promise((resolve, reject) => {
+        if (ended !== null) {
+          reject(ended);
+          return;
+        }
+        count += 1;
+        waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
+        const request: WorkerRequest = { id: count, call, argument };
+        worker.postMessage(request);
+      }),
+    close: async () => {
+      worker.removeAllListeners("exit");
+      await worker.terminate();
+    },
+  };
+}

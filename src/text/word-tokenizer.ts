@@ -1,0 +1,76 @@
+import { BYTE_CHARACTERS } from "./tokenizer.ts";
+
+/** The two files of a tokenizer in Hugging Face layout. */
+export interface TokenizerFiles {
+  /** `tokenizer.json` */
+  tokenizer: unknown;
+  /** `tokenizer_config.json` */
+  config: unknown;
+}
+
+/**
+ * A byte-level tokenizer with one token for each known word and no merges (`ignore_merges`): small models then read a word
+ * in one step, and any other text still has ids, byte by byte. Ids: special tokens, then the 256 bytes, then the words.
+ *
+ * @param options.words each as it stands in a text: with a leading space where one precedes it.
+ * @param options.specials texts that are always one token, such as tags; the first ends a completion, the second pads.
+ */
+export function wordTokenizer(options: {
+  words: readonly string[];
+  specials: readonly [end: string, pad: string, ...tags: string[]];
+}): TokenizerFiles {
+  const { words, specials } = options;
+  const vocab: Record<string, number> = {};
+  let id = specials.length;
+  for (const character of BYTE_CHARACTERS) vocab[character] = id++;
+  for (const word of words) vocab[byteLevel(word)] ??= id++;
+  const tokenizer = {
+    version: "1.0",
+    truncation: null,
+    padding: null,
+    added_tokens: specials.map((content, index) => ({
+      ...{ id: index, content, special: true, normalized: false },
+      ...{ single_word: false, lstrip: false, rstrip: false },
+    })),
+    normalizer: null,
+    pre_tokenizer: {
+      type: "Sequence",
+      pretokenizers: [
+        {
+          type: "Split",
+          // A word or a number with the space before it, a run of other signs likewise, or white space.
+          pattern: { Regex: " ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]|\\s" },
+          behavior: "Isolated",
+          invert: false,
+        },
+        { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: false },
+      ],
+    },
+    post_processor: null,
+    decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      type: "BPE",
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
+      fuse_unk: false,
+      byte_fallback: false,
+      ignore_merges: true,
+      vocab,
+      merges: [],
+    },
+  };
+  const config = {
+    tokenizer_class: "PreTrainedTokenizerFast",
+    eos_token: specials[0],
+    pad_token: specials[1],
+    clean_up_tokenization_spaces: false,
+    add_prefix_space: false,
+  };
+  return { tokenizer, config };
+}
+
+function byteLevel(text: string): string {
+  return [...new TextEncoder().encode(text)].map((byte) => BYTE_CHARACTERS[byte]).join("");
+}
