@@ -39,11 +39,12 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
       const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
       return { problem: { code: "PART_UNKNOWN", message } };
     }
-    const schema = z.strictObject({
-      name: z.literal(part.name),
-      ...part.options.shape,
-      ...extra,
-    }) as unknown as z.ZodType<PartSettings<P, Extra>>;
+    // The name leads wherever settings are written out; what the part demands of several options together
+    // (refinements of its schema) stays in force.
+    const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
+    const schema = z
+      .strictObject({ name: z.literal(part.name), ...part.options.shape, ...extra })
+      .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
     return { schema, value };
   });
 }

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { packageRoot } from "../base/package-root.ts";
 import { z } from "../base/schema.ts";
-
-/** The package's root folder; src/cli/ and dist/cli/ lie equally deep below it. */
-const packageRoot = join(import.meta.dirname, "..", "..");
 
 /** The version in package.json. */
 export function packageVersion(): string {

@@ -3,6 +3,7 @@ import { basename, join, relative, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readText } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
+import { packageRoot } from "../base/package-root.ts";
 import { checkOptions } from "../base/schema.ts";
 import { checkClaims } from "./claims.ts";
 import { type RecipeContent, recipeSchema, type Tier, TIERS } from "./recipe-schema.ts";
@@ -18,7 +19,6 @@ export interface RecipeFile extends RecipeContent {
   place(keys: readonly string[]): string;
 }
 
-const packageRoot = join(import.meta.dirname, "..", "..");
 const shippedFolder = join(packageRoot, "recipes");
 
 /** Names of the shipped recipes, sorted. */

@@ -10,6 +10,13 @@ const algorithms = registry("algorithm", [
     summary: "Group advantages.",
     options: z.object({ groupSize: z.int().min(2).default(8), scale: z.enum(["group", "none"]) }),
   },
+  {
+    name: "clipped",
+    summary: "Two bounds.",
+    options: z
+      .object({ low: z.number(), high: z.number() })
+      .refine(({ low, high }) => low < high, "low must be below high"),
+  },
   { name: "reinforce", summary: "Plain policy gradient.", options: z.object({}) },
 ]);
 
@@ -80,7 +87,7 @@ describe("partSchema", () => {
 
   it("suggests the nearest part", () => {
     expect(messageOf(schema, { algorithm: "gpro" })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, reinforce. [PART_UNKNOWN]"`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is "gpro"; no such algorithm. Did you mean "grpo"? Known: grpo, clipped, reinforce. [PART_UNKNOWN]"`,
     );
   });
 
@@ -102,12 +109,29 @@ describe("partSchema", () => {
     );
   });
 
+  it("keeps what a part demands of several options together", () => {
+    const algorithm = { name: "clipped", low: 2, high: 1 };
+    expect(messageOf(schema, { algorithm })).toMatchInlineSnapshot(
+      `"ConfigError: recipes/a.yaml: top.algorithm is {"name":"clipped","low":2,"high":1}: low must be below high. [RECIPE_BAD_VALUE]"`,
+    );
+  });
+
+  it("types what it gives back", () => {
+    const { rewards } = parseOptions(
+      schema,
+      { algorithm: "reinforce", rewards: ["reinforce"] },
+      "x",
+    );
+    const weights: (number | undefined)[] = rewards.map(({ weight }) => weight);
+    expect(weights).toEqual([1]);
+  });
+
   it("asks for a name where there is none", () => {
     expect(messageOf(schema, {})).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is missing: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, clipped, reinforce. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(schema, { algorithm: { groupSize: 4 } })).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, reinforce. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml: top.algorithm is {"groupSize":4}: expected the name of one algorithm, alone or as { name: …, options }. Known: grpo, clipped, reinforce. [RECIPE_BAD_VALUE]"`,
     );
   });
 });
