@@ -77,14 +77,14 @@ describe("agentrl data", () => {
 
   it("names what is allowed when an argument is not", () => {
     const messages = [
-      data("generate", "tinyworld", "--out", "tw3", "--people", "3"),
+      data("generate", "tinyworld", "--out", "tw3", "--people", "1"),
       data("generate", "tinyworld", "--out", "tw3", "--splits", "train,val"),
       data("generate", "hugeworld", "--out", "tw3"),
       data("check", "nowhere.jsonl"),
     ].map(({ stderr, status }) => `${status ?? "none"} ${stderr}`);
     expect(messages).toMatchInlineSnapshot(`
       [
-        "2 error: tinyworld.people is 3: expected at least 40. [RECIPE_BAD_VALUE]
+        "2 error: tinyworld.people is 1: expected at least 2. [RECIPE_BAD_VALUE]
       ",
         "2 error: tinyworld.splits.1 is "val": allowed: "train", "dev", "test", "base". [RECIPE_BAD_VALUE]
       ",

@@ -7,7 +7,11 @@ import { convertFile, WRITABLE_LAYOUTS } from "../../data/convert.ts";
 import { datasets } from "../../data/datasets.ts";
 import { corpusLayouts, taskLayouts } from "../../data/layouts/index.ts";
 import { checkTinyWorldFolder } from "../../data/tinyworld/check-folder.ts";
-import { generateTinyWorld, type TinyWorldManifest } from "../../data/tinyworld/generate.ts";
+import {
+  generateSchema,
+  generateTinyWorld,
+  type TinyWorldManifest,
+} from "../../data/tinyworld/generate.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../data/tinyworld/names.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, seedOption, wholeNumber } from "../options.ts";
@@ -29,6 +33,9 @@ export const dataCommand: CliCommand = {
   },
 };
 
+/** Shown in help; the generator's schema fills them in. */
+const DEFAULTS = generateSchema.parse({});
+
 interface GenerateOptions {
   out: string;
   people?: number;
@@ -45,16 +52,24 @@ function registerGenerate(data: Command, context: CliContext): void {
     .description("Write a tiny world: a fictional encyclopedia and questions about it.")
     .addArgument(new Argument("<dataset>", "what to make").choices(["tinyworld"]))
     .requiredOption("--out <folder>", "where corpus.jsonl and one question file per split go")
-    .option("--people <n>", "persons per split; 1.7 passages each (default: 1000)", wholeNumber(1))
-    .addOption(seedOption("same seed, same bytes (default: 7)"))
-    .option("--questions <n>", "questions per split (default: 500)", wholeNumber(1))
+    .option(
+      "--people <n>",
+      `persons per split; 1.7 passages each (default: ${DEFAULTS.people})`,
+      wholeNumber(1),
+    )
+    .addOption(seedOption(`same seed, same bytes (default: ${DEFAULTS.seed})`))
+    .option(
+      "--questions <n>",
+      `questions per split (default: ${DEFAULTS.questions})`,
+      wholeNumber(1),
+    )
     .option(
       "--splits <names>",
-      `any of ${TINY_WORLD_SPLITS.join(",")}; they share no entity (default: train,dev,test)`,
+      `any of ${TINY_WORLD_SPLITS.join(",")}; they share no entity (default: ${DEFAULTS.splits.join()})`,
     )
     .option(
       "--distractors <n>",
-      "passages in each question's context (default: 0, the whole corpus is searched)",
+      `passages in each question's context; 0: none (default: ${DEFAULTS.distractors})`,
       wholeNumber(0),
     )
     .addOption(jsonOption())

@@ -44,6 +44,9 @@ interface Deck {
   card(place: number, bits: number): Draft | null;
 }
 
+/** Most cards may be asked, so a few tries do; only worlds of two or three people have kinds without any. */
+const MOST_TRIES = 1000;
+
 /**
  * Question number j is a card of its kind's shuffled deck, which holds every (wording-free) question of the kind once, so
  * that small numbers do not repeat one. A card that must not be asked is replaced by one far off.
@@ -62,8 +65,7 @@ export function questionDrawer(facts: Facts): QuestionDrawer {
     const kind = pickKind(mix, facts.hash("kind", number));
     const deck = deckOf(kind);
     const bits = facts.hash("question", number);
-    const tries = Math.min(deck.size, 1000);
-    for (let attempt = 0; attempt < tries; attempt++) {
+    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
       const place = (number + attempt * Math.ceil(deck.size / 8) + (attempt >>> 3)) % deck.size;
       const draft = deck.card(place, mix32(bits, attempt));
       if (draft !== null) return draft;

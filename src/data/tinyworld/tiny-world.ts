@@ -65,7 +65,7 @@ export const mixSchema = z.strictObject({
 export const tinyWorldSchema = z.strictObject({
   seed: z.int().default(7),
   split: z.enum(TINY_WORLD_SPLITS).default("train"),
-  people: z.int().min(40).max(1_000_000).default(1000),
+  people: z.int().min(2).max(1_000_000).default(1000),
 });
 
 /**
@@ -74,7 +74,7 @@ export const tinyWorldSchema = z.strictObject({
  *
  * @param options.split worlds of different splits share the language and no entity, whatever their seeds and sizes; worlds
  *   of one split with different seeds have other facts, and other names as far as the supply reaches.
- * @param options.people persons, 40 to 10⁶; there are 1.7 passages per person. Names have two words up to about 8 000
+ * @param options.people persons, 2 to 10⁶; there are 1.7 passages per person. Names have two words up to about 8 000
  *   people and three beyond.
  * @throws {ConfigError} RECIPE_BAD_VALUE when an option lies outside its range.
  *

@@ -186,8 +186,16 @@ describe("questions", () => {
 
 describe("bad settings", () => {
   it("names the range of people", () => {
-    expect(() => tinyWorld({ seed: 1, split: "dev", people: 10 })).toThrow(
-      "tinyworld.people is 10: expected at least 40",
+    expect(() => tinyWorld({ seed: 1, split: "dev", people: 1 })).toThrow(
+      "tinyworld.people is 1: expected at least 2",
+    );
+  });
+
+  it("says when a world is too small for a kind of question", () => {
+    const hamlet = tinyWorld({ seed: 1, split: "dev", people: 3 });
+    const mix = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 1, yesNo: 0 };
+    expect(() => hamlet.question(0, { mix })).toThrow(
+      'tinyworld: a world of 3 people has no comparison question. Set "people" higher or mix.comparison to 0.',
     );
   });
 
