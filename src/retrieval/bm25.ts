@@ -98,8 +98,11 @@ export interface CorpusCollector {
   finish(): InvertedIndex;
 }
 
-/** An empty collector; one per corpus. */
-export function corpusCollector(analyzer: Analyzer): CorpusCollector {
+/**
+ * An empty collector; one per corpus.
+ * @param source the corpus in messages: its path.
+ */
+export function corpusCollector(analyzer: Analyzer, source = "corpus"): CorpusCollector {
   const builder = invertedIndexBuilder();
   const seen = new Map<string, number>();
   return {
@@ -114,7 +117,7 @@ export function corpusCollector(analyzer: Analyzer): CorpusCollector {
       if (first !== undefined) {
         throw new DataError(
           "CORPUS_DUPLICATE_ID",
-          `corpus: passages ${first + 1} and ${builder.passages + 1} share the id "${passage.id}"; every passage needs its own. Drop or rename one.`,
+          `${source}: passages ${first + 1} and ${builder.passages + 1} share the id "${passage.id}"; every passage needs its own. Drop or rename one.`,
         );
       }
       seen.set(passage.id, builder.passages);
@@ -125,7 +128,7 @@ export function corpusCollector(analyzer: Analyzer): CorpusCollector {
       if (builder.passages === 0) {
         throw new DataError(
           "CORPUS_EMPTY",
-          "corpus: holds no passages; an index needs at least one. Check that the path is right and the file is not cut.",
+          `${source}: holds no passages; an index needs at least one. Check that the path is right and the file is not cut.`,
         );
       }
       return builder.finish();

@@ -3,9 +3,13 @@ import { access, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { AgentrlError, ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
 import { sha256, writeFileAtomic } from "../base/files.ts";
-import type { Analyzer } from "../text/analyzer.ts";
 import type { Passage } from "../trajectory/task.ts";
-import { type Bm25Options, corpusCollector, resolveBm25Options } from "./bm25.ts";
+import {
+  type Bm25Options,
+  type CorpusCollector,
+  corpusCollector,
+  resolveBm25Options,
+} from "./bm25.ts";
 import {
   INDEX_VERSION,
   type IndexManifest,
@@ -20,6 +24,8 @@ import type { InvertedIndex } from "./inverted-index.ts";
 export interface BuildIndexOptions extends Bm25Options {
   /** Replace an index that is already there; without it that is an error. */
   overwrite?: boolean;
+  /** The corpus in messages: its path. */
+  source?: string;
   signal?: AbortSignal;
   /** Called after every 1 000 passages. */
   onProgress?: (passages: number) => void;
@@ -43,7 +49,7 @@ const SEGMENT = "000001";
 export async function buildIndex(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   out: string,
-  { overwrite = false, signal, onProgress, ...bm25 }: BuildIndexOptions = {},
+  { overwrite = false, source, signal, onProgress, ...bm25 }: BuildIndexOptions = {},
 ): Promise<IndexManifest> {
   const target = resolve(out);
   const { analyzer, parameters } = resolveBm25Options(bm25, "index");
@@ -52,7 +58,10 @@ export async function buildIndex(
   try {
     const folder = join(temporary, "segments", SEGMENT);
     await mkdir(folder, { recursive: true });
-    const segment = await writeSegment(passages, temporary, analyzer, { signal, onProgress });
+    const segment = await writeSegment(passages, temporary, corpusCollector(analyzer, source), {
+      signal,
+      onProgress,
+    });
     const { name, version, options } = analyzer;
     const manifest: IndexManifest = {
       format: "agentrl-index",
@@ -92,10 +101,9 @@ interface Watch {
 async function writeSegment(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   folder: string,
-  analyzer: Analyzer,
+  collector: CorpusCollector,
   { signal, onProgress }: Watch,
 ): Promise<IndexSegment> {
-  const collector = corpusCollector(analyzer);
   const text = await textFile(segmentPath(folder, SEGMENT, "passages"));
   const starts = [0];
   try {

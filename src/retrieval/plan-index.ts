@@ -19,6 +19,8 @@ export interface IndexPlan {
 export interface PlanIndexOptions extends Bm25Options {
   /** Passages to measure, from the start of the corpus. */
   sample?: number;
+  /** The corpus in messages: its path. */
+  source?: string;
   signal?: AbortSignal;
 }
 
@@ -30,9 +32,9 @@ export interface PlanIndexOptions extends Bm25Options {
  */
 export async function planIndex(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
-  { sample = 20_000, signal, ...bm25 }: PlanIndexOptions = {},
+  { sample = 20_000, source, signal, ...bm25 }: PlanIndexOptions = {},
 ): Promise<IndexPlan> {
-  const collector = corpusCollector(resolveBm25Options(bm25, "index").analyzer);
+  const collector = corpusCollector(resolveBm25Options(bm25, "index").analyzer, source);
   const begin = performance.now();
   const finishSample = () => {
     const sampled = collector.passages;

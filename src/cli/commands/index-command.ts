@@ -83,6 +83,7 @@ async function build(
   try {
     return await buildIndex(readPassages(corpus), out, {
       ...options,
+      source: corpus,
       signal: context.signal,
       onProgress: (passages) => {
         progress.update(passages);
@@ -178,7 +179,11 @@ function registerPlan(index: Command, context: CliContext): void {
   addBm25Options(command)
     .addOption(jsonOption())
     .action(async (corpus: string, { json, ...options }: Bm25Options & { json?: true }) => {
-      const plan = await planIndex(readPassages(corpus), { ...options, signal: context.signal });
+      const plan = await planIndex(readPassages(corpus), {
+        ...options,
+        source: corpus,
+        signal: context.signal,
+      });
       if (json === true) {
         context.out(JSON.stringify(plan));
         return;

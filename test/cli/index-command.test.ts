@@ -1,0 +1,161 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { indexCommand } from "../../src/cli/commands/index-command.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const cwd = temporaryFolder();
+/** Arguments that name a file or folder of the test are written ./so. */
+const index = (...args: string[]) =>
+  runCommand(
+    indexCommand,
+    ["index", ...args.map((arg) => (arg.startsWith("./") ? join(cwd, arg) : arg))],
+    `${cwd}/`,
+  );
+
+const passages = [
+  { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
+  { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
+  { id: "c", title: "Lima", text: "The capital of Peru." },
+];
+
+beforeAll(async () => {
+  const lines = passages.map((passage) => `${JSON.stringify(passage)}\n`).join("");
+  writeFileSync(join(cwd, "corpus.jsonl"), lines);
+  writeFileSync(join(cwd, "broken.jsonl"), `${lines}{"id": "d", "ti\n`);
+  writeFileSync(join(cwd, "empty.jsonl"), "");
+  await index("build", "./corpus.jsonl", "--out", "./idx");
+});
+
+describe("agentrl index", () => {
+  it("builds an index and says what it holds", async () => {
+    const { stdout, stderr, status } = await index("build", "./corpus.jsonl", "--out", "./human");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout.replace(/\d+\.\d s/, "0.0 s")).toBe(
+      "human: 3 passages, 9 terms, 0.0 MB, built in 0.0 s\n",
+    );
+    const options = ["--k1", "1.2", "--b", "0.75", "--analyzer", "plain", "--json"];
+    const json = JSON.parse(
+      (await index("build", "./corpus.jsonl", "--out", "./j", ...options)).stdout,
+    ) as object;
+    expect(json).toMatchObject({ out: "j", passages: 3, k1: 1.2, b: 0.75, analyzer: "plain" });
+  });
+
+  it("searches it", async () => {
+    expect(await index("search", "./idx", "capital of Norway", "-k", "2")).toMatchInlineSnapshot(`
+      {
+        "status": 0,
+        "stderr": "",
+        "stdout": "1  0.495  a  Oslo  Oslo is the capital of Norway.
+      2  0.260  c  Lima  The capital of Peru.
+      ",
+      }
+    `);
+    const { stdout } = await index("search", "./idx", "rain", "-k", "5", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      query: "rain",
+      hits: [{ id: "b", title: "Bergen", text: "A city in Norway with much rain." }],
+    });
+    expect(await index("search", "./idx", "the")).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "No passage has any of the query's terms.\n",
+    });
+  });
+
+  it("checks it", async () => {
+    expect(await index("check", "./idx")).toMatchInlineSnapshot(`
+      {
+        "status": 0,
+        "stderr": "",
+        "stdout": "ok  checksums       7 files, 392 bytes, all as written
+      ok  self-retrieval  3 of 3 titles find their passage among 10 hits
+      ok  exact-scores    3 queries: the first 10 hits and their scores are the formula's
+      ",
+      }
+    `);
+  });
+
+  it("ends with 3 and names the file when one is damaged", async () => {
+    await index("build", "./corpus.jsonl", "--out", "./damaged");
+    const file = join(cwd, "damaged/segments/000001/lengths.u32");
+    writeFileSync(file, Buffer.alloc(12));
+    const { status, stderr } = await index("check", "./damaged");
+    expect(status).toBe(3);
+    expect(stderr).toContain("lengths.u32");
+    rmSync(file);
+    const search = await index("search", "./damaged", "rain");
+    expect(search.status).toBe(3);
+    expect(search.stderr).toMatch(/lengths\.u32: cannot be read .* \[INDEX_CORRUPT\]/);
+  });
+
+  it("foretells what an index costs", async () => {
+    const plan = JSON.parse((await index("plan", "./corpus.jsonl", "--json")).stdout) as Record<
+      string,
+      number
+    >;
+    const built = JSON.parse(
+      (await index("build", "./corpus.jsonl", "--out", "./planned", "--json")).stdout,
+    ) as Record<string, number>;
+    expect(plan).toMatchObject({ passages: 3, sampled: 3 });
+    expect(Math.abs(plan["bytesOnDisk"]! - built["bytesOnDisk"]!)).toBeLessThan(2500);
+    expect(plan["residentBytes"]).toBeGreaterThan(0);
+    expect(plan["seconds"]).toBeGreaterThan(0);
+    expect((await index("plan", "./corpus.jsonl")).stdout).toMatch(
+      /^3 passages\non disk +0\.0 MB .*\nin memory +0\.0 MB .*\nto build +\d\.\d s .*\n$/,
+    );
+  });
+
+  it("leaves nothing behind when the corpus is bad, and ends with 3", async () => {
+    const broken = await index("build", "./broken.jsonl", "--out", "./none");
+    expect(broken.status).toBe(3);
+    expect(broken.stderr).toContain("broken.jsonl:4: is not JSON");
+    expect(await index("build", "./empty.jsonl", "--out", "./none")).toMatchInlineSnapshot(`
+      {
+        "status": 3,
+        "stderr": "error: empty.jsonl: holds no passages; an index needs at least one. Check that the path is right and the file is not cut. [CORPUS_EMPTY]
+      ",
+        "stdout": "",
+      }
+    `);
+    expect((await index("build", "./absent.jsonl", "--out", "./none")).status).toBe(3);
+    expect(existsSync(join(cwd, "none"))).toBe(false);
+  });
+
+  it("ends with 2 for wrong flags and for a folder that is there", async () => {
+    expect(await index("build", "./corpus.jsonl", "--out", "./idx")).toMatchInlineSnapshot(`
+      {
+        "status": 2,
+        "stderr": "error: idx: is already there. Choose another --out, or replace it with --overwrite. [INDEX_EXISTS]
+      ",
+        "stdout": "",
+      }
+    `);
+    const analyzer = await index(
+      "build",
+      "./corpus.jsonl",
+      "--out",
+      "./x",
+      "--analyzer",
+      "englich",
+    );
+    expect(analyzer.status).toBe(2);
+    expect(analyzer.stderr).toContain('Did you mean "english"?');
+    expect((await index("build", "./corpus.jsonl", "--out", "./x", "--b", "2")).status).toBe(2);
+    expect((await index("build", "./corpus.jsonl", "--out", "./idx", "--overwrite")).status).toBe(
+      0,
+    );
+  });
+
+  it("ends with 4 when the disk does not take it", async () => {
+    const { status, stderr } = await index(
+      "build",
+      "./corpus.jsonl",
+      "--out",
+      "./corpus.jsonl/idx",
+    );
+    expect(status).toBe(4);
+    expect(stderr).toContain("[FILE_WRITE_FAILED]");
+  });
+});
