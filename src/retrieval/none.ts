@@ -5,7 +5,10 @@ export function noneRetriever(): Retriever {
   return {
     name: "none",
     fingerprint: "none",
-    search: (queries) => Promise.resolve(queries.map(() => [])),
+    search: (queries, _k, { signal } = {}) => {
+      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+      return Promise.resolve(queries.map(() => []));
+    },
     close: () => Promise.resolve(),
   };
 }
