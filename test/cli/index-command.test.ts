@@ -84,6 +84,7 @@ describe("agentrl index", () => {
     const { status, stderr } = await index("check", "./damaged");
     expect(status).toBe(3);
     expect(stderr).toContain("lengths.u32");
+    expect(stderr).toContain("[INDEX_CHECK_FAILED]");
     rmSync(file);
     const search = await index("search", "./damaged", "rain");
     expect(search.status).toBe(3);

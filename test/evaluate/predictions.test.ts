@@ -94,6 +94,9 @@ describe("readPredictions", () => {
     await expect(readPredictions({ predictions: other, references })).rejects.toThrow(
       `id "z" is not in ${references}`,
     );
+    await expect(readPredictions({ predictions: other, references })).rejects.toThrow(
+      expect.objectContaining({ code: "PREDICTIONS_UNMATCHED" }) as Error,
+    );
     const twice = await file("twice.jsonl", lines({ id: 1, prediction: "" }, { id: "1" }));
     await expect(readPredictions({ predictions: twice, references })).rejects.toThrow(
       `${twice}:2: id "1" stands at ${twice}:1 already`,

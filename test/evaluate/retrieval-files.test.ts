@@ -67,6 +67,9 @@ describe("readQrels", () => {
     async (line) => {
       const path = await file("bad.txt", `1 0 d1 1\n${line}\n`);
       await expect(readQrels(path)).rejects.toThrow(`${path}:2: is ${JSON.stringify(line)}`);
+      await expect(readQrels(path)).rejects.toThrow(
+        expect.objectContaining({ code: "QRELS_BAD_LINE" }) as Error,
+      );
     },
   );
 });
