@@ -66,8 +66,11 @@ export interface SampleRequest {
   logitBias?: Readonly<Record<number, number>>;
   /** Same seed, prompt and weights: same completion. */
   seed: number;
-  /** Requests of one sequence extend each other: what the last one computed is kept for the next. */
-  sequence: string;
+  /**
+   * Requests of one sequence extend each other: what one computed is kept for the next, until `forget`. null: never continued.
+   * Kept sequences hold their place; further ones wait for it, so forget what has ended.
+   */
+  sequence: string | null;
 }
 
 export interface SampleResult {

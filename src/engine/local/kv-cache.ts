@@ -4,6 +4,8 @@ import { floats, tensorOf, zeros, type Tensor } from "../../onnx/session.ts";
 
 /** Keys and values of all slots: [slots, KV, capacity, d] a layer, written in place by every run. */
 export interface KvCache {
+  /** Positions that each slot holds. */
+  readonly capacity: number;
   /** Tensors over all slots, for a run of one new token each. */
   readonly all: CacheTensors;
   /** Tensors over one slot's part of the same memory, for a run of several new tokens. */
@@ -39,5 +41,22 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
     }
     return view;
   });
-  return { all, slot: (index) => views[index]! };
+  return { capacity, all, slot: (index) => views[index]! };
+}
+
+/** A larger cache with the same keys and values. */
+export function growKvCache(config: DecoderConfig, cache: KvCache, capacity: number): KvCache {
+  const [first] = Object.values(cache.all.feeds);
+  const slots = first!.dims[0]!;
+  const grown = kvCache(config, slots, capacity);
+  const before = cache.capacity * config.headDim;
+  const after = capacity * config.headDim;
+  for (const [name, tensor] of Object.entries(cache.all.feeds)) {
+    const source = floats(tensor);
+    const target = floats(grown.all.feeds[name]!);
+    for (let head = 0; head < slots * config.kvHeads; head++) {
+      target.set(source.subarray(head * before, (head + 1) * before), head * after);
+    }
+  }
+  return grown;
 }

@@ -9,7 +9,16 @@ import { flatten, readCheckpoint, unflatten, writeCheckpoint } from "../../model
 import type { DecoderConfig } from "../../models/config.ts";
 import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
-import type { Engine, ForwardBackwardResult, TrainingRow } from "../engine.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import type {
+  AdamOptions,
+  Engine,
+  ForwardBackwardResult,
+  SampleRequest,
+  SampleResult,
+  SaveOptions,
+  TrainingRow,
+} from "../engine.ts";
 import { microBatches, type MicroBatch } from "./batching.ts";
 import type { OptimizerState, StartOptions } from "./messages.ts";
 import { startWorker, type WorkerLink } from "./worker-link.ts";
@@ -95,7 +104,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     return this.#parts.links[0]!;
   }
 
-  async sample(request: Parameters<Engine["sample"]>[0]): ReturnType<Engine["sample"]> {
+  async sample(request: SampleRequest): Promise<SampleResult> {
     const { maxPositions } = this.capabilities;
     if (request.promptIds.length === 0 || request.promptIds.length >= maxPositions) {
       throw new DataError(
@@ -106,12 +115,12 @@ class LocalEngineOverWorkers implements LocalEngine {
     return this.#home(request.sequence).call("sample", request);
   }
 
-  /** A sequence stays with one worker: its cache lies there. */
-  #home(sequence: string): WorkerLink {
-    let home = this.#homes.get(sequence);
+  /** A sequence stays with one worker: its cache lies there. New ones are dealt in turn. */
+  #home(sequence: string | null): WorkerLink {
+    let home = sequence === null ? undefined : this.#homes.get(sequence);
     if (home === undefined) {
       home = this.#opened++ % this.workers;
-      this.#homes.set(sequence, home);
+      if (sequence !== null) this.#homes.set(sequence, home);
     }
     return this.#parts.links[home]!;
   }
@@ -137,7 +146,7 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   async forwardBackward(
     rows: readonly TrainingRow[],
-    loss: Parameters<Engine["forwardBackward"]>[1],
+    loss: LossSpec,
   ): Promise<ForwardBackwardResult> {
     const parts = await this.#spread(rows, (link, shard) =>
       link.call("forwardBackward", { ...shard, loss }),
@@ -173,7 +182,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     );
   }
 
-  async optimStep(adam: Parameters<Engine["optimStep"]>[0]): Promise<{ gradNorm: number }> {
+  async optimStep(adam: AdamOptions): Promise<{ gradNorm: number }> {
     const others = await Promise.all(
       this.#parts.links.slice(1).map((link) => link.call("takeGradients", null)),
     );
@@ -188,7 +197,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     this.#roles.add(role);
   }
 
-  async save(folder: string, options: Parameters<Engine["save"]>[1] = {}): Promise<void> {
+  async save(folder: string, options: SaveOptions = {}): Promise<void> {
     const { config } = this;
     const { weights, optimizer } = await this.#lead.call("readState", null);
     const dtype = options.dtype ?? "F32";

@@ -1,17 +1,15 @@
 import { random, type Random } from "../../base/random.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { samplingGraph } from "../../models/sampling-graph.ts";
-import { createSession, floats, tensorOf, zeros, type Session } from "../../onnx/session.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { SampleRequest, SampleResult } from "../engine.ts";
-import { kvCache } from "./kv-cache.ts";
+import { cachedModel } from "./cached-model.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { stopText, type StopText } from "./stop-text.ts";
 
 export interface SamplerOptions {
   config: DecoderConfig;
-  /** Sequences decoded together. A run always has this many rows, so a result never depends on who else runs. */
+  /** Sequences decoded together. */
   slots: number;
   /** Positions a sequence may have. */
   capacity: number;
@@ -52,32 +50,16 @@ interface Active {
   pending: number;
 }
 
-/** Sizes of prefill runs: a prompt is cut into the largest that fit, the rest padded to the smallest that holds it. */
-const CHUNKS = [16, 32, 64, 128] as const;
-
 export async function makeSampler(
   options: SamplerOptions,
   weights: ModelWeights,
 ): Promise<Sampler> {
-  const { config, capacity, threads } = options;
-  // The last chunk of a prompt may be padded past the end.
-  const positions = capacity + CHUNKS[0];
-  const compile = (rows: number, chunk: number, scores: boolean): Promise<Session> => {
-    const { graph, outputs } = samplingGraph(
-      config,
-      { rows, chunk, capacity: positions },
-      { scores },
-    );
-    return createSession(graph, outputs, { threads });
-  };
-  const decode = await compile(options.slots, 1, true);
-  const prefill = new Map<number, Promise<Session>>();
-  const cache = kvCache(config, options.slots, positions);
+  const { config, capacity } = options;
+  const model = await cachedModel(config, weights, options);
   const slots = Array.from({ length: options.slots }, (_, index): Slot => {
     return { index, sequence: null, cached: [], active: null, usedAt: 0 };
   });
   const waiting: Active[] = [];
-  const probabilities = zeros("float32", [options.slots, config.vocabSize]);
   let running = false;
   let clock = 0;
 
@@ -87,11 +69,11 @@ export async function makeSampler(
     while (waiting.length > 0) {
       const { sequence } = waiting[0]!.request;
       const slot =
-        slots.find((each) => each.sequence === sequence && each.active === null) ??
-        slots.find((each) => each.sequence === null) ??
+        slots.find((each) => sequence !== null && each.sequence === sequence) ??
+        slots.find((each) => each.sequence === null && each.active === null) ??
         evictable();
       if (slot === undefined) break;
-      if (slot.sequence !== sequence) {
+      if (slot.sequence !== sequence || sequence === null) {
         slot.sequence = sequence;
         slot.cached = [];
       }
@@ -101,7 +83,10 @@ export async function makeSampler(
     return admitted;
   }
 
-  /** A sequence that waits for its environment gives way only when nothing else could run. */
+  /**
+   * A sequence that waits for its environment gives way only when nothing else could run: who gives way must not depend on
+   * timing, because computing a cache again in other pieces can change its last bits.
+   */
   function evictable(): Slot | undefined {
     if (slots.some((slot) => slot.active !== null)) return undefined;
     return slots.toSorted((a, b) => a.usedAt - b.usedAt)[0];
@@ -112,73 +97,34 @@ export async function makeSampler(
     const { promptIds } = slot.active!.request;
     let shared = 0;
     while (shared < slot.cached.length && slot.cached[shared] === promptIds[shared]) shared += 1;
-    let at = Math.min(shared, promptIds.length - 1);
-    while (at < promptIds.length - 1) {
-      const left = promptIds.length - 1 - at;
-      const chunk = CHUNKS.find((size) => size >= left) ?? CHUNKS.at(-1)!;
-      // Near the end of the cache a padded chunk would not fit: smaller ones do.
-      const size = at + chunk <= positions ? chunk : CHUNKS[0];
-      let session = prefill.get(size);
-      if (session === undefined) {
-        session = compile(1, size, false);
-        prefill.set(size, session);
-      }
-      const ids = new Int32Array(size);
-      ids.set(promptIds.slice(at, Math.min(at + size, promptIds.length - 1)));
-      const end = at + size;
-      const view = cache.slot(slot.index);
-      await (
-        await session
-      ).run(
-        {
-          ...weights.feeds,
-          ...view.feeds,
-          ids: tensorOf(ids, [1, size]),
-          lastPosition: tensorOf(Int32Array.of(end - 1), [1]),
-          length: tensorOf(Int32Array.of(end), [1]),
-        },
-        view.fetches,
-      );
-      at = Math.min(end, promptIds.length - 1);
-    }
+    const at = Math.min(shared, promptIds.length - 1);
+    await model.fill(slot.index, promptIds.slice(at, -1), at);
     slot.cached = promptIds.slice(0, -1);
     slot.active!.pending = promptIds.at(-1)!;
   }
 
-  /** One new token for every active slot. Idle slots run along and write where nothing has been read yet. */
+  /** One new token for every active slot. */
   async function step(): Promise<void> {
-    const rows = options.slots;
-    const ids = new Int32Array(rows);
-    const lastPosition = new Int32Array(rows);
-    const inverseTemperature = new Float32Array(rows).fill(1);
-    let length = 1;
+    const ids = new Int32Array(options.slots);
+    const positions = new Int32Array(options.slots);
+    const inverseTemperature = new Float32Array(options.slots).fill(1);
     for (const { index, active, cached } of slots) {
-      lastPosition[index] = cached.length;
-      length = Math.max(length, cached.length + 1);
+      // An idle slot must not make the cache grow.
+      positions[index] = Math.min(cached.length, capacity - 1);
       if (active === null) continue;
       ids[index] = active.pending;
       const { temperature } = active.request;
       if (temperature > 0) inverseTemperature[index] = 1 / temperature;
     }
-    await decode.run(
-      {
-        ...weights.feeds,
-        ...cache.all.feeds,
-        ids: tensorOf(ids, [rows, 1]),
-        lastPosition: tensorOf(lastPosition, [rows]),
-        length: tensorOf(Int32Array.of(length), [1]),
-        inverseTemperature: tensorOf(inverseTemperature, [rows, 1]),
-      },
-      { ...cache.all.fetches, probabilities },
-    );
-    for (const slot of slots) if (slot.active !== null) take(slot, slot.active);
+    const probabilities = await model.step(ids, positions, inverseTemperature);
+    for (const slot of slots) if (slot.active !== null) take(slot, slot.active, probabilities);
   }
 
-  function take(slot: Slot, active: Active): void {
+  function take(slot: Slot, active: Active, probabilities: Float32Array): void {
     const { request } = active;
     slot.cached.push(active.pending);
     const { id, logprob } = pickToken(
-      floats(probabilities),
+      probabilities,
       slot.index * config.vocabSize,
       config.vocabSize,
       request,

@@ -56,7 +56,7 @@ export function startWorker(): WorkerLink {
           return;
         }
         count += 1;
-        waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
+        waiting.set(count, { resolve: resolve, reject });
         const request: WorkerRequest = { id: count, call, argument };
         worker.postMessage(request);
       }),
