@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bm25Scorer, buildBm25 } from "../../src/retrieval/bm25.ts";
+import { bm25Scorer } from "../../src/retrieval/bm25-scorer.ts";
+import { buildBm25 } from "../../src/retrieval/bm25.ts";
 import { invertedIndexBuilder } from "../../src/retrieval/inverted-index.ts";
 
 const passages = [
