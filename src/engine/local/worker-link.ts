@@ -21,7 +21,7 @@ export function startWorker(): WorkerLink {
   const worker = new Worker(entry);
   const waiting = new Map<
     number,
-    { resolve(answer: unknown): void; reject(error: unknown): void }
+    { resolve: (answer: unknown) => void; reject: (error: unknown) => void }
   >();
   let count = 0;
   let ended: ExternalError | null = null;
@@ -56,7 +56,7 @@ export function startWorker(): WorkerLink {
           return;
         }
         count += 1;
-        waiting.set(count, { resolve: resolve, reject });
+        waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
         const request: WorkerRequest = { id: count, call, argument };
         worker.postMessage(request);
       }),

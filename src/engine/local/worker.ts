@@ -15,7 +15,7 @@ interface Replica {
   trainer: Trainer;
   sampler: Sampler;
   /** Built when first needed: only one worker steps. */
-  optimizer(): Promise<Optimizer>;
+  optimizer: () => Promise<Optimizer>;
   roles: Map<string, ModelWeights>;
 }
 
