@@ -59,6 +59,8 @@ export const ERROR_CODES = {
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
   TOKENIZER_BAD: "A tokenizer.json cannot be read.",
   PROMPT_TOO_LONG: "A prompt leaves no room in the context.",
+  TOOL_MISSING: "An environment was asked for a tool that it does not have.",
+  TOOL_FAILED: "A tool failed during a rollout; recorded on the trajectory.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,36 @@
+import { parseOptions, z } from "../base/schema.ts";
+import { mean, rewardsByGroup, sampleDeviation, type AdvantageEstimator } from "./estimator.ts";
+
+const options = z.strictObject({
+  /** Divide by the group's deviation, or only subtract its mean (Dr.GRPO). */
+  scale: z.enum(["group", "none"]).default("group"),
+  /** Added to the deviation. verl 1e-6, TRL 1e-4, OpenRLHF 1e-9. */
+  epsilon: z.number().positive().default(1e-6),
+});
+
+/**
+ * A = (r − mean) / (deviation + ε) within the group, with the sample deviation (n − 1). Groups whose rewards are all equal, and
+ * groups of one, give exactly 0 (tested before subtracting: a rounded mean would leave dust that the division enlarges).
+ *
+ * Source: GRPO, arXiv 2402.03300, section 4.1.2; scale "none": Dr.GRPO, arXiv 2503.20783.
+ * Different here: unscorable trajectories leave mean and deviation; verl gives a group of one its raw reward.
+ *
+ * @example rewards 1, 0, 0, 1 of one group: .866, −.866, −.866, .866; with scale none ±.5
+ */
+export const groupAdvantage: AdvantageEstimator = {
+  name: "group",
+  summary: "Reward against the group's mean, divided by its deviation or not (GRPO, Dr.GRPO).",
+  source: "GRPO, arXiv 2402.03300, section 4.1.2; Dr.GRPO, arXiv 2503.20783",
+  needsGroups: true,
+  options,
+  estimate(trajectories, given) {
+    const { scale, epsilon } = parseOptions(options, given, "group");
+    const groups = rewardsByGroup(trajectories);
+    return trajectories.map(({ groupId, reward }) => {
+      const group = groups.get(groupId) ?? [];
+      if (reward === null || group.every((each) => each === group[0])) return 0;
+      const centred = reward - mean(group);
+      return scale === "none" ? centred : centred / (sampleDeviation(group) + epsilon);
+    });
+  },
+};

@@ -1,0 +1,45 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
+import type { Budget } from "../budget.ts";
+import type { Protocol } from "../protocols/protocol.ts";
+import type { ToolResources } from "../tools/tool.ts";
+
+/** What a message did to the world. */
+export interface StepResult {
+  actions: Action[];
+  problems: Problem[];
+  observations: Observation[];
+  /** What the policy reads next; null when the trajectory has ended. */
+  reply: string | null;
+  end: EndReason | null;
+}
+
+/** One trajectory's world: a seeded object, not shared. */
+export interface Episode {
+  /** What the policy reads first. */
+  readonly prompt: string;
+  /**
+   * Applies a message.
+   * @param final true: the last message; tools are not run.
+   */
+  step(message: string, options: { final: boolean; signal: AbortSignal }): Promise<StepResult>;
+  /** The same state again, independent from here on: for branches. */
+  fork(): Episode;
+}
+
+/** Tasks made into episodes, under one grammar and its budgets. */
+export interface Environment {
+  readonly protocol: Protocol;
+  readonly budgets: readonly Budget[];
+  /** The question as a prompt. @param context text shown before the question's answer, for strategies that search first. */
+  renderPrompt(task: Task, context?: string): string;
+  start(task: Task, options: { trajectoryId: string; seed: number }): Episode;
+  /** One search with the environment's own tool, outside any episode. */
+  search(query: string, task: Task, signal: AbortSignal): Promise<Observation>;
+}
+
+/** An environment that a recipe can name. */
+export interface EnvironmentPart extends PartWithOptions {
+  create(options: unknown, resources: ToolResources): Environment;
+}

@@ -1,0 +1,91 @@
+import { InternalError } from "../../base/errors.ts";
+import { partSchema } from "../../base/part-schema.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Task } from "../../trajectory/task.ts";
+import { budgetSchema } from "../budget.ts";
+import { protocols } from "../protocols/index.ts";
+import type { Protocol } from "../protocols/protocol.ts";
+import { tools } from "../tools/index.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Environment, EnvironmentPart, Episode, StepResult } from "./environment.ts";
+
+const options = z.strictObject({
+  protocol: partSchema(protocols).prefault("search-r1"),
+  tools: z.array(partSchema(tools)).min(1).prefault(["corpus-search"]),
+  /** The first message to the policy; {question} and, for strategies that search first, {context} are filled in. */
+  prompt: z.string().default("Question: {question}\n{context}"),
+  budgets: z.array(budgetSchema).default([]),
+  /** What a message without a valid action leads to: the protocol's correction and another turn, or the end. */
+  onInvalid: z.enum(["retry", "end"]).default("retry"),
+});
+
+/** Questions answered by searching a corpus over several turns. */
+export const searchQa: EnvironmentPart = {
+  name: "search-qa",
+  summary: "Questions answered by searching a corpus over several turns.",
+  options,
+  create(given, resources) {
+    const settings = parseOptions(options, given, "search-qa");
+    const { name: protocolName, ...protocolOptions } = settings.protocol;
+    const protocol = protocols.get(protocolName, "environment.protocol").create(protocolOptions);
+    const toolbox = settings.tools.map(({ name, ...toolOptions }) =>
+      tools.get(name, "environment.tools").create(toolOptions, resources),
+    );
+    const renderPrompt = (task: Task, context = ""): string =>
+      settings.prompt.replaceAll("{question}", task.question).replaceAll("{context}", context);
+    const search = toolbox.find((tool) => tool.name === "search");
+    const environment: Environment = {
+      protocol,
+      budgets: settings.budgets,
+      renderPrompt,
+      start: (task, { trajectoryId }) => {
+        const setting = { task, trajectoryId, prompt: renderPrompt(task), toolbox, protocol };
+        return startEpisode({ ...setting, onInvalid: settings.onInvalid }, 0);
+      },
+      search: (query, task, signal) => {
+        if (search === undefined)
+          throw new InternalError("TOOL_MISSING", "search-qa has no search tool.");
+        return search.call(query, { trajectoryId: "", task, turn: 0, signal });
+      },
+    };
+    return environment;
+  },
+};
+
+interface Setting {
+  task: Task;
+  trajectoryId: string;
+  prompt: string;
+  toolbox: readonly Tool[];
+  protocol: Protocol;
+  onInvalid: "retry" | "end";
+}
+
+function startEpisode(setting: Setting, fromTurn: number): Episode {
+  const { task, trajectoryId, prompt, toolbox, protocol, onInvalid } = setting;
+  let turn = fromTurn;
+  return {
+    prompt,
+    fork: () => startEpisode(setting, turn),
+    async step(message, { final, signal }) {
+      const { actions, problems } = protocol.parse(message);
+      const ended = (end: StepResult["end"]): StepResult => {
+        return { actions, problems, observations: [], reply: null, end };
+      };
+      const [action] = actions;
+      turn += 1;
+      if (action?.tool === "answer") return ended("answered");
+      if (final) return ended("turn-limit");
+      const tool = toolbox.find(({ name }) => name === action?.tool);
+      if (action === undefined || tool === undefined) {
+        if (onInvalid === "end") return ended("invalid");
+        const reply = protocol.renderProblems(problems);
+        return { actions, problems, observations: [], reply, end: null };
+      }
+      const context = { trajectoryId, task, turn: turn - 1, signal };
+      const observations = [await tool.call(action.input, context)];
+      const reply = protocol.renderObservations(observations);
+      return { actions, problems, observations, reply, end: null };
+    },
+  };
+}

@@ -1,0 +1,6 @@
+import { registry } from "../../base/registry.ts";
+import type { ProtocolPart } from "./protocol.ts";
+import { searchR1 } from "./search-r1.ts";
+
+/** All protocols. */
+export const protocols = registry<ProtocolPart>("protocol", [searchR1]);

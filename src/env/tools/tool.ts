@@ -1,0 +1,31 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { Retriever } from "../../retrieval/retriever.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
+
+/** Who calls a tool, and when. Tools that use the task's gold say so in `readsGold`. */
+export interface ToolContext {
+  trajectoryId: string;
+  task: Task;
+  /** Turn of the trajectory, from 0. */
+  turn: number;
+  signal: AbortSignal;
+}
+
+/** What tools are made from: shared by all trajectories of a run. */
+export interface ToolResources {
+  retriever: Retriever;
+}
+
+/** Something that the policy can call. Bad arguments become an observation with a problem; only the outside's failures throw. */
+export interface Tool {
+  /** The action's name in a message. */
+  readonly name: string;
+  call(input: string, context: ToolContext): Promise<Observation>;
+}
+
+/** A tool that a recipe can name. */
+export interface ToolPart extends PartWithOptions {
+  readonly readsGold: boolean;
+  create(options: unknown, resources: ToolResources): Tool;
+}

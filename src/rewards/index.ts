@@ -1,0 +1,7 @@
+import { registry } from "../base/registry.ts";
+import { exactMatch } from "./exact-match.ts";
+import type { Reward } from "./reward.ts";
+import { tokenF1 } from "./token-f1.ts";
+
+/** All rewards. */
+export const rewards = registry<Reward>("reward", [exactMatch, tokenF1]);

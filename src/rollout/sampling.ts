@@ -1,0 +1,14 @@
+import { z } from "../base/schema.ts";
+
+/** How a policy's messages are drawn. */
+export const samplingSchema = z.strictObject({
+  /** 0 takes the likeliest token. */
+  temperature: z.number().nonnegative().default(1),
+  topP: z.number().gt(0).max(1).default(1),
+  topK: z.int().nonnegative().default(0),
+});
+
+export type Sampling = z.output<typeof samplingSchema>;
+
+/** The likeliest token each time. */
+export const GREEDY: Sampling = { temperature: 0, topP: 1, topK: 0 };

@@ -1,0 +1,37 @@
+import { registry, type Part } from "../base/registry.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { rollOut, type RolloutOptions } from "./roll-out.ts";
+
+/** A way of answering a question with a policy and an environment. */
+export interface Strategy extends Part {
+  run(options: RolloutOptions): Promise<Trajectory>;
+}
+
+const agent: Strategy = {
+  name: "agent",
+  summary: "The policy searches as it sees fit, over several turns.",
+  run: (options) => rollOut(options),
+};
+
+const direct: Strategy = {
+  name: "direct",
+  summary: "No search: the policy answers from the question alone.",
+  run: (options) => {
+    const { answerOpening } = options.environment.protocol;
+    return rollOut(options, { maxTurns: 0, forcedPrefix: answerOpening });
+  },
+};
+
+const rag: Strategy = {
+  name: "rag",
+  summary: "One search with the question itself; the policy answers from its passages.",
+  run: async (options) => {
+    const { environment, task, signal } = options;
+    const { protocol } = environment;
+    const context = protocol.renderContext(await environment.search(task.question, task, signal));
+    return rollOut(options, { maxTurns: 0, context, forcedPrefix: protocol.answerOpening });
+  },
+};
+
+/** All inference strategies. */
+export const strategies = registry<Strategy>("strategy", [agent, direct, rag]);
