@@ -1,20 +1,12 @@
-import { Graph, type Value } from "../../autodiff/graph.ts";
-import { backward } from "../../autodiff/backward.ts";
-import { targetLogprob } from "../../autodiff/ops/composites.ts";
-import { add, exp, mul, neg } from "../../autodiff/ops/elementwise.ts";
-import { gather } from "../../autodiff/ops/indexing.ts";
-import { logSoftmax } from "../../autodiff/ops/nn.ts";
-import { reduceSum } from "../../autodiff/ops/reduce.ts";
-import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { declareParameters, decoderRows, vocabularyScores } from "../../models/decoder.ts";
 import { parameterSpecs } from "../../models/parameters.ts";
 import { createSession, floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
 import { flatTensors } from "./flat-tensors.ts";
 import type { ModelWeights } from "./model-weights.ts";
+import { GRADIENT, lossFields, METRIC, trainingGraph } from "./training-graph.ts";
 
 /** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
 export interface Trainer {
@@ -32,9 +24,6 @@ export interface Trainer {
     batches: readonly MicroBatch[],
   ): Promise<Float32Array[]>;
 }
-
-const GRADIENT = "gradient.";
-const METRIC = "metric.";
 
 export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
   const gradients = flatTensors(parameterSpecs(config));
@@ -89,54 +78,6 @@ export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
       return result;
     },
   };
-}
-
-function lossFields(loss: LossSpec): string[] {
-  return ["weights", ...losses.get(loss.name, "loss").fields];
-}
-
-/** Forward and, with a loss, backward of one padded shape. Gradients come out added to those that went in. */
-function trainingGraph(
-  config: DecoderConfig,
-  { batch, length, scored }: MicroBatch,
-  loss: LossSpec | null,
-): { graph: Graph; outputs: Record<string, Value> } {
-  const graph = new Graph();
-  const parameters = declareParameters(graph, config);
-  const ids = graph.input("ids", "int32", [batch, length]);
-  const positions = graph.input("positions", "int32", [scored]);
-  const targets = graph.input("targets", "int32", [scored, 1]);
-  const hidden = gather([decoderRows(config, parameters, ids), positions]); // [K, D]
-  const scores = vocabularyScores(parameters, hidden); // [K, V]
-  const logprobs = targetLogprob(scores, targets);
-  const outputs: Record<string, Value> = { logprobs };
-  if (loss === null) return { graph, outputs };
-  const part = losses.get(loss.name, "loss");
-  const fields = Object.fromEntries(
-    lossFields(loss).map((name) => [name, graph.input(`field.${name}`, "float32", [scored, 1])]),
-  );
-  const built = part.build(
-    { logprobs, fields, entropy: () => vocabularyEntropy(scores) },
-    loss.options,
-  );
-  outputs["loss"] = built.loss;
-  for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
-  const specs = parameterSpecs(config);
-  const gradients = backward(
-    built.loss,
-    specs.map(({ name }) => parameters.get(name)!),
-  );
-  specs.forEach(({ name, shape }, i) => {
-    const before = graph.input(GRADIENT + name, "float32", shape);
-    outputs[`${GRADIENT}${name}.next`] = add([before, gradients[i]!]);
-  });
-  return { graph, outputs };
-}
-
-/** −Σ p ln p over the vocabulary: [K, V] → [K, 1], nats. */
-function vocabularyEntropy(scores: Value): Value {
-  const logs = logSoftmax([scores], { axis: -1 });
-  return reduceSum(mul([neg([exp([logs])]), logs]), [1]);
 }
 
 /** Where a scored position's result belongs. */

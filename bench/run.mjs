@@ -1,0 +1,21 @@
+// npm run bench -- <name> [--json]: one JSON document on stdout with --json, a table for people on stderr.
+import { existsSync } from "node:fs";
+
+const benchmarks = { engine: () => import("./engine.mjs") };
+
+const [name, ...rest] = process.argv.slice(2);
+const load = benchmarks[name];
+if (load === undefined) {
+  console.error(
+    `npm run bench -- NAME [--json]; NAME is one of: ${Object.keys(benchmarks).join(", ")}.`,
+  );
+  process.exit(2);
+}
+if (!existsSync(new URL("../dist/", import.meta.url))) {
+  console.error("dist/ is missing: benchmarks run what is built. Run `npm run build` first.");
+  process.exit(2);
+}
+const { measure, table } = await load();
+const result = await measure(rest);
+console.error(table(result));
+if (rest.includes("--json")) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
