@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import {
+  combinedVerdict,
+  compareArms,
+  type SeededValue,
+  verdict,
+} from "../../src/evaluate/arm-comparison.ts";
+
+const runs = (...values: number[]): SeededValue[] =>
+  values.map((value, i) => ({ seed: i + 1, value }));
+
+describe("compareArms", () => {
+  it("pairs arms that ran the same seeds, in whatever order", () => {
+    const left = runs(3, 5);
+    const right = runs(2, 2).reverse();
+    const { difference, ci95, p, method } = compareArms(left, right);
+    expect(method).toBe("paired-t");
+    expect(difference).toBe(2);
+    // Differences 1 and 3: standard error 1, t(1) = 12.7062; p = 1 − (2/π)·atan(2).
+    expect(ci95![0]).toBeCloseTo(2 - 12.7062, 4);
+    expect(ci95![1]).toBeCloseTo(2 + 12.7062, 4);
+    expect(p).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(2), 10);
+  });
+
+  it("finds by pairing what the arms' own spread hides", () => {
+    const left = runs(0.2, 0.5, 0.8);
+    const right = runs(0.11, 0.4, 0.69);
+    expect(verdict(compareArms(left, right), ">")).toBe("supported");
+    const others = right.map(({ seed, value }) => ({ seed: seed + 10, value }));
+    const unpaired = compareArms(left, others);
+    expect(unpaired.method).toBe("welch-t");
+    expect(verdict(unpaired, ">")).toBe("inconclusive");
+  });
+
+  it("does not pair when only some seeds are shared", () => {
+    expect(compareArms(runs(1, 2, 3), runs(1, 2)).method).toBe("welch-t");
+  });
+
+  it("gives a difference without interval for one run", () => {
+    const expected = { difference: 0.5, ci95: null, p: null };
+    expect(compareArms(runs(1), runs(0.5))).toEqual({ ...expected, method: "paired-t" });
+    expect(compareArms(runs(1), 0.5)).toEqual({ ...expected, method: "one-sample-t" });
+    expect(compareArms(runs(1, 1), runs(0.5))).toMatchObject({ ci95: null, method: "welch-t" });
+  });
+
+  it("needs no spread: equal differences are an exact interval", () => {
+    expect(compareArms(runs(1, 1), runs(0.5, 0.5))).toMatchObject({ ci95: [0.5, 0.5], p: 0 });
+    expect(compareArms(runs(1, 1), runs(1, 1))).toMatchObject({ ci95: [0, 0], p: 1 });
+    const other = [
+      { seed: 9, value: 1 },
+      { seed: 8, value: 1 },
+    ];
+    expect(compareArms(runs(2, 2), other)).toMatchObject({ ci95: [1, 1], method: "welch-t" });
+  });
+});
+
+describe("verdict", () => {
+  it.each([
+    [[0.1, 0.3], "supported", "supported"],
+    [[0, 0.3], "inconclusive", "supported"],
+    [[-0.1, 0.3], "inconclusive", "inconclusive"],
+    [[-0.1, 0], "not supported", "inconclusive"],
+    [[-0.3, -0.1], "not supported", "not supported"],
+    [[0, 0], "not supported", "supported"],
+  ] as [[number, number], string, string][])("of %j is %s for > and %s for >=", (ci95, gt, ge) => {
+    expect(verdict({ ci95 }, ">")).toBe(gt);
+    expect(verdict({ ci95 }, ">=")).toBe(ge);
+  });
+
+  it("is inconclusive without an interval", () => {
+    expect(verdict({ ci95: null }, ">")).toBe("inconclusive");
+  });
+});
+
+describe("combinedVerdict", () => {
+  it("needs all to support and one to refute", () => {
+    expect(combinedVerdict(["supported", "supported"])).toBe("supported");
+    expect(combinedVerdict(["supported", "inconclusive"])).toBe("inconclusive");
+    expect(combinedVerdict(["inconclusive", "not supported"])).toBe("not supported");
+  });
+});
