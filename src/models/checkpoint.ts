@@ -100,6 +100,7 @@ export async function writeCheckpoint(
   );
   for (const file of TOKENIZER_FILES) {
     const source = join(options.tokenizerFrom, file);
-    if (existsSync(source)) await copyFile(source, join(folder, file));
+    const target = join(folder, file);
+    if (source !== target && existsSync(source)) await copyFile(source, target);
   }
 }

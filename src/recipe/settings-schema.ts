@@ -1,7 +1,81 @@
+import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
+import { datasets } from "../data/datasets.ts";
+import { environments } from "../env/environments/index.ts";
+import { bm25Options } from "../retrieval/bm25.ts";
+import { rewards } from "../rewards/index.ts";
+import { samplingSchema } from "../rollout/sampling.ts";
+import { strategies } from "../rollout/strategies.ts";
+import { behaviourSchema } from "../synth/gold-chain.ts";
+import { worldStreamSchema } from "../synth/teacher-trajectories.ts";
+import { algorithms } from "../train/index.ts";
+import { sftSchema } from "../train/sft.ts";
+
+/** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
+const freshPolicy = z.strictObject({
+  hiddenSize: z.int().positive(),
+  layers: z.int().positive(),
+  heads: z.int().positive(),
+  kvHeads: z.int().positive(),
+  /** A multiple of 16: the runtime's cached attention asks for it. */
+  headDim: z.int().multipleOf(16),
+  intermediateSize: z.int().positive(),
+  maxPositions: z.int().positive(),
+});
 
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
-export const settingsSchema = z.looseObject({
+export const settingsSchema = z.strictObject({
   /** Everything random derives from it. */
   seed: z.int().min(0).default(0),
+  policy: z
+    .strictObject({
+      /** A Hugging Face folder, or `base`: the policy that comes with the package. */
+      from: z.string().default("base"),
+      /** Instead: fresh weights of this shape. */
+      fresh: freshPolicy.optional(),
+    })
+    .prefault({}),
+  /** Questions to train on, and their corpus. */
+  dataset: partSchema(datasets).prefault("tinyworld"),
+  /** How the corpus is searched: BM25 in memory. */
+  retriever: bm25Options.prefault({}),
+  environment: partSchema(environments).prefault("search-qa"),
+  rewards: z
+    .array(partSchema(rewards, { weight: z.number().default(1) }))
+    .min(1)
+    .prefault(["exact-match"]),
+  algorithm: partSchema(algorithms).optional(),
+  sampling: samplingSchema.prefault({}),
+  /** Supervised stages in order, on the trajectories of a teacher; for `agentrl sft`. */
+  sft: sftSchema
+    .extend({
+      worlds: worldStreamSchema.prefault({}),
+      stages: z
+        .array(z.strictObject({ steps: z.int().min(1), behaviour: behaviourSchema.prefault({}) }))
+        .min(1),
+    })
+    .optional(),
+  /** Before and after training: questions of worlds that share no entity with the training ones. */
+  evaluation: z
+    .strictObject({
+      dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
+      strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),
+      sampling: samplingSchema.prefault({ temperature: 0 }),
+      /** Draws per question; several give avg@k and pass@k. */
+      samplesPerTask: z.int().min(1).default(1),
+    })
+    .prefault({}),
+  engine: z
+    .strictObject({
+      name: z.literal("local").default("local"),
+      /** Worker threads; every core by default. */
+      workers: z.int().min(1).optional(),
+      slots: z.int().min(1).default(32),
+      microBatchTokens: z.int().min(1).default(1024),
+    })
+    .prefault({}),
+  /** Steps between checkpoints; the last step always has one. */
+  checkpointEvery: z.int().min(1).default(20),
 });
+
+export type Settings = z.output<typeof settingsSchema>;

@@ -7,6 +7,8 @@ export interface PolicyRow {
   trajectory: Trajectory;
   inputs: number[];
   targets: number[];
+  /** Who wrote each target. */
+  owners: Owner[];
   /** 1 where the target is trained. */
   lossMask: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
@@ -26,6 +28,7 @@ export function policyRows(trajectory: Trajectory, lossOn: readonly Owner[]): Po
       trajectory,
       inputs: ids.slice(0, -1),
       targets: ids.slice(1),
+      owners: owners.slice(1),
       lossMask,
       sampledLogprobs: logprobs.slice(1),
       trainedTokens: lossMask.reduce<number>((sum, each) => sum + each, 0),

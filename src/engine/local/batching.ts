@@ -13,7 +13,8 @@ export interface MicroBatch {
 }
 
 const LENGTH_STEP = 32;
-const SCORED_STEP = 128;
+/** Share of a shape's positions that are scored: each shape compiled holds memory, so there are few. */
+const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
 /**
  * Sorts rows by length and packs neighbours into shapes of at most `maxTokens` positions, so that little padding is computed
@@ -33,12 +34,8 @@ export function microBatches(rows: readonly TrainingRow[], maxTokens: number): M
     const members = order.slice(at, at + batch);
     at += members.length;
     const scored = members.reduce((sum, row) => sum + scoredCount(rows[row]!), 0);
-    batches.push({
-      rows: members,
-      batch,
-      length,
-      scored: roundUp(Math.max(1, scored), SCORED_STEP),
-    });
+    const share = SCORED_SHARES.find((each) => scored <= each * batch * length) ?? 1;
+    batches.push({ rows: members, batch, length, scored: Math.ceil(share * batch * length) });
   }
   return batches;
 }

@@ -152,33 +152,35 @@ class LocalEngineOverWorkers implements LocalEngine {
       link.call("forwardBackward", { ...shard, loss }),
     );
     const metrics: Record<string, number> = {};
-    for (const part of parts) {
-      for (const [name, value] of Object.entries(part.metrics))
+    let total = 0;
+    for (const { answer } of parts) {
+      total += answer.loss;
+      for (const [name, value] of Object.entries(answer.metrics)) {
         metrics[name] = (metrics[name] ?? 0) + value;
+      }
     }
-    return {
-      loss: parts.reduce((sum, part) => sum + part.loss, 0),
-      logprobs: mergeRows(
-        rows,
-        parts.map((part) => part.logprobs),
-      ),
-      metrics,
-    };
+    const logprobs = parts.map(({ places, answer }) => ({ places, answer: answer.logprobs }));
+    return { loss: total, logprobs: mergeRows(rows, logprobs), metrics };
   }
 
-  /** Deals micro-batches to the workers in turn: which worker sums what is fixed by the rows alone. */
+  /**
+   * Deals micro-batches to the workers in turn: which worker sums what is fixed by the rows alone. Each worker is sent its own
+   * rows only.
+   */
   async #spread<T>(
     rows: readonly TrainingRow[],
-    work: (
-      link: WorkerLink,
-      shard: { rows: readonly TrainingRow[]; batches: MicroBatch[] },
-    ) => Promise<T>,
-  ): Promise<T[]> {
+    work: (link: WorkerLink, shard: Shard) => Promise<T>,
+  ): Promise<{ places: number[]; answer: T }[]> {
     const batches = microBatches(rows, this.#parts.microBatchTokens);
     return Promise.all(
-      this.#parts.links.map((link, w) =>
-        work(link, { rows, batches: batches.filter((_, i) => i % this.workers === w) }),
-      ),
+      this.#parts.links.map(async (link, w) => {
+        const own = batches.filter((_, i) => i % this.workers === w);
+        const places = own.flatMap((batch) => batch.rows);
+        let at = 0;
+        const renumbered = own.map((batch) => ({ ...batch, rows: batch.rows.map(() => at++) }));
+        const shard = { rows: places.map((row) => rows[row]!), batches: renumbered };
+        return { places, answer: await work(link, shard) };
+      }),
     );
   }
 
@@ -243,12 +245,20 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 }
 
-/** Each row was scored by one worker; the others left it NaN. */
-function mergeRows(rows: readonly TrainingRow[], parts: readonly Float32Array[][]): Float32Array[] {
-  return rows.map((_, row) => {
-    const scored = parts.find((part) => part[row]!.some((value) => !Number.isNaN(value)));
-    return (scored ?? parts[0]!)[row]!;
-  });
+/** Rows and the micro-batches that hold them, for one worker. */
+interface Shard {
+  rows: readonly TrainingRow[];
+  batches: MicroBatch[];
+}
+
+/** Puts the workers' results back where their rows stood. */
+function mergeRows(
+  rows: readonly TrainingRow[],
+  parts: readonly { places: readonly number[]; answer: readonly Float32Array[] }[],
+): Float32Array[] {
+  const merged = new Array<Float32Array>(rows.length);
+  for (const { places, answer } of parts) places.forEach((row, i) => (merged[row] = answer[i]!));
+  return merged;
 }
 
 function tokenTable(tokenizer: Tokenizer, size: number): StartOptions["tokenBytes"] {

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { writeJson } from "../base/files.ts";
+import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
+import { protocols } from "../env/protocols/index.ts";
+import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
+import type { DecoderConfig } from "../models/config.ts";
+import { initialWeights } from "../models/initialise.ts";
+import { TEACHER_TEXTS } from "../synth/gold-chain.ts";
+import { wordTokenizer } from "../text/word-tokenizer.ts";
+import { makeTokenizer } from "../text/tokenizer.ts";
+import type { Settings } from "./settings-schema.ts";
+
+const TAGS = ["think", "search", "information", "answer"].flatMap((tag) => [
+  `<${tag}>`,
+  `</${tag}>`,
+]);
+
+/** Signs and words that environments write around questions and passages. */
+const FRAME = [
+  "Question",
+  "Doc",
+  "Title",
+  "(",
+  ")",
+  ":",
+  ",",
+  ".",
+  "?",
+  " 1",
+  " 2",
+  " 3",
+  " 4",
+  " 5",
+];
+
+/**
+ * Writes a folder with fresh weights and a tokenizer that knows the tiny world's words, the tags and the protocol's own texts.
+ * @returns the configuration.
+ */
+export async function writeFreshPolicy(
+  folder: string,
+  shape: NonNullable<Settings["policy"]["fresh"]>,
+  seed: number,
+): Promise<DecoderConfig> {
+  const correction = protocols.get("search-r1", "fresh").create({}).renderProblems([]);
+  const written = [...TEACHER_TEXTS, correction].flatMap(
+    (text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? [],
+  );
+  const words = tinyWorldVocabulary().map((word) =>
+    /^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word,
+  );
+  const files = wordTokenizer({
+    specials: ["<|end|>", "<|pad|>", ...TAGS],
+    words: [...new Set([...FRAME, ...written, ...words])],
+  });
+  await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
+  await writeJson(join(folder, "tokenizer_config.json"), files.config);
+  const { vocabSize } = makeTokenizer(files.tokenizer, files.config, folder);
+  const config: DecoderConfig = {
+    ...shape,
+    architecture: "llama",
+    // A multiple of 16 keeps rows of the output matrix aligned.
+    vocabSize: Math.ceil(vocabSize / 16) * 16,
+    normEpsilon: 1e-5,
+    ropeTheta: 10_000,
+    tiedEmbeddings: true,
+  };
+  const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
+  const weights = flatten(config, tensors, folder);
+  await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
+  return config;
+}

@@ -1,0 +1,86 @@
+import { ConfigError } from "../base/errors.ts";
+import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
+import { trainSft, type SftStep } from "../train/sft.ts";
+import { environmentOver, openEngine, policyFolder } from "./assemble.ts";
+import { writeFreshPolicy } from "./fresh-policy.ts";
+import { openRunFolder } from "./run-folder.ts";
+import type { Settings } from "./settings-schema.ts";
+import type { ResolvedSettings } from "./settings.ts";
+
+export interface RunSftOptions {
+  /** Run folder. */
+  out: string;
+  /** agentrl's version, for the manifest. */
+  version: string;
+  signal: AbortSignal;
+  onStep: (step: SftStep & { totalSteps: number; seconds: number }) => void;
+}
+
+/**
+ * Runs a recipe's supervised stages. An interrupted run keeps a checkpoint of its last step.
+ * @returns the folder of the final checkpoint.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `sft`.
+ */
+export async function runSft(
+  resolved: ResolvedSettings<Settings>,
+  { out, version, signal, onStep }: RunSftOptions,
+): Promise<{ checkpoint: string; steps: number }> {
+  const { settings } = resolved;
+  const { sft } = settings;
+  if (sft === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: has no "sft"; add supervised stages, or use agentrl train.`,
+    );
+  }
+  const run = await openRunFolder(out, resolved, {}, version);
+  let model = policyFolder(settings.policy.from);
+  if (settings.policy.fresh !== undefined) {
+    model = run.checkpoint(0);
+    await writeFreshPolicy(model, settings.policy.fresh, settings.seed);
+  }
+  const engine = await openEngine(settings, model);
+  const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
+  const environment = {
+    environmentOver: (r: Parameters<typeof environmentOver>[0]) => environmentOver(r, settings),
+  };
+  const teacher = {
+    ...environment,
+    worlds: sft.worlds,
+    tokenizer: engine.tokenizer,
+    seed: settings.seed,
+    signal,
+  };
+  let step = 0;
+  try {
+    for (const { steps, behaviour } of sft.stages) {
+      // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
+      const trajectories = teacherTrajectories(
+        teacher,
+        behaviour,
+        step * sft.trajectoriesPerStep * 2,
+      );
+      let last = performance.now();
+      await trainSft(engine, sft, {
+        ...{ trajectories, steps, firstStep: step, totalSteps, signal },
+        onStep: async (each) => {
+          const seconds = (performance.now() - last) / 1000;
+          last = performance.now();
+          step = each.step;
+          const { loss, gradNorm, tokens } = each;
+          await run.metrics(
+            step,
+            { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
+            { seconds, tokensPerSecond: tokens / seconds },
+          );
+          onStep({ ...each, totalSteps, seconds });
+        },
+      });
+    }
+  } finally {
+    if (step > 0) await engine.save(run.checkpoint(step), { optimizer: true });
+    await engine.close();
+    await run.close();
+  }
+  return { checkpoint: run.checkpoint(step), steps: step };
+}

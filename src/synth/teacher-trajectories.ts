@@ -1,0 +1,90 @@
+import { random, seedFrom } from "../base/random.ts";
+import { z } from "../base/schema.ts";
+import { tinyWorld, mixSchema } from "../data/tinyworld/tiny-world.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import { buildBm25 } from "../retrieval/bm25.ts";
+import type { Retriever } from "../retrieval/retriever.ts";
+import { scriptedPolicy } from "../rollout/policy.ts";
+import { GREEDY } from "../rollout/sampling.ts";
+import { strategies } from "../rollout/strategies.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { forcedAnswer, goldChainWriter, type Behaviour } from "./gold-chain.ts";
+
+/** Where a teacher's questions come from: a stream of tiny worlds, each with other facts, so that nothing can be memorised. */
+export const worldStreamSchema = z.strictObject({
+  /** Worlds of this split share no entity with those of the others. */
+  split: z.enum(["train", "dev", "test", "base"]).default("base"),
+  people: z.int().min(10).default(300),
+  /** Questions asked of one world before the next is drawn. */
+  questionsPerWorld: z.int().min(1).default(128),
+  mix: mixSchema.prefault({}),
+  /** Shares of trajectories that answer without a search, or after one search with the question; the rest search as agents. */
+  direct: z.number().min(0).max(1).default(0.03),
+  rag: z.number().min(0).max(1).default(0.07),
+});
+
+export type WorldStream = z.output<typeof worldStreamSchema>;
+
+export interface TeacherOptions {
+  worlds: WorldStream;
+  tokenizer: Tokenizer;
+  /** The environment over a world's passages. */
+  environmentOver: (retriever: Retriever) => Environment;
+  seed: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Trajectories number `from`, `from` + 1, … of a gold-chain teacher, played through the real environment: every search is run.
+ * The same numbers and seed give the same trajectories. Those that end without an answer are dropped and drawn again.
+ */
+export async function* teacherTrajectories(
+  options: TeacherOptions,
+  behaviour: Behaviour,
+  from: number,
+): AsyncGenerator<Trajectory> {
+  const { worlds, seed } = options;
+  let current = -1;
+  let questions: Task[] = [];
+  let environment: Environment | null = null;
+  for (let number = from; ; number++) {
+    const index = Math.floor(number / worlds.questionsPerWorld);
+    if (index !== current || environment === null) {
+      current = index;
+      const { split, people } = worlds;
+      const world = tinyWorld({ split, people, seed: seedFrom("teacher", seed, index) });
+      questions = [...world.questions(worlds.questionsPerWorld, { mix: worlds.mix })];
+      environment = options.environmentOver(buildBm25(world.passages()));
+    }
+    const task = questions[number % worlds.questionsPerWorld];
+    if (task === undefined) continue;
+    const trajectory = await play(options, environment, behaviour, { task, questions, number });
+    if (trajectory.answer !== null) yield trajectory;
+  }
+}
+
+async function play(
+  { worlds, tokenizer, seed, signal }: TeacherOptions,
+  environment: Environment,
+  behaviour: Behaviour,
+  { task, questions, number }: { task: Task; questions: readonly Task[]; number: number },
+): Promise<Trajectory> {
+  const draw = random(seed).derive("teacher", number);
+  const guesses = questions
+    .filter(({ id }) => id !== task.id)
+    .map(({ references }) => references[0] ?? "");
+  const kind = draw.next();
+  const name =
+    kind < worlds.direct ? "direct" : kind < worlds.direct + worlds.rag ? "rag" : "agent";
+  const write =
+    name === "agent"
+      ? goldChainWriter(behaviour, guesses, seedFrom(seed, number))
+      : ({ promptIds }: { promptIds: readonly number[] }) =>
+          forcedAnswer(task, tokenizer.decode(promptIds), guesses, draw);
+  return strategies.get(name, "teacher").run({
+    ...{ policy: scriptedPolicy(tokenizer, write), environment, task, signal },
+    ...{ id: `teacher-${number}`, groupId: task.id, purpose: "train", seed, sampling: GREEDY },
+  });
+}

@@ -1,0 +1,7 @@
+import { registry } from "../base/registry.ts";
+import { grpo } from "./grpo.ts";
+import type { OnPolicyAlgorithm } from "./on-policy.ts";
+import { reinforce } from "./reinforce.ts";
+
+/** Algorithms that learn from their own rollouts. */
+export const algorithms = registry<OnPolicyAlgorithm>("algorithm", [grpo, reinforce]);
