@@ -101,11 +101,15 @@ function attend(
   return reshape(transpose(mixed, [0, 3, 1, 2, 4]), [batch * length, config.heads * headDim]);
 }
 
-/** 0 where a query may look, −10⁹ where it may not, once per stacked head: [G·T, T]. */
-function causalMask(graph: Graph, group: number, length: number): Value {
+/** Added to the score of a position that must not be seen: its weight becomes exactly 0. */
+export const MASKED = -1e9;
+
+/** 0 where a query may look, MASKED where it may not, once per stacked head: [G·T, T]. */
+export function causalMask(graph: Graph, group: number, length: number): Value {
   const data: number[] = [];
   for (let g = 0; g < group; g++) {
-    for (let i = 0; i < length; i++) for (let j = 0; j < length; j++) data.push(j <= i ? 0 : -1e9);
+    for (let i = 0; i < length; i++)
+      for (let j = 0; j < length; j++) data.push(j <= i ? 0 : MASKED);
   }
   return graph.constant("float32", [group * length, length], data);
 }

@@ -1,45 +1,55 @@
-import { Graph, type Value } from "../autodiff/graph.ts";
+import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
 import { add, mul } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { matMul } from "../autodiff/ops/linear.ts";
-import { groupQueryAttention, rmsNorm, softmax } from "../autodiff/ops/nn.ts";
-import { reshape } from "../autodiff/ops/shape.ts";
+import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
+import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import type { DecoderConfig } from "./config.ts";
-import { rotaryTables, TRANSPOSED } from "./decoder.ts";
+import { causalMask, MASKED, rotaryTables, TRANSPOSED } from "./decoder.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 
-/** Names of one layer's key and value caches: inputs under these names, outputs with `.next` after them. */
+/**
+ * Names of one layer's key and value caches [rows, KV, d, capacity] and [rows, KV, capacity, d], both inputs; the new tokens'
+ * keys and values [rows, KV, d, chunk] and [rows, KV, chunk, d] are outputs under these names with `.new` after them.
+ */
 export function cacheNames(layer: number): { key: string; value: string } {
   return { key: `cache.${layer}.key`, value: `cache.${layer}.value` };
 }
 
+/**
+ * Capacities are multiples of this, and the new tokens' share of a row of attention weights is padded to one: a kernel then sums
+ * position p in the same lane whatever the capacity, so that what a row gives does not depend on how long the others are.
+ */
+export const CACHE_STEP = 64;
+
 export interface SamplingShape {
-  /** Sequences run together. More than one needs `chunk` 1 (the runtime's attention asks for it). */
+  /** Sequences run together. */
   rows: number;
   /** New tokens per sequence. */
   chunk: number;
-  /** Positions that the cache holds. */
+  /** Positions that the cache holds: a multiple of CACHE_STEP. */
   capacity: number;
 }
 
 /**
- * The decoder as sampling runs it: new tokens against a key/value cache [rows, KV, capacity, d] that is written in place.
- * Weights are the transposed copies [in, out]; `parameters` is not needed for gradients here.
+ * The decoder as sampling runs it: new tokens against a key/value cache that is only read. The caller writes the new keys and
+ * values into it afterwards: a cache among the outputs would be copied whole at every run (docs/lab-log.md).
  *
- * Inputs: `ids` int32 [rows, chunk]; `lastPosition` int32 [rows], the position of each row's last new token; `length` int32 [1],
- * the longest row's number of positions; with `scores`, `inverseTemperature` float32 [rows, 1]. Positions after a row's real
- * tokens may hold garbage: they are overwritten before anything attends to them.
+ * Inputs: `ids` int32 and `positions` int64, both [rows, chunk]; `cacheMask` float32 [rows, 1, 1, capacity], 0 where a row's cache is
+ * filled and MASKED elsewhere; with `scores`, `inverseTemperature` float32 [rows, 1]. Weights are the transposed copies [in, out].
+ * New tokens see the filled cache and each other up to themselves; those after a row's real tokens may be garbage.
  *
  * @param options.scores false leaves the vocabulary out: filling the cache needs no scores.
- * @returns the graph and its outputs: the caches and `probabilities` [rows, V] of each row's next token.
+ * @returns the graph and its outputs: new keys and values, and with `scores` (chunk 1) `probabilities` [rows, V] of the next token.
  */
 export function samplingGraph(
   config: DecoderConfig,
-  { rows, chunk, capacity }: SamplingShape,
+  shape: SamplingShape,
   options: { scores: boolean },
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
+  const { rows, chunk, capacity } = shape;
   const { hiddenSize, headDim, heads, kvHeads } = config;
   const weight = (name: string, shape: readonly number[]): Value =>
     graph.inputs.find((input) => input.name === name) ?? graph.input(name, "float32", shape);
@@ -48,9 +58,14 @@ export function samplingGraph(
     return bias === undefined ? product : add([product, weight(bias, [columns])]);
   };
   const ids = graph.input("ids", "int32", [rows, chunk]);
-  const lastPosition = graph.input("lastPosition", "int32", [rows]);
-  const length = graph.input("length", "int32", [1]);
-  const rotary = rotaryTables(graph, config, capacity);
+  const positions = graph.input("positions", "int64", [rows, chunk]);
+  const cacheMask = graph.input("cacheMask", "float32", [rows, 1, 1, capacity]);
+  const rotary = rotaryTables(graph, config, capacity + chunk);
+  const rotate = (x: Value, count: number): Value =>
+    rotaryEmbedding(
+      [reshape(x, [rows, chunk, count * headDim]), positions, rotary.cos, rotary.sin],
+      { num_heads: count },
+    );
   const outputs: Record<string, Value> = {};
   const biased = config.architecture === "qwen2";
   let x = gather([weight(EMBEDDING, [config.vocabSize, hiddenSize]), reshape(ids, [rows * chunk])]);
@@ -59,27 +74,25 @@ export function samplingGraph(
     const cache = cacheNames(layer);
     const normal = rmsNorm(x, weight(names.inputNorm, [hiddenSize]), config.normEpsilon);
     const project = (name: string, bias: string, count: number): Value =>
-      reshape(matrix(normal, name, count * headDim, biased ? bias : undefined), [
-        ...[rows, chunk, count * headDim],
-      ]);
-    const cacheShape = [rows, kvHeads, capacity, headDim];
-    const [mixed, keys, values] = graph.apply(
-      groupQueryAttention,
-      [
-        project(names.q, names.qBias, heads),
-        project(names.k, names.kBias, kvHeads),
-        project(names.v, names.vBias, kvHeads),
-        graph.input(cache.key, "float32", cacheShape),
-        graph.input(cache.value, "float32", cacheShape),
-        ...[lastPosition, length, rotary.cos, rotary.sin],
-      ],
-      { num_heads: heads, kv_num_heads: kvHeads, do_rotary: 1 },
-    );
-    outputs[`${cache.key}.next`] = keys!;
-    outputs[`${cache.value}.next`] = values!;
+      matrix(normal, name, count * headDim, biased ? bias : undefined);
+    const q = rotate(project(names.q, names.qBias, heads), heads);
+    const k = rotate(project(names.k, names.kBias, kvHeads), kvHeads);
+    const v = project(names.v, names.vBias, kvHeads);
+    const split = [rows, chunk, kvHeads, headDim];
+    const keys = transpose(reshape(k, split), [0, 2, 3, 1]);
+    const values = transpose(reshape(v, split), [0, 2, 1, 3]);
+    outputs[`${cache.key}.new`] = keys;
+    outputs[`${cache.value}.new`] = values;
     // The last layer's output is not needed when only the cache is filled.
     if (!options.scores && layer === config.layers - 1) break;
-    x = add([x, matrix(reshape(mixed!, [rows * chunk, heads * headDim]), names.o, hiddenSize)]);
+    const mixed = attendCache(config, shape, q, {
+      keys,
+      values,
+      cacheMask,
+      cachedKeys: graph.input(cache.key, "float32", [rows, kvHeads, headDim, capacity]),
+      cachedValues: graph.input(cache.value, "float32", [rows, kvHeads, capacity, headDim]),
+    });
+    x = add([x, matrix(mixed, names.o, hiddenSize)]);
     const second = rmsNorm(x, weight(names.postNorm, [hiddenSize]), config.normEpsilon);
     const gate = matrix(second, names.gate, config.intermediateSize);
     const up = matrix(second, names.up, config.intermediateSize);
@@ -92,4 +105,34 @@ export function samplingGraph(
     outputs["probabilities"] = softmax([mul([scores, inverseTemperature])], { axis: -1 });
   }
   return { graph, outputs };
+}
+
+/** Attention over new and cached tokens under one softmax: [rows · chunk, H · d]. Query heads are stacked as in training. */
+function attendCache(
+  config: DecoderConfig,
+  { rows, chunk, capacity }: SamplingShape,
+  q: Value,
+  at: Record<"keys" | "values" | "cacheMask" | "cachedKeys" | "cachedValues", Value>,
+): Value {
+  const { kvHeads, headDim } = config;
+  const group = config.heads / kvHeads;
+  const stacked = group * chunk;
+  const queries = reshape(
+    transpose(reshape(q, [rows, chunk, kvHeads, group, headDim]), [0, 2, 3, 1, 4]),
+    [rows, kvHeads, stacked, headDim],
+  );
+  const scaled = mul([queries, scalarLike(queries, 1 / Math.sqrt(headDim))]);
+  const among = matMul([scaled, at.keys]);
+  const fresh = chunk === 1 ? among : add([among, causalMask(q.graph, group, chunk)]);
+  const cached = add([matMul([scaled, at.cachedKeys]), at.cacheMask]);
+  const start = Math.ceil(chunk / CACHE_STEP) * CACHE_STEP;
+  const gap = expand(scalarLike(q, MASKED), [rows, kvHeads, stacked, start - chunk]);
+  const parts = start === chunk ? [fresh, cached] : [fresh, gap, cached];
+  const weights = softmax([concat(parts, { axis: 3 })], { axis: -1 });
+  const mixed = add([
+    matMul([slice(weights, 3, 0, chunk), at.values]),
+    matMul([slice(weights, 3, start, start + capacity), at.cachedValues]),
+  ]);
+  const apart = transpose(reshape(mixed, [rows, kvHeads, group, chunk, headDim]), [0, 3, 1, 2, 4]);
+  return reshape(apart, [rows * chunk, config.heads * headDim]);
 }

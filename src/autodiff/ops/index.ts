@@ -3,13 +3,7 @@ import type { Op } from "../graph.ts";
 import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
 import { matMul } from "./linear.ts";
-import {
-  groupQueryAttention,
-  logSoftmax,
-  rotaryEmbedding,
-  simplifiedLayerNormalization,
-  softmax,
-} from "./nn.ts";
+import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
 import { reduceLogSumExpOp, reduceMaxOp, reduceMeanOp, reduceSumOp } from "./reduce.ts";
 import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
 
@@ -33,7 +27,6 @@ export const allOps: readonly Op[] = [
   logSoftmax,
   simplifiedLayerNormalization,
   rotaryEmbedding,
-  groupQueryAttention,
 ];
 
 export { allComposites } from "./composites.ts";

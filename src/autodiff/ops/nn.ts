@@ -90,17 +90,3 @@ export const rotaryEmbedding: OpFunction = defineOp({
     },
   ],
 });
-
-/**
- * Grouped-query attention over a key/value cache with rotary positions inside (Ainslie et al., arXiv 2305.13245); used for
- * sampling only, so it has no derivative. Inputs: q [B, C, H·d], k and v [B, C, KV·d], caches [B, KV, P, d] (written in place),
- * last position int32 [B], longest length int32 [1], cos and sin [P, d/2]. The runtime wants d to be a multiple of 16, and
- * B = 1 when C > 1 follows earlier positions.
- */
-export const groupQueryAttention: OpFunction = defineOp({
-  name: "GroupQueryAttention",
-  domain: "com.microsoft",
-  infer: (inputs) => [0, 3, 4].map((i) => ({ dtype: "float32", shape: inputs[i]!.shape })),
-  vjp: ({ inputs }) => inputs.map(() => null),
-  examples: [],
-});

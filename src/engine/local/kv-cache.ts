@@ -1,62 +1,98 @@
 import type { DecoderConfig } from "../../models/config.ts";
 import { cacheNames } from "../../models/sampling-graph.ts";
-import { floats, tensorOf, zeros, type Tensor } from "../../onnx/session.ts";
+import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
-/** Keys and values of all slots: [slots, KV, capacity, d] a layer, written in place by every run. */
+/** Keys and values of all slots, by layer: [slots, KV, d, capacity] and [slots, KV, capacity, d]. Graphs read it, `write` writes it. */
 export interface KvCache {
   /** Positions that each slot holds. */
   readonly capacity: number;
-  /** Tensors over all slots, for a run of one new token each. */
-  readonly all: CacheTensors;
-  /** Tensors over one slot's part of the same memory, for a run of several new tokens. */
-  slot(index: number): CacheTensors;
+  /** Tensors over all slots, by input name. */
+  readonly all: Readonly<Record<string, Tensor>>;
+  /** Tensors over one slot's part of the same memory. */
+  slot(index: number): Readonly<Record<string, Tensor>>;
+  /**
+   * Keeps what a run computed for new tokens.
+   * @param results the run's outputs, over several rows of new tokens.
+   * @param place.row whose results, `place.slot` where they go, `place.at` the first one's position, `place.count` how many to keep.
+   */
+  write(results: Readonly<Record<string, Tensor>>, place: CachePlace): void;
 }
 
-export interface CacheTensors {
-  /** Inputs by name. */
-  feeds: Record<string, Tensor>;
-  /** The same tensors as outputs. */
-  fetches: Record<string, Tensor>;
+export interface CachePlace {
+  row: number;
+  slot: number;
+  at: number;
+  count: number;
 }
 
 export function kvCache(config: DecoderConfig, slots: number, capacity: number): KvCache {
-  const slotShape = [config.kvHeads, capacity, config.headDim];
-  const size = slotShape.reduce((n, axis) => n * axis, 1);
-  const all: CacheTensors = { feeds: {}, fetches: {} };
-  const names = Array.from({ length: config.layers }, (_, layer) =>
-    Object.values(cacheNames(layer)),
-  ).flat();
-  for (const name of names) {
-    const tensor = zeros("float32", [slots, ...slotShape]);
-    all.feeds[name] = tensor;
-    all.fetches[`${name}.next`] = tensor;
-  }
-  const views = Array.from({ length: slots }, (_, index): CacheTensors => {
-    const view: CacheTensors = { feeds: {}, fetches: {} };
-    for (const name of names) {
-      const part = floats(all.feeds[name]!).subarray(index * size, (index + 1) * size);
-      const tensor = tensorOf(part, [1, ...slotShape]);
-      view.feeds[name] = tensor;
-      view.fetches[`${name}.next`] = tensor;
-    }
-    return view;
+  const { kvHeads, headDim } = config;
+  const size = kvHeads * capacity * headDim;
+  const layers = Array.from({ length: config.layers }, (_, layer) => {
+    const { key, value } = cacheNames(layer);
+    return {
+      ...{ key, value },
+      keys: new Float32Array(slots * size),
+      values: new Float32Array(slots * size),
+    };
   });
-  return { capacity, all, slot: (index) => views[index]! };
+  const view = (from: number, count: number): Record<string, Tensor> => {
+    const tensors: Record<string, Tensor> = {};
+    for (const { key, value, keys, values } of layers) {
+      const [begin, end] = [from * size, (from + count) * size];
+      tensors[key] = tensorOf(keys.subarray(begin, end), [count, kvHeads, headDim, capacity]);
+      tensors[value] = tensorOf(values.subarray(begin, end), [count, kvHeads, capacity, headDim]);
+    }
+    return tensors;
+  };
+  const views = Array.from({ length: slots }, (_, index) => view(index, 1));
+  return {
+    capacity,
+    all: view(0, slots),
+    slot: (index) => views[index]!,
+    write(results, { row, slot, at, count }) {
+      for (const { key, value, keys, values } of layers) {
+        const newKeys = floats(results[`${key}.new`]!);
+        const newValues = floats(results[`${value}.new`]!);
+        const chunk = results[`${key}.new`]!.dims[3]!;
+        for (let head = 0; head < kvHeads; head++) {
+          const from = (row * kvHeads + head) * chunk * headDim;
+          const to = (slot * kvHeads + head) * capacity * headDim;
+          values.set(newValues.subarray(from, from + count * headDim), to + at * headDim);
+          for (let i = 0; i < headDim; i++) {
+            const source = from + i * chunk;
+            const target = to + i * capacity + at;
+            for (let t = 0; t < count; t++) keys[target + t] = newKeys[source + t]!;
+          }
+        }
+      }
+    },
+  };
 }
 
 /** A larger cache with the same keys and values. */
-export function growKvCache(config: DecoderConfig, cache: KvCache, capacity: number): KvCache {
-  const [first] = Object.values(cache.all.feeds);
-  const slots = first!.dims[0]!;
+export function growKvCache(
+  config: DecoderConfig,
+  cache: KvCache,
+  slots: number,
+  capacity: number,
+): KvCache {
   const grown = kvCache(config, slots, capacity);
-  const before = cache.capacity * config.headDim;
-  const after = capacity * config.headDim;
-  for (const [name, tensor] of Object.entries(cache.all.feeds)) {
-    const source = floats(tensor);
-    const target = floats(grown.all.feeds[name]!);
-    for (let head = 0; head < slots * config.kvHeads; head++) {
-      target.set(source.subarray(head * before, (head + 1) * before), head * after);
-    }
+  for (let layer = 0; layer < config.layers; layer++) {
+    const { key, value } = cacheNames(layer);
+    const { headDim, kvHeads } = config;
+    copyRows(cache.all[key]!, grown.all[key]!, slots * kvHeads * headDim);
+    copyRows(cache.all[value]!, grown.all[value]!, slots * kvHeads);
   }
   return grown;
+}
+
+/** Copies equal numbers of rows, each to the beginning of a longer one. */
+function copyRows(from: Tensor, to: Tensor, rows: number): void {
+  const source = floats(from);
+  const target = floats(to);
+  const [short, long] = [source.length / rows, target.length / rows];
+  for (let row = 0; row < rows; row++) {
+    target.set(source.subarray(row * short, (row + 1) * short), row * long);
+  }
 }

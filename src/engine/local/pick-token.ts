@@ -20,7 +20,8 @@ export function pickToken(
   stream: Random,
 ): { id: number; logprob: number } {
   const row = probabilities.subarray(offset, offset + size);
-  const biased = options.logitBias === undefined ? row : applyBias(row, options.logitBias);
+  const { logitBias, temperature } = options;
+  const biased = logitBias === undefined ? row : applyBias(row, logitBias, temperature);
   if (options.temperature === 0) {
     let best = 0;
     for (let id = 1; id < size; id++) if (biased[id]! > biased[best]!) best = id;
@@ -65,10 +66,24 @@ function pickAmongLikeliest(
   return { id: chosen, logprob: Math.log(row[chosen]! / mass) };
 }
 
-/** p · e^bias, made a distribution again. */
-function applyBias(row: Float32Array, bias: Readonly<Record<number, number>>): Float32Array {
-  const out = row.slice();
-  for (const [id, value] of Object.entries(bias)) out[Number(id)]! *= Math.exp(value);
+/** Smallest positive float32: what a probability of 0 counts as, so that a bias can still tell forbidden from unlikely. */
+const TINIEST = 2 ** -149;
+
+/**
+ * p · e^(bias/T), made a distribution again: the bias is added to scores, which the temperature then divides. In logarithms,
+ * because a bias of 1000 is a usual way to force a token.
+ */
+function applyBias(
+  row: Float32Array,
+  bias: Readonly<Record<number, number>>,
+  temperature: number,
+): Float32Array {
+  const logs = Float64Array.from(row, (p) => Math.log(Math.max(p, TINIEST)));
+  const divisor = temperature === 0 ? 1 : temperature;
+  for (const [id, value] of Object.entries(bias)) logs[Number(id)]! += value / divisor;
+  let largest = -Infinity;
+  for (const each of logs) largest = Math.max(largest, each);
+  const out = Float32Array.from(logs, (each) => Math.exp(each - largest));
   let total = 0;
   for (const p of out) total += p;
   for (let id = 0; id < out.length; id++) out[id]! /= total;

@@ -106,12 +106,11 @@ export async function makeSampler(
   /** One new token for every active slot. */
   async function step(): Promise<void> {
     const ids = new Int32Array(options.slots);
-    const positions = new Int32Array(options.slots);
+    const positions = new Int32Array(options.slots).fill(-1);
     const inverseTemperature = new Float32Array(options.slots).fill(1);
     for (const { index, active, cached } of slots) {
-      // An idle slot must not make the cache grow.
-      positions[index] = Math.min(cached.length, capacity - 1);
       if (active === null) continue;
+      positions[index] = cached.length;
       ids[index] = active.pending;
       const { temperature } = active.request;
       if (temperature > 0) inverseTemperature[index] = 1 / temperature;
