@@ -34,6 +34,14 @@ export function sampleDeviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, x) => sum + (x - centre) ** 2, 0) / (values.length - 1));
 }
 
+/**
+ * True when there is nothing to compare: no two numbers differ. Estimators test it before they subtract a mean, whose rounding
+ * would leave dust where 0 is meant.
+ */
+export function allEqual(values: readonly number[]): boolean {
+  return values.every((each) => each === values[0]);
+}
+
 /** The scorable rewards of each group. */
 export function rewardsByGroup(trajectories: readonly Rewarded[]): Map<string, number[]> {
   const groups = new Map<string, number[]>();

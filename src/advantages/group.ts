@@ -1,5 +1,11 @@
 import { parseOptions, z } from "../base/schema.ts";
-import { mean, rewardsByGroup, sampleDeviation, type AdvantageEstimator } from "./estimator.ts";
+import {
+  allEqual,
+  mean,
+  rewardsByGroup,
+  sampleDeviation,
+  type AdvantageEstimator,
+} from "./estimator.ts";
 
 const options = z.strictObject({
   /** Divide by the group's deviation, or only subtract its mean (Dr.GRPO). */
@@ -28,7 +34,7 @@ export const groupAdvantage: AdvantageEstimator = {
     const groups = rewardsByGroup(trajectories);
     return trajectories.map(({ groupId, reward }) => {
       const group = groups.get(groupId) ?? [];
-      if (reward === null || group.every((each) => each === group[0])) return 0;
+      if (reward === null || allEqual(group)) return 0;
       const centred = reward - mean(group);
       return scale === "none" ? centred : centred / (sampleDeviation(group) + epsilon);
     });

@@ -1,8 +1,9 @@
 import { z } from "../base/schema.ts";
-import { rewardsByGroup, type AdvantageEstimator } from "./estimator.ts";
+import { allEqual, rewardsByGroup, type AdvantageEstimator } from "./estimator.ts";
 
 /**
- * A = r − mean of the group's other rewards = n / (n − 1) · (r − mean). Groups of one give 0.
+ * A = r − mean of the group's other rewards = n / (n − 1) · (r − mean). Groups of one, and groups of equal
+ * rewards, give exactly 0.
  *
  * Source: RLOO, Ahmadian et al., arXiv 2402.14740. Different here: a group of one gives 0 (verl's two versions disagree).
  *
@@ -18,7 +19,7 @@ export const leaveOneOut: AdvantageEstimator = {
     const groups = rewardsByGroup(trajectories);
     return trajectories.map(({ groupId, reward }) => {
       const group = groups.get(groupId) ?? [];
-      if (reward === null || group.length < 2) return 0;
+      if (reward === null || allEqual(group)) return 0;
       const others = group.reduce((sum, each) => sum + each, 0) - reward;
       return reward - others / (group.length - 1);
     });
