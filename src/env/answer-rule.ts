@@ -4,8 +4,10 @@ import { z } from "../base/schema.ts";
 export const answerRuleSchema = z.strictObject({
   /** Text that is searched: everything the policy wrote, its last message, or the prompt as well. */
   scope: z.enum(["response", "last-message", "prompt-and-response"]).default("response"),
-  /** Regular expression whose first group is the answer; `.` matches line ends. */
-  pattern: z.string(),
+  /** Regular expression whose first group is the answer; `.` matches line ends. A match lies within one message. */
+  pattern: z
+    .string()
+    .refine(hasGroup, "expected a regular expression with a group, such as <answer>(.*?)</answer>"),
   /** Which match counts. */
   pick: z.enum(["first", "last"]).default("last"),
   /** Fewer matches than this are no answer. */
@@ -23,14 +25,24 @@ export function extractAnswer(
   rule: AnswerRule,
   texts: { prompt: string; messages: readonly string[] },
 ): string | null {
-  const response = texts.messages.join("");
+  const { prompt, messages } = texts;
   const searched = {
-    response,
-    "last-message": texts.messages.at(-1) ?? "",
-    "prompt-and-response": texts.prompt + response,
+    response: messages,
+    "last-message": messages.slice(-1),
+    "prompt-and-response": [prompt, ...messages],
   }[rule.scope];
-  const matches = [...searched.matchAll(new RegExp(rule.pattern, "gs"))];
+  const pattern = new RegExp(rule.pattern, "gs");
+  const matches = searched.flatMap((text) => [...text.matchAll(pattern)]);
   if (matches.length < rule.atLeast) return null;
   const match = rule.pick === "first" ? matches[0] : matches.at(-1);
   return match?.[1]?.trim() ?? null;
+}
+
+/** A regular expression with a group; with an empty alternative it matches anything, and shows how many groups it has. */
+function hasGroup(pattern: string): boolean {
+  try {
+    return (new RegExp(`${pattern}|`, "s").exec("")?.length ?? 0) > 1;
+  } catch {
+    return false;
+  }
 }

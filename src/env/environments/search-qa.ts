@@ -1,6 +1,6 @@
-import { InternalError } from "../../base/errors.ts";
+import { ConfigError, InternalError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { parseOptions, quote, z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { budgetSchema } from "../budget.ts";
 import { protocols } from "../protocols/index.ts";
@@ -13,8 +13,18 @@ const options = z.strictObject({
   protocol: partSchema(protocols).prefault("search-r1"),
   tools: z.array(partSchema(tools)).min(1).prefault(["corpus-search"]),
   /** The first message to the policy; {question} and, for strategies that search first, {context} are filled in. */
-  prompt: z.string().default("Question: {question}\n{context}"),
-  budgets: z.array(budgetSchema).default([]),
+  prompt: z
+    .string()
+    .refine((text) => text.includes("{question}"), "expected {question} somewhere in it")
+    .default("Question: {question}\n{context}"),
+  /** At most one per scope. */
+  budgets: z
+    .array(budgetSchema)
+    .refine(
+      (budgets) => new Set(budgets.map(({ scope }) => scope)).size === budgets.length,
+      "expected at most one budget per scope",
+    )
+    .default([]),
   /** What a message without a valid action leads to: the protocol's correction and another turn, or the end. */
   onInvalid: z.enum(["retry", "end"]).default("retry"),
 });
@@ -31,8 +41,18 @@ export const searchQa: EnvironmentPart = {
     const toolbox = settings.tools.map(({ name, ...toolOptions }) =>
       tools.get(name, "environment.tools").create(toolOptions, resources),
     );
-    const renderPrompt = (task: Task, context = ""): string =>
-      settings.prompt.replaceAll("{question}", task.question).replaceAll("{context}", context);
+    const renderPrompt = (task: Task, context = ""): string => {
+      if (context !== "" && !settings.prompt.includes("{context}")) {
+        throw new ConfigError(
+          "RECIPE_BAD_VALUE",
+          `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`,
+        );
+      }
+      // In one go, and not as replacement patterns: a question may itself hold "{context}" or "$&".
+      return settings.prompt.replace(/\{(question|context)\}/g, (_, key) =>
+        key === "question" ? task.question : context,
+      );
+    };
     const search = toolbox.find((tool) => tool.name === "search");
     const environment: Environment = {
       protocol,
