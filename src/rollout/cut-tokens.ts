@@ -11,18 +11,40 @@ export interface CutMessage {
   text: string;
 }
 
-/** Cuts what was sampled where the protocol says the message ends. Ids are kept, never encoded again. */
+/**
+ * Cuts what was sampled where the protocol says the message ends. Ids are kept, never encoded again. An end token right after the
+ * cut stays: it is how the policy says that it has finished, and a policy that is never trained on it does not learn to.
+ */
 export function cutTokens(
   result: SampleResult,
   tokenizer: Tokenizer,
   protocol: Protocol,
 ): CutMessage {
   const { ids, logprobs } = result;
-  const ended = tokenizer.endId !== null && ids.at(-1) === tokenizer.endId;
-  const whole = tokenizer.decode(ended ? ids.slice(0, -1) : ids);
+  const written = ids.at(-1) === tokenizer.endId ? ids.slice(0, -1) : ids;
+  const whole = tokenizer.decode(written);
   const cut = protocol.findCut(whole);
   if (cut === null) return { ids, logprobs, text: whole };
-  let kept = ids.length;
-  while (kept > 1 && tokenizer.decode(ids.slice(0, kept - 1)).length >= cut) kept -= 1;
+  const through = tokensThrough(written, cut, tokenizer);
+  const kept = through === written.length ? ids.length : through;
   return { ids: ids.slice(0, kept), logprobs: logprobs.slice(0, kept), text: whole.slice(0, cut) };
+}
+
+/**
+ * Fewest tokens whose text has a length; the last of them may reach beyond it.
+ * @param length in UTF-16 units, at most that of the whole text.
+ */
+export function tokensThrough(
+  ids: readonly number[],
+  length: number,
+  tokenizer: Tokenizer,
+): number {
+  let low = Math.min(1, ids.length);
+  let high = ids.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (tokenizer.decode(ids.slice(0, middle)).length >= length) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

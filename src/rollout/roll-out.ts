@@ -1,12 +1,12 @@
-import { errorMessage, RolloutError } from "../base/errors.ts";
+import { errorMessage, InternalError, RolloutError } from "../base/errors.ts";
 import { seedFrom } from "../base/random.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
 import { budgetOf } from "../env/budget.ts";
-import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
+import type { Environment, Episode } from "../env/environments/environment.ts";
 import type { SampleResult } from "../engine/engine.ts";
 import { sequenceIds } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import type { CallFinish, EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
 import { cutTokens } from "./cut-tokens.ts";
 import type { Policy } from "./policy.ts";
 import type { Sampling } from "./sampling.ts";
@@ -26,8 +26,8 @@ export interface RolloutOptions {
 
 /** What a strategy changes about a plain rollout. */
 export interface RolloutVariant {
-  /** Passages to show in the prompt. */
-  context?: string;
+  /** Search with the question and show what was found in the prompt. */
+  searchFirst?: boolean;
   /** Text that every completion of the first turn is made to begin with. */
   forcedPrefix?: string;
   /** Turns in which tools run, instead of the environment's budget; 0 goes to the final turn at once. */
@@ -54,11 +54,9 @@ export async function rollOut(
     ...{ answer: null, end: "cancelled", rewards: [], reward: null },
   };
   const episode = environment.start(task, { trajectoryId: options.id, seed: options.seed });
-  const prompt =
-    variant.context === undefined
-      ? episode.prompt
-      : environment.renderPrompt(task, variant.context);
+  let { prompt } = episode;
   try {
+    if (variant.searchFirst === true) prompt = await promptAfterSearch(options);
     trajectory.end = await play({ ...options, variant, trajectory, episode, prompt });
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
@@ -71,6 +69,12 @@ export async function rollOut(
   const messages = trajectory.turns.map(({ text }) => text);
   trajectory.answer = extractAnswer(environment.protocol.answer, { prompt, messages });
   return trajectory;
+}
+
+async function promptAfterSearch(options: RolloutOptions): Promise<string> {
+  const { environment, task, signal } = options;
+  const found = await runTools(signal, () => environment.search(task.question, task, signal));
+  return environment.renderPrompt(task, environment.protocol.renderContext(found));
 }
 
 interface Play extends RolloutOptions {
@@ -96,7 +100,8 @@ async function play(game: Play): Promise<EndReason> {
     const message = await writeMessage(game, turn, next);
     if (message === null) return "context-limit";
     const text = turn === 0 ? (variant.forcedPrefix ?? "") + message : message;
-    const result = await stepEpisode(game, text, final);
+    const { episode, signal } = game;
+    const result = await runTools(signal, () => episode.step(text, { final, signal }));
     const { actions, problems, observations, end, reply } = result;
     trajectory.turns.push({
       call: trajectory.calls.length - 1,
@@ -114,6 +119,7 @@ async function play(game: Play): Promise<EndReason> {
 /** Asks the policy for a message and records the call. @returns its text up to the cut; null when the context is full. */
 async function writeMessage(game: Play, turn: number, added: Segment[]): Promise<string | null> {
   const { policy, environment, trajectory, task, sampling } = game;
+  game.signal.throwIfAborted();
   const { tokenizer } = policy;
   const turnTokens = budgetOf(environment.budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
   const context = budgetOf(environment.budgets, "context");
@@ -125,15 +131,18 @@ async function writeMessage(game: Play, turn: number, added: Segment[]): Promise
     ...(parent === null ? [] : sequenceIds(trajectory.calls, parent)),
     ...added.flatMap(({ ids }) => ids),
   ];
-  if (promptIds.length + 1 > room) {
-    if (context?.onExhausted !== "drop-oldest") return null;
+  // A whole message must fit, or half of a context that is not even that long.
+  const shown = room - Math.min(turnTokens, Math.floor(room / 2));
+  if (context?.onExhausted === "drop-oldest" && promptIds.length > shown) {
     // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
-    promptIds = promptIds.slice(-Math.max(1, room - turnTokens));
+    promptIds = promptIds.slice(-shown);
     parent = null;
-    prompt = [segment("environment", promptIds)];
+    prompt = [segment("template", promptIds)];
   }
+  const space = room - promptIds.length;
+  if (space < 1) return null;
   const result = await policy.complete({
-    ...{ promptIds, maxTokens: Math.min(turnTokens, room - promptIds.length), ...sampling },
+    ...{ promptIds, maxTokens: Math.min(turnTokens, space), ...sampling },
     stopIds: tokenizer.endId === null ? [] : [tokenizer.endId],
     stopStrings: environment.protocol.stopStrings,
     seed: seedFrom(game.seed, turn),
@@ -144,21 +153,23 @@ async function writeMessage(game: Play, turn: number, added: Segment[]): Promise
   trajectory.calls.push({
     ...{ parent, role: policy.role, policyVersion: policy.version, prompt },
     completion: [{ owner: "policy", ids, logprobs }],
-    finish: finishOf(result, ids.length),
+    finish: finishOf(result, ids.length, space < turnTokens),
   });
   return text;
 }
 
-function finishOf({ finish, ids }: SampleResult, kept: number): SampleResult["finish"] {
-  return kept < ids.length ? "stop" : finish;
+function finishOf({ finish, ids }: SampleResult, kept: number, cramped: boolean): CallFinish {
+  if (kept < ids.length) return "stop";
+  return finish === "length" && cramped ? "context" : finish;
 }
 
-async function stepEpisode(game: Play, text: string, final: boolean): Promise<StepResult> {
-  const { episode, signal } = game;
+/** A tool's failure is the trajectory's; an interruption and a bug are not. */
+async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
-    return await episode.step(text, { final, signal });
+    return await work();
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof InternalError) throw error;
     throw new RolloutError("TOOL_FAILED", `tool: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import type { Registry } from "../base/registry.ts";
 import { rewards } from "../rewards/index.ts";
 import type { Reward, RewardResult, Scored } from "../rewards/reward.ts";
 
@@ -12,20 +13,21 @@ export interface WeightedReward {
 /**
  * Scores trajectories in place: every reward by name (and address), and their weighted sum. A trajectory that ended in an error,
  * or one that any weighted reward cannot score, has reward null.
+ *
+ * @param registry where names are looked up.
  */
 export async function scoreTrajectories(
   scored: readonly Scored[],
   weighted: readonly WeightedReward[],
+  registry: Registry<Reward> = rewards,
 ): Promise<void> {
   const totals = scored.map(({ trajectory }): number | null =>
     trajectory.error === undefined ? 0 : null,
   );
   for (const { name, weight, options } of weighted) {
-    const reward = rewards.get(name, "rewards");
-    const results = await scoreByScope(reward, scored, options);
-    results.forEach((result, i) => {
-      const { trajectory } = scored[i]!;
-      for (const value of addressed(name, result)) {
+    const results = await scoreByScope(registry.get(name, "rewards"), scored, options);
+    scored.forEach(({ trajectory }, i) => {
+      for (const value of addressed(name, results[i] ?? null)) {
         trajectory.rewards.push(value);
         const total = totals[i] ?? null;
         if (weight === 0) continue;
@@ -42,19 +44,17 @@ async function scoreByScope(
   options: Record<string, unknown>,
 ): Promise<RewardResult[]> {
   if (reward.scope !== "group") return reward.score(scored, options);
-  const results: RewardResult[] = [];
-  const groups = new Map<string, number[]>();
-  scored.forEach(({ trajectory: { groupId } }, i) =>
-    groups.set(groupId, [...(groups.get(groupId) ?? []), i]),
-  );
-  for (const members of groups.values()) {
-    const part = await reward.score(
-      members.map((i) => scored[i]!),
-      options,
-    );
-    members.forEach((i, k) => (results[i] = part[k] ?? null));
+  const groups = new Map<string, Scored[]>();
+  for (const each of scored) {
+    const { groupId } = each.trajectory;
+    groups.set(groupId, [...(groups.get(groupId) ?? []), each]);
   }
-  return results;
+  const results = new Map<Scored, RewardResult>();
+  for (const members of groups.values()) {
+    const part = await reward.score(members, options);
+    members.forEach((each, k) => results.set(each, part[k] ?? null));
+  }
+  return scored.map((each) => results.get(each) ?? null);
 }
 
 function addressed(name: string, result: RewardResult): Scored["trajectory"]["rewards"] {

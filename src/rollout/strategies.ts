@@ -1,21 +1,26 @@
 import { registry, type Part } from "../base/registry.ts";
+import { budgetOf } from "../env/budget.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { rollOut, type RolloutOptions } from "./roll-out.ts";
 
 /** A way of answering a question with a policy and an environment. */
 export interface Strategy extends Part {
+  /** Whether it ever uses the environment's search; one that does not needs no corpus. */
+  readonly searches: boolean;
   run(options: RolloutOptions): Promise<Trajectory>;
 }
 
 const agent: Strategy = {
   name: "agent",
   summary: "The policy searches as it sees fit, over several turns.",
+  searches: true,
   run: (options) => rollOut(options),
 };
 
 const direct: Strategy = {
   name: "direct",
   summary: "No search: the policy answers from the question alone.",
+  searches: false,
   run: (options) => {
     const { answerOpening } = options.environment.protocol;
     return rollOut(options, { maxTurns: 0, forcedPrefix: answerOpening });
@@ -25,13 +30,20 @@ const direct: Strategy = {
 const rag: Strategy = {
   name: "rag",
   summary: "One search with the question itself; the policy answers from its passages.",
-  run: async (options) => {
-    const { environment, task, signal } = options;
-    const { protocol } = environment;
-    const context = protocol.renderContext(await environment.search(task.question, task, signal));
-    return rollOut(options, { maxTurns: 0, context, forcedPrefix: protocol.answerOpening });
+  run: (options) => {
+    const { answerOpening } = options.environment.protocol;
+    return rollOut(options, { maxTurns: 0, searchFirst: true, forcedPrefix: answerOpening });
   },
 };
+
+/** As much of the passages as an observation may show. */
+function shownText(text: string, { environment, policy }: RolloutOptions): string {
+  const limit = budgetOf(environment.budgets, "observation")?.limit;
+  const ids = policy.tokenizer.encode(text);
+  return limit === undefined || ids.length <= limit
+    ? text
+    : policy.tokenizer.decode(ids.slice(0, limit));
+}
 
 /** All inference strategies. */
 export const strategies = registry<Strategy>("strategy", [agent, direct, rag]);
