@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   INDEX_MISSING: "A folder that was named as an index holds none.",
   INDEX_VERSION: "An index has a format that this version does not read.",
   JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
+  LOSS_FIELD_MISSING: "A row to learn from lacks numbers that its loss reads.",
   MODEL_CONFIG_UNSUPPORTED:
     "A config.json asks for an architecture or option that this decoder does not have.",
   PART_TWICE: "Two parts of one kind share a name.",
@@ -52,6 +53,7 @@ export const ERROR_CODES = {
   SCORE_MISSED: "A score required with --require was missed.",
   SCORE_UNAVAILABLE:
     "A required score could not be computed: nothing to evaluate, or its judge is down.",
+  RUN_NOTHING_LEFT: "A run was resumed whose last step is done.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
   SHAPE_BROADCAST: "Two tensor shapes do not broadcast.",

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../base/files.ts";
-import { openJsonl, type JsonlWriter } from "../base/jsonl.ts";
+import { openJsonl, readJsonl, type JsonlWriter } from "../base/jsonl.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { toYaml } from "./resolved-yaml.ts";
 import type { ResolvedSettings } from "./settings.ts";
@@ -21,20 +21,20 @@ export interface RunFolder {
   /** One line per trajectory in `trajectories/step-N.jsonl`. */
   trajectories(step: number, trajectories: readonly Trajectory[]): Promise<void>;
   checkpoint(step: number): string;
-  /** Writes `eval/<name>.json`. */
-  evaluation(name: string, result: unknown): Promise<void>;
+  /** Writes `eval/<name>.json`, and its rows, one line each, to `eval/<name>.rows.jsonl`. */
+  evaluation(name: string, summary: unknown, rows: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * Makes the folder and writes what is known at the start.
+ * @param given.afterStep metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openRunFolder(
   path: string,
   resolved: ResolvedSettings,
-  hashes: Readonly<Record<string, string>>,
-  version: string,
+  given: { version: string; hashes?: Readonly<Record<string, string>>; afterStep?: number },
 ): Promise<RunFolder> {
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
@@ -49,10 +49,10 @@ export async function openRunFolder(
   }
   await writeFileAtomic(join(path, "recipe.resolved.yaml"), toYaml(resolved));
   await writeJson(join(path, "manifest.json"), {
-    agentrl: version,
+    agentrl: given.version,
     recipe: resolved.recipe.name,
     tier: resolved.tier,
-    hashes,
+    hashes: given.hashes ?? {},
     machine: {
       node: process.version,
       platform: `${platform()}-${process.arch}`,
@@ -61,7 +61,9 @@ export async function openRunFolder(
       memoryBytes: totalmem(),
     },
   });
-  const log: JsonlWriter = await openJsonl(join(path, "metrics.jsonl"));
+  const metricsFile = join(path, "metrics.jsonl");
+  await keepMetrics(metricsFile, given.afterStep ?? 0);
+  const log: JsonlWriter = await openJsonl(metricsFile);
   return {
     path,
     metrics: (step, data, timing) => log.append({ step, data, timing }),
@@ -70,9 +72,24 @@ export async function openRunFolder(
       await writeFileAtomic(join(path, "trajectories", `step-${step}.jsonl`), lines);
     },
     checkpoint: (step) => join(path, "checkpoints", `step-${step}`),
-    evaluation: (name, result) => writeJson(join(path, "eval", `${name}.json`), result),
+    evaluation: async (name, summary, rows) => {
+      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+      await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
+      await writeJson(join(path, "eval", `${name}.json`), summary);
+    },
     close: () => log.close(),
   };
+}
+
+/** Keeps the lines of a log up to a step; a log that is not there is none. */
+async function keepMetrics(file: string, lastStep: number): Promise<void> {
+  const kept: string[] = [];
+  if (existsSync(file)) {
+    for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
+      if ((value as { step: number }).step <= lastStep) kept.push(`${JSON.stringify(value)}\n`);
+    }
+  }
+  await writeFileAtomic(file, kept.join(""));
 }
 
 /** The newest complete checkpoint of a run folder: its path and step; null when there is none. */

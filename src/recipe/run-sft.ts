@@ -33,7 +33,7 @@ export async function runSft(
       `${resolved.recipe.path}: has no "sft"; add supervised stages, or use agentrl train.`,
     );
   }
-  const run = await openRunFolder(out, resolved, {}, version);
+  const run = await openRunFolder(out, resolved, { version });
   let model = policyFolder(settings.policy.from);
   if (settings.policy.fresh !== undefined) {
     model = run.checkpoint(0);

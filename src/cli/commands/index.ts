@@ -4,11 +4,13 @@ import { doctorCommand } from "./doctor.ts";
 import { indexCommand } from "./index-command.ts";
 import { recipesCommand } from "./recipes.ts";
 import { scoreCommand } from "./score.ts";
+import { sftCommand } from "./sft.ts";
+import { trainCommand } from "./train.ts";
 
 /** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand] },
-  { title: "Training", commands: [] },
+  { title: "Training", commands: [sftCommand, trainCommand] },
   { title: "Measuring", commands: [scoreCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];

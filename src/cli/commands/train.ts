@@ -1,0 +1,154 @@
+import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
+import type { OnPolicyStep } from "../../train/on-policy.ts";
+import type { TrainResult } from "../../recipe/run-train.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { packageVersion } from "../package-info.ts";
+import { startProgress, type Progress } from "../progress.ts";
+import {
+  addRecipeOptions,
+  defaultRunFolder,
+  settingsOf,
+  type RecipeFlags,
+} from "../recipe-options.ts";
+import { table } from "../table.ts";
+
+/** `agentrl train`: a recipe's reinforcement learning, evaluated before and after. */
+export const trainCommand: CliCommand = {
+  name: "train",
+  register(program, context) {
+    addRecipeOptions(
+      program
+        .command("train")
+        .summary("train a policy with reinforcement learning")
+        .description(
+          "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
+        ),
+      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+    )
+      .option("--resume", "go on from the newest checkpoint of the run folder")
+      .action(async (flags: RecipeFlags & { resume?: true }) => {
+        const { runTrain } = await import("../../recipe/run-train.ts");
+        const resolved = await settingsOf(flags);
+        const out = flags.out ?? defaultRunFolder(resolved);
+        const watch = watcher(context);
+        context.note(
+          `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
+        );
+        try {
+          const result = await runTrain(resolved, {
+            ...{ out, version: packageVersion(), signal: context.signal },
+            ...{ resume: flags.resume === true, ...watch.observer },
+          });
+          if (flags.json === true) context.out(JSON.stringify(asJson(result)));
+          else context.out(asText(result));
+        } finally {
+          watch.stop();
+        }
+      });
+  },
+};
+
+/** Columns of the step table: heading, metric, and how it is written. */
+const COLUMNS: readonly (readonly [string, string, (value: number) => string])[] = [
+  ["reward", "rollout/reward_mean", (v) => v.toFixed(3)],
+  ["EM", "reward/exact-match", (v) => v.toFixed(3)],
+  ["searches", "rollout/searches", (v) => v.toFixed(2)],
+  ["answered", "rollout/answer_rate", (v) => v.toFixed(2)],
+  ["entropy", "rollout/entropy", (v) => v.toFixed(3)],
+  ["KL", "losses/kl", (v) => v.toFixed(4)],
+  ["flat groups", "rollout/zero_variance_share", (v) => v.toFixed(2)],
+];
+
+function watcher(context: CliContext): { observer: object; stop(): void } {
+  let progress: Progress | null = null;
+  let rows = 0;
+  const stop = (): void => {
+    progress?.stop();
+    progress = null;
+  };
+  const observer = {
+    onEvaluationStart: (name: string, total: number) => {
+      stop();
+      progress = startProgress(context, { label: `evaluating ${name}`, total, unit: "questions" });
+    },
+    onEvaluationProgress: ({ done, em }: { done: number; em: number }) => {
+      progress?.update(done, `EM ${em.toFixed(3)}`);
+    },
+    onEvaluation: (name: string, { metrics, n }: EvaluationSummary) => {
+      stop();
+      context.note(`${name} training: EM ${metrics.em.toFixed(3)} on ${n} held-out questions`);
+    },
+    onStep: (step: OnPolicyStep & { totalSteps: number }) => {
+      const digits = String(step.totalSteps).length;
+      const heads = ["step".padStart(2 * digits + 1), ...COLUMNS.map(([head]) => head), "tokens/s"];
+      if (rows === 0) {
+        context.note(heads.join("  "));
+        progress = startProgress(context, {
+          label: "training",
+          total: step.totalSteps,
+          unit: "steps",
+        });
+      }
+      rows += 1;
+      const seconds = (step.timings.rollout + step.timings.update) / 1000;
+      const cells = [
+        `${String(step.step).padStart(digits)}/${step.totalSteps}`,
+        ...COLUMNS.map(([, metric, write]) => write(step.metrics[metric] ?? 0)),
+        ((step.tokens.sampled + step.tokens.trained) / seconds).toFixed(0),
+      ];
+      context.note(cells.map((cell, i) => cell.padStart(heads[i]?.length ?? 0)).join("  "));
+      progress?.update(step.step);
+    },
+  };
+  return { observer, stop };
+}
+
+function asJson({ run, steps, checkpoint, wallSeconds, eval: evaluations }: TrainResult): unknown {
+  const { before, after } = evaluations;
+  const flat = ({ n, metrics, groups }: EvaluationSummary): unknown => ({ n, ...metrics, groups });
+  return {
+    run,
+    steps,
+    checkpoint,
+    wallSeconds,
+    eval: { before: flat(before), after: flat(after) },
+  };
+}
+
+const SUMMARY: readonly (readonly [string, keyof EvaluationSummary["metrics"], number])[] = [
+  ["EM", "em", 3],
+  ["F1", "f1", 3],
+  ["cover-EM", "cover_em", 3],
+  ["searches / question", "searches", 2],
+  ["answer rate", "answer_rate", 3],
+  ["format rate", "format_rate", 3],
+];
+
+function asText({
+  run,
+  steps,
+  checkpoint,
+  wallSeconds,
+  eval: { before, after },
+}: TrainResult): string {
+  const change = (b: number, a: number, digits: number): string[] => [
+    ...[b.toFixed(digits), a.toFixed(digits)],
+    `${a >= b ? "+" : "−"}${Math.abs(a - b).toFixed(digits)}`,
+  ];
+  const metricRows = SUMMARY.map(([label, key, digits]) => {
+    return [label, ...change(before.metrics[key] ?? 0, after.metrics[key] ?? 0, digits)];
+  });
+  const hopRows = Object.entries(before.groups.hops).map(([hops, group]) => {
+    const then = after.groups.hops[hops];
+    return [`EM, ${hops}`, ...change(group.metrics.em, then?.metrics.em ?? 0, 3)];
+  });
+  const head = [`${after.n} questions`, "before", "after", "change"];
+  const align = ["left", "right", "right", "right"] as const;
+  return [
+    table([...metricRows, ...hopRows], { head, align: [...align] }),
+    "",
+    `${steps} steps in ${wallSeconds.toFixed(0)} s`,
+    `checkpoint  ${checkpoint}`,
+    `run         ${run}`,
+  ].join("\n");
+}

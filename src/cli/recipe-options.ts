@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import { loadRecipe, selectTier } from "../recipe/recipe-file.ts";
+import {
+  checkSettings,
+  parseSet,
+  resolveSettings,
+  type Override,
+  type ResolvedSettings,
+} from "../recipe/settings.ts";
+import type { Settings } from "../recipe/settings-schema.ts";
+import { jsonOption, outOption, seedOption, setOption } from "./options.ts";
+
+/** Flags of every command that runs a recipe. */
+export interface RecipeFlags {
+  recipe: string;
+  tier?: string;
+  seed?: number;
+  set?: string[];
+  out?: string;
+  json?: true;
+}
+
+/** Adds the flags of `RecipeFlags`. */
+export function addRecipeOptions(command: Command, out: string): Command {
+  return command
+    .requiredOption("--recipe <name>", "name of a shipped recipe, or a path")
+    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .addOption(seedOption())
+    .addOption(setOption())
+    .addOption(outOption(out))
+    .addOption(jsonOption());
+}
+
+/**
+ * A recipe's settings with `--set` and `--seed` on top.
+ * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
+ */
+export async function settingsOf(flags: RecipeFlags): Promise<ResolvedSettings<Settings>> {
+  // The schema names every part: loaded when a recipe is run, not for --help.
+  const { settingsSchema } = await import("../recipe/settings-schema.ts");
+  const recipe = await loadRecipe(flags.recipe);
+  const tier = selectTier(recipe, flags.tier);
+  const overrides: Override[] = (flags.set ?? []).map(parseSet);
+  if (flags.seed !== undefined)
+    overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
+  return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+}
+
+/** `runs/<recipe>-<tier>-seed<N>`: the run folder when --out names none. */
+export function defaultRunFolder({ recipe, tier, settings }: ResolvedSettings<Settings>): string {
+  return `runs/${recipe.name}-${tier}-seed${settings.seed}`;
+}

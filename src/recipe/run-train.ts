@@ -1,0 +1,188 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { readJson, sha256File } from "../base/files.ts";
+import type { Dataset } from "../data/datasets.ts";
+import type { LocalEngine } from "../engine/local/local-engine.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
+import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import { enginePolicy } from "../rollout/policy.ts";
+import { algorithms } from "../train/index.ts";
+import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
+import {
+  environmentOver,
+  openEngine,
+  openNamedDataset,
+  policyFolder,
+  retrieverOver,
+  weightedRewards,
+} from "./assemble.ts";
+import { newestCheckpoint, openRunFolder, type RunFolder } from "./run-folder.ts";
+import type { Settings } from "./settings-schema.ts";
+import type { ResolvedSettings } from "./settings.ts";
+
+/** What a run tells whoever watches it. */
+export interface TrainObserver {
+  onEvaluationStart?: (name: "before" | "after", questions: number) => void;
+  onEvaluationProgress?: (progress: { done: number; total: number; em: number }) => void;
+  onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
+  onStep?: (step: OnPolicyStep & { totalSteps: number }) => void;
+}
+
+export interface RunTrainOptions extends TrainObserver {
+  /** Run folder. */
+  out: string;
+  /** Go on from the folder's newest checkpoint. */
+  resume?: boolean;
+  version: string;
+  signal: AbortSignal;
+}
+
+export interface TrainResult {
+  run: string;
+  /** Steps done in all. */
+  steps: number;
+  checkpoint: string;
+  wallSeconds: number;
+  eval: { before: EvaluationSummary; after: EvaluationSummary };
+}
+
+/**
+ * Trains as a recipe says: evaluates before, trains, evaluates after on the same held-out questions, and writes the run folder.
+ * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume.
+ */
+export async function runTrain(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+): Promise<TrainResult> {
+  const begun = performance.now();
+  const { settings } = resolved;
+  const { algorithm } = settings;
+  if (algorithm === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
+    );
+  }
+  const from = options.resume === true ? await newestCheckpoint(options.out) : null;
+  const steps = (algorithm as unknown as OnPolicyOptions).steps;
+  if (from !== null && from.step >= steps) {
+    throw new ConfigError(
+      "RUN_NOTHING_LEFT",
+      `${options.out}: its newest checkpoint is step ${from.step} of ${steps}; nothing is left to do. Raise algorithm.steps, or evaluate ${from.path}.`,
+    );
+  }
+  const model = policyFolder(settings.policy.from);
+  const train = await openNamedDataset(settings.dataset);
+  const held = await openNamedDataset(settings.evaluation.dataset);
+  const run = await openRunFolder(options.out, resolved, {
+    version: options.version,
+    afterStep: from?.step ?? 0,
+    hashes: {
+      policy: await sha256File(join(model, "model.safetensors")),
+      dataset: train.fingerprint,
+      evaluationDataset: held.fingerprint,
+    },
+  });
+  const engine = await openEngine(settings, model);
+  const session: TrainSession = { settings, options, run, engine, train, held };
+  try {
+    // The reference is what training starts from, also in a resumed run.
+    if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
+      await engine.keepAs("reference");
+    const before = await evaluation(session, "before", from !== null);
+    if (from !== null) await engine.load(from.path);
+    const environment = environmentOver(await retrieverOver(train, settings), settings);
+    await learn(session, environment, from?.step ?? 0);
+    const after = await evaluation(session, "after", false);
+    return {
+      ...{ run: options.out, steps, checkpoint: run.checkpoint(steps) },
+      wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
+      eval: { before, after },
+    };
+  } finally {
+    await engine.close();
+    await run.close();
+  }
+}
+
+interface TrainSession {
+  settings: Settings;
+  options: RunTrainOptions;
+  run: RunFolder;
+  engine: LocalEngine;
+  train: Dataset;
+  held: Dataset;
+}
+
+async function learn(
+  session: TrainSession,
+  environment: Environment,
+  firstStep: number,
+): Promise<void> {
+  const { settings, options, run, engine, train } = session;
+  const { name, ...given } = settings.algorithm!;
+  const algorithmOptions = given as unknown as OnPolicyOptions;
+  let done = firstStep;
+  let saved = firstStep;
+  const save = async (): Promise<void> => {
+    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
+    saved = done;
+  };
+  try {
+    await trainOnPolicy({
+      ...{ algorithm: algorithms.get(name, "algorithm"), options: algorithmOptions },
+      ...{ engine, environment, firstStep, policy: enginePolicy(engine, engine.tokenizer) },
+      ...{
+        tasks: await train.tasks(),
+        rewards: weightedRewards(settings),
+        sampling: settings.sampling,
+      },
+      ...{ seed: settings.seed, signal: options.signal },
+      onStep: async (step) => {
+        done = step.step;
+        const { rollout, update } = step.timings;
+        const perSecond = ((step.tokens.sampled + step.tokens.trained) / (rollout + update)) * 1000;
+        await run.metrics(step.step, step.metrics, { ...step.timings, tokensPerSecond: perSecond });
+        await run.trajectories(step.step, step.trajectories);
+        if (done % settings.checkpointEvery === 0) await save();
+        options.onStep?.({ ...step, totalSteps: algorithmOptions.steps });
+      },
+    });
+  } finally {
+    // Only whole steps are behind the weights: an interruption is noticed between updates.
+    await save();
+  }
+}
+
+/** Evaluates the engine's weights on the held-out questions; a resumed run reads the result that it has. */
+async function evaluation(
+  { settings, options, run, engine, held }: TrainSession,
+  name: "before" | "after",
+  known: boolean,
+): Promise<EvaluationSummary> {
+  const file = join(run.path, "eval", `${name}.json`);
+  if (known && existsSync(file)) return (await readJson(file)) as EvaluationSummary;
+  const { strategy, sampling, samplesPerTask } = settings.evaluation;
+  const tasks = await held.tasks();
+  options.onEvaluationStart?.(name, tasks.length);
+  const result = await evaluatePolicy({
+    ...{
+      policy: enginePolicy(engine, engine.tokenizer),
+      tasks,
+      strategy,
+      sampling,
+      samplesPerTask,
+    },
+    environment: environmentOver(await retrieverOver(held, settings), settings),
+    ...{ seed: settings.seed, signal: options.signal },
+    onProgress: (progress) => options.onEvaluationProgress?.(progress),
+  });
+  const { rows, ...summary } = result;
+  await run.evaluation(name, summary, rows);
+  options.onEvaluation?.(name, summary);
+  return summary;
+}
