@@ -74,7 +74,15 @@ export async function rollOut(
 async function promptAfterSearch(options: RolloutOptions): Promise<string> {
   const { environment, task, signal } = options;
   const found = await runTools(signal, () => environment.search(task.question, task, signal));
-  return environment.renderPrompt(task, environment.protocol.renderContext(found));
+  const text = cutToObservation(found.text, options);
+  return environment.renderPrompt(task, environment.protocol.renderContext({ ...found, text }));
+}
+
+/** As much of the passages as one observation may show. */
+function cutToObservation(text: string, { environment, policy }: RolloutOptions): string {
+  const limit = budgetOf(environment.budgets, "observation")?.limit ?? Infinity;
+  const ids = policy.tokenizer.encode(text);
+  return ids.length <= limit ? text : policy.tokenizer.decode(ids.slice(0, limit));
 }
 
 interface Play extends RolloutOptions {

@@ -1,5 +1,4 @@
 import { registry, type Part } from "../base/registry.ts";
-import { budgetOf } from "../env/budget.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { rollOut, type RolloutOptions } from "./roll-out.ts";
 
@@ -30,20 +29,12 @@ const direct: Strategy = {
 const rag: Strategy = {
   name: "rag",
   summary: "One search with the question itself; the policy answers from its passages.",
+  searches: true,
   run: (options) => {
     const { answerOpening } = options.environment.protocol;
     return rollOut(options, { maxTurns: 0, searchFirst: true, forcedPrefix: answerOpening });
   },
 };
-
-/** As much of the passages as an observation may show. */
-function shownText(text: string, { environment, policy }: RolloutOptions): string {
-  const limit = budgetOf(environment.budgets, "observation")?.limit;
-  const ids = policy.tokenizer.encode(text);
-  return limit === undefined || ids.length <= limit
-    ? text
-    : policy.tokenizer.decode(ids.slice(0, limit));
-}
 
 /** All inference strategies. */
 export const strategies = registry<Strategy>("strategy", [agent, direct, rag]);

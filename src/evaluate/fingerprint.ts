@@ -1,0 +1,49 @@
+import { sha256 } from "../base/files.ts";
+
+/** Everything under which a result was measured, apart from the policy: results of unlike parts are not comparable. */
+export interface ProtocolParts {
+  /** Fingerprint of questions and passages. */
+  dataset: string;
+  /** How many of its questions, from the start. */
+  questions: number;
+  /** Fingerprint of corpus, analyzer and ranking. */
+  retriever: string;
+  /** Passages shown per search, by tool. */
+  topK: Record<string, number>;
+  /** Inference strategy. */
+  strategy: string;
+  /** Environment with protocol, tools, budgets: its settings, every default spelt out. */
+  environment: unknown;
+  /** The prompt template. */
+  prompt: string;
+  sampling: unknown;
+  /** Version of the metrics. */
+  metrics: string;
+}
+
+/** A protocol's parts and their hash. */
+export interface Fingerprint {
+  /** Twelve hexadecimal digits. */
+  hex: string;
+  parts: ProtocolParts;
+}
+
+/**
+ * The hash that a result carries.
+ * @example fingerprintOf(parts).hex // "3f0c91be6a27", however the keys of `environment` are ordered
+ */
+export function fingerprintOf(parts: ProtocolParts): Fingerprint {
+  return { hex: shortHash(parts), parts };
+}
+
+/** Twelve hexadecimal digits that change with any value inside, not with the order of keys. */
+export function shortHash(value: unknown): string {
+  return sha256(JSON.stringify(sorted(value))).slice(0, 12);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item)]));
+}

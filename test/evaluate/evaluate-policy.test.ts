@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { environments } from "../../src/env/environments/index.ts";
+import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate-policy.ts";
+import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
+import { buildBm25 } from "../../src/retrieval/bm25.ts";
+import { type CompletionRequest, type Policy, scriptedPolicy } from "../../src/rollout/policy.ts";
+import { GREEDY } from "../../src/rollout/sampling.ts";
+import { makeTokenizer } from "../../src/text/tokenizer.ts";
+import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
+import type { Task } from "../../src/trajectory/task.ts";
+
+const files = wordTokenizer({ words: [], specials: ["<end>", "<pad>"] });
+const tokenizer = makeTokenizer(files.tokenizer, files.config, "test");
+const retriever = buildBm25([
+  { id: "1", title: "Oslo", text: "Oslo is the capital of Norway." },
+  { id: "2", title: "Lima", text: "Lima is the capital of Peru." },
+]);
+const settings = {
+  budgets: [
+    { scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" },
+    { scope: "observation", unit: "tokens", limit: 60, onExhausted: "cut" },
+  ],
+};
+const environment = environments.get("search-qa", "test").create(settings, { retriever });
+
+const task = (id: string, question: string, answer: string, hops?: number): Task => ({
+  ...{ id, question, references: [answer], source: "test" },
+  annotations: hops === undefined ? {} : { hops, type: hops === 1 ? "single" : "bridge" },
+});
+const tasks = [
+  task("a", "capital of Norway?", "Oslo", 1),
+  task("b", "capital of Peru?", "Lima", 2),
+  task("c", "capital of Chad?", "N'Djamena"),
+];
+
+/** Searches once with the question, then answers Oslo. */
+const searcher = ({ turns, task: { question } }: CompletionRequest): string =>
+  turns.length === 0 ? `<search>${question}</search>` : "<answer>Oslo</answer>";
+
+const evaluate = (
+  write: (request: CompletionRequest) => string,
+  more: Partial<EvaluatePolicyOptions> = {},
+) =>
+  evaluatePolicy({
+    policy: scriptedPolicy(tokenizer, write),
+    ...{ environment, tasks, strategy: "agent", sampling: GREEDY, seed: 1 },
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+describe("evaluatePolicy", () => {
+  it("scores every question and counts what it took", async () => {
+    const { n, metrics, rows, ends, errors } = await evaluate(searcher);
+    expect({ n, errors, ends }).toEqual({ n: 3, errors: 0, ends: { answered: 3 } });
+    expect(metrics).toMatchObject({ em: 1 / 3, f1: 1 / 3, cover_em: 1 / 3 });
+    expect(metrics).toMatchObject({ searches: 1, turns: 2, answer_rate: 1, format_rate: 1 });
+    expect(rows[0]).toEqual({
+      ...{ id: "a", sample: 0, question: "capital of Norway?", references: ["Oslo"] },
+      ...{ answer: "Oslo", em: 1, f1: 1, cover_em: 1, searches: 1, turns: 2, end: "answered" },
+      // Bytes of both messages and their end tokens.
+      ...{ formatOk: true, tokens: "<search>capital of Norway?</search>".length + 22 },
+      ...{ hops: 1, type: "single" },
+    });
+  });
+
+  it("groups by hops and by type, leaving out questions that do not say theirs", async () => {
+    const { groups } = await evaluate(searcher);
+    expect(groups.hops).toMatchObject({
+      "1-hop": { n: 1, metrics: { em: 1, searches: 1 } },
+      "2-hop": { n: 1, metrics: { em: 0 } },
+    });
+    expect(Object.keys(groups.type)).toEqual(["bridge", "single"]);
+  });
+
+  it("counts messages without a valid action, and questions without an answer", async () => {
+    const { metrics, rows } = await evaluate(({ task: { id } }) =>
+      id === "a" ? "<answer>Oslo</answer>" : "hm",
+    );
+    expect(metrics).toMatchObject({ em: 1 / 3, answer_rate: 1 / 3, format_rate: 1 / 3 });
+    expect(rows.map(({ turns, end }) => [turns, end])).toEqual([
+      [1, "answered"],
+      [3, "turn-limit"],
+      [3, "turn-limit"],
+    ]);
+  });
+
+  it("asks directly without any search, and by rag with passages that fit the budget", async () => {
+    const prompts: string[] = [];
+    const policy: Policy = {
+      ...scriptedPolicy(tokenizer, () => "Oslo</answer>"),
+      complete: (request) => {
+        prompts.push(tokenizer.decode(request.promptIds));
+        return scriptedPolicy(tokenizer, () => "Oslo</answer>").complete(request);
+      },
+    };
+    const direct = await evaluate(searcher, { policy, strategy: "direct" });
+    expect(direct.metrics).toMatchObject({ em: 1 / 3, searches: 0, turns: 1, format_rate: 1 });
+    expect(prompts[0]).toBe("Question: capital of Norway?\n<answer>");
+    await evaluate(searcher, { policy, strategy: "rag" });
+    const shown = "Doc 1(Title: Oslo) Oslo is the capital of Norway.\nDoc 2(Title: Lima) Lima";
+    expect(prompts[3]).toBe(
+      `Question: capital of Norway?\n<information>${shown.slice(0, 60)}</information>\n<answer>`,
+    );
+  });
+
+  it("counts a prompt that the context cannot hold as wrong, with its reason", async () => {
+    const policy = scriptedPolicy(tokenizer, searcher, 20);
+    const { metrics, ends } = await evaluate(searcher, { policy });
+    expect(ends).toEqual({ "context-limit": 3 });
+    expect(metrics).toMatchObject({ em: 0, answer_rate: 0, format_rate: 0, completion_tokens: 0 });
+  });
+
+  it("draws several times and estimates avg@k and pass@k", async () => {
+    const { n, samplesPerTask, metrics, rows, intervalMethods } = await evaluate(
+      ({ task: { id }, seed }) =>
+        `<answer>${id === "a" && seed === seeds[1] ? "Oslo" : "no"}</answer>`,
+      { samplesPerTask: 4 },
+    );
+    expect({ n, samplesPerTask, rows: rows.length }).toEqual({ n: 3, samplesPerTask: 4, rows: 12 });
+    expect(rows.slice(0, 5).map(({ id, sample }) => `${id}${sample}`)).toEqual([
+      "a0",
+      "a1",
+      "a2",
+      "a3",
+      "b0",
+    ]);
+    // One of four draws of one of three questions is right.
+    expect(metrics["avg@4"]).toBeCloseTo(1 / 12);
+    expect(metrics["pass@1"]).toBeCloseTo(1 / 12);
+    expect(metrics["pass@2"]).toBeCloseTo(0.5 / 3);
+    expect(metrics["pass@4"]).toBeCloseTo(1 / 3);
+    expect(intervalMethods.em).toBe("bootstrap");
+  });
+
+  it("reports rows in order and as they come, however late the first one is", async () => {
+    const slow: Policy = {
+      ...scriptedPolicy(tokenizer, searcher),
+      complete: async (request) => {
+        for (let i = 0; request.task.id === "a" && i < 50; i++) await Promise.resolve();
+        return scriptedPolicy(tokenizer, searcher).complete(request);
+      },
+    };
+    const seen: string[] = [];
+    const progress: number[] = [];
+    await evaluate(searcher, {
+      policy: slow,
+      onRow: ({ id }, { taskId }) => {
+        seen.push(id);
+        expect(taskId).toBe(id);
+        return Promise.resolve();
+      },
+      onProgress: ({ done, total }) => progress.push(done / total),
+    });
+    expect(seen).toEqual(["a", "b", "c"]);
+    expect(progress).toEqual([1 / 3, 2 / 3, 1]);
+  });
+
+  it("takes known rows as they are, asks only for the others, and sums up alike", async () => {
+    const whole = await evaluate(searcher);
+    const reported: string[] = [];
+    const part = await evaluate(searcher, {
+      known: ({ id }) => whole.rows.find((row) => row.id === id && id !== "b"),
+      onRow: ({ id }) => Promise.resolve(void reported.push(id)),
+    });
+    expect(reported).toEqual(["b"]);
+    expect(part).toEqual(whole);
+  });
+
+  it("stops at once when interrupted, keeping the rows so far", async () => {
+    const abort = new AbortController();
+    const never: Policy = {
+      ...scriptedPolicy(tokenizer, searcher),
+      complete: (request) =>
+        request.task.id === "b"
+          ? new Promise(() => undefined)
+          : scriptedPolicy(tokenizer, searcher).complete(request),
+    };
+    const rows: EvaluationRow[] = [];
+    const running = evaluate(searcher, {
+      policy: never,
+      signal: abort.signal,
+      onRow: (row) => {
+        rows.push(row);
+        abort.abort(new Error("stop"));
+        return Promise.resolve();
+      },
+    });
+    await expect(running).rejects.toThrow("stop");
+    expect(rows.map(({ id }) => id)).toEqual(["a"]);
+  });
+
+  it("refuses a strategy that does not exist", async () => {
+    await expect(evaluate(searcher, { strategy: "agnet" })).rejects.toThrow(
+      /Did you mean "agent"\?/,
+    );
+  });
+});
+
+/** Seeds of the draws of task a, first turn. */
+const seeds: number[] = [];
+await evaluate(
+  ({ task: { id }, seed }) => {
+    if (id === "a") seeds.push(seed);
+    return "<answer></answer>";
+  },
+  { samplesPerTask: 4 },
+);
