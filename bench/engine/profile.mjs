@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { trainingGraph } from "../../dist/engine/local/training-graph.js";
-import { createSession, tensorOf, zeros } from "../../dist/onnx/session.js";
+import { createSession, zeros } from "../../dist/onnx/session.js";
 import { random } from "../../dist/base/random.js";
 import { models } from "./models.mjs";
 

@@ -16,6 +16,7 @@ export const ERROR_CODES = {
   ENGINE_NO_ROLE: "Log-probabilities were asked of a role under which no weights are kept.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",
+  EVALUATION_EXISTS: "The folder for an evaluation already holds one, or one of another policy.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",

@@ -127,7 +127,10 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   forget(sequence: string): void {
     if (!this.#homes.has(sequence)) return;
-    void this.#home(sequence).call("forget", sequence);
+    // Nobody waits for it; a worker that has ended says so to the calls that count.
+    this.#home(sequence)
+      .call("forget", sequence)
+      .catch(() => undefined);
     this.#homes.delete(sequence);
   }
 

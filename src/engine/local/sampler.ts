@@ -34,6 +34,8 @@ interface Slot {
   cached: number[];
   /** The request under way; null while the sequence waits for its environment. */
   active: Active | null;
+  /** The weights changed under the request that is under way: what it leaves in the cache is of no use to the next. */
+  stale: boolean;
   /** When it last finished a request, as a count of requests: the least recent waiter is evicted first. */
   usedAt: number;
 }
@@ -57,7 +59,7 @@ export async function makeSampler(
   const { config, capacity } = options;
   const model = await cachedModel(config, weights, options);
   const slots = Array.from({ length: options.slots }, (_, index): Slot => {
-    return { index, sequence: null, cached: [], active: null, usedAt: 0 };
+    return { index, sequence: null, cached: [], active: null, stale: false, usedAt: 0 };
   });
   const waiting: Active[] = [];
   let running = false;
@@ -137,6 +139,7 @@ export async function makeSampler(
     clock += 1;
     slot.usedAt = clock;
     slot.active = null;
+    if (slot.stale) Object.assign(slot, { cached: [], stale: false });
     active.resolve({ ids: active.ids, logprobs: active.logprobs, finish });
   }
 
@@ -159,7 +162,8 @@ export async function makeSampler(
     } catch (error) {
       for (const slot of slots) slot.active?.reject(error);
       for (const each of waiting.splice(0)) each.reject(error);
-      for (const slot of slots) Object.assign(slot, { active: null, sequence: null, cached: [] });
+      for (const slot of slots)
+        Object.assign(slot, { active: null, sequence: null, cached: [], stale: false });
     } finally {
       running = false;
     }
@@ -192,8 +196,10 @@ export async function makeSampler(
       }
     },
     invalidate() {
-      for (const slot of slots)
+      for (const slot of slots) {
         if (slot.active === null) Object.assign(slot, { sequence: null, cached: [] });
+        else slot.stale = true;
+      }
     },
   };
 }

@@ -1,3 +1,4 @@
+import { InternalError } from "../../base/errors.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { parameterSpecs } from "../../models/parameters.ts";
@@ -6,7 +7,7 @@ import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
 import { flatTensors } from "./flat-tensors.ts";
 import type { ModelWeights } from "./model-weights.ts";
-import { GRADIENT, lossFields, METRIC, trainingGraph } from "./training-graph.ts";
+import { FIELD, GRADIENT, lossFields, METRIC, trainingGraph } from "./training-graph.ts";
 
 /** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
 export interface Trainer {
@@ -51,8 +52,10 @@ export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
     async forwardBackward(weights, rows, batches, loss) {
       const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
       for (const batch of batches) {
-        const { feeds, places } = packMicroBatch(rows, batch, lossFields(loss));
         const ready = await session(batch, loss);
+        // A loss may leave some of its fields out, by its options: what its graph reads is what rows must have.
+        const read = lossFields(loss).filter((name) => ready.inputNames.includes(FIELD + name));
+        const { feeds, places } = packMicroBatch(rows, batch, read);
         const outputs = await ready.run(
           { ...weights.feeds, ...accumulators, ...feeds },
           nextAccumulators,
@@ -100,12 +103,19 @@ function packMicroBatch(
   members.forEach((index, place) => {
     const row = rows[index]!;
     ids.set(row.inputs, place * length);
+    const lacking = fieldNames.find((name) => row.fields[name]?.length !== row.targets.length);
+    if (lacking !== undefined) {
+      throw new InternalError(
+        "LOSS_FIELD_MISSING",
+        `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} numbers for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
+      );
+    }
     row.fields.weights.forEach((weight, token) => {
       if (weight === 0) return;
       const k = places.length;
       positions[k] = place * length + token;
       targets[k] = row.targets[token]!;
-      fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]?.[token] ?? 0));
+      fieldNames.forEach((name, f) => (fields[f]![k] = row.fields[name]![token]!));
       places.push({ row: index, token });
     });
   });
@@ -114,7 +124,7 @@ function packMicroBatch(
     positions: tensorOf(positions, [scored]),
     targets: tensorOf(targets, [scored, 1]),
   };
-  fieldNames.forEach((name, f) => (feeds[`field.${name}`] = tensorOf(fields[f]!, [scored, 1])));
+  fieldNames.forEach((name, f) => (feeds[FIELD + name] = tensorOf(fields[f]!, [scored, 1])));
   return { feeds, places };
 }
 

@@ -14,6 +14,8 @@ import type { MicroBatch } from "./batching.ts";
 
 /** Prefix of gradient inputs, and of gradient outputs (which end in `.next`). */
 export const GRADIENT = "gradient.";
+/** Prefix of the inputs that a loss reads. */
+export const FIELD = "field.";
 /** Prefix of metric outputs. */
 export const METRIC = "metric.";
 
@@ -45,7 +47,7 @@ export function trainingGraph(
   if (loss === null) return { graph, outputs };
   const part = losses.get(loss.name, "loss");
   const fields = Object.fromEntries(
-    lossFields(loss).map((name) => [name, graph.input(`field.${name}`, "float32", [scored, 1])]),
+    lossFields(loss).map((name) => [name, graph.input(FIELD + name, "float32", [scored, 1])]),
   );
   const built = part.build(
     { logprobs, fields, entropy: () => vocabularyEntropy(scores) },

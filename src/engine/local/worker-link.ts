@@ -62,6 +62,7 @@ export function startWorker(): WorkerLink {
       }),
     close: async () => {
       worker.removeAllListeners("exit");
+      fail("was closed");
       await worker.terminate();
     },
   };

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { TrainingRow } from "../../../src/engine/engine.ts";
+import { microBatches } from "../../../src/engine/local/batching.ts";
+
+function rows(...lengths: number[]): TrainingRow[] {
+  return lengths.map((length) => {
+    const ids = new Array<number>(length).fill(1);
+    return { inputs: ids, targets: ids, fields: { weights: ids } };
+  });
+}
+
+describe("microBatches", () => {
+  it("makes nothing of nothing", () => {
+    expect(microBatches([], 1024)).toEqual([]);
+  });
+
+  it("puts rows of like length together, the longest first", () => {
+    // Lengths are padded to multiples of 32; rows 1 and 3 go together, then 0 and 2.
+    const batches = microBatches(rows(20, 60, 30, 64), 128);
+    expect(batches.map((each) => each.rows)).toEqual([
+      [3, 1],
+      [2, 0],
+    ]);
+    expect(batches.map(({ length }) => length)).toEqual([64, 32]);
+  });
+
+  it("gives a row that is longer than a micro-batch one of its own", () => {
+    const batches = microBatches(rows(500, 400), 128);
+    expect(batches.map(({ rows, length }) => [rows, length])).toEqual([
+      [[0], 512],
+      [[1], 416],
+    ]);
+  });
+
+  it("keeps every row exactly once and none longer than its shape", () => {
+    const all = rows(...Array.from({ length: 37 }, (_, i) => 1 + ((i * 29) % 90)));
+    const batches = microBatches(all, 256);
+    expect(batches.flatMap((each) => each.rows).sort((a, b) => a - b)).toEqual(
+      all.map((_, i) => i),
+    );
+    for (const { rows: members, batch, length } of batches) {
+      expect(members.length).toBeLessThanOrEqual(batch);
+      expect(batch * length).toBeLessThanOrEqual(256);
+      for (const member of members) expect(all[member]!.inputs.length).toBeLessThanOrEqual(length);
+    }
+  });
+
+  it("scores only targets that have a weight", () => {
+    const [row] = rows(100);
+    const sparse = { ...row!, fields: { weights: row!.targets.map((_, i) => (i < 90 ? 0 : 1)) } };
+    expect(microBatches([sparse], 1024)[0]!.scored).toBe(128);
+    expect(microBatches(rows(100, 100), 1024)[0]!.scored).toBeGreaterThanOrEqual(200);
+  });
+});
