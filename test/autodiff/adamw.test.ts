@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { adamW, type AdamScalars, type AdamState } from "../../src/autodiff/adamw.ts";
+import { Graph, type Value } from "../../src/autodiff/graph.ts";
+import { createSession, floats, tensorOf, type Tensor } from "../../src/onnx/session.ts";
+import { expectClose } from "../helpers/expect-close.ts";
+
+const options = { learningRate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0.1 };
+
+/** A matrix of two numbers, which decays, and a vector of one, which does not. */
+const shapes = { matrix: [1, 2], vector: [1] };
+type Numbers = Record<keyof typeof shapes, number[]>;
+
+/** Runs steps one after the other from fresh moments. @returns parameters and norm after each. */
+async function run(
+  start: Numbers,
+  steps: readonly Numbers[],
+  maxNorm: number,
+): Promise<(Numbers & { norm: number })[]> {
+  const graph = new Graph();
+  const names = ["matrix", "vector"] as const;
+  const scalar = (name: string): Value => graph.input(name, "float32", []);
+  const scalars = Object.fromEntries(
+    [...Object.keys(options), "meanCorrection", "squareCorrection", "maxNorm"].map((name) => [
+      ...[name, scalar(name)],
+    ]),
+  ) as unknown as AdamScalars;
+  const states = names.map((name): AdamState => {
+    const input = (kind: string): Value => graph.input(`${name}.${kind}`, "float32", shapes[name]);
+    return {
+      ...{ parameter: input("parameter"), gradient: input("gradient") },
+      ...{ mean: input("mean"), square: input("square"), decays: name === "matrix" },
+    };
+  });
+  const { next, norm } = adamW(states, scalars);
+  const outputs: Record<string, Value> = { norm };
+  names.forEach((name, i) => {
+    for (const [kind, value] of Object.entries(next[i]!)) outputs[`${name}.${kind}.next`] = value;
+  });
+  const session = await createSession(graph, outputs, { threads: 1 });
+  let state: Record<string, Tensor> = {};
+  for (const name of names) {
+    const zero = start[name].map(() => 0);
+    state[`${name}.parameter`] = tensorOf(Float32Array.from(start[name]), shapes[name]);
+    state[`${name}.mean`] = tensorOf(Float32Array.from(zero), shapes[name]);
+    state[`${name}.square`] = tensorOf(Float32Array.from(zero), shapes[name]);
+  }
+  const after: (Numbers & { norm: number })[] = [];
+  for (const [i, gradients] of steps.entries()) {
+    const feeds: Record<string, Tensor> = { ...state };
+    for (const name of names) {
+      feeds[`${name}.gradient`] = tensorOf(Float32Array.from(gradients[name]), shapes[name]);
+    }
+    const given = {
+      ...{ ...options, maxNorm },
+      meanCorrection: 1 / (1 - options.beta1 ** (i + 1)),
+      squareCorrection: 1 / (1 - options.beta2 ** (i + 1)),
+    };
+    for (const [name, value] of Object.entries(given)) {
+      feeds[name] = tensorOf(Float32Array.of(value), []);
+    }
+    const results = await session.run(feeds);
+    state = Object.fromEntries(
+      Object.entries(results).map(([name, tensor]) => [name.replace(/\.next$/, ""), tensor]),
+    );
+    const numbers = (name: string): number[] => [...floats(results[`${name}.parameter.next`]!)];
+    after.push({
+      ...{ matrix: numbers("matrix"), vector: numbers("vector") },
+      norm: floats(results["norm"]!)[0]!,
+    });
+  }
+  await session.release();
+  return after;
+}
+
+describe("AdamW", () => {
+  it("takes two steps as worked out by hand, clipped in the first", async () => {
+    const start = { matrix: [1, 2], vector: [0.5] };
+    const steps = [
+      { matrix: [3, 0], vector: [4] },
+      { matrix: [0.3, 0.4], vector: [0] },
+    ];
+    const [first, second] = await run(start, steps, 1);
+    // Step 1. The norm is √(9 + 16) = 5, so gradients become .6, 0 and .8. At t = 1 the corrected moments are g and g²: the
+    // direction is the sign. Decay .1 on the matrix: 1 − .1 (1 + .1), 2 − .1 (0 + .2), .5 − .1 · 1.
+    expect(first!.norm).toBeCloseTo(5, 5);
+    expectClose(first!.matrix, [0.89, 1.98], { atol: 1e-5 });
+    expectClose(first!.vector, [0.4], { atol: 1e-5 });
+    // Step 2. Norm .5, not clipped. m = .084, .04, .072 over .19; v = .004464, .0016, .006336 over .0199.
+    // m̂ = .442105, .210526, .378947; √v̂ = .473626, .283552, .564262; directions .933447, .742460, .671580.
+    // .89 − .1 (.933447 + .089), 1.98 − .1 (.742460 + .198), .4 − .1 · .671580
+    expect(second!.norm).toBeCloseTo(0.5, 5);
+    expectClose(second!.matrix, [0.787755, 1.885954], { atol: 1e-5 });
+    expectClose(second!.vector, [0.332842], { atol: 1e-5 });
+  });
+
+  it("does not clip at infinity", async () => {
+    // Gradients of 3 and 4 against .6 and .8: the direction is the same sign, the second step tells them apart.
+    const start = { matrix: [1, 2], vector: [0.5] };
+    const steps = [
+      { matrix: [3, 0], vector: [4] },
+      { matrix: [-3, 0], vector: [-4] },
+    ];
+    const [, free] = await run(start, steps, Infinity);
+    // m = .27 − .3 = −.03 over .19, v = .0891 + .09 = .1791 over .0199: −.157895 / 3 = −.052632.
+    // .89 − .1 (−.052632 + .089), .4 + .1 · .052632
+    expectClose(free!.matrix.slice(0, 1), [0.886363], { atol: 1e-5 });
+    expectClose(free!.vector, [0.405263], { atol: 1e-5 });
+  });
+
+  it("only decays where nothing flows", async () => {
+    const nothing = { matrix: [0, 0], vector: [0] };
+    const [after] = await run({ matrix: [1, 2], vector: [0.5] }, [nothing], 1);
+    expectClose(after!.matrix, [0.99, 1.98]);
+    expectClose(after!.vector, [0.5]);
+    expect(after!.norm).toBe(0);
+  });
+});
