@@ -74,22 +74,30 @@ export async function readBytes(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
+    throw unreadable(path, error);
   }
 }
 
-/** SHA-256 of a file's bytes, in hex, streamed. */
+/** SHA-256 of a file's bytes, in hex, streamed. @throws {DataError} FILE_MISSING */
 export async function sha256File(path: string): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
   return hash.digest("hex");
 }
 
 /** SHA-256 of text or bytes, in hex. */
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
+}
+
+function unreadable(path: string, error: unknown): DataError {
+  return new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
+    cause: error,
+  });
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -28,6 +28,13 @@ export type MetricValues = Record<EvaluationMetric, number> &
 /** Metrics with a 95 % interval over questions. */
 const WITH_INTERVAL = ["em", "f1", "cover_em"] as const;
 
+/** Names of the metrics of an evaluation with so many draws per question. */
+export function metricNames(samplesPerTask: number): string[] {
+  const drawn = samplesPerTask > 1 ? [`avg@${samplesPerTask}`] : [];
+  const passes = passCounts(samplesPerTask).map((k) => `pass@${k}`);
+  return [...Object.keys(EVALUATION_METRICS), ...drawn, ...passes];
+}
+
 export interface EvaluationSummary {
   /** Questions. */
   n: number;
@@ -111,14 +118,20 @@ function metricsOf(rows: readonly EvaluationRow[]): MetricValues {
   const means = Object.fromEntries(entries) as MetricValues;
   const questions = [...groupBy(rows, ({ id }) => id).values()];
   const draws = Math.max(0, ...questions.map((each) => each.length));
-  if (draws < 2) return means;
-  means[`avg@${draws}`] = means.em;
-  for (let k = 1; ; k = Math.min(2 * k, draws)) {
+  if (draws > 1) means[`avg@${draws}`] = means.em;
+  for (const k of passCounts(draws)) {
     means[`pass@${k}`] = mean(
       questions.map((each) => passAtK(each.length, each.filter(({ em }) => em === 1).length, k)),
     );
-    if (k === draws) return means;
   }
+  return means;
+}
+
+/** Powers of two up to the number of draws, and that number itself; none for one draw. */
+function passCounts(draws: number): number[] {
+  const counts: number[] = [];
+  for (let k = 1; draws > 1 && k < draws; k *= 2) counts.push(k);
+  return draws > 1 ? [...counts, draws] : [];
 }
 
 function groupsOf(

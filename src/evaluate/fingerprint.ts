@@ -8,8 +8,8 @@ export interface ProtocolParts {
   questions: number;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
-  /** Passages shown per search, by tool. */
-  topK: Record<string, number>;
+  /** Passages shown per search, by where the environment says so: `{ "tools.0.topK": 3 }`. */
+  topK: Readonly<Record<string, unknown>>;
   /** Inference strategy. */
   strategy: string;
   /** Environment with protocol, tools, budgets: its settings, every default spelt out. */
