@@ -68,8 +68,11 @@ export function makeTokenizer(json: unknown, config: unknown, where: string): To
     vocabSize,
     endId: endText === undefined ? null : (vocab.get(endText) ?? null),
     encode: (text) => inner.encode(text, { add_special_tokens: false }).ids,
-    decode: (ids) =>
-      inner.decode([...ids], { skip_special_tokens: false, clean_up_tokenization_spaces: false }),
+    decode(ids) {
+      if (ids.length === 0) return ""; // which the library refuses
+      const asWritten = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
+      return inner.decode([...ids], asWritten);
+    },
     bytes(id) {
       const cached = known.get(id);
       if (cached !== undefined) return cached;
