@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import type { Rewarded } from "../../src/advantages/estimator.ts";
+import { advantageEstimators } from "../../src/advantages/index.ts";
+import { random } from "../../src/base/random.ts";
+
+/** Groups of one to six in mixed order, some unscorable, one group wholly so. */
+function batch(): Rewarded[] {
+  const draw = random("advantages");
+  const rewarded = Array.from({ length: 6 }, (_, g) =>
+    Array.from({ length: g + 1 }, (): Rewarded => {
+      const reward = g === 4 || draw.next() < 0.2 ? null : draw.normal();
+      return { groupId: `g${g}`, reward, policyTokens: 1 + draw.int(5) };
+    }),
+  );
+  return draw.shuffle(rewarded.flat());
+}
+
+const parts = advantageEstimators.parts.map((part) => ({ name: part.name, part }));
+
+describe.each(parts)("advantage estimator $name", ({ part }) => {
+  const estimate = (rewarded: readonly Rewarded[]) =>
+    part.estimate(rewarded, part.options.parse({}));
+
+  it("gives each trajectory one number, or one for each token that the policy wrote", () => {
+    const rewarded = batch();
+    const advantages = estimate(rewarded);
+    expect(advantages).toHaveLength(rewarded.length);
+    advantages.forEach((advantage, i) => {
+      const numbers = typeof advantage === "number" ? [advantage] : advantage;
+      if (typeof advantage !== "number") expect(numbers).toHaveLength(rewarded[i]!.policyTokens);
+      expect(numbers.every(Number.isFinite)).toBe(true);
+    });
+    expect(estimate([])).toEqual([]);
+  });
+
+  it("gives 0 to what cannot be scored", () => {
+    const rewarded = batch();
+    const advantages = estimate(rewarded);
+    rewarded.forEach(({ reward }, i) => {
+      if (reward === null) expect([advantages[i]].flat().every((each) => each === 0)).toBe(true);
+    });
+  });
+
+  it("does not depend on the order of trajectories", () => {
+    const rewarded = batch();
+    const order = random("order").shuffle(rewarded.map((_, i) => i));
+    const shuffled = estimate(order.map((i) => rewarded[i]!));
+    const straight = estimate(rewarded);
+    order.forEach((i, k) => {
+      const [left, right] = [[shuffled[k]!].flat(), [straight[i]!].flat()];
+      left.forEach((each, token) => {
+        expect(each).toBeCloseTo(right[token]!, 12);
+      });
+    });
+  });
+
+  it("does not change what it is given", () => {
+    const rewarded = batch();
+    estimate(rewarded);
+    expect(rewarded).toEqual(batch());
+  });
+
+  it.runIf(part.needsGroups)(
+    "gives exactly 0 to equal rewards, also where their mean is rounded",
+    () => {
+      for (const reward of [0, 1, 0.1, 1 / 3, -0.7, 1e-300, 1e300]) {
+        for (const size of [1, 2, 3, 7]) {
+          const equal = Array.from({ length: size }, (): Rewarded => {
+            return { groupId: "a", reward, policyTokens: 2 };
+          });
+          expect(
+            estimate(equal)
+              .flat()
+              .every((each) => each === 0),
+          ).toBe(true);
+        }
+      }
+    },
+  );
+
+  it.runIf(part.needsGroups)("adds up to 0 within a group", () => {
+    const rewarded = [3, 1, 0.25].map((reward): Rewarded => {
+      return { groupId: "a", reward, policyTokens: 1 };
+    });
+    const sum = estimate(rewarded)
+      .flat()
+      .reduce((total, each) => total + each, 0);
+    expect(sum).toBeCloseTo(0, 12);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { corpus, searchEnvironment, task } from "../../helpers/search-world.ts";
+
+const signal = new AbortController().signal;
+const playing = { final: false, signal };
+const start = (options: Record<string, unknown> = {}) =>
+  searchEnvironment(options).start(task, { trajectoryId: "one", seed: 1 });
+
+describe("search-qa", () => {
+  it("runs the search of a message and shows what it found", async () => {
+    const step = await start().step("<search>capital Norway</search>", playing);
+    expect(step).toEqual({
+      actions: [{ tool: "search", input: "capital Norway" }],
+      problems: [],
+      observations: [
+        {
+          tool: "search",
+          text: "Doc 1(Title: Oslo) Oslo is the capital of Norway.\n",
+          passageIds: ["oslo"],
+        },
+      ],
+      reply:
+        "\n\n<information>Doc 1(Title: Oslo) Oslo is the capital of Norway.\n</information>\n\n",
+      end: null,
+    });
+  });
+
+  it("ends at an answer", async () => {
+    const step = await start().step("<answer>Oslo</answer>", playing);
+    expect(step).toMatchObject({ observations: [], reply: null, end: "answered" });
+  });
+
+  it("corrects a message without an action and goes on, or ends where the recipe says so", async () => {
+    const problems = [{ code: "no-action", message: "neither search nor answer" }];
+    const retried = await start().step("hm", playing);
+    expect(retried).toMatchObject({ problems, observations: [], end: null });
+    expect(retried.reply).toMatch(/no valid action/);
+    const ended = await start({ onInvalid: "end" }).step("hm", playing);
+    expect(ended).toMatchObject({ problems, reply: null, end: "invalid" });
+  });
+
+  it("fills the question in as it stands, whatever signs it holds", () => {
+    const odd = { ...task, question: "Is $& or $$5 {context}?" };
+    const environment = searchEnvironment({ prompt: "{context}Q: {question}" });
+    expect(environment.renderPrompt(odd, "<information>$1</information>\n")).toBe(
+      "<information>$1</information>\nQ: Is $& or $$5 {context}?",
+    );
+    expect(environment.renderPrompt(odd)).toBe("Q: Is $& or $$5 {context}?");
+  });
+
+  it("refuses a prompt without the question, a context that nobody would see, and two budgets for one thing", () => {
+    expect(() => searchEnvironment({ prompt: "Hello" })).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: search-qa.prompt is "Hello": expected {question} somewhere in it.]`,
+    );
+    const environment = searchEnvironment({ prompt: "Q: {question}" });
+    expect(() => environment.renderPrompt(task, "passages")).toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: environment.prompt is "Q: {question}": without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.]`,
+    );
+    const budget = { scope: "turn", unit: "tokens", limit: 9, onExhausted: "cut" };
+    expect(() => searchEnvironment({ budgets: [budget, { ...budget, limit: 8 }] })).toThrow(
+      /at most one budget per scope/,
+    );
+  });
+
+  it("searches outside of an episode with its own tool", async () => {
+    const found = await searchEnvironment().search("capital Norway", task, signal);
+    expect(found.passageIds).toEqual(["oslo"]);
+    const stopped = AbortSignal.abort(new Error("stop"));
+    await expect(searchEnvironment({}, corpus).search("Oslo", task, stopped)).rejects.toThrow(
+      "stop",
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { policyRows, weighted } from "../../src/train/training-rows.ts";
+import type { Segment } from "../../src/trajectory/trajectory.ts";
+import { answered } from "../helpers/search-world.ts";
+
+const segment = (owner: Segment["owner"], ...ids: number[]): Segment => {
+  return { owner, ids, logprobs: owner === "policy" ? ids.map((id) => -id / 10) : null };
+};
+const finish = { role: "policy", policyVersion: 0, finish: "eos" } as const;
+
+/** Prompt 1 2, policy 3 4, observation 5, policy 6. */
+const trajectory = answered("x", {
+  calls: [
+    {
+      ...finish,
+      parent: null,
+      prompt: [segment("template", 1, 2)],
+      completion: [segment("policy", 3, 4)],
+    },
+    {
+      ...finish,
+      parent: 0,
+      prompt: [segment("environment", 5)],
+      completion: [segment("policy", 6)],
+    },
+  ],
+});
+
+describe("policyRows", () => {
+  it("shifts inputs and targets by one and trains only what the policy wrote", () => {
+    expect(policyRows(trajectory, ["policy"])).toEqual([
+      {
+        trajectory,
+        inputs: [1, 2, 3, 4, 5],
+        targets: [2, 3, 4, 5, 6],
+        owners: ["template", "policy", "policy", "environment", "policy"],
+        lossMask: [0, 1, 1, 0, 1],
+        sampledLogprobs: [NaN, -0.3, -0.4, NaN, -0.6],
+        trainedTokens: 3,
+      },
+    ]);
+  });
+
+  it("trains observations as well where the recipe says so, and never the prompt", () => {
+    const [row] = policyRows(trajectory, ["policy", "environment"]);
+    expect(row?.lossMask).toEqual([0, 1, 1, 1, 1]);
+    expect(row?.trainedTokens).toBe(4);
+    expect(row?.sampledLogprobs).toEqual([NaN, -0.3, -0.4, NaN, -0.6]);
+  });
+
+  it("does not train what was put into the policy's mouth", () => {
+    const forced = answered("x", {
+      calls: [
+        {
+          ...{ ...finish, parent: null },
+          prompt: [segment("template", 1), segment("inserted", 2)],
+          completion: [segment("inserted", 3), segment("policy", 4)],
+        },
+      ],
+    });
+    expect(policyRows(forced, ["policy"])[0]?.lossMask).toEqual([0, 0, 1]);
+  });
+});
+
+describe("weighted", () => {
+  it("gives each trained token the weight, the others 0, and passes fields on", () => {
+    const [row] = policyRows(trajectory, ["policy"]);
+    const advantages = [0, 2, 2, 0, 2];
+    expect(weighted(row!, 0.25, { advantages })).toEqual({
+      inputs: [1, 2, 3, 4, 5],
+      targets: [2, 3, 4, 5, 6],
+      fields: { weights: [0, 0.25, 0.25, 0, 0.25], advantages },
+    });
+  });
+});
