@@ -1,4 +1,4 @@
-import { permutation } from "./permutation.ts";
+import { mix32, permutation } from "./permutation.ts";
 
 /** The kinds of thing that the encyclopedia describes. */
 export const KINDS = ["person", "town", "region", "firm", "work", "event"] as const;
@@ -12,6 +12,9 @@ export type Kind = (typeof KINDS)[number];
 export const TINY_WORLD_SPLITS = ["train", "dev", "test", "base"] as const;
 
 export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
+
+/** Key of the hash that deals names to splits: the same for all seeds. */
+const DEAL = 0x7a11;
 
 interface Pools {
   first: readonly string[];
@@ -39,9 +42,10 @@ export interface Namer {
 }
 
 /**
- * Names `count` entities: a seeded bijection from indices into the names that belong to the split. A name of words
- * number (a, b) in their pools, or (a, m, b), belongs to split (a + b) mod 4, or (a + m + b) mod 4: every word occurs in
- * every split and no name in two.
+ * Names `count` entities: a seeded bijection from indices into the names that belong to the split. The last words stand in
+ * rows of four; for each beginning (a, or a and m) and row, a fixed hash deals the row's words to the four splits. So every
+ * word occurs in every split, no name in two, and no simple rule tells a reader which last words go with a first word: with
+ * such a rule a model learns to complete the names of its own split and misreads those of the others.
  */
 export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: number): Namer {
   const { first, last } = POOLS[kind];
@@ -55,7 +59,7 @@ export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: num
     const a = code % first.length;
     const m = Math.floor(code / first.length) % middles;
     const row = Math.floor(code / (first.length * middles));
-    const shift = (residue + splits * (a + m) - (a + m)) % splits; // (a + m + shift) mod 4 = residue
+    const shift = (residue + mix32(mix32(DEAL, a + first.length * m), row)) % splits;
     return [first[a] ?? "", middle[m] ?? "", last[row * splits + shift] ?? ""];
   };
   return {

@@ -18,12 +18,12 @@ describe("passages", () => {
     const texts = [0, 1000, 1250, 1300, 1400, 1650].map((i) => world.passage(i).text);
     expect(texts).toMatchInlineSnapshot(`
       [
-        "Fala Rosholt was born in 1923. She comes from Wenzola Hurmund. She works for Lumula Amzon. She studied under Vavin Holgard.",
-        "Polbru Crostrom is a town in Lumabria Aravald. It has a mayor, Lurik Torgard. It was founded in 1887.",
-        "Hilotan Beladorn is a region ruled from Kortova Ilkhaf. Its governor is Brivon Jarquist. It was formed in 1928.",
-        "Lumavo Kintrak is a firm with its seat in Polzola Krahaf. Its founder was Gloda Ulmdak. It dates from 1897.",
-        "Jadisa Dimerna is a novel by Clebor Kelvik. It takes place in Fenbru Umbstrom. The novel appeared in 1984.",
-        "Pogkura Kiptumbo is a festival held in Rudpera Hurgrad. It is run by Salon Wilvik. The festival was first held in 1888.",
+        "Fala Torlund was born in 1923. She comes from Wenzola Gartoft. She works for Lumula Cogdax. She studied under Vavin Jarberg.",
+        "Polbru Burnau is a town in Lumabria Kaluvald. It has a mayor, Lurik Torgard. It was founded in 1887.",
+        "Hilotan Estowold is a region ruled from Kortova Lokvad. Its governor is Brivon Grisvik. It was formed in 1928.",
+        "Lumavo Levdax is a firm with its seat in Polzola Ilkstrom. Its founder was Gloda Vasvik. It dates from 1897.",
+        "Jadisa Cadirno is a novel by Clebor Morquist. It takes place in Fenbru Umbstrom. The novel appeared in 1984.",
+        "Pogkura Lopzuma is a festival held in Rudpera Garvad. It is run by Salon Branholt. The festival was first held in 1888.",
       ]
     `);
   });
@@ -45,7 +45,7 @@ describe("passages", () => {
   it("are the same to the byte in every run and on every machine", () => {
     const text = [...world.passages()].map((p) => JSON.stringify(p)).join("\n");
     expect(sha256(text)).toMatchInlineSnapshot(
-      `"4ce4c232ee98c2eefd6930ed3181a8e6a97cd2b32b9327bb9a91ee10732d98df"`,
+      `"83f5c2e4631d0de54e924462d932027cfdea28b51f0ad85925ba1a37814147bb"`,
     );
   });
 
@@ -108,18 +108,18 @@ describe("questions", () => {
     );
     expect(lines).toMatchInlineSnapshot(`
       [
-        "Which town is the capital of the region of the town that hosts Cimbalu Bikvash? Marvika Lokhaf",
-        "Were Mivin Grisberg and Glomir Norgard born in the same town? yes",
-        "Who is governor in the region of the town where the person who taught Sasha Norkamp was born? Nara Yarvik",
-        "Are Hartova Garmund and Istvika Stramund in the same region? no",
-        "In which year was the region around the town where the teacher of Hamir Dorberg was born formed? 1982",
-        "In which town was the mayor of the town where the teacher of Fava Yarberg was born born? Istzola Kralok",
-        "In which town was Bela Grismak born? Polmona Hurmund",
-        "Who taught the mayor of the birthplace of the founder of Hydona Cogdax? Tedan Dorstad",
-        "Which region includes the seat of Orbona Brinlo? Falabria Navanesk",
-        "In which town was the teacher of Sara Rosvik born? Polzola Strahaf",
-        "When did the employer of Harik Grisvik open? 1856",
-        "When was Balondo Havilo published? 1921",
+        "Which town is the capital of the region of the town that hosts Cimbalu Nuztumbo? Marvika Krastrom",
+        "Were Mivin Holkamp and Glomir Pelberg born in the same town? yes",
+        "Who is governor in the region of the town where the person who taught Sasha Morberg was born? Nara Branvik",
+        "Are Hartova Garmund and Istvika Optvad in the same region? no",
+        "In which year was the region around the town where the teacher of Hamir Falkamp was born formed? 1982",
+        "In which town was the mayor of the town where the teacher of Fava Branberg was born born? Istzola Ilkhaf",
+        "In which town was Bela Grismak born? Polmona Ebrvad",
+        "Who taught the mayor of the birthplace of the founder of Hydona Amzon? Tedan Dorstad",
+        "Which region includes the seat of Orbona Dynplex? Falabria Belamark",
+        "In which town was the teacher of Sara Quildak born? Polzola Pranau",
+        "When did the employer of Harik Faldak open? 1856",
+        "When was Balondo Fadalda published? 1921",
       ]
     `);
   });
