@@ -33,7 +33,14 @@ const hfConfig = z.looseObject({
   head_dim: z.int().positive().nullish(),
   intermediate_size: z.int().positive(),
   rms_norm_eps: z.number().positive(),
-  rope_theta: z.number().positive().default(10_000),
+  rope_theta: z.number().positive().optional(),
+  // Where transformers 5 writes the base; other kinds of rope have more keys.
+  rope_parameters: z
+    .strictObject({
+      rope_type: z.literal("default").default("default"),
+      rope_theta: z.number().positive(),
+    })
+    .nullish(),
   rope_scaling: z.null().optional(),
   tie_word_embeddings: z.boolean().default(false),
   max_position_embeddings: z.int().positive(),
@@ -67,7 +74,7 @@ export function parseDecoderConfig(json: unknown, where: string): DecoderConfig 
     headDim: c.head_dim ?? c.hidden_size / c.num_attention_heads,
     intermediateSize: c.intermediate_size,
     normEpsilon: c.rms_norm_eps,
-    ropeTheta: c.rope_theta,
+    ropeTheta: c.rope_parameters?.rope_theta ?? c.rope_theta ?? 10_000,
     tiedEmbeddings: c.tie_word_embeddings,
     maxPositions: c.max_position_embeddings,
   };

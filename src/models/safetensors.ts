@@ -94,7 +94,8 @@ export async function writeSafetensors(
     __metadata__: { format: "pt", ...metadata },
     ...(Object.fromEntries(entries) as object),
   });
-  const header = Buffer.from(json.padEnd(Math.ceil(Buffer.byteLength(json) / 8) * 8, " "));
+  const length = Buffer.byteLength(json);
+  const header = Buffer.from(json + " ".repeat(Math.ceil(length / 8) * 8 - length));
   const prefix = Buffer.alloc(8);
   prefix.writeBigUInt64LE(BigInt(header.length));
   await writeAtomic(path, async (write) => {

@@ -67,7 +67,9 @@ describe("a row that lacks a field of its loss", () => {
     const run = trainer.forwardBackward(weights, rows, microBatches(rows, 64), {
       ...{ name: "policy-gradient", options },
     });
-    await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(`[InternalError: row 0: field "oldLogprobs" has 1 numbers for 3 targets; the loss reads weights, advantages, oldLogprobs, refLogprobs.]`);
+    await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[InternalError: row 0: field "oldLogprobs" has 1 numbers for 3 targets; the loss reads weights, advantages, oldLogprobs, refLogprobs.]`,
+    );
   });
 
   it("is fine when the options leave that field out", async () => {

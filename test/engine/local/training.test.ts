@@ -173,9 +173,9 @@ describe("keepAs", () => {
   it("names the known roles when another is asked for", async () => {
     const engine = await open(model);
     await engine.keepAs("reference");
-    await expect(
-      engine.logprobs(batch(1), "referense"),
-    ).rejects.toThrowErrorMatchingInlineSnapshot(`[ConfigError: log-probabilities of "referense": no weights are kept under that name. Did you mean "reference"? Known: policy, reference.]`);
+    await expect(engine.logprobs(batch(1), "referense")).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[ConfigError: log-probabilities of "referense": no weights are kept under that name. Did you mean "reference"? Known: policy, reference.]`,
+    );
   });
 });
 

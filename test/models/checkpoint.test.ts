@@ -1,0 +1,171 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readCheckpoint, unflatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
+import {
+  parseDecoderConfig,
+  toHuggingFaceConfig,
+  type DecoderConfig,
+} from "../../src/models/config.ts";
+import { initialWeights } from "../../src/models/initialise.ts";
+import { parameterCount, parameterSpecs } from "../../src/models/parameters.ts";
+import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { tinyConfig, writeTinyModel } from "../helpers/tiny-model.ts";
+
+const folder = temporaryFolder();
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "no failure",
+    (error: unknown) => (error as Error).message.replaceAll(folder, ""),
+  );
+}
+
+/** A checkpoint whose tensors were changed. */
+async function damaged(
+  name: string,
+  change: (tensors: ReturnType<typeof unflatten>) => ReturnType<typeof unflatten>,
+): Promise<string> {
+  const to = await writeTinyModel(join(folder, name));
+  const { config, weights } = await readCheckpoint(to);
+  const tensors = change(unflatten(config, weights));
+  await writeSafetensors(join(to, "model.safetensors"), tensors, "F32");
+  return failure(readCheckpoint(to));
+}
+
+describe("a checkpoint", () => {
+  it("comes back as it was written, with its tokenizer", async () => {
+    const from = await writeTinyModel(join(folder, "from"));
+    const checkpoint = await readCheckpoint(from);
+    await writeCheckpoint(join(folder, "to"), checkpoint, { dtype: "F32", tokenizerFrom: from });
+    expect(await readCheckpoint(join(folder, "to"))).toEqual(checkpoint);
+    for (const file of ["model.safetensors", "tokenizer.json", "tokenizer_config.json"]) {
+      const [a, b] = await Promise.all(["from", "to"].map((n) => readFile(join(folder, n, file))));
+      expect(b!.equals(a!)).toBe(true);
+    }
+  });
+
+  it("that lacks a tensor says which", async () => {
+    expect(await damaged("lacking", (tensors) => tensors.slice(0, -1))).toMatchInlineSnapshot(
+      `"/lacking/model.safetensors: has no tensor "model.norm.weight" [32]. The tensors must be those of the config.json beside it; save or fetch both together."`,
+    );
+  });
+
+  it("whose tensor has another shape says which, and what was asked for", async () => {
+    const message = await damaged("reshaped", (tensors) =>
+      tensors.map((each, i) => (i === 0 ? { ...each, shape: [150, 64] } : each)),
+    );
+    expect(message).toMatchInlineSnapshot(
+      `"/reshaped/model.safetensors: "model.embed_tokens.weight" is [150, 64], config.json asks for [300, 32]. The tensors must be those of the config.json beside it; save or fetch both together."`,
+    );
+  });
+
+  it("with a tensor too many says which", async () => {
+    const extra = { name: "score.weight", shape: [1], data: Float32Array.of(1) };
+    expect(await damaged("extra", (tensors) => [...tensors, extra])).toMatchInlineSnapshot(
+      `"/extra/model.safetensors: holds "score.weight", which this architecture does not have. The tensors must be those of the config.json beside it; save or fetch both together."`,
+    );
+  });
+
+  it("may store the output matrix beside the embedding that it is tied to", async () => {
+    const data = new Float32Array(tinyConfig.vocabSize * tinyConfig.hiddenSize);
+    const head = { name: "lm_head.weight", shape: [300, 32], data };
+    expect(await damaged("both", (tensors) => [...tensors, head])).toBe("no failure");
+  });
+});
+
+describe("config.json", () => {
+  const json = toHuggingFaceConfig(tinyConfig);
+  const parsed = (change: Record<string, unknown>): DecoderConfig =>
+    parseDecoderConfig({ ...json, ...change }, "config.json");
+
+  it("reads back what was written, for every option", () => {
+    const llama = { ...tinyConfig, architecture: "llama", tiedEmbeddings: false } as const;
+    for (const config of [tinyConfig, llama]) {
+      expect(parseDecoderConfig(toHuggingFaceConfig(config), "config.json")).toEqual(config);
+    }
+  });
+
+  it("fills in what older files leave out", () => {
+    const plain = parsed({ head_dim: undefined, num_key_value_heads: undefined });
+    expect([plain.headDim, plain.kvHeads]).toEqual([8, 4]);
+  });
+
+  it("reads the rotary base where newer files put it", () => {
+    const rope = {
+      rope_theta: undefined,
+      rope_parameters: { rope_type: "default", rope_theta: 5e5 },
+    };
+    expect(parsed(rope).ropeTheta).toBe(5e5);
+  });
+
+  it("is refused with the key whose value the decoder does not have", () => {
+    const message = (change: Record<string, unknown>): string => {
+      try {
+        parsed(change);
+        return "no failure";
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const scaled = { rope_type: "yarn", rope_theta: 1e4, factor: 4 };
+    expect([
+      message({ model_type: "gpt2" }),
+      message({ rope_scaling: { type: "linear", factor: 2 } }),
+      message({ rope_parameters: scaled }),
+      message({ use_sliding_window: true }),
+      message({ num_key_value_heads: 3 }),
+      message({ hidden_act: "gelu" }),
+    ]).toMatchInlineSnapshot(`
+      [
+        "config.json: model_type: Invalid option: expected one of "llama"|"qwen2". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
+        "config.json: rope_scaling: Invalid input: expected null, received object. Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
+        "config.json: rope_parameters.rope_type: Invalid input: expected "default". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
+        "config.json: use_sliding_window: Invalid input: expected false. Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
+        "config.json: num_attention_heads 4 is not a multiple of num_key_value_heads 3.",
+        "config.json: hidden_act: Invalid input: expected "silu". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
+      ]
+    `);
+  });
+});
+
+describe("parameters", () => {
+  it("are as many as counted by hand", () => {
+    // Vocabulary 300 · 32; a layer: norms 2 · 32, q and o 32 · 32 each, k and v 16 · 32 each, biases 32 + 16 + 16, three
+    // matrices of 48 · 32; the last norm 32.
+    const layer = 64 + 2 * 1024 + 2 * 512 + 64 + 3 * 1536;
+    expect(parameterCount(tinyConfig)).toBe(9600 + 2 * layer + 32);
+    expect(parameterCount({ ...tinyConfig, tiedEmbeddings: false })).toBe(
+      2 * 9600 + 2 * layer + 32,
+    );
+  });
+
+  it("decay in matrices only", () => {
+    for (const { shape, decays } of parameterSpecs(tinyConfig)) {
+      expect(decays).toBe(shape.length === 2);
+    }
+  });
+
+  it("start the same for the same seed, queries of each group's first head as its keys", () => {
+    const [one, two] = [initialWeights(tinyConfig, 4), initialWeights(tinyConfig, 4)];
+    expect(two).toEqual(one);
+    expect(initialWeights(tinyConfig, 5)).not.toEqual(one);
+    const q = one.find(({ name }) => name.includes("layers.1.self_attn.q_proj.weight"))!.data;
+    const k = one.find(({ name }) => name.includes("layers.1.self_attn.k_proj.weight"))!.data;
+    const head = 8 * 32;
+    expect(q.subarray(0, head)).toEqual(k.subarray(0, head));
+    expect(q.subarray(2 * head, 3 * head)).toEqual(k.subarray(head, 2 * head));
+    expect(q.subarray(head, 2 * head)).not.toEqual(k.subarray(0, head));
+  });
+});
+
+describe("the tokenizer beside a checkpoint", () => {
+  it("travels unchanged when the folder is written over itself", async () => {
+    const at = await writeTinyModel(join(folder, "same"));
+    const before = await readFile(join(at, "tokenizer.json"));
+    await writeCheckpoint(at, await readCheckpoint(at), { dtype: "F16", tokenizerFrom: at });
+    expect((await readFile(join(at, "tokenizer.json"))).equals(before)).toBe(true);
+    expect((await readSafetensors(join(at, "model.safetensors"))).size).toBeGreaterThan(0);
+  });
+});

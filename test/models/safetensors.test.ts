@@ -1,0 +1,190 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+async function roundTrip(numbers: number[], dtype: "F32" | "F16" | "BF16"): Promise<number[]> {
+  const path = join(folder, `${dtype}.safetensors`);
+  const data = Float32Array.from(numbers);
+  await writeSafetensors(path, [{ name: "x", shape: [numbers.length], data }], dtype);
+  return [...(await readSafetensors(path)).get("x")!.data];
+}
+
+/** A file with a header of one's own and so many bytes after it. */
+async function handMade(name: string, header: string, bytes: number): Promise<string> {
+  const path = join(folder, name);
+  const prefix = Buffer.alloc(8);
+  prefix.writeBigUInt64LE(BigInt(Buffer.byteLength(header)));
+  await writeFile(path, Buffer.concat([prefix, Buffer.from(header), Buffer.alloc(bytes)]));
+  return path;
+}
+
+function withoutFolder(error: unknown): string {
+  return (error as Error).message.replaceAll(folder, "");
+}
+
+async function failure(path: string): Promise<string> {
+  return readSafetensors(path).then(
+    () => "no failure",
+    (error: unknown) => withoutFolder(error),
+  );
+}
+
+describe("safetensors", () => {
+  it("keeps float32 to the bit", async () => {
+    const numbers = [0, -0, 1.5, Math.fround(0.1), 3.4e38, 1e-45, Infinity, -Infinity, NaN];
+    const back = await roundTrip(numbers, "F32");
+    expect(back).toEqual(numbers.map(Math.fround));
+    expect(Object.is(back[1], -0)).toBe(true);
+  });
+
+  it("keeps what a half can hold, subnormals too", async () => {
+    // 2⁻²⁴ is the smallest subnormal, 1023 · 2⁻²⁴ the largest, 2⁻¹⁴ the smallest normal, 65504 the largest.
+    const exact = [
+      0,
+      -0,
+      1,
+      -2.5,
+      2 ** -24,
+      1023 * 2 ** -24,
+      2 ** -14,
+      65504,
+      -65504,
+      Infinity,
+      NaN,
+    ];
+    const back = await roundTrip(exact, "F16");
+    expect(back).toEqual(exact);
+    expect(Object.is(back[1], -0)).toBe(true);
+  });
+
+  it("rounds halves to the nearest, ties to even", async () => {
+    // Between 1 and 2 the grid is 2⁻¹⁰ = e: 1 + e/2 ties down to 1 (even), 1 + 3e/2 up to 1 + 2e; 2048 + 1 ties to 2048.
+    const e = 2 ** -10;
+    expect(
+      await roundTrip([1 + e / 2, 1 + (3 * e) / 2, 1 + 0.51 * e, 2049, 2051, 2 - e / 2], "F16"),
+    ).toEqual([1, 1 + 2 * e, 1 + e, 2048, 2052, 2]);
+    // Subnormals: half of the smallest ties to 0, one and a half to 2; just under the smallest normal carries into it.
+    const tiny = 2 ** -24;
+    expect(await roundTrip([tiny / 2, 1.5 * tiny, 0.51 * tiny, 1023.5 * tiny], "F16")).toEqual([
+      ...[0, 2 * tiny, tiny, 2 ** -14],
+    ]);
+    // 65520 is the tie to 2¹⁶, which a half cannot hold.
+    expect(await roundTrip([65519, 65520, -1e9, 1e-30], "F16")).toEqual([
+      ...[65504, Infinity, -Infinity, 0],
+    ]);
+  });
+
+  it("rounds bfloat16 to the nearest, ties to even", async () => {
+    // Seven fraction bits: between 1 and 2 the grid is 2⁻⁷ = e.
+    const e = 2 ** -7;
+    expect(await roundTrip([1 + e / 2, 1 + (3 * e) / 2, 1 + 0.51 * e], "BF16")).toEqual([
+      ...[1, 1 + 2 * e, 1 + e],
+    ]);
+    // The smallest subnormal is 2⁻¹³³: half of it ties to 0, two and a half to 2.
+    const tiny = 2 ** -133;
+    expect(await roundTrip([tiny, tiny / 2, 2.5 * tiny, -tiny], "BF16")).toEqual([
+      ...[tiny, 0, 2 * tiny, -tiny],
+    ]);
+    // 3.4e38 lies beyond the upper half step of the largest.
+    expect(await roundTrip([-0, 3.4e38, -Infinity, NaN], "BF16")).toEqual([
+      ...[-0, Infinity, -Infinity, NaN],
+    ]);
+  });
+
+  it("keeps names, shapes and order, and pads its header to eight bytes", async () => {
+    const path = join(folder, "several.safetensors");
+    const tensors = [
+      { name: "b", shape: [2, 3], data: Float32Array.of(1, 2, 3, 4, 5, 6) },
+      { name: "ä", shape: [], data: Float32Array.of(7) },
+      { name: "empty", shape: [0, 4], data: new Float32Array() },
+    ];
+    await writeSafetensors(path, tensors, "F32", { step: "3" });
+    expect([...(await readSafetensors(path)).values()]).toEqual(tensors);
+    const bytes = await readFile(path);
+    const size = Number(bytes.readBigUInt64LE());
+    expect(size % 8).toBe(0);
+    expect(JSON.parse(bytes.subarray(8, 8 + size).toString())).toMatchInlineSnapshot(`
+      {
+        "__metadata__": {
+          "format": "pt",
+          "step": "3",
+        },
+        "b": {
+          "data_offsets": [
+            0,
+            24,
+          ],
+          "dtype": "F32",
+          "shape": [
+            2,
+            3,
+          ],
+        },
+        "empty": {
+          "data_offsets": [
+            28,
+            28,
+          ],
+          "dtype": "F32",
+          "shape": [
+            0,
+            4,
+          ],
+        },
+        "ä": {
+          "data_offsets": [
+            24,
+            28,
+          ],
+          "dtype": "F32",
+          "shape": [],
+        },
+      }
+    `);
+  });
+
+  it("says where a file is cut", async () => {
+    const path = join(folder, "whole.safetensors");
+    await writeSafetensors(path, [{ name: "x", shape: [4], data: new Float32Array(4) }], "F32");
+    const bytes = await readFile(path);
+    await writeFile(join(folder, "cut"), bytes.subarray(0, -1));
+    await writeFile(join(folder, "stump"), bytes.subarray(0, 20));
+    await writeFile(join(folder, "nothing"), "");
+    expect(await failure(join(folder, "cut"))).toMatchInlineSnapshot(
+      `"/cut: is cut or damaged: "x" [4] wants 16 bytes at 0. Fetch or save the file again."`,
+    );
+    expect(await failure(join(folder, "stump"))).toMatchInlineSnapshot(
+      `"/stump: is cut: 20 bytes cannot hold its header. Fetch or save the file again."`,
+    );
+    expect(await failure(join(folder, "nothing"))).toMatchInlineSnapshot(
+      `"/nothing: is cut: 0 bytes cannot hold its header. Fetch or save the file again."`,
+    );
+    expect(await failure(join(folder, "missing"))).toContain("cannot be read");
+  });
+
+  it("refuses a header that is none, a size that does not fit and a type that it does not read", async () => {
+    const entry = (dtype: string, shape: number[], end: number): string =>
+      JSON.stringify({ x: { dtype, shape, data_offsets: [0, end] } });
+    const cases = [
+      ["prose", "{ this is prose }", 0],
+      ["list", '{"x": [1, 2]}', 0],
+      ["wrong-size", entry("F32", [3], 8), 8],
+      ["integers", entry("I64", [1], 8), 8],
+    ] as const;
+    const messages = await Promise.all(
+      cases.map(async ([name, header, bytes]) => failure(await handMade(name, header, bytes))),
+    );
+    expect(messages).toMatchInlineSnapshot(`
+      [
+        "/prose: its header is not a safetensors header. Fetch or save the file again.",
+        "/list: its header is not a safetensors header. Fetch or save the file again.",
+        "/wrong-size: is cut or damaged: "x" [3] wants 12 bytes at 0. Fetch or save the file again.",
+        "/integers: "x" is I64; F32, F16 and BF16 are read. Fetch or save the file again.",
+      ]
+    `);
+  });
+});
