@@ -20,7 +20,8 @@ export function wordTokenizer(options: {
   specials: readonly [end: string, pad: string, ...tags: string[]];
 }): TokenizerFiles {
   const { words, specials } = options;
-  const vocab: Record<string, number> = {};
+  // Special tokens stand in the vocabulary too: libraries give those that do not new ids after the last word.
+  const vocab: Record<string, number> = Object.fromEntries(specials.map((each, i) => [each, i]));
   let id = specials.length;
   for (const character of BYTE_CHARACTERS) vocab[character] = id++;
   for (const word of words) vocab[byteLevel(word)] ??= id++;
