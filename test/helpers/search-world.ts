@@ -6,7 +6,7 @@ import { scriptedPolicy, type Policy } from "../../src/rollout/policy.ts";
 import type { RolloutOptions } from "../../src/rollout/roll-out.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer, type Tokenizer } from "../../src/text/tokenizer.ts";
-import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
+import { wordTokenizer, type TokenizerFiles } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 
@@ -29,17 +29,21 @@ export const task: Task = {
 /** The five passages in memory. */
 export const corpus: Retriever = buildBm25(passages);
 
-/** A token for each tag of the search-r1 grammar, one for each further text, bytes for the rest. */
-export function tagTokenizer(...further: string[]): Tokenizer {
+/** The files of a tokenizer with a token for each tag of the search-r1 grammar, for further texts and a few words. */
+export function tagTokenizerFiles(...further: string[]): TokenizerFiles {
   const tags = ["think", "search", "information", "answer"].flatMap((tag) => [
     `<${tag}>`,
     `</${tag}>`,
   ]);
-  // Longer texts first: where two match, the first one listed is taken.
-  const files = wordTokenizer({
+  return wordTokenizer({
     words: [" Oslo", " capital", " Norway", " the", " of", " is"],
+    // Longer texts first: where two match, the first one listed is taken.
     specials: ["<|end|>", "<|pad|>", ...further, ...tags],
   });
+}
+
+export function tagTokenizer(...further: string[]): Tokenizer {
+  const files = tagTokenizerFiles(...further);
   return makeTokenizer(files.tokenizer, files.config, "test");
 }
 
