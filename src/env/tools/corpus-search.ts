@@ -31,7 +31,7 @@ export const corpusSearch: ToolPart = {
 };
 
 /** What a policy is shown of hits. */
-export function searchObservation(hits: readonly Hit[]): Observation {
+function searchObservation(hits: readonly Hit[]): Observation {
   const lines = hits.map(({ title, text }, i) => `Doc ${i + 1}(Title: ${title}) ${text}`);
   return {
     tool: "search",
