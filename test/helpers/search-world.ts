@@ -10,7 +10,7 @@ import { wordTokenizer, type TokenizerFiles } from "../../src/text/word-tokenize
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 
-export const passages: Passage[] = [
+const passages: Passage[] = [
   { id: "oslo", title: "Oslo", text: "Oslo is the capital of Norway." },
   { id: "bergen", title: "Bergen", text: "Bergen is a city in Norway with much rain." },
   { id: "lima", title: "Lima", text: "Lima is the capital of Peru." },
