@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 HERE = Path(__file__).parent
@@ -46,8 +46,11 @@ for name in ["llama", "qwen2"]:
     tensors = {f"gradient.{key}": value.grad.float().contiguous() for key, value in model.named_parameters()}
     tensors["logits"] = logits.detach().float().contiguous()
     save_file(tensors, HERE / f"{name}.safetensors")
-    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    record["models"][name] = {"loss": loss.item(), "checkpoint": digest}
+    digest = hashlib.sha256()
+    for key, value in sorted(load_file(folder / "model.safetensors").items()):
+        digest.update(key.encode())
+        digest.update(value.numpy().tobytes())
+    record["models"][name] = {"loss": loss.item(), "checkpoint": digest.hexdigest()}
 
 torch.manual_seed(SEED)
 config = Qwen2Config(
@@ -57,6 +60,7 @@ config = Qwen2Config(
 )
 own = Qwen2ForCausalLM(config)
 own.save_pretrained(HERE / "from-transformers")
+(HERE / "from-transformers" / "generation_config.json").unlink(missing_ok=True)
 logits, loss = run(own)
 save_file({"logits": logits.detach().float().contiguous()}, HERE / "from-transformers-logits.safetensors")
 record["models"]["from-transformers"] = {"loss": loss.item()}
