@@ -86,7 +86,9 @@ function section(command) {
 }
 
 function leaves(command) {
-  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  // `eval` has options of its own beside its subcommands; families without an action have none.
+  const runs = command.commands.length === 0 || (command.parent && command.options.length > 0);
+  return [...(runs ? [command] : []), ...command.commands.flatMap(leaves)];
 }
 
 function pathOf(command) {

@@ -33,9 +33,13 @@ export function addRecipeOptions(command: Command, out: string): Command {
 
 /**
  * A recipe's settings with `--set` and `--seed` on top.
+ * @param more settings of the command's own flags, which win over `--set`.
  * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
  */
-export async function settingsOf(flags: RecipeFlags): Promise<ResolvedSettings<Settings>> {
+export async function settingsOf(
+  flags: Pick<RecipeFlags, "recipe" | "tier" | "seed" | "set">,
+  more: readonly Override[] = [],
+): Promise<ResolvedSettings<Settings>> {
   // The schema names every part: loaded when a recipe is run, not for --help.
   const { settingsSchema } = await import("../recipe/settings-schema.ts");
   const recipe = await loadRecipe(flags.recipe);
@@ -43,6 +47,7 @@ export async function settingsOf(flags: RecipeFlags): Promise<ResolvedSettings<S
   const overrides: Override[] = (flags.set ?? []).map(parseSet);
   if (flags.seed !== undefined)
     overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
+  overrides.push(...more);
   return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
 }
 

@@ -42,30 +42,54 @@ const WINDOW = 128;
  * What each question gives depends on the seed, its id and the number of the draw, not on the other questions.
  *
  * @throws {ConfigError} PART_UNKNOWN when there is no such strategy.
- * @throws the signal's reason at once when it aborts; rows handed to `onRow` before are whole.
+ * @throws the signal's reason when it aborts, after the messages under way: an engine can then be closed. Rows handed to
+ *   `onRow` before are whole.
  */
 export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<Evaluation> {
   const { tasks, samplesPerTask = 1, known, signal, onRow, onProgress, seed } = options;
   const draws = tasks.flatMap((task) =>
     Array.from({ length: samplesPerTask }, (_, sample) => ({ task, sample })),
   );
+  const halt = new AbortController();
+  const policy = haltable(options.policy, halt.signal);
   let done = 0;
   let right = 0;
   const answer = async ({ task, sample }: Draw): Promise<Answered> => {
     const earlier = known?.(task, sample);
     const answered =
-      earlier === undefined ? await answerOnce(options, task, sample) : { row: earlier };
+      earlier === undefined
+        ? await answerOnce({ ...options, policy }, task, sample)
+        : { row: earlier };
     done += 1;
     right += answered.row.em;
     onProgress?.({ done, total: draws.length, em: right / done });
     return answered;
   };
   const rows: EvaluationRow[] = [];
-  await inOrder(draws, answer, signal, async ({ row, trajectory }) => {
-    rows.push(row);
-    if (trajectory !== undefined) await onRow?.(row, trajectory);
+  await inOrder(draws, answer, {
+    signal,
+    halt,
+    take: async ({ row, trajectory }) => {
+      rows.push(row);
+      if (trajectory !== undefined) await onRow?.(row, trajectory);
+    },
   });
   return { ...summarizeRows(rows, { seed }), rows };
+}
+
+/** A policy that begins no message once the evaluation is to end. */
+function haltable(policy: Policy, signal: AbortSignal): Policy {
+  const { role, version, tokenizer, maxPositions } = policy;
+  return {
+    ...{ role, version, tokenizer, maxPositions },
+    complete: async (request) => {
+      signal.throwIfAborted();
+      return policy.complete(request);
+    },
+    end: (sequence) => {
+      policy.end(sequence);
+    },
+  };
 }
 
 interface Draw {
@@ -95,41 +119,45 @@ async function answerOnce(
   return { row: evaluationRow(task, sample, trajectory), trajectory };
 }
 
-/** Works on a window of items at a time and hands over the results in the items' order. */
+/**
+ * Works on a window of items at a time and hands over the results in the items' order. When it ends early, by the signal or a
+ * failure, it halts what is under way and waits for it.
+ */
 async function inOrder<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
-  signal: AbortSignal,
-  take: (result: R) => Promise<void>,
+  ending: { signal: AbortSignal; halt: AbortController; take: (result: R) => Promise<void> },
 ): Promise<void> {
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      reject(signal.reason as Error);
-    };
-  });
-  // What is dropped, after an abort or a failure of another, may fail unheard.
-  aborted.catch(() => undefined);
-  signal.addEventListener("abort", abort);
+  const { signal, halt, take } = ending;
+  signal.throwIfAborted();
+  const stop = (): void => {
+    halt.abort(signal.reason);
+  };
+  signal.addEventListener("abort", stop);
   const underWay: Promise<R>[] = [];
   let next = 0;
   const fill = (): void => {
     for (const item of items.slice(next, next + WINDOW - underWay.length)) {
       const result = work(item);
+      // Told of when its turn comes, or dropped with the rest.
       result.catch(() => undefined);
       underWay.push(result);
       next += 1;
     }
   };
   try {
-    signal.throwIfAborted();
     fill();
     for (let first = underWay.shift(); first !== undefined; first = underWay.shift()) {
-      const result = await Promise.race([first, aborted]);
+      const result = await first;
+      signal.throwIfAborted();
       fill();
       await take(result);
     }
+  } catch (error) {
+    halt.abort(error);
+    await Promise.allSettled(underWay);
+    throw error;
   } finally {
-    signal.removeEventListener("abort", abort);
+    signal.removeEventListener("abort", stop);
   }
 }

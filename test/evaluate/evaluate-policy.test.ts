@@ -166,27 +166,48 @@ describe("evaluatePolicy", () => {
     expect(part).toEqual(whole);
   });
 
-  it("stops at once when interrupted, keeping the rows so far", async () => {
+  it("ends after the messages under way when interrupted, keeping the rows so far", async () => {
     const abort = new AbortController();
-    const never: Policy = {
+    const began: string[] = [];
+    let release: () => void = () => undefined;
+    const slow: Policy = {
       ...scriptedPolicy(tokenizer, searcher),
-      complete: (request) =>
-        request.task.id === "b"
-          ? new Promise(() => undefined)
-          : scriptedPolicy(tokenizer, searcher).complete(request),
+      complete: async (request) => {
+        began.push(`${request.task.id}${request.turns.length}`);
+        if (request.task.id === "b") await new Promise<void>((resolve) => (release = resolve));
+        return scriptedPolicy(tokenizer, searcher).complete(request);
+      },
     };
     const rows: EvaluationRow[] = [];
     const running = evaluate(searcher, {
-      policy: never,
+      policy: slow,
+      tasks: tasks.slice(0, 2),
       signal: abort.signal,
       onRow: (row) => {
         rows.push(row);
         abort.abort(new Error("stop"));
+        release();
         return Promise.resolve();
       },
     });
     await expect(running).rejects.toThrow("stop");
     expect(rows.map(({ id }) => id)).toEqual(["a"]);
+    // The second question's first message was awaited; its second one never began.
+    expect(began.toSorted()).toEqual(["a0", "a1", "b0"]);
+  });
+
+  it("lets no message begin once a rollout has failed", async () => {
+    const began: string[] = [];
+    const failing: Policy = {
+      ...scriptedPolicy(tokenizer, searcher),
+      complete: (request) => {
+        began.push(`${request.task.id}${request.turns.length}`);
+        if (request.task.id === "a") return Promise.reject(new Error("broken"));
+        return scriptedPolicy(tokenizer, searcher).complete(request);
+      },
+    };
+    await expect(evaluate(searcher, { policy: failing })).rejects.toThrow("broken");
+    expect(began).not.toContain("c2");
   });
 
   it("refuses a strategy that does not exist", async () => {

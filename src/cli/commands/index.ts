@@ -1,6 +1,7 @@
 import type { CommandGroup } from "../command.ts";
 import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
+import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
 import { recipesCommand } from "./recipes.ts";
 import { scoreCommand } from "./score.ts";
@@ -11,6 +12,6 @@ import { trainCommand } from "./train.ts";
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand] },
   { title: "Training", commands: [sftCommand, trainCommand] },
-  { title: "Measuring", commands: [scoreCommand] },
+  { title: "Measuring", commands: [evalCommand, scoreCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];

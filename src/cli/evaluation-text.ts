@@ -1,0 +1,65 @@
+import type {
+  EvaluationMetric,
+  GroupSummary,
+  MetricValues,
+} from "../evaluate/evaluation-summary.ts";
+import type { Interval } from "../evaluate/statistics.ts";
+import type { EvalResult } from "../recipe/run-eval.ts";
+import { table } from "./table.ts";
+
+/** Columns of the table: heading, metric, decimals. */
+const COLUMNS: readonly (readonly [string, EvaluationMetric, number])[] = [
+  ["EM", "em", 3],
+  ["F1", "f1", 3],
+  ["cover-EM", "cover_em", 3],
+  ["searches", "searches", 2],
+  ["answered", "answer_rate", 3],
+  ["format", "format_rate", 3],
+  ["turns", "turns", 2],
+  ["tokens", "completion_tokens", 1],
+];
+
+/** An evaluation for people: what was measured, a row for all questions and for each group, the intervals. */
+export function evaluationText(result: EvalResult): string {
+  const { n, metrics, groups, samplesPerTask, seed } = result;
+  const groupRows = [...Object.entries(groups.hops), ...Object.entries(groups.type)];
+  const drawn = samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : "";
+  return [
+    `${result.policy.from} on ${result.dataset}, strategy ${result.strategy}: ${n} questions${drawn}, seed ${seed}`,
+    "",
+    table(
+      [
+        metricRow("all", { n, metrics }),
+        ...groupRows.map(([name, group]) => metricRow(name, group)),
+      ],
+      {
+        head: ["", "n", ...COLUMNS.map(([head]) => head)],
+        align: ["left", ...Array<"right">(COLUMNS.length + 1).fill("right")],
+      },
+    ),
+    "",
+    ...drawRows(metrics),
+    `95 % intervals over questions: ${intervalsText(result)}`,
+    "searches, turns, tokens: per question; answered, format: share of questions",
+    `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
+  ].join("\n");
+}
+
+function metricRow(name: string, { n, metrics }: GroupSummary): string[] {
+  return [name, String(n), ...COLUMNS.map(([, key, digits]) => metrics[key].toFixed(digits))];
+}
+
+/** avg@k and pass@k, where there are several draws. */
+function drawRows(metrics: MetricValues): string[] {
+  const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
+  if (drawn.length === 0) return [];
+  return [drawn.map(([name, value]) => `${name} ${value.toFixed(3)}`).join("  "), ""];
+}
+
+function intervalsText({ intervals, intervalMethods }: EvalResult): string {
+  const shown = ([low, high]: Interval): string => `${low.toFixed(3)} – ${high.toFixed(3)}`;
+  return [
+    `EM ${shown(intervals.em)} (${intervalMethods.em})`,
+    `F1 ${shown(intervals.f1)} (${intervalMethods.f1})`,
+  ].join(", ");
+}
