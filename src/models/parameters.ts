@@ -45,7 +45,7 @@ export const EMBEDDING = "model.embed_tokens.weight";
 export const FINAL_NORM = "model.norm.weight";
 export const HEAD = "lm_head.weight";
 
-/** Every tensor of a decoder, in file order. */
+/** Every tensor of a decoder: matrices first, then vectors, so that what decays is one stretch of a flat array. */
 export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
   const { hiddenSize: d, intermediateSize: f, vocabSize } = config;
   const q = config.heads * config.headDim;
@@ -82,7 +82,7 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
   }
   specs.push(vector(FINAL_NORM, d));
   if (!config.tiedEmbeddings) specs.push(matrix(HEAD, vocabSize, d));
-  return specs;
+  return [...specs.filter(({ decays }) => decays), ...specs.filter(({ decays }) => !decays)];
 }
 
 /** Number of trained numbers. */

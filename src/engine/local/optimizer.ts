@@ -4,7 +4,6 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { parameterSpecs } from "../../models/parameters.ts";
 import { createSession, floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 import type { AdamOptions } from "../engine.ts";
-import { flatTensors } from "./flat-tensors.ts";
 import type { ModelWeights } from "./model-weights.ts";
 
 /** AdamW over one model's parameters, in place. */
@@ -28,46 +27,36 @@ const scalarNames = [
   "maxNorm",
 ] as const satisfies readonly (keyof AdamScalars)[];
 
+/** Parameters in two stretches of the flat arrays: a step is then some thirty passes over memory, however many tensors there are. */
+const STRETCHES = ["matrices", "vectors"] as const;
+
 export async function makeOptimizer(config: DecoderConfig, threads: number): Promise<Optimizer> {
-  const specs = parameterSpecs(config);
-  const kinds = {
-    gradient: flatTensors(specs),
-    mean: flatTensors(specs),
-    square: flatTensors(specs),
-  };
+  const sizes = stretchSizes(config);
+  const total = sizes.matrices + sizes.vectors;
+  const mean = new Float32Array(total);
+  const square = new Float32Array(total);
   const graph = new Graph();
   const scalars = Object.fromEntries(
     scalarNames.map((name) => [name, graph.input(name, "float32", [])]),
   ) as unknown as AdamScalars;
-  const states = specs.map(({ name, shape, decays }) => ({
-    parameter: graph.input(name, "float32", shape),
-    gradient: graph.input(`gradient.${name}`, "float32", shape),
-    mean: graph.input(`mean.${name}`, "float32", shape),
-    square: graph.input(`square.${name}`, "float32", shape),
-    decays,
-  }));
+  const states = STRETCHES.map((stretch) => {
+    const input = (kind: string): Value =>
+      graph.input(`${kind}.${stretch}`, "float32", [sizes[stretch]]);
+    return {
+      ...{ parameter: input("parameter"), gradient: input("gradient") },
+      ...{ mean: input("mean"), square: input("square"), decays: stretch === "matrices" },
+    };
+  });
   const { next, norm } = adamW(states, scalars);
   const outputs: Record<string, Value> = { norm };
-  specs.forEach(({ name }, i) => {
-    outputs[`${name}.next`] = next[i]!.parameter;
-    outputs[`mean.${name}.next`] = next[i]!.mean;
-    outputs[`square.${name}.next`] = next[i]!.square;
+  STRETCHES.forEach((stretch, i) => {
+    for (const [kind, value] of Object.entries(next[i]!))
+      outputs[`${kind}.${stretch}.next`] = value;
   });
   const session = await createSession(graph, outputs, { threads });
-  const state: Record<string, Tensor> = {};
-  const nextState: Record<string, Tensor> = {};
-  for (const [kind, { tensors }] of Object.entries(kinds)) {
-    for (const [name, tensor] of tensors) {
-      state[`${kind}.${name}`] = tensor;
-      if (kind !== "gradient") nextState[`${kind}.${name}.next`] = tensor;
-    }
-  }
   const optimizer: Optimizer = {
-    mean: kinds.mean.flat,
-    square: kinds.square.flat,
-    step: 0,
-    async apply(weights, gradients, options) {
-      kinds.gradient.flat.set(gradients);
+    ...{ mean, square, step: 0 },
+    async apply(weights, gradient, options) {
       optimizer.step += 1;
       const values: Record<(typeof scalarNames)[number], number> = {
         ...options,
@@ -75,13 +64,33 @@ export async function makeOptimizer(config: DecoderConfig, threads: number): Pro
         squareCorrection: 1 / (1 - options.beta2 ** optimizer.step),
         maxNorm: options.gradClipNorm,
       };
-      const feeds: Record<string, Tensor> = { ...weights.feeds, ...state };
+      const feeds: Record<string, Tensor> = {};
+      const fetches: Record<string, Tensor> = {};
+      for (const [kind, flat] of Object.entries({
+        parameter: weights.flat,
+        gradient,
+        mean,
+        square,
+      })) {
+        for (const stretch of STRETCHES) {
+          const from = stretch === "matrices" ? 0 : sizes.matrices;
+          const tensor = tensorOf(flat.subarray(from, from + sizes[stretch]), [sizes[stretch]]);
+          feeds[`${kind}.${stretch}`] = tensor;
+          if (kind !== "gradient") fetches[`${kind}.${stretch}.next`] = tensor;
+        }
+      }
       for (const name of scalarNames) feeds[name] = tensorOf(Float32Array.of(values[name]), []);
-      const fetches = { ...nextState };
-      for (const { name } of specs) fetches[`${name}.next`] = weights.feeds[name]!;
       const result = await session.run(feeds, fetches);
       return floats(result["norm"]!)[0]!;
     },
   };
   return optimizer;
+}
+
+function stretchSizes(config: DecoderConfig): Record<(typeof STRETCHES)[number], number> {
+  const sizes = { matrices: 0, vectors: 0 };
+  for (const { shape, decays } of parameterSpecs(config)) {
+    sizes[decays ? "matrices" : "vectors"] += shape.reduce((n, axis) => n * axis, 1);
+  }
+  return sizes;
 }
