@@ -33,7 +33,8 @@ export async function writeAtomic(
     }
     await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    // What went wrong matters, not that its remains could not be removed.
+    await rm(temporary, { force: true }).catch(() => undefined);
     if (isSystemError(error)) {
       throw new ExternalError(
         "FILE_WRITE_FAILED",
