@@ -26,6 +26,7 @@ const environment = searchEnvironment({
     { scope: "observation", unit: "tokens", limit: 40, onExhausted: "cut" },
   ],
 });
+/** Fewer places than sequences: they wait and are refilled. */
 let engine: LocalEngine;
 
 beforeAll(async () => {
@@ -38,7 +39,7 @@ beforeAll(async () => {
   for (let i = 0; i < head.length; i++) head[i]! *= 6;
   const weights = flatten(config, named, folder);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
-  engine = await openLocalEngine({ model: folder, workers: 2, slots: 4 });
+  engine = await openLocalEngine({ model: folder, workers: 2, slots: 2 });
 });
 
 afterAll(() => engine.close());

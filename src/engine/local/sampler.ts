@@ -52,6 +52,9 @@ interface Active {
   pending: number;
 }
 
+/** How long nothing may move before a sequence that waits for its environment loses its place. */
+const PATIENCE_MS = 10_000;
+
 export async function makeSampler(
   options: SamplerOptions,
   weights: ModelWeights,
@@ -64,34 +67,47 @@ export async function makeSampler(
   const waiting: Active[] = [];
   let running = false;
   let clock = 0;
+  let patience: NodeJS.Timeout | undefined;
 
-  /** Takes waiting requests in order while there is a place for them. */
+  /**
+   * Gives waiting requests places, in order: a sequence goes on in the place that it holds, whoever waits before it; others take
+   * places that nobody holds.
+   */
   function admit(): Slot[] {
     const admitted: Slot[] = [];
-    while (waiting.length > 0) {
-      const { sequence } = waiting[0]!.request;
+    for (const active of [...waiting]) {
+      const { sequence } = active.request;
+      const free = slots.filter((slot) => slot.active === null);
       const slot =
-        slots.find((each) => sequence !== null && each.sequence === sequence) ??
-        slots.find((each) => each.sequence === null && each.active === null) ??
-        evictable();
-      if (slot === undefined) break;
+        free.find((each) => sequence !== null && each.sequence === sequence) ??
+        free.find((each) => each.sequence === null);
+      if (slot === undefined) continue;
       if (slot.sequence !== sequence || sequence === null) {
         slot.sequence = sequence;
         slot.cached = [];
       }
-      slot.active = waiting.shift()!;
+      slot.active = active;
+      waiting.splice(waiting.indexOf(active), 1);
       admitted.push(slot);
     }
     return admitted;
   }
 
+  /** Starts what can run. */
+  function wake(): void {
+    clearTimeout(patience);
+    if (!running) void run();
+  }
+
   /**
-   * A sequence that waits for its environment gives way only when nothing else could run: who gives way must not depend on
-   * timing, because computing a cache again in other pieces can change its last bits.
+   * A sequence that waits for its environment keeps its place: computing a cache again in other pieces can change its last bits,
+   * so who gives way must not depend on timing. Only when nothing has moved for long, because somebody did not forget what had
+   * ended, the least recent one does.
    */
-  function evictable(): Slot | undefined {
-    if (slots.some((slot) => slot.active !== null)) return undefined;
-    return slots.toSorted((a, b) => a.usedAt - b.usedAt)[0];
+  function giveWay(): void {
+    const [oldest] = slots.toSorted((a, b) => a.usedAt - b.usedAt);
+    Object.assign(oldest!, { sequence: null, cached: [] });
+    wake();
   }
 
   /** Computes keys and values of all prompt tokens but the last, which the next decode run takes. */
@@ -166,6 +182,7 @@ export async function makeSampler(
         Object.assign(slot, { active: null, sequence: null, cached: [], stale: false });
     } finally {
       running = false;
+      if (waiting.length > 0) patience = setTimeout(giveWay, PATIENCE_MS);
     }
   }
 
@@ -185,7 +202,7 @@ export async function makeSampler(
           pending: 0,
         };
         waiting.push(active);
-        if (!running) void run();
+        wake();
       }),
     forget(sequence) {
       for (const slot of slots) {
@@ -194,6 +211,7 @@ export async function makeSampler(
           slot.cached = [];
         }
       }
+      wake();
     },
     invalidate() {
       for (const slot of slots) {
