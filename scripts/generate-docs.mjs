@@ -86,9 +86,7 @@ function section(command) {
 }
 
 function leaves(command) {
-  // `eval` has options of its own beside its subcommands; families without an action have none.
-  const runs = command.commands.length === 0 || (command.parent && command.options.length > 0);
-  return [...(runs ? [command] : []), ...command.commands.flatMap(leaves)];
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 }
 
 function pathOf(command) {

@@ -35,19 +35,24 @@ interface EvalFlags {
 export const evalCommand: CliCommand = {
   name: "eval",
   register(program, context) {
-    const command = program
+    const family = program
       .command("eval")
       .summary("measure a policy on questions, or a retriever on queries")
       .description(
-        "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. It never trains. " +
-          "Environment and budgets come from a recipe; flags win over it.",
-      )
-      // What follows `retrieval` belongs to it.
-      .enablePositionalOptions();
-    addPolicyOptions(command);
-    addOutputOptions(command);
-    command.action((flags: EvalFlags) => evaluate(flags, context));
-    addEvalRetrieval(command, context);
+        "Measure; nothing is trained. Without a subcommand it is `eval policy`: its options are listed by " +
+          "`agentrl eval policy --help`.",
+      );
+    const policy = family
+      .command("policy", { isDefault: true })
+      .summary("measure a policy on questions (the default: `agentrl eval --policy …`)")
+      .description(
+        "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. Environment and " +
+          "budgets come from a recipe; flags win over it.",
+      );
+    addPolicyOptions(policy);
+    addOutputOptions(policy);
+    policy.action((flags: EvalFlags) => evaluate(flags, context));
+    addEvalRetrieval(family, context);
   },
 };
 
