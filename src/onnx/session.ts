@@ -80,6 +80,10 @@ export async function createSession(
       interOpNumThreads: 1,
       executionMode: "sequential",
       graphOptimizationLevel: "all",
+      // Every session would keep an arena as large as its largest run, and one is compiled per batch shape: training went to
+      // 7 GB. The system's allocator is as fast here and gives back what a run no longer needs.
+      enableCpuMemArena: false,
+      enableMemPattern: false,
       logSeverityLevel: 3,
       // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.
       extra: { session: { set_denormal_as_zero: "1" } },

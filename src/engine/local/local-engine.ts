@@ -174,7 +174,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     rows: readonly TrainingRow[],
     work: (link: WorkerLink, shard: Shard) => Promise<T>,
   ): Promise<{ places: number[]; answer: T }[]> {
-    const batches = microBatches(rows, this.#parts.microBatchTokens);
+    const batches = microBatches(rows, this.#parts.microBatchTokens, this.workers);
     return Promise.all(
       this.#parts.links.map(async (link, w) => {
         const own = batches.filter((_, i) => i % this.workers === w);

@@ -45,6 +45,19 @@ describe("microBatches", () => {
     }
   });
 
+  it("chooses the size with which the busiest worker computes the fewest rows", () => {
+    const shapes = (count: number, workers: number): number[] =>
+      microBatches(rows(...new Array<number>(count).fill(160)), 1024, workers).map((b) => b.batch);
+    // At most 6 rows of 160 positions. Two workers: 3 · 6 = 18 rows each with 6 together, 4 · 4 = 16 with 4.
+    expect(shapes(32, 2)).toEqual(new Array(8).fill(4));
+    // One worker: 36 rows with 6, 32 with 4.
+    expect(shapes(32, 1)).toEqual(new Array(8).fill(4));
+    // 12 rows are two full micro-batches.
+    expect(shapes(12, 2)).toEqual([6, 6]);
+    // 6 rows: 6 for one worker alone, or 3 each.
+    expect(shapes(6, 2)).toEqual([3, 3]);
+  });
+
   it("scores only targets that have a weight", () => {
     const [row] = rows(100);
     const sparse = { ...row!, fields: { weights: row!.targets.map((_, i) => (i < 90 ? 0 : 1)) } };

@@ -111,7 +111,8 @@ describe("optimStep", () => {
     const [one, two] = [await open(model, 1), await open(model, 2)];
     for (const seed of [1, 2, 3]) {
       const norms = [await step(one, seed), await step(two, seed)];
-      expect(norms[1]! / norms[0]!).toBeCloseTo(1, 5);
+      // From the second step on the weights themselves differ in their last bits.
+      expect(norms[1]! / norms[0]!).toBeCloseTo(1, seed === 1 ? 5 : 4);
     }
     await one.save(join(folder, "one"));
     await two.save(join(folder, "two"));
