@@ -4,6 +4,7 @@ import { doctorCommand } from "./doctor.ts";
 import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
 import { recipesCommand } from "./recipes.ts";
+import { reproduceCommand } from "./reproduce.ts";
 import { scoreCommand } from "./score.ts";
 import { sftCommand } from "./sft.ts";
 import { trainCommand } from "./train.ts";
@@ -12,6 +13,6 @@ import { trainCommand } from "./train.ts";
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand] },
   { title: "Training", commands: [sftCommand, trainCommand] },
-  { title: "Measuring", commands: [evalCommand, scoreCommand] },
+  { title: "Measuring", commands: [evalCommand, scoreCommand, reproduceCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];

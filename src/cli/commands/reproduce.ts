@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
+import { loadRecipe, selectTier } from "../../recipe/recipe-file.ts";
+import type { ArmRun, Reproduction } from "../../recipe/reproduce.ts";
+import { parseSet } from "../../recipe/settings.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { jsonOption, outOption, setOption, wholeNumber } from "../options.ts";
+import { packageVersion } from "../package-info.ts";
+import { type Progress, startProgress } from "../progress.ts";
+import { reproductionText } from "../reproduction-text.ts";
+
+interface ReproduceFlags {
+  tier?: string;
+  seeds?: number;
+  set?: string[];
+  out?: string;
+  json?: true;
+}
+
+/**
+ * Makes the results of one run of an arm; claims name its numbers by dotted paths.
+ * @param folder the run's own, below --out.
+ */
+export type RunArm = (run: ArmRun, folder: string, context: CliContext) => Promise<unknown>;
+
+const DEFAULT_SEEDS = 3;
+
+/** `agentrl reproduce`: a recipe's claims, run over seeds, beside the paper's numbers. */
+export function makeReproduceCommand(runArm: RunArm): CliCommand {
+  return {
+    name: "reproduce",
+    register(program, context) {
+      program
+        .command("reproduce")
+        .summary("run a recipe's claims over seeds, beside the paper's numbers")
+        .description(
+          "Run every arm of a recipe's claims over seeds and say what the results mean: supported, not supported or " +
+            "inconclusive. The same command goes on where it was interrupted.",
+        )
+        .argument("<recipe>", "name of a shipped recipe, or a path")
+        .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+        .option("--seeds <n>", `runs per arm (default: ${DEFAULT_SEEDS})`, wholeNumber(1, 1000))
+        .addOption(setOption())
+        .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
+        .addOption(jsonOption())
+        .action((recipe: string, flags: ReproduceFlags) => run(recipe, flags, runArm, context));
+    },
+  };
+}
+
+/** With training on this machine as what a run is. */
+export const reproduceCommand = makeReproduceCommand(train);
+
+async function run(
+  name: string,
+  flags: ReproduceFlags,
+  runArm: RunArm,
+  context: CliContext,
+): Promise<void> {
+  const { reproduce } = await import("../../recipe/reproduce.ts");
+  const recipe = await loadRecipe(name);
+  const tier = selectTier(recipe, flags.tier);
+  const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
+  const result = await reproduce(recipe, {
+    ...{ tier, out, version: packageVersion(), signal: context.signal },
+    seeds: Array.from({ length: flags.seeds ?? DEFAULT_SEEDS }, (_, i) => i + 1),
+    overrides: (flags.set ?? []).map(parseSet),
+    run: (each) => runArm(each, folderOf(out, each), context),
+    onArm: ({ run: each, number, total, kept }) => {
+      const what = `${each.arms.join(", ")}, seed ${each.seed}`;
+      context.note(`run ${number}/${total}: ${what}${kept ? " (done before)" : ""}`);
+    },
+  });
+  print(result, out, flags, context);
+}
+
+function print(
+  result: Reproduction,
+  out: string,
+  flags: ReproduceFlags,
+  context: CliContext,
+): void {
+  if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
+  else context.out(reproductionText(result));
+  context.note(`written to ${join(out, "results.json")}`);
+}
+
+/** `search-seed1-3f0c91be6a27`: an arm's name for people, the key for what it was. */
+function folderOf(out: string, { arms, seed, key }: ArmRun): string {
+  const arm = arms[0]?.split("/")[1] ?? "run";
+  return join(out, "runs", `${arm}-seed${seed}-${key}`);
+}
+
+/** Trains an arm; its results as `agentrl train --json` prints them. */
+async function train({ settings }: ArmRun, folder: string, context: CliContext): Promise<unknown> {
+  const { runTrain } = await import("../../recipe/run-train.ts");
+  const watch: { progress: Progress | null } = { progress: null };
+  const begin = (label: string, total: number, unit: string): void => {
+    watch.progress?.stop();
+    watch.progress = startProgress(context, { label, total, unit });
+  };
+  try {
+    const {
+      steps,
+      wallSeconds,
+      eval: evaluations,
+    } = await runTrain(settings, {
+      ...{ out: folder, version: packageVersion(), signal: context.signal },
+      onEvaluationStart: (name, questions) => {
+        begin(`evaluating ${name}`, questions, "questions");
+      },
+      onEvaluationProgress: ({ done, em }) => watch.progress?.update(done, `EM ${em.toFixed(3)}`),
+      onStep: ({ step, totalSteps, metrics }) => {
+        if (step === 1) begin("training", totalSteps, "steps");
+        watch.progress?.update(step, `reward ${(metrics["rollout/reward_mean"] ?? 0).toFixed(3)}`);
+      },
+    });
+    const { before, after } = evaluations;
+    return { steps, wallSeconds, eval: { before: flat(before), after: flat(after) } };
+  } finally {
+    watch.progress?.stop();
+  }
+}
+
+function flat({ n, metrics, groups }: EvaluationSummary): unknown {
+  return { n, ...metrics, groups };
+}

@@ -1,0 +1,246 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { writeFileAtomic, writeJson } from "../base/files.ts";
+import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
+import { suggest } from "../base/nearest.ts";
+import {
+  type ArmComparison,
+  combinedVerdict,
+  compareArms,
+  type SeededValue,
+  type Verdict,
+  verdict,
+} from "../evaluate/arm-comparison.ts";
+import { shortHash } from "../evaluate/fingerprint.ts";
+import { type Interval, summarize } from "../evaluate/statistics.ts";
+import { type Comparison, comparisons, findCells, type PaperCell } from "./claims.ts";
+import { leavesOf } from "./leaves.ts";
+import type { RecipeFile } from "./recipe-file.ts";
+import type { Claim, Tier } from "./recipe-schema.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
+import {
+  armOverrides,
+  checkSettings,
+  type Override,
+  type ResolvedSettings,
+  resolveSettings,
+} from "./settings.ts";
+
+/** One training run of a reproduction. */
+export interface ArmRun {
+  /** Hash of the settings, the seed and the version: equal keys, equal result. */
+  key: string;
+  seed: number;
+  /** `claim/arm` of every arm that these settings are. */
+  arms: string[];
+  settings: ResolvedSettings<Settings>;
+}
+
+export interface ReproduceOptions {
+  tier: Tier;
+  /** Each arm runs once per seed; all different. */
+  seeds: readonly number[];
+  /** Settings on top of every arm. */
+  overrides?: readonly Override[];
+  /** Version of the code, which a kept result must share. */
+  version: string;
+  /** Folder for `runs.jsonl` and `results.json`; results that it holds are taken over. */
+  out: string;
+  signal: AbortSignal;
+  /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
+  run: (run: ArmRun) => Promise<unknown>;
+  /** Called before each run, and once for each that is taken over (`kept`). */
+  onArm?: (arm: { run: ArmRun; number: number; total: number; kept: boolean }) => void;
+}
+
+/** One arm of a claim, as measured. */
+export interface ArmResult {
+  name: string;
+  mean: number;
+  /** Student's t interval of the mean over seeds; null for one seed. */
+  ci95: Interval | null;
+  /** By seed, in the order of `seeds`. */
+  values: number[];
+  seeds: number[];
+  paper: PaperCell | null;
+}
+
+export interface ClaimResult {
+  id: string;
+  statement: string;
+  metric: string;
+  relation: string;
+  source: string;
+  verdict: Verdict;
+  comparisons: (Comparison & ArmComparison & { verdict: Verdict })[];
+  arms: ArmResult[];
+}
+
+export interface Reproduction {
+  recipe: string;
+  tier: Tier;
+  seeds: number[];
+  claims: ClaimResult[];
+}
+
+const RUNS_FILE = "runs.jsonl";
+const RESULTS_FILE = "results.json";
+
+/**
+ * Runs every arm of every claim over seeds and says what the results mean for each claim. Arms of equal settings run once, seeds
+ * are gone through one after the other (so that an interrupted reproduction has something of every arm), and each result is
+ * appended as it comes: the same command goes on where it was interrupted.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no claims, or a claim's metric is no number of the results; as
+ *   `checkSettings` for any arm, before the first run.
+ */
+export async function reproduce(
+  recipe: RecipeFile,
+  options: ReproduceOptions,
+): Promise<Reproduction> {
+  const { tier, seeds, out, signal, run, onArm } = options;
+  const runs = armRuns(recipe, options);
+  const { log, results } = await openRunLog(join(out, RUNS_FILE));
+  try {
+    for (const [i, each] of runs.entries()) {
+      const known = results.get(each.key);
+      onArm?.({ run: each, number: i + 1, total: runs.length, kept: known !== undefined });
+      if (known === undefined) {
+        signal.throwIfAborted();
+        const result = await run(each);
+        results.set(each.key, result);
+        await log.append({ key: each.key, seed: each.seed, arms: each.arms, result });
+      }
+      checkMetrics(recipe, each, results.get(each.key));
+    }
+  } finally {
+    await log.close();
+  }
+  const claims = recipe.claims.map((claim) =>
+    judge(recipe, claim, (arm) =>
+      runs
+        .filter(({ arms }) => arms.includes(`${claim.id}/${arm}`))
+        .map(({ key, seed }) => ({ seed, value: numberAt(results.get(key), claim.metric) ?? NaN })),
+    ),
+  );
+  const reproduction = { recipe: recipe.name, tier, seeds: [...seeds], claims };
+  await writeJson(join(out, RESULTS_FILE), reproduction);
+  return reproduction;
+}
+
+/** Every distinct run, seed by seed. */
+function armRuns(
+  recipe: RecipeFile,
+  { tier, seeds, overrides = [], version }: ReproduceOptions,
+): ArmRun[] {
+  if (recipe.claims.length === 0) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
+    );
+  }
+  const runs = new Map<string, ArmRun>();
+  for (const seed of seeds) {
+    for (const claim of recipe.claims) {
+      for (const { name } of claim.arms) {
+        const own = [...armOverrides(claim, name), ...overrides];
+        const all = [...own, { key: "seed", value: seed, origin: "--seeds" }];
+        const resolved = resolveSettings(recipe, { tier, overrides: all });
+        const settings = checkSettings(settingsSchema, resolved);
+        const key = shortHash({ settings: settings.settings, version });
+        const run = runs.get(key) ?? { key, seed, arms: [], settings };
+        run.arms.push(`${claim.id}/${name}`);
+        runs.set(key, run);
+      }
+    }
+  }
+  return [...runs.values()];
+}
+
+function judge(
+  recipe: RecipeFile,
+  claim: Claim,
+  valuesOf: (arm: string) => SeededValue[],
+): ClaimResult {
+  const { id, statement, metric, relation, source } = claim;
+  const compared = comparisons(claim).map((comparison) => {
+    const { left, right } = comparison;
+    const result = compareOperands(operand(left, valuesOf), operand(right, valuesOf));
+    return { ...comparison, ...result, verdict: verdict(result, comparison.relation) };
+  });
+  const arms = claim.arms.map(({ name, paperCell }): ArmResult => {
+    const runs = valuesOf(name);
+    const values = runs.map(({ value }) => value);
+    const { mean, ci95 } = summarize(values);
+    const [paper = null] = paperCell === undefined ? [] : findCells(recipe.paperTables, paperCell);
+    return { name, mean, ci95, values, seeds: runs.map(({ seed }) => seed), paper };
+  });
+  return {
+    ...{ id, statement, metric, relation, source },
+    verdict: combinedVerdict(compared.map((each) => each.verdict)),
+    ...{ comparisons: compared, arms },
+  };
+}
+
+function operand(
+  name: string | number,
+  valuesOf: (arm: string) => SeededValue[],
+): SeededValue[] | number {
+  return typeof name === "number" ? name : valuesOf(name);
+}
+
+/** `0.2 > arm` is `−arm > −0.2`. */
+function compareOperands(
+  left: SeededValue[] | number,
+  right: SeededValue[] | number,
+): ArmComparison {
+  if (typeof left !== "number") return compareArms(left, right);
+  const runs = typeof right === "number" ? [{ seed: 0, value: right }] : right;
+  const negated = runs.map(({ seed, value }) => ({ seed, value: -value }));
+  return compareArms(negated, -left);
+}
+
+/** A metric that the results do not have is found at the first run, not after all of them. */
+function checkMetrics(recipe: RecipeFile, { arms }: ArmRun, result: unknown): void {
+  for (const [c, { id, metric }] of recipe.claims.entries()) {
+    if (!arms.some((arm) => arm.startsWith(`${id}/`)) || numberAt(result, metric) !== null)
+      continue;
+    const numbers = [...leavesOf(result)].filter(([, value]) => typeof value === "number");
+    const known = numbers.map(([keys]) => keys.join("."));
+    const at = ["claims", String(c), "metric"];
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.place(at)}: ${at.join(".")} is "${metric}", which is no number of a run's results. ${suggest(metric, known)}`,
+    );
+  }
+}
+
+function numberAt(result: unknown, path: string): number | null {
+  const leaf = [...leavesOf(result)].find(([keys]) => keys.join(".") === path);
+  return typeof leaf?.[1] === "number" && Number.isFinite(leaf[1]) ? leaf[1] : null;
+}
+
+/** A line of `runs.jsonl`. */
+interface LoggedRun {
+  key: string;
+  seed: number;
+  arms: string[];
+  result: unknown;
+}
+
+/** Opens the log for appending, and reads what it holds: a line that an interruption left half-written goes. */
+async function openRunLog(
+  path: string,
+): Promise<{ log: JsonlWriter; results: Map<string, unknown> }> {
+  const runs: LoggedRun[] = [];
+  if (existsSync(path)) {
+    for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) {
+      runs.push(value as LoggedRun);
+    }
+  }
+  const lines = runs.map((run) => `${JSON.stringify(run)}\n`).join("");
+  await writeFileAtomic(path, lines);
+  const results = new Map(runs.map(({ key, result }) => [key, result]));
+  return { log: await openJsonl(path), results };
+}

@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { makeReproduceCommand } from "../../src/cli/commands/reproduce.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+const RECIPE = `
+summary: one claim
+base: {}
+tiers: { mini: {} }
+paperTables:
+  - { id: table-2, metric: em, model: M, columns: [average], rows: { RL: [0.431], RAG: [0.304] } }
+claims:
+  - id: search-wins
+    statement: Search beats none.
+    metric: eval.after.em
+    relation: search > none
+    source: Table 2
+    arms:
+      - { name: search, paperCell: { table: table-2, row: RL, column: average } }
+      - { name: none, set: { evaluation.strategy: direct } }
+`;
+
+/** Searching finds .7, .8, .9 by seed; not searching nothing. */
+const command = makeReproduceCommand(({ settings, seed }) => {
+  const em = settings.settings.evaluation.strategy === "direct" ? 0 : (6 + seed) / 10;
+  return Promise.resolve({ eval: { after: { em } } });
+});
+
+const reproduce = (...args: string[]) =>
+  runCommand(command, ["reproduce", join(folder, "small.yaml"), ...args], `${folder}/`);
+
+beforeAll(() => {
+  writeFileSync(join(folder, "small.yaml"), RECIPE);
+});
+
+describe("agentrl reproduce", () => {
+  it("prints ours beside the paper's numbers, with a verdict", async () => {
+    const { stdout, stderr, status } = await reproduce("--out", join(folder, "out"));
+    expect(status).toBe(0);
+    expect(stdout).toMatchInlineSnapshot(`
+      "small, tier mini, 3 seeds (1, 2, 3)
+
+      search-wins: SUPPORTED
+        Search beats none. (Table 2; eval.after.em)
+
+        arm      ours  95 % interval  paper
+        search  0.800  0.552 … 1.048  0.431  table-2, RL, average, M
+        none    0.000  0.000 … 0.000      –
+
+        claim          difference  95 % interval    p
+        search > none      +0.800  +0.552 … +1.048  0.005  paired by seed
+
+      1 claim: 1 supported
+      "
+    `);
+    expect(stderr.split("\n").slice(0, 2)).toEqual([
+      "run 1/6: search-wins/search, seed 1",
+      "run 2/6: search-wins/none, seed 1",
+    ]);
+  });
+
+  it("prints one JSON document under --json, taking over what is there", async () => {
+    const { stdout, stderr } = await reproduce("--out", join(folder, "out"), "--json");
+    const result = JSON.parse(stdout) as object;
+    expect(result).toMatchObject({
+      recipe: "small",
+      tier: "mini",
+      claims: [
+        {
+          id: "search-wins",
+          verdict: "supported",
+          arms: [
+            { name: "search", values: [0.7, 0.8, 0.9] },
+            { name: "none", ci95: [0, 0] },
+          ],
+        },
+      ],
+    });
+    expect(stderr).toContain("run 6/6: search-wins/none, seed 3 (done before)");
+    const written = JSON.parse(readFileSync(join(folder, "out", "results.json"), "utf8")) as object;
+    expect(result).toEqual({ ...written, out: "out" });
+  });
+
+  it("says that one seed says nothing", async () => {
+    const { stdout } = await reproduce("--out", join(folder, "one"), "--seeds", "1");
+    expect(stdout).toContain("search-wins: INCONCLUSIVE");
+    expect(stdout).toContain("One seed gives no interval");
+  });
+});
