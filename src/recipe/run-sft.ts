@@ -41,15 +41,9 @@ export async function runSft(
   }
   const engine = await openEngine(settings, model);
   const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
-  const environment = {
-    environmentOver: (r: Parameters<typeof environmentOver>[0]) => environmentOver(r, settings),
-  };
-  const teacher = {
-    ...environment,
-    worlds: sft.worlds,
-    tokenizer: engine.tokenizer,
-    seed: settings.seed,
-    signal,
+  const teacher: TeacherOptions = {
+    environmentOver: (retriever) => environmentOver(retriever, settings),
+    ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
   };
   let step = 0;
   try {

@@ -88,7 +88,7 @@ export async function runTrain(
     },
   });
   const engine = await openEngine(settings, model);
-  const session: TrainSession = { settings, options, run, engine, train, held };
+  const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
   try {
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
@@ -99,7 +99,7 @@ export async function runTrain(
     await learn(session, environment, from?.step ?? 0);
     const after = await evaluation(session, "after", false);
     return {
-      ...{ run: options.out, steps, checkpoint: run.checkpoint(steps) },
+      ...{ run: options.out, steps, checkpoint: steps === 0 ? model : run.checkpoint(steps) },
       wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
       eval: { before, after },
     };
@@ -111,6 +111,7 @@ export async function runTrain(
 
 interface TrainSession {
   settings: Settings;
+  algorithm: NonNullable<Settings["algorithm"]>;
   options: RunTrainOptions;
   run: RunFolder;
   engine: LocalEngine;
@@ -124,7 +125,7 @@ async function learn(
   firstStep: number,
 ): Promise<void> {
   const { settings, options, run, engine, train } = session;
-  const { name, ...given } = settings.algorithm!;
+  const { name, ...given } = session.algorithm;
   const algorithmOptions = given as unknown as OnPolicyOptions;
   let done = firstStep;
   let saved = firstStep;
@@ -135,7 +136,13 @@ async function learn(
   try {
     await trainOnPolicy({
       ...{ algorithm: algorithms.get(name, "algorithm"), options: algorithmOptions },
-      ...{ engine, environment, firstStep, policy: enginePolicy(engine, engine.tokenizer) },
+      ...{
+        engine,
+        environment,
+        strategy: settings.strategy,
+        firstStep,
+        policy: enginePolicy(engine, engine.tokenizer),
+      },
       ...{
         tasks: await train.tasks(),
         rewards: weightedRewards(settings),

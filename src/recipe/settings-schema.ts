@@ -40,6 +40,8 @@ export const settingsSchema = z.strictObject({
   /** How the corpus is searched: BM25 in memory. */
   retriever: bm25Options.prefault({}),
   environment: partSchema(environments).prefault("search-qa"),
+  /** How the policy meets the environment in training. */
+  strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),
   rewards: z
     .array(partSchema(rewards, { weight: z.number().default(1) }))
     .min(1)

@@ -7,7 +7,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { rollOut } from "../rollout/roll-out.ts";
+import { strategies } from "../rollout/strategies.ts";
 import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -19,7 +19,8 @@ import { policyRows, weighted, type PolicyRow } from "./training-rows.ts";
 
 /** Options that every algorithm of this loop has. */
 export const onPolicyShape = {
-  steps: z.int().min(1).default(40),
+  /** 0 trains nothing: what an untrained arm of a claim is. */
+  steps: z.int().min(0).default(40),
   /** Questions per step. */
   promptsPerStep: z.int().min(1).default(16),
   /** Trajectories per question (G). */
@@ -71,6 +72,8 @@ export interface OnPolicyRun {
   engine: Engine;
   policy: Policy;
   environment: Environment;
+  /** Name of the strategy that rollouts follow: an agent's, or a control's. */
+  strategy: string;
   tasks: readonly Task[];
   rewards: readonly WeightedReward[];
   sampling: Sampling;
@@ -111,11 +114,12 @@ function tasksOf(run: OnPolicyRun, step: number): Task[] {
 
 async function rollOutStep(run: OnPolicyRun, step: number): Promise<Trajectory[]> {
   const { policy, environment, sampling, signal, options, seed } = run;
+  const strategy = strategies.get(run.strategy, "strategy");
   const tasks = tasksOf(run, step);
   const jobs = tasks.flatMap((task, p) =>
     Array.from({ length: options.groupSize }, async (_, g) => {
       const id = `${step + 1}-${p}-${g}`;
-      const trajectory = await rollOut({
+      const trajectory = await strategy.run({
         ...{ policy, environment, task, id, sampling, signal },
         ...{
           groupId: `${step + 1}-${p}`,

@@ -1,0 +1,126 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../../src/base/files.ts";
+import { runCli } from "../helpers/run-cli.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const root = join(import.meta.dirname, "..", "..");
+
+/** The smallest run of the recipe: `steps` steps of 2 questions × 2 trajectories, 4 held-out questions. */
+function trainArguments(out: string, steps: number): string[] {
+  const sets = [
+    `algorithm.steps=${steps}`,
+    "algorithm.promptsPerStep=2",
+    "algorithm.groupSize=2",
+    "algorithm.optimizer.learningRate=0.0001",
+    "evaluation.dataset.questions=4",
+    "checkpointEvery=1",
+  ];
+  const flags = ["--recipe", "search-r1", "--tier", "smoke", "--out", join(folder, out), "--json"];
+  return ["train", ...flags, ...sets.flatMap((set) => ["--set", set])];
+}
+
+/** Everything of `metrics.jsonl` but the timings. */
+function metricsOf(out: string): unknown[] {
+  const lines = readFileSync(join(folder, out, "metrics.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  return lines.map((line) => {
+    const { step, data } = JSON.parse(line) as { step: number; data: unknown };
+    return { step, data };
+  });
+}
+
+function checkpointHash(out: string, step: number): string[] {
+  return ["model.safetensors", "optimizer.safetensors"].map((file) =>
+    sha256(readFileSync(join(folder, out, "checkpoints", `step-${step}`, file))),
+  );
+}
+
+describe("agentrl train", () => {
+  it("gives the same metrics and checkpoint for the same seed", () => {
+    const first = runCli(trainArguments("first", 2));
+    expect(first.status, first.stderr).toBe(0);
+    expect(runCli(trainArguments("second", 2)).status).toBe(0);
+    expect(metricsOf("second")).toEqual(metricsOf("first"));
+    expect(checkpointHash("second", 2)).toEqual(checkpointHash("first", 2));
+    const result = JSON.parse(first.stdout) as Record<string, unknown>;
+    expect(result).toMatchObject({ steps: 2, eval: { before: { n: 4 }, after: { n: 4 } } });
+    expect(Object.keys(result)).toEqual(["run", "steps", "checkpoint", "wallSeconds", "eval"]);
+  });
+
+  it("goes on from a checkpoint as if it had not stopped", () => {
+    expect(runCli(trainArguments("straight", 3)).status).toBe(0);
+    expect(runCli(trainArguments("resumed", 1)).status).toBe(0);
+    const resumed = runCli([...trainArguments("resumed", 3), "--resume"]);
+    expect(resumed.status, resumed.stderr).toBe(0);
+    expect(metricsOf("resumed")).toEqual(metricsOf("straight"));
+    expect(checkpointHash("resumed", 3)).toEqual(checkpointHash("straight", 3));
+  });
+
+  it("refuses to resume a run that is done", () => {
+    expect(runCli(trainArguments("done", 1)).status).toBe(0);
+    const again = runCli([...trainArguments("done", 1), "--resume"]);
+    expect(again.status).toBe(2);
+    expect(again.stderr).toContain("RUN_NOTHING_LEFT");
+  });
+
+  it("keeps a checkpoint and exits with 130 on Ctrl-C", async () => {
+    const child = spawn(process.execPath, [
+      join(root, "bin", "agentrl.js"),
+      ...trainArguments("cut", 500),
+    ]);
+    const status = await new Promise<number | null>((resolve) => {
+      let text = "";
+      child.stderr.on("data", (piece: Buffer) => {
+        text += piece.toString();
+        if (text.includes(" 2/500")) child.kill("SIGINT");
+      });
+      child.on("exit", resolve);
+    });
+    expect(status).toBe(130);
+    expect(existsSync(join(folder, "cut", "checkpoints", "step-2", "training-state.json"))).toBe(
+      true,
+    );
+  });
+
+  it("names the nearest key and part of a recipe that is wrong", () => {
+    const key = runCli(["train", "--recipe", "search-r1", "--set", "algorithm.groupsize=4"]);
+    expect(key.status).toBe(2);
+    expect(key.stderr).toContain('Did you mean "groupSize"?');
+    const part = runCli([
+      "train",
+      "--recipe",
+      "search-r1",
+      "--set",
+      "rewards=[{name: exact_match}]",
+    ]);
+    expect(part.status).toBe(2);
+    expect(part.stderr).toContain('Did you mean "exact-match"?');
+  });
+});
+
+describe("agentrl sft", () => {
+  it("runs the base policy's recipe at its smallest", () => {
+    const run = runCli([
+      "sft",
+      "--recipe",
+      "base-policy",
+      "--tier",
+      "smoke",
+      "--out",
+      join(folder, "sft"),
+      "--json",
+    ]);
+    expect(run.status, run.stderr).toBe(0);
+    const result = JSON.parse(run.stdout) as { steps: number; loss: number; checkpoint: string };
+    expect(result.steps).toBe(2);
+    // An untrained model over some 1 600 words knows ln 1600 ≈ 7.4 nats.
+    expect(result.loss).toBeGreaterThan(6);
+    expect(result.loss).toBeLessThan(9);
+    expect(existsSync(join(result.checkpoint, "model.safetensors"))).toBe(true);
+  });
+});
