@@ -244,8 +244,7 @@ function zeroVarianceGroups(trajectories: readonly Trajectory[]): string[] {
 /** A trajectory's advantages on the targets of one of its rows: tokens of other owners carry the whole trajectory's. */
 function spread(row: PolicyRow, advantage: number | readonly number[]): number[] {
   if (typeof advantage === "number") return row.lossMask.map((mask) => mask * advantage);
-  let at = 0;
-  return row.owners.map((owner) => (owner === "policy" ? (advantage[at++] ?? 0) : 0));
+  return row.policyIndex.map((index) => advantage[index] ?? 0);
 }
 
 function finite(value: number): number {

@@ -1,5 +1,5 @@
 import type { TrainingRow } from "../engine/engine.ts";
-import { tokenRows } from "../trajectory/token-rows.ts";
+import { policyTokenCount, tokenRows } from "../trajectory/token-rows.ts";
 import type { Owner, Trajectory } from "../trajectory/trajectory.ts";
 
 /** A row of a trajectory, pre-shifted, with what was known when it was sampled; weights are still to be set. */
@@ -9,6 +9,8 @@ export interface PolicyRow {
   targets: number[];
   /** Who wrote each target. */
   owners: Owner[];
+  /** Of each target, its number among all that the policy wrote in this trajectory, call by call; −1 where it did not. */
+  policyIndex: number[];
   /** 1 where the target is trained. */
   lossMask: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
@@ -22,17 +24,37 @@ export interface PolicyRow {
  * @param lossOn whose tokens are trained: the policy's alone, unless a control arm says otherwise.
  */
 export function policyRows(trajectory: Trajectory, lossOn: readonly Owner[]): PolicyRow[] {
-  return tokenRows(trajectory).map(({ ids, owners, logprobs }) => {
+  const firstOfCall = firstPolicyTokens(trajectory);
+  return tokenRows(trajectory).map(({ ids, owners, logprobs, callOf }) => {
+    const written = new Map<number, number>();
+    const policyIndex = owners.map((owner, i) => {
+      if (owner !== "policy") return -1;
+      const call = callOf[i] ?? 0;
+      const before = written.get(call) ?? 0;
+      written.set(call, before + 1);
+      return (firstOfCall[call] ?? 0) + before;
+    });
     const lossMask = owners.slice(1).map((owner) => (lossOn.includes(owner) ? 1 : 0));
     return {
       trajectory,
       inputs: ids.slice(0, -1),
       targets: ids.slice(1),
       owners: owners.slice(1),
+      policyIndex: policyIndex.slice(1),
       lossMask,
       sampledLogprobs: logprobs.slice(1),
       trainedTokens: lossMask.reduce<number>((sum, each) => sum + each, 0),
     };
+  });
+}
+
+/** How many tokens the policy had written before each call. */
+function firstPolicyTokens({ calls }: Trajectory): number[] {
+  let count = 0;
+  return calls.map((call) => {
+    const before = count;
+    count += policyTokenCount({ calls: [call] });
+    return before;
   });
 }
 

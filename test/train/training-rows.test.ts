@@ -34,10 +34,26 @@ describe("policyRows", () => {
         inputs: [1, 2, 3, 4, 5],
         targets: [2, 3, 4, 5, 6],
         owners: ["template", "policy", "policy", "environment", "policy"],
+        policyIndex: [-1, 0, 1, -1, 2],
         lossMask: [0, 1, 1, 0, 1],
         sampledLogprobs: [NaN, -0.3, -0.4, NaN, -0.6],
         trainedTokens: 3,
       },
+    ]);
+  });
+
+  it("numbers the policy's tokens through all rows of a trajectory whose prompts were built anew", () => {
+    const call = (ids: number[], written: number[]): Trajectory["calls"][number] => ({
+      ...{ parent: null, role: "policy", policyVersion: 0, finish: "eos" as const },
+      prompt: [{ owner: "template", ids, logprobs: null }],
+      completion: [{ owner: "policy", ids: written, logprobs: written.map(() => -1) }],
+    });
+    const rows = policyRows({ ...trajectory, calls: [call([1], [2, 3]), call([4, 5], [6])] }, [
+      "policy",
+    ]);
+    expect(rows.map(({ policyIndex }) => policyIndex)).toEqual([
+      [0, 1],
+      [-1, 2],
     ]);
   });
 
