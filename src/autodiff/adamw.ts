@@ -1,5 +1,5 @@
 import { scalarLike, type Value } from "./graph.ts";
-import { add, div, min, mul, reciprocal, sqrt, sub } from "./ops/elementwise.ts";
+import { add, div, min, mul, sqrt, sub } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
 import { reshape } from "./ops/shape.ts";
 
@@ -41,26 +41,32 @@ export function adamW(
   s: AdamScalars,
 ): { next: { parameter: Value; mean: Value; square: Value }[]; norm: Value } {
   const one = scalarLike(s.beta1, 1);
-  const squares = states.map(({ gradient }) => {
-    const axes = gradient.shape.map((_, i) => i);
-    return reshape(reduceSum(mul([gradient, gradient]), axes), []);
-  });
-  const norm = sqrt([squares.reduce((sum, each) => add([sum, each]))]);
+  const squared = states.map((state) => ({ ...state, g2: mul([state.gradient, state.gradient]) }));
+  const norm = sqrt([squared.map(({ g2 }) => total(g2)).reduce((sum, each) => add([sum, each]))]);
   const scale = min([one, div([s.maxNorm, add([norm, scalarLike(norm, 1e-6)])])]);
-  const keepMean = sub([one, s.beta1]);
-  const keepSquare = sub([one, s.beta2]);
-  const next = states.map(({ parameter, gradient, mean, square, decays }) => {
-    const g = mul([gradient, scale]);
-    const nextMean = add([mul([mean, s.beta1]), mul([g, keepMean])]);
-    const nextSquare = add([mul([square, s.beta2]), mul([mul([g, g]), keepSquare])]);
-    const denominator = add([sqrt([mul([nextSquare, s.squareCorrection])]), s.epsilon]);
-    const direction = mul([mul([nextMean, s.meanCorrection]), reciprocal([denominator])]);
-    const update = decays ? add([direction, mul([parameter, s.weightDecay])]) : direction;
+  // A pass over all parameters costs as much as the arithmetic in it: factors are gathered in scalars first.
+  const meanShare = mul([sub([one, s.beta1]), scale]);
+  const squareShare = mul([sub([one, s.beta2]), mul([scale, scale])]);
+  const root = sqrt([s.squareCorrection]);
+  const epsilon = div([s.epsilon, root]);
+  const rate = mul([s.learningRate, div([s.meanCorrection, root])]);
+  const kept = sub([one, mul([s.learningRate, s.weightDecay])]);
+  const next = squared.map(({ parameter, gradient, g2, mean, square, decays }) => {
+    const nextMean = add([mul([mean, s.beta1]), mul([gradient, meanShare])]);
+    const nextSquare = add([mul([square, s.beta2]), mul([g2, squareShare])]);
+    const direction = div([nextMean, add([sqrt([nextSquare]), epsilon])]);
+    const decayed = decays ? mul([parameter, kept]) : parameter;
     return {
-      parameter: sub([parameter, mul([update, s.learningRate])]),
+      parameter: sub([decayed, mul([direction, rate])]),
       mean: nextMean,
       square: nextSquare,
     };
   });
   return { next, norm };
+}
+
+/** Σ over every axis: []. */
+function total(x: Value): Value {
+  const axes = x.shape.map((_, i) => i);
+  return reshape(reduceSum(x, axes), []);
 }

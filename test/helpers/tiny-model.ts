@@ -21,7 +21,7 @@ export const tinyConfig: DecoderConfig = {
   maxPositions: 256,
 };
 
-export const tinyWords = ["one", " one", " two", " three", "search", " the", " river", "</search>"];
+const tinyWords = ["one", " one", " two", " three", "search", " the", " river", "</search>"];
 
 /** Writes a model of random weights, spread wider than a fresh one's so that its distributions are not flat. */
 export async function writeTinyModel(

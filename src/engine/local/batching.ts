@@ -67,7 +67,7 @@ function paddedLength(row: TrainingRow): number {
 }
 
 /** Number of targets with a weight. */
-export function scoredCount(row: TrainingRow): number {
+function scoredCount(row: TrainingRow): number {
   return row.fields.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0);
 }
 

@@ -7,6 +7,7 @@ import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
 import { flatten, readCheckpoint, unflatten, writeCheckpoint } from "../../models/checkpoint.ts";
 import type { DecoderConfig } from "../../models/config.ts";
+import { parameterCount } from "../../models/parameters.ts";
 import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
@@ -88,9 +89,13 @@ class LocalEngineOverWorkers implements LocalEngine {
   readonly #homes = new Map<string, number>();
   readonly #roles = new Set<string>();
   #opened = 0;
+  /** Shared with the workers: new weights, then the gradients of each worker but the first. */
+  readonly #shared: readonly Float32Array[];
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const bytes = 4 * parameterCount(parts.config);
+    this.#shared = parts.links.map(() => new Float32Array(new SharedArrayBuffer(bytes)));
     this.config = parts.config;
     this.tokenizer = parts.tokenizer;
     this.capabilities = { maxPositions: parts.config.maxPositions, losses: losses.names };
@@ -188,11 +193,11 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   async optimStep(adam: AdamOptions): Promise<{ gradNorm: number }> {
-    const others = await Promise.all(
-      this.#parts.links.slice(1).map((link) => link.call("takeGradients", null)),
-    );
-    const { gradNorm, weights } = await this.#lead.call("optimStep", { adam, others });
-    await Promise.all(this.#parts.links.slice(1).map((link) => link.call("setWeights", weights)));
+    const [publish, ...others] = this.#shared;
+    const followers = this.#parts.links.slice(1);
+    await Promise.all(followers.map((link, i) => link.call("takeGradients", others[i]!)));
+    const { gradNorm } = await this.#lead.call("optimStep", { adam, others, publish: publish! });
+    await Promise.all(this.#parts.links.map((link) => link.call("setWeights", publish!)));
     this.policyVersion += 1;
     return { gradNorm };
   }

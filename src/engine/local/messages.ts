@@ -22,12 +22,12 @@ export interface WorkerCalls {
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; loss: LossSpec },
     ForwardBackwardResult,
   ];
-  /** The gradients so far, which are then zero. */
-  takeGradients: [null, Float32Array];
-  /** Adds other workers' gradients to its own and steps; the answer is the new weights. */
+  /** Writes the gradients so far, which are then zero, into shared memory. */
+  takeGradients: [Float32Array, null];
+  /** Adds other workers' gradients to its own and steps; the new weights are written into shared memory. */
   optimStep: [
-    { adam: AdamOptions; others: readonly Float32Array[] },
-    { gradNorm: number; weights: Float32Array },
+    { adam: AdamOptions; others: readonly Float32Array[]; publish: Float32Array },
+    { gradNorm: number },
   ];
   setWeights: [Float32Array, null];
   keepAs: [string, null];

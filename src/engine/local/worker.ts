@@ -77,13 +77,13 @@ function answers(): Answers {
       const { trainer, weights } = replica();
       return trainer.forwardBackward(weights, rows, batches, loss);
     },
-    takeGradients() {
+    takeGradients(into) {
       const { gradients } = replica().trainer;
-      const taken = gradients.slice();
+      into.set(gradients);
       gradients.fill(0);
-      return Promise.resolve(taken);
+      return Promise.resolve(null);
     },
-    async optimStep({ adam, others }) {
+    async optimStep({ adam, others, publish }) {
       const { weights, trainer, optimizer } = replica();
       const { gradients } = trainer;
       for (const other of others) {
@@ -91,8 +91,8 @@ function answers(): Answers {
       }
       const gradNorm = await (await optimizer()).apply(weights, gradients, adam);
       gradients.fill(0);
-      await setWeights(weights.flat);
-      return { gradNorm, weights: weights.flat.slice() };
+      publish.set(weights.flat);
+      return { gradNorm };
     },
     setWeights,
     async keepAs(role) {
