@@ -1,4 +1,5 @@
 import { coverExactMatch, exactMatch, tokenF1 } from "../text/answers.ts";
+import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
@@ -49,7 +50,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     em: exactMatch(given, references),
     f1: tokenF1(given, references),
     cover_em: coverExactMatch(given, references),
-    searches: searchesIn(trajectory),
+    searches: searchCount(trajectory),
     turns: turns.length,
     end,
     formatOk: turns.length > 0 && turns.every(({ problems }) => problems.length === 0),
@@ -58,9 +59,4 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     ...(type === undefined ? {} : { type }),
     ...(error === undefined ? {} : { error }),
   };
-}
-
-function searchesIn({ turns }: Trajectory): number {
-  const observations = turns.flatMap((turn) => turn.observations);
-  return observations.filter(({ tool }) => tool === "search").length;
 }

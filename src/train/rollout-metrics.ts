@@ -1,5 +1,6 @@
 import { mean } from "../advantages/estimator.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
+import { searchCount } from "../trajectory/search-count.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";
 
@@ -36,14 +37,6 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),
   };
-}
-
-/** Searches that were run. */
-export function searchCount({ turns }: Pick<Trajectory, "turns">): number {
-  return turns.reduce(
-    (sum, { observations }) => sum + observations.filter(({ tool }) => tool === "search").length,
-    0,
-  );
 }
 
 /**

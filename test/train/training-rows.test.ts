@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { policyRows, weighted } from "../../src/train/training-rows.ts";
-import type { Segment } from "../../src/trajectory/trajectory.ts";
+import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { answered } from "../helpers/search-world.ts";
 
 const segment = (owner: Segment["owner"], ...ids: number[]): Segment => {
