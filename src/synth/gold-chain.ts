@@ -1,4 +1,4 @@
-import { random, type Random } from "../base/random.ts";
+import { random } from "../base/random.ts";
 import { z } from "../base/schema.ts";
 import type { CompletionRequest } from "../rollout/policy.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -31,13 +31,11 @@ export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS);
 
 /**
  * Writes the messages of one search trajectory from the dataset's own decomposition, with no model: look up each step in turn,
- * then answer. Which steps are known is read from what the searches returned.
- *
- * @param guesses answers of other questions: what a wrong guess looks like.
+ * then answer. Which steps are known is read from what the searches returned. A guess is the name that the question gives: wrong,
+ * but copied, so that a policy which imitates it never learns to make names up.
  */
 export function goldChainWriter(
   behaviour: Behaviour,
-  guesses: readonly string[],
   seed: number,
 ): (request: CompletionRequest) => string {
   return ({ task, turns }) => {
@@ -50,25 +48,24 @@ export function goldChainWriter(
     if (draw.next() < keen) return searchMessage(step.question, draw.next() < behaviour.fullQuery);
     const read = steps[known - 1]?.answer;
     if (read !== undefined) return answerMessage(THOUGHTS.answer, read);
-    return answerMessage(THOUGHTS.guess, draw.pick(guesses));
+    return answerMessage(THOUGHTS.guess, namedInQuestion(task));
   };
 }
 
 /**
- * Completes a prompt that already opens the answer: the reference where the prompt shows it, else a guess.
+ * Completes a prompt that already opens the answer: the reference where the prompt shows it, else the question's own name.
  * @param promptText the prompt as text.
  */
-export function forcedAnswer(
-  task: Task,
-  promptText: string,
-  guesses: readonly string[],
-  draw: Random,
-): string {
+export function forcedAnswer(task: Task, promptText: string): string {
   const [reference = ""] = task.references;
   // The question of a comparison names its answer as well: only passages count as showing it.
   const shown = promptText.slice(promptText.indexOf(task.question) + task.question.length);
-  const answer = shown.includes(reference) ? reference : draw.pick(guesses);
-  return ` ${answer}</answer>`;
+  return ` ${shown.includes(reference) ? reference : namedInQuestion(task)}</answer>`;
+}
+
+/** The entity that a question starts from. */
+function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
+  return / of (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
 }
 
 /** Steps whose passage a search has returned, counted from the first without a gap. */

@@ -60,7 +60,7 @@ export async function* teacherTrajectories(
     }
     const task = questions[number % worlds.questionsPerWorld];
     if (task === undefined) continue;
-    const trajectory = await play(options, environment, behaviour, { task, questions, number });
+    const trajectory = await play(options, environment, behaviour, task, number);
     if (trajectory.answer !== null) yield trajectory;
   }
 }
@@ -69,20 +69,17 @@ async function play(
   { worlds, tokenizer, seed, signal }: TeacherOptions,
   environment: Environment,
   behaviour: Behaviour,
-  { task, questions, number }: { task: Task; questions: readonly Task[]; number: number },
+  task: Task,
+  number: number,
 ): Promise<Trajectory> {
-  const draw = random(seed).derive("teacher", number);
-  const guesses = questions
-    .filter(({ id }) => id !== task.id)
-    .map(({ references }) => references[0] ?? "");
-  const kind = draw.next();
+  const kind = random(seed).derive("teacher", number).next();
   const name =
     kind < worlds.direct ? "direct" : kind < worlds.direct + worlds.rag ? "rag" : "agent";
   const write =
     name === "agent"
-      ? goldChainWriter(behaviour, guesses, seedFrom(seed, number))
+      ? goldChainWriter(behaviour, seedFrom(seed, number))
       : ({ promptIds }: { promptIds: readonly number[] }) =>
-          forcedAnswer(task, tokenizer.decode(promptIds), guesses, draw);
+          forcedAnswer(task, tokenizer.decode(promptIds));
   return strategies.get(name, "teacher").run({
     ...{ policy: scriptedPolicy(tokenizer, write), environment, task, signal },
     ...{ id: `teacher-${number}`, groupId: task.id, purpose: "train", seed, sampling: GREEDY },
