@@ -22,7 +22,6 @@ const owners = {
   "@bufbuild/protobuf": "onnx",
   flexsearch: "text",
   "@huggingface/tokenizers": "text",
-  "@huggingface/jinja": "text",
   commander: "cli",
   "cli-progress": "cli",
   yaml: "recipe",

@@ -71,7 +71,7 @@ export async function readText(path: string): Promise<string> {
 }
 
 /** @throws {DataError} FILE_MISSING */
-export async function readBytes(path: string): Promise<Buffer> {
+async function readBytes(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {

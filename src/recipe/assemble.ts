@@ -11,7 +11,7 @@ import type { Passage } from "../trajectory/task.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */
-export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
+const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
 /** The folder of a policy that is named: `base`, or a path. */
 export function policyFolder(from: string): string {

@@ -75,5 +75,4 @@ export const recipeSchema = z.strictObject({
 export type RecipeContent = z.output<typeof recipeSchema>;
 export type PaperTable = z.output<typeof paperTable>;
 export type CellAddress = z.output<typeof cellAddress>;
-export type ClaimArm = z.output<typeof arm>;
 export type Claim = z.output<typeof claim>;

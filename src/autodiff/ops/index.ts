@@ -4,7 +4,7 @@ import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
 import { matMul } from "./linear.ts";
 import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
-import { reduceLogSumExpOp, reduceMaxOp, reduceMeanOp, reduceSumOp } from "./reduce.ts";
+import { reduceMeanOp, reduceSumOp } from "./reduce.ts";
 import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
 
 export const allOps: readonly Op[] = [
@@ -12,8 +12,6 @@ export const allOps: readonly Op[] = [
   matMul,
   reduceSumOp,
   reduceMeanOp,
-  reduceLogSumExpOp,
-  reduceMaxOp,
   reshapeOp,
   transposeOp,
   expandOp,

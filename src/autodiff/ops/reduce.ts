@@ -8,7 +8,7 @@ import {
   type Value,
 } from "../graph.ts";
 import { constantData, expand } from "./shape.ts";
-import { exp, mul, sub } from "./elementwise.ts";
+import { mul } from "./elementwise.ts";
 
 export const reduceSumOp: OpFunction = defineOp({
   name: "ReduceSum",
@@ -27,32 +27,10 @@ export const reduceMeanOp: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 3, 4] }, { shape: [2], ints: [0, 2] }] }],
 });
 
-// ln Σ eˣ, shifted by the maximum inside the kernel. dx = dy · softmax(x)
-export const reduceLogSumExpOp: OpFunction = defineOp({
-  name: "ReduceLogSumExp",
-  infer: folded,
-  vjp: ({ inputs: [x], outputs: [y], cotangents: [dy] }) => [
-    mul([exp([sub([x!, y!])]), dy!]),
-    null,
-  ],
-  examples: [{ inputs: [{ shape: [3, 4] }, { shape: [1], ints: [1] }] }],
-});
-
-export const reduceMaxOp: OpFunction = defineOp({
-  name: "ReduceMax",
-  infer: folded,
-  vjp: () => [null, null],
-  examples: [],
-});
-
 /** Σ over axes. */
 export const reduceSum = reducer(reduceSumOp);
 /** Mean over axes. */
 export const reduceMean = reducer(reduceMeanOp);
-/** ln Σ eˣ over axes, safe for large x. */
-export const reduceLogSumExp = reducer(reduceLogSumExpOp);
-/** Maximum over axes; treated as a constant by `backward`. */
-export const reduceMax = reducer(reduceMaxOp);
 
 function reducer(op: OpFunction): (x: Value, axes: readonly number[]) => Value {
   return (x, axes) => op([x, intVector(x.graph, axes)], { keepdims: 1 });

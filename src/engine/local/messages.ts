@@ -14,6 +14,8 @@ export interface WorkerCalls {
   start: [StartOptions, null];
   sample: [SampleRequest, SampleResult];
   forget: [string, null];
+  /** Gives up every request and answers when nothing runs any more: native code must not be cut off in the middle. */
+  stop: [null, null];
   logprobs: [
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; model: string },
     Float32Array[],

@@ -22,6 +22,8 @@ export interface SamplerOptions {
 export interface Sampler {
   sample(request: SampleRequest): Promise<SampleResult>;
   forget(sequence: string): void;
+  /** Gives up every request; resolves when no run is under way. */
+  stop(): Promise<void>;
   /** Everything kept was computed with other weights: forget it. */
   invalidate(): void;
 }
@@ -65,7 +67,8 @@ export async function makeSampler(
     return { index, sequence: null, cached: [], active: null, stale: false, usedAt: 0 };
   });
   const waiting: Active[] = [];
-  let running = false;
+  let running: Promise<void> | null = null;
+  let stopped = false;
   let clock = 0;
   let patience: NodeJS.Timeout | undefined;
 
@@ -96,7 +99,10 @@ export async function makeSampler(
   /** Starts what can run. */
   function wake(): void {
     clearTimeout(patience);
-    if (!running) void run();
+    running ??= run().finally(() => {
+      running = null;
+      if (waiting.length > 0) patience = setTimeout(giveWay, PATIENCE_MS);
+    });
   }
 
   /**
@@ -168,9 +174,9 @@ export async function makeSampler(
   }
 
   async function run(): Promise<void> {
-    running = true;
     try {
       for (;;) {
+        if (stopped) throw new Error("the engine was closed");
         for (const slot of admit()) await fill(slot);
         if (slots.every((slot) => slot.active === null)) break;
         await step();
@@ -180,9 +186,6 @@ export async function makeSampler(
       for (const each of waiting.splice(0)) each.reject(error);
       for (const slot of slots)
         Object.assign(slot, { active: null, sequence: null, cached: [], stale: false });
-    } finally {
-      running = false;
-      if (waiting.length > 0) patience = setTimeout(giveWay, PATIENCE_MS);
     }
   }
 
@@ -212,6 +215,11 @@ export async function makeSampler(
         }
       }
       wake();
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(patience);
+      await running;
     },
     invalidate() {
       for (const slot of slots) {

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ExternalError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest } from "./messages.ts";
@@ -16,6 +17,9 @@ const entry = new URL(
   "./worker.js",
   import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
 );
+
+/** How long a worker may take to end what it runs before it is cut off. */
+const STOP_MS = 10_000;
 
 export function startWorker(): WorkerLink {
   const worker = new Worker(entry);
@@ -48,19 +52,24 @@ export function startWorker(): WorkerLink {
   worker.on("exit", (code) => {
     fail(`ended with code ${code} before it answered`);
   });
+  const call: WorkerLink["call"] = (name, argument) =>
+    new Promise((resolve, reject) => {
+      if (ended !== null) {
+        reject(ended);
+        return;
+      }
+      count += 1;
+      waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
+      const request: WorkerRequest = { id: count, call: name, argument };
+      worker.postMessage(request);
+    });
   return {
-    call: (call, argument) =>
-      new Promise((resolve, reject) => {
-        if (ended !== null) {
-          reject(ended);
-          return;
-        }
-        count += 1;
-        waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
-        const request: WorkerRequest = { id: count, call, argument };
-        worker.postMessage(request);
-      }),
+    call,
     close: async () => {
+      const patience = new AbortController();
+      const late = setTimeout(STOP_MS, null, { signal: patience.signal }).catch(() => null);
+      if (ended === null) await Promise.race([call("stop", null).catch(() => null), late]);
+      patience.abort();
       worker.removeAllListeners("exit");
       fail("was closed");
       await worker.terminate();

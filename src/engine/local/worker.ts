@@ -67,6 +67,10 @@ function answers(): Answers {
       replica().sampler.forget(sequence);
       return Promise.resolve(null);
     },
+    async stop() {
+      await started?.sampler.stop();
+      return null;
+    },
     logprobs({ rows, batches, model }) {
       const { trainer, weights, roles } = replica();
       const chosen = model === "policy" ? weights : roles.get(model);
@@ -139,7 +143,9 @@ function serve(port: MessagePort): void {
       }
       port.postMessage(reply);
     };
-    if (call === "sample" || call === "forget") void last.then(answer);
+    // Whatever runs must end before the thread does; requests to sample are given up at once.
+    if (call === "stop") last = Promise.all([last, table.stop(null)]).then(answer);
+    else if (call === "sample" || call === "forget") void last.then(answer);
     else last = last.then(answer);
   });
 }
