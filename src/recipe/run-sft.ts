@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
 import { trainSft, type SftStep } from "../train/sft.ts";
@@ -17,14 +18,15 @@ export interface RunSftOptions {
 }
 
 /**
- * Runs a recipe's supervised stages. An interrupted run keeps a checkpoint of its last step.
- * @returns the folder of the final checkpoint.
+ * Runs a recipe's supervised stages. An interrupted run keeps a checkpoint of its last step; a whole one also leaves the policy
+ * alone, in half precision, in `policy/`.
+ * @returns the folders of the final checkpoint and of the policy.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `sft`.
  */
 export async function runSft(
   resolved: ResolvedSettings<Settings>,
   { out, version, signal, onStep }: RunSftOptions,
-): Promise<{ checkpoint: string; steps: number }> {
+): Promise<{ checkpoint: string; policy: string; steps: number }> {
   const { settings } = resolved;
   const { sft } = settings;
   if (sft === undefined) {
@@ -71,10 +73,11 @@ export async function runSft(
         },
       });
     }
+    await engine.save(join(out, "policy"), { dtype: "F16" });
   } finally {
     if (step > 0) await engine.save(run.checkpoint(step), { optimizer: true });
     await engine.close();
     await run.close();
   }
-  return { checkpoint: run.checkpoint(step), steps: step };
+  return { checkpoint: run.checkpoint(step), policy: join(out, "policy"), steps: step };
 }

@@ -53,7 +53,7 @@ export const sftCommand: CliCommand = {
           context.out(JSON.stringify({ run: out, ...result, loss, wallSeconds }));
         else {
           context.out(
-            `${result.steps} steps in ${wallSeconds.toFixed(0)} s, loss ${loss.toFixed(4)} nats a token\ncheckpoint  ${result.checkpoint}\nrun         ${out}`,
+            `${result.steps} steps in ${wallSeconds.toFixed(0)} s, loss ${loss.toFixed(4)} nats a token\npolicy      ${result.policy}\ncheckpoint  ${result.checkpoint}\nrun         ${out}`,
           );
         }
       } finally {
