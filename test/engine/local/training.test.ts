@@ -222,12 +222,17 @@ describe("save and load", () => {
 });
 
 describe("close", () => {
-  it("fails what is under way and what comes after", async () => {
+  it("lets a computation under way end, gives up sampling, and fails what comes after", async () => {
     const engine = await open(model);
     const under = engine.forwardBackward(batch(1), crossEntropy);
-    const failed = expect(under).rejects.toMatchObject({ code: "ENGINE_STOPPED" });
+    const sampling = engine.sample({
+      ...{ promptIds: [1, 2, 3], maxTokens: 50, stopIds: [], stopStrings: [], sequence: null },
+      ...{ temperature: 1, topP: 1, topK: 0, seed: 1 },
+    });
+    const givenUp = expect(sampling).rejects.toMatchObject({ code: "ENGINE_STOPPED" });
     await engine.close();
-    await failed;
+    await expect(under).resolves.toHaveProperty("loss");
+    await givenUp;
     await expect(engine.logprobs(batch(1))).rejects.toMatchObject({ code: "ENGINE_STOPPED" });
   });
 });
