@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
@@ -40,7 +40,8 @@ function checkpointHash(out: string, step: number): string[] {
   );
 }
 
-describe("agentrl train", () => {
+// Each run starts an engine; on a busy machine three of them take more than the usual minute.
+describe("agentrl train", { timeout: 240_000 }, () => {
   it("gives the same metrics and checkpoint for the same seed", () => {
     const first = runCli(trainArguments("first", 2));
     expect(first.status, first.stderr).toBe(0);
@@ -72,19 +73,21 @@ describe("agentrl train", () => {
     const child = spawn(process.execPath, [
       join(root, "bin", "agentrl.js"),
       ...trainArguments("cut", 500),
+      ...["--set", "checkpointEvery=1000"],
     ]);
     const status = await new Promise<number | null>((resolve) => {
       let text = "";
       child.stderr.on("data", (piece: Buffer) => {
+        const before = text.includes(" 2/500");
         text += piece.toString();
-        if (text.includes(" 2/500")) child.kill("SIGINT");
+        // Once: a second one kills.
+        if (!before && text.includes(" 2/500")) child.kill("SIGINT");
       });
       child.on("exit", resolve);
     });
     expect(status).toBe(130);
-    expect(existsSync(join(folder, "cut", "checkpoints", "step-2", "training-state.json"))).toBe(
-      true,
-    );
+    const [kept = ""] = readdirSync(join(folder, "cut", "checkpoints"));
+    expect(existsSync(join(folder, "cut", "checkpoints", kept, "training-state.json"))).toBe(true);
   });
 
   it("names the nearest key and part of a recipe that is wrong", () => {
