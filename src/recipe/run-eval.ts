@@ -96,7 +96,7 @@ export async function runEval(
 }
 
 /** What a policy was measured under, for the fingerprint of its result. */
-function protocolOf(
+export function protocolOf(
   settings: Settings,
   dataset: Dataset,
   tasks: readonly Task[],

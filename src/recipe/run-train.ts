@@ -18,9 +18,14 @@ import {
   retrieverOver,
   weightedRewards,
 } from "./assemble.ts";
+import { fingerprintOf } from "../evaluate/fingerprint.ts";
+import { protocolOf } from "./run-eval.ts";
 import { newestCheckpoint, openRunFolder, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+
+/** An evaluation with the fingerprint of what it was measured under. */
+export type HeldOutEvaluation = EvaluationSummary & { fingerprint: string };
 
 /** What a run tells whoever watches it. */
 export interface TrainObserver {
@@ -45,7 +50,7 @@ export interface TrainResult {
   steps: number;
   checkpoint: string;
   wallSeconds: number;
-  eval: { before: EvaluationSummary; after: EvaluationSummary };
+  eval: { before: HeldOutEvaluation; after: HeldOutEvaluation };
 }
 
 /**
@@ -170,11 +175,12 @@ async function evaluation(
   { settings, options, run, engine, held }: TrainSession,
   name: "before" | "after",
   known: boolean,
-): Promise<EvaluationSummary> {
+): Promise<HeldOutEvaluation> {
   const file = join(run.path, "eval", `${name}.json`);
-  if (known && existsSync(file)) return (await readJson(file)) as EvaluationSummary;
+  if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
   const tasks = await held.tasks();
+  const retriever = await retrieverOver(held, settings);
   options.onEvaluationStart?.(name, tasks.length);
   const result = await evaluatePolicy({
     ...{
@@ -184,11 +190,13 @@ async function evaluation(
       sampling,
       samplesPerTask,
     },
-    environment: environmentOver(await retrieverOver(held, settings), settings),
+    environment: environmentOver(retriever, settings),
     ...{ seed: settings.seed, signal: options.signal },
     onProgress: (progress) => options.onEvaluationProgress?.(progress),
   });
-  const { rows, ...summary } = result;
+  const { rows, ...found } = result;
+  const protocol = protocolOf(settings, held, tasks, retriever);
+  const summary = { ...found, fingerprint: fingerprintOf(protocol).hex };
   await run.evaluation(name, summary, rows);
   options.onEvaluation?.(name, summary);
   return summary;

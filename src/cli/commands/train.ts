@@ -1,6 +1,6 @@
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { OnPolicyStep } from "../../train/on-policy.ts";
-import type { TrainResult } from "../../recipe/run-train.ts";
+import type { HeldOutEvaluation, TrainResult } from "../../recipe/run-train.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { packageVersion } from "../package-info.ts";
 import { startProgress, type Progress } from "../progress.ts";
@@ -105,7 +105,9 @@ function watcher(context: CliContext): { observer: object; stop(): void } {
 
 function asJson({ run, steps, checkpoint, wallSeconds, eval: evaluations }: TrainResult): unknown {
   const { before, after } = evaluations;
-  const flat = ({ n, metrics, groups }: EvaluationSummary): unknown => ({ n, ...metrics, groups });
+  const flat = ({ n, metrics, groups, fingerprint }: HeldOutEvaluation): unknown => {
+    return { n, ...metrics, groups, fingerprint };
+  };
   return {
     run,
     steps,
