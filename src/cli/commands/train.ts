@@ -80,9 +80,11 @@ function watcher(context: CliContext): { observer: object; stop(): void } {
     },
     onStep: (step: OnPolicyStep & { totalSteps: number }) => {
       const digits = String(step.totalSteps).length;
-      const heads = ["step".padStart(2 * digits + 1), ...COLUMNS.map(([head]) => head), "tokens/s"];
+      const heads = ["step", ...COLUMNS.map(([head]) => head), "tokens/s"];
+      const aligned = (cells: readonly string[]): string =>
+        cells.map((cell, i) => cell.padStart(columnWidth(heads[i] ?? "", digits))).join("  ");
       if (rows === 0) {
-        context.note(heads.join("  "));
+        context.note(aligned(heads));
         progress = startProgress(context, {
           label: "training",
           total: step.totalSteps,
@@ -96,11 +98,16 @@ function watcher(context: CliContext): { observer: object; stop(): void } {
         ...COLUMNS.map(([, metric, write]) => write(step.metrics[metric] ?? 0)),
         ((step.tokens.sampled + step.tokens.trained) / seconds).toFixed(0),
       ];
-      context.note(cells.map((cell, i) => cell.padStart(heads[i]?.length ?? 0)).join("  "));
+      context.note(aligned(cells));
       progress?.update(step.step);
     },
   };
   return { observer, stop };
+}
+
+/** As wide as the heading or the widest value: `40/40`, `0.0123`. */
+function columnWidth(head: string, stepDigits: number): number {
+  return Math.max(head.length, head === "step" ? 2 * stepDigits + 1 : 6);
 }
 
 function asJson({ run, steps, checkpoint, wallSeconds, eval: evaluations }: TrainResult): unknown {
