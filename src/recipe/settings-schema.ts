@@ -17,8 +17,8 @@ const freshPolicy = z.strictObject({
   layers: z.int().positive(),
   heads: z.int().positive(),
   kvHeads: z.int().positive(),
-  /** A multiple of 16: the runtime's cached attention asks for it. */
-  headDim: z.int().multipleOf(16),
+  /** Even: rotary positions turn pairs. */
+  headDim: z.int().positive().multipleOf(2),
   intermediateSize: z.int().positive(),
   maxPositions: z.int().positive(),
 });
