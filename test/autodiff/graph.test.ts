@@ -7,6 +7,7 @@ import { matMul } from "../../src/autodiff/ops/linear.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
 import { expandOp, reshape } from "../../src/autodiff/ops/shape.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
+import { errorWith } from "../helpers/error-with.ts";
 
 describe("a graph", () => {
   it("keeps equal constants once and refuses one name for two inputs", () => {
@@ -14,6 +15,7 @@ describe("a graph", () => {
     const x = graph.input("x", "float32", [2]);
     expect(scalarLike(x, 2)).toBe(scalarLike(x, 2));
     expect(scalarLike(x, 2)).not.toBe(scalarLike(x, 3));
+    expect(() => graph.input("x", "float32", [2])).toThrow(errorWith("GRAPH_NAME_TWICE"));
     expect(() => graph.input("x", "float32", [2])).toThrowErrorMatchingInlineSnapshot(
       `[InternalError: graph input "x" exists already.]`,
     );
@@ -22,25 +24,31 @@ describe("a graph", () => {
   it("refuses values of another graph", () => {
     const x = new Graph().input("x", "float32", [2]);
     const y = new Graph().input("y", "float32", [2]);
+    expect(() => add([x, y])).toThrow(errorWith("GRAPH_MIXED"));
     expect(() => add([x, y])).toThrowErrorMatchingInlineSnapshot(
       `[InternalError: Add: input "y" is of another graph.]`,
     );
+    expect(() => add([])).toThrow(errorWith("GRAPH_MIXED", "Add: needs an input and an output."));
   });
 
   it("says which shapes do not fit, and what to do", () => {
     const graph = new Graph();
     const x = graph.input("x", "float32", [2, 17, 8]);
     const w = graph.input("w", "float32", [10, 8]);
+    expect(() => matMul([x, w])).toThrow(errorWith("SHAPE_MATMUL"));
     expect(() => matMul([x, w])).toThrowErrorMatchingInlineSnapshot(
       `[ShapeError: MatMul: left "x" [2, 17, 8] and right "w" [10, 8] disagree on the inner axis (8 ≠ 10). If a weight is stored [out, in], transpose it first.]`,
     );
+    expect(() => add([x, w])).toThrow(errorWith("SHAPE_BROADCAST"));
     expect(() => add([x, w])).toThrowErrorMatchingInlineSnapshot(
       `[ShapeError: Add: [2, 17, 8] and [10, 8] do not broadcast (axis 1: 17 ≠ 10). Reshape one of them.]`,
     );
+    expect(() => reshape(x, [5, 5])).toThrow(errorWith("SHAPE_RESHAPE"));
     expect(() => reshape(x, [5, 5])).toThrowErrorMatchingInlineSnapshot(
       `[ShapeError: Reshape "x": [2, 17, 8] holds 272 elements, [5, 5] 25. Give a shape of equal size.]`,
     );
     const shape = graph.input("shape", "int64", [1]);
+    expect(() => expandOp([x, shape])).toThrow(errorWith("GRAPH_NOT_CONSTANT"));
     expect(() => expandOp([x, shape])).toThrowErrorMatchingInlineSnapshot(
       `[InternalError: "shape" must be a constant of its graph.]`,
     );
@@ -80,6 +88,7 @@ describe("backward", () => {
     const graph = new Graph();
     const x = graph.input("x", "float32", [1]);
     const other = graph.input("other", "float32", [1]);
+    expect(() => backward(mul([x, x]), [x, other])).toThrow(errorWith("GRAPH_NO_DERIVATIVE"));
     expect(() => backward(mul([x, x]), [x, other])).toThrowErrorMatchingInlineSnapshot(
       `[InternalError: "other": the loss does not depend on it, so it has no gradient.]`,
     );

@@ -9,6 +9,7 @@ import { loadTasks } from "../../src/data/tasks.ts";
 import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -62,10 +63,14 @@ describe("convertFile", () => {
 
   it("leaves no file when a line is bad, and what was there before stays", async () => {
     await writeFile(at("i.jsonl"), '{"question":"?","answer":"x"}\n{"question":"?"}\n');
-    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow("i.jsonl:2");
+    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow(
+      errorWith("DATA_BAD_RECORD", "i.jsonl:2"),
+    );
     expect(existsSync(at("j.jsonl"))).toBe(false);
     await writeFile(at("j.jsonl"), "before");
-    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow("i.jsonl:2");
+    await expect(convertFile(at("i.jsonl"), at("j.jsonl"), "agentrl")).rejects.toThrow(
+      errorWith("DATA_BAD_RECORD", "i.jsonl:2"),
+    );
     expect(readFileSync(at("j.jsonl"), "utf8")).toBe("before");
   });
 

@@ -7,6 +7,7 @@ import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 import { collect } from "../helpers/collect.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -81,19 +82,22 @@ describe("readPassages reads", () => {
 describe("readPassages refuses", () => {
   it("a record without text, by line", async () => {
     await expect(read("e.jsonl", lines({ id: "a", text: "x" }, { id: "b" }))).rejects.toThrow(
-      /e\.jsonl:2: "text" is missing: expected text\./,
+      errorWith("DATA_BAD_RECORD", /e\.jsonl:2: "text" is missing: expected text\./),
     );
     await expect(read("f.jsonl", lines({ _id: "a", text: "x" }, { text: "y" }))).rejects.toThrow(
-      /f\.jsonl:2: "_id" is missing/,
+      errorWith("DATA_BAD_RECORD", /f\.jsonl:2: "_id" is missing/),
     );
   });
 
   it("questions without passages, and keys that it does not know", async () => {
     await expect(read("g.jsonl", lines({ question: "?", answer: "x" }))).rejects.toThrow(
-      "g.jsonl:1: is a question without passages",
+      errorWith("DATA_LAYOUT_UNKNOWN", "g.jsonl:1: is a question without passages"),
     );
     await expect(read("h.jsonl", lines({ doc: "x", body: "y" }))).rejects.toThrow(
-      "h.jsonl:1: a record with the keys doc, body is no passage of a known layout. Known: agentrl",
+      errorWith(
+        "DATA_LAYOUT_UNKNOWN",
+        "h.jsonl:1: a record with the keys doc, body is no passage of a known layout. Known: agentrl",
+      ),
     );
   });
 });

@@ -3,7 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import type { ErrorCode } from "../../src/base/errors.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -144,46 +146,47 @@ describe("loadTasks reads", () => {
 });
 
 describe("loadTasks names file and line", () => {
-  const refusal = async (name: string, content: string): Promise<string> => {
+  const refusal = async (code: ErrorCode, name: string, content: string): Promise<string> => {
     const path = await written(name, content);
     const error: unknown = await loadTasks(path).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code });
     return error instanceof Error ? error.message.replaceAll(folder, "") : "no error";
   };
   const good = lines({ question: "a?", answer: "1" });
 
   it("of a line that is no JSON", async () => {
-    expect(await refusal("a.jsonl", `${good}\n{"question": "b?",\n`)).toMatch(
+    expect(await refusal("JSONL_BAD_LINE", "a.jsonl", `${good}\n{"question": "b?",\n`)).toMatch(
       /^\/a\.jsonl:2: is not JSON/,
     );
   });
 
   it("of a missing or empty answer", async () => {
-    expect(await refusal("b.jsonl", `${good}\n\n{"question": "b?"}`)).toBe(
+    expect(await refusal("DATA_BAD_RECORD", "b.jsonl", `${good}\n\n{"question": "b?"}`)).toBe(
       '/b.jsonl:3: "answer" is missing: expected an accepted answer, or a list of them, not all blank. Mend or drop the record; `agentrl data check` lists all such records.',
     );
-    expect(await refusal("c.jsonl", lines({ question: "b?", references: [] }))).toMatch(
-      /^\/c\.jsonl:1: "references" is \[\]: expected an accepted answer/,
-    );
+    expect(
+      await refusal("DATA_BAD_RECORD", "c.jsonl", lines({ question: "b?", references: [] })),
+    ).toMatch(/^\/c\.jsonl:1: "references" is \[\]: expected an accepted answer/);
   });
 
   it("of a blank question and of a line that is no object", async () => {
-    expect(await refusal("d.jsonl", lines({ question: " ", answer: "x" }))).toMatch(
-      /^\/d\.jsonl:1: "question" is " ": expected text that is not blank\./,
-    );
-    expect(await refusal("e.jsonl", `${good}\n"text"`)).toMatch(
+    expect(
+      await refusal("DATA_BAD_RECORD", "d.jsonl", lines({ question: " ", answer: "x" })),
+    ).toMatch(/^\/d\.jsonl:1: "question" is " ": expected text that is not blank\./);
+    expect(await refusal("DATA_BAD_RECORD", "e.jsonl", `${good}\n"text"`)).toMatch(
       /^\/e\.jsonl:2: is "text"; expected a JSON object\./,
     );
   });
 
   it("of two equal ids", async () => {
     const record = { id: "x", question: "a?", answer: "1" };
-    expect(await refusal("f.jsonl", lines(record, record))).toBe(
+    expect(await refusal("DATA_ID_TWICE", "f.jsonl", lines(record, record))).toBe(
       '/f.jsonl:2: the id "x" is also that of /f.jsonl:1; ids must differ within a file. Rename one.',
     );
   });
 
   it("of a record of no known layout, listing those that there are", async () => {
-    const message = await refusal("g.jsonl", lines({ prompt: "a" }));
+    const message = await refusal("DATA_LAYOUT_UNKNOWN", "g.jsonl", lines({ prompt: "a" }));
     expect(message).toMatch(
       /^\/g\.jsonl:1: a record with the keys prompt is no question of a known/,
     );
@@ -192,16 +195,18 @@ describe("loadTasks names file and line", () => {
 
   it("and of the record in a JSON array", async () => {
     const broken = JSON.stringify([HOTPOT, { ...HOTPOT, answer: 3 }]);
-    expect(await refusal("h.json", broken)).toMatch(
+    expect(await refusal("DATA_BAD_RECORD", "h.json", broken)).toMatch(
       /^\/h\.json: record 2: "answer" is 3: expected an accepted answer, or a list/,
     );
   });
 
   it("or the file alone when it is empty or absent", async () => {
-    expect(await refusal("i.jsonl", "\n")).toBe(
+    expect(await refusal("DATA_EMPTY", "i.jsonl", "\n")).toBe(
       "/i.jsonl: holds no record; at least one is needed.",
     );
-    await expect(loadTasks(join(folder, "none.jsonl"))).rejects.toThrow("cannot be read");
+    await expect(loadTasks(join(folder, "none.jsonl"))).rejects.toThrow(
+      errorWith("FILE_MISSING", "cannot be read"),
+    );
   });
 });
 

@@ -18,7 +18,10 @@ const folder = temporaryFolder();
 async function failure(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => "no failure",
-    (error: unknown) => (error as Error).message.replaceAll(folder, ""),
+    (error: unknown) => {
+      expect(error).toMatchObject({ code: "CHECKPOINT_MISFIT" });
+      return (error as Error).message.replaceAll(folder, "");
+    },
   );
 }
 
@@ -106,6 +109,7 @@ describe("config.json", () => {
         parsed(change);
         return "no failure";
       } catch (error) {
+        expect(error).toMatchObject({ code: "MODEL_CONFIG_UNSUPPORTED" });
         return (error as Error).message;
       }
     };

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ErrorCode } from "../../src/base/errors.ts";
 import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -26,11 +27,11 @@ function withoutFolder(error: unknown): string {
   return (error as Error).message.replaceAll(folder, "");
 }
 
-async function failure(path: string): Promise<string> {
-  return readSafetensors(path).then(
-    () => "no failure",
-    (error: unknown) => withoutFolder(error),
-  );
+/** The message of the refusal, whose code must be this one. */
+async function failure(path: string, code: ErrorCode = "SAFETENSORS_BAD"): Promise<string> {
+  const error: unknown = await readSafetensors(path).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code });
+  return withoutFolder(error);
 }
 
 describe("safetensors", () => {
@@ -163,7 +164,7 @@ describe("safetensors", () => {
     expect(await failure(join(folder, "nothing"))).toMatchInlineSnapshot(
       `"/nothing: is cut: 0 bytes cannot hold its header. Fetch or save the file again."`,
     );
-    expect(await failure(join(folder, "missing"))).toContain("cannot be read");
+    expect(await failure(join(folder, "missing"), "FILE_MISSING")).toContain("cannot be read");
   });
 
   it("refuses a header that is none, a size that does not fit and a type that it does not read", async () => {

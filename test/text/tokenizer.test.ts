@@ -5,6 +5,7 @@ import { random } from "../../src/base/random.ts";
 import { BYTE_CHARACTERS, loadTokenizer, makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import golden from "../golden/word-tokenizer.json" with { type: "json" };
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -78,7 +79,9 @@ describe("loadTokenizer", () => {
       code: "FILE_MISSING",
     });
     const message = (): unknown => makeTokenizer({ model: { type: "Nothing" } }, {}, "a.json");
-    expect(message).toThrow("a.json: is not a tokenizer that can be read");
+    expect(message).toThrow(
+      errorWith("TOKENIZER_BAD", "a.json: is not a tokenizer that can be read"),
+    );
   });
 });
 

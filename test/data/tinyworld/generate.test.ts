@@ -8,6 +8,7 @@ import { checkTinyWorldFolder } from "../../../src/data/tinyworld/check-folder.t
 import { generateTinyWorld } from "../../../src/data/tinyworld/generate.ts";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { collect } from "../../helpers/collect.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -85,10 +86,12 @@ describe("generateTinyWorld", () => {
   });
 
   it("refuses a folder that it did not write", async () => {
-    await expect(checkTinyWorldFolder(join(folder, "none"))).rejects.toThrow("cannot be read");
+    await expect(checkTinyWorldFolder(join(folder, "none"))).rejects.toThrow(
+      errorWith("FILE_MISSING", "cannot be read"),
+    );
     writeFileSync(join(folder, "manifest.json"), '{"format":"other"}');
     await expect(checkTinyWorldFolder(folder)).rejects.toThrow(
-      'manifest.json: "format" is "other"',
+      errorWith("DATA_BAD_RECORD", 'manifest.json: "format" is "other"'),
     );
   });
 });

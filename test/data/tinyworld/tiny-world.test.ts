@@ -3,6 +3,7 @@ import { sha256 } from "../../../src/base/files.ts";
 import { TINY_WORLD_SPLITS } from "../../../src/data/tinyworld/names.ts";
 import { tinyWorldVocabulary, tinyWorldWords } from "../../../src/data/tinyworld/text.ts";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 
 const world = tinyWorld({ seed: 7, split: "train", people: 1000 });
 const EVERY_KIND = { bridge1: 1, bridge2: 1, bridge3: 1, bridge4: 1, comparison: 1, yesNo: 1 };
@@ -195,7 +196,10 @@ describe("bad settings", () => {
     const hamlet = tinyWorld({ seed: 1, split: "dev", people: 3 });
     const mix = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 1, yesNo: 0 };
     expect(() => hamlet.question(0, { mix })).toThrow(
-      'tinyworld: a world of 3 people has no comparison question. Set "people" higher or mix.comparison to 0.',
+      errorWith(
+        "TINY_WORLD_TOO_SMALL",
+        'tinyworld: a world of 3 people has no comparison question. Set "people" higher or mix.comparison to 0.',
+      ),
     );
   });
 

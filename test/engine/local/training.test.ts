@@ -5,6 +5,7 @@ import { random } from "../../../src/base/random.ts";
 import type { AdamOptions, TrainingRow } from "../../../src/engine/engine.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
 import { readCheckpoint } from "../../../src/models/checkpoint.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -174,8 +175,19 @@ describe("keepAs", () => {
   it("names the known roles when another is asked for", async () => {
     const engine = await open(model);
     await engine.keepAs("reference");
-    await expect(engine.logprobs(batch(1), "referense")).rejects.toThrowErrorMatchingInlineSnapshot(
+    const asked = engine.logprobs(batch(1), "referense");
+    await expect(asked).rejects.toMatchObject({ code: "ENGINE_NO_ROLE" });
+    await expect(asked).rejects.toThrowErrorMatchingInlineSnapshot(
       `[ConfigError: log-probabilities of "referense": no weights are kept under that name. Did you mean "reference"? Known: policy, reference.]`,
+    );
+  });
+});
+
+describe("a model whose tokenizer has more ids than its config", () => {
+  it("is refused, with both numbers", async () => {
+    const small = await writeTinyModel(join(folder, "small"), { ...tinyConfig, vocabSize: 100 });
+    await expect(openLocalEngine({ model: small, workers: 1 })).rejects.toThrow(
+      errorWith("CHECKPOINT_MISFIT", "has ids up to 265, config.json's vocab_size is 100."),
     );
   });
 });
