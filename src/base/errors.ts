@@ -105,6 +105,43 @@ export class ScoreError extends AgentrlError {}
 /** A bug of ours. Exit code 1. */
 export class InternalError extends AgentrlError {}
 
+const CLASSES = {
+  ConfigError,
+  DataError,
+  ShapeError,
+  RolloutError,
+  ExternalError,
+  ScoreError,
+  InternalError,
+};
+
+/** What of an error survives the way between threads. */
+export interface SentError {
+  message: string;
+  stack: string;
+  /** Class and code of an error of ours. */
+  own: { name: keyof typeof CLASSES; code: ErrorCode } | null;
+}
+
+/** An error as it is sent to another thread. */
+export function sendError(error: unknown): SentError {
+  const {
+    message,
+    stack = message,
+    name,
+  } = error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof AgentrlError) || !(name in CLASSES)) return { message, stack, own: null };
+  return { message, stack, own: { name: name as keyof typeof CLASSES, code: error.code } };
+}
+
+/** The error that was sent, of its own class again, with the sender's stack; null when it was none of ours. */
+export function receiveError({ message, stack, own }: SentError): AgentrlError | null {
+  if (own === null) return null;
+  const error = new CLASSES[own.name](own.code, message);
+  error.stack = stack;
+  return error;
+}
+
 /** Short text of any thrown value, for a message or a log line. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

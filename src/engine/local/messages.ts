@@ -1,3 +1,4 @@
+import type { SentError } from "../../base/errors.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
@@ -66,5 +67,4 @@ export interface WorkerRequest<K extends keyof WorkerCalls = keyof WorkerCalls> 
   argument: WorkerCalls[K][0];
 }
 
-export type WorkerReply =
-  { id: number; answer: unknown } | { id: number; failure: { message: string; stack: string } };
+export type WorkerReply = { id: number; answer: unknown } | { id: number; failure: SentError };

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { ExternalError } from "../../base/errors.ts";
+import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest } from "./messages.ts";
 
 /** The main thread's end of one worker: typed calls, each answered or failed. */
@@ -38,13 +38,7 @@ export function startWorker(): WorkerLink {
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ("answer" in reply) call?.resolve(reply.answer);
-    else {
-      const cause = new Error(reply.failure.message);
-      cause.stack = reply.failure.stack;
-      call?.reject(
-        new ExternalError("ENGINE_STOPPED", `engine worker: ${cause.message}`, { cause }),
-      );
-    }
+    else call?.reject(receiveError(reply.failure) ?? brokenWorker(reply.failure));
   });
   worker.on("error", (error) => {
     fail(error.message, error);
@@ -75,4 +69,10 @@ export function startWorker(): WorkerLink {
       await worker.terminate();
     },
   };
+}
+
+function brokenWorker({ message, stack }: SentError): ExternalError {
+  const cause = new Error(message);
+  cause.stack = stack;
+  return new ExternalError("ENGINE_STOPPED", `engine worker: ${message}`, { cause });
 }

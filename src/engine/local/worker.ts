@@ -1,5 +1,6 @@
 /** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
 import { parentPort, type MessagePort } from "node:worker_threads";
+import { sendError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
 import { modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
@@ -138,8 +139,7 @@ function serve(port: MessagePort): void {
         const run = table[call] as (argument: unknown) => Promise<unknown>;
         reply = { id, answer: await run(argument) };
       } catch (error) {
-        const { message, stack } = error instanceof Error ? error : new Error(String(error));
-        reply = { id, failure: { message, stack: stack ?? message } };
+        reply = { id, failure: sendError(error) };
       }
       port.postMessage(reply);
     };

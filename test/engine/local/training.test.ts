@@ -84,8 +84,9 @@ describe("forwardBackward", () => {
   it("refuses rows that lack what the loss reads, and goes on", async () => {
     const engine = await open(model);
     const loss = { name: "policy-gradient", options: {} };
+    // Thrown in a worker: class and code come back with it.
     await expect(engine.forwardBackward(batch(1), loss)).rejects.toThrow(
-      'field "advantages" has no numbers for 40 targets',
+      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no numbers for 40 targets/),
     );
     expect(await step(engine, 1)).toBeGreaterThan(0);
   });
