@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { ConfigError, DataError, errorMessage } from "../base/errors.ts";
+import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
@@ -74,7 +74,7 @@ const filesDataset: DatasetPart = {
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus } = parseOptions(filesOptions, options, "files");
-    const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
+    const hashes = [await sha256File(tasks), corpus === undefined ? "" : await sha256File(corpus)];
     return {
       name: tasks,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
@@ -111,14 +111,4 @@ export async function openDataset(
     "PART_UNKNOWN",
     `${where} is "${given}"; there is no such file and no such dataset. ${suggest(given, datasets.names)}`,
   );
-}
-
-async function hashOf(path: string): Promise<string> {
-  try {
-    return await sha256File(path);
-  } catch (error) {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
-  }
 }

@@ -105,10 +105,13 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
 /** The step's questions: each pass over the tasks has its own order. */
 function tasksOf(run: OnPolicyRun, step: number): Task[] {
   const { tasks, seed, options } = run;
+  const orders = new Map<number, Task[]>();
   return Array.from({ length: options.promptsPerStep }, (_, i) => {
     const number = step * options.promptsPerStep + i;
     const pass = Math.floor(number / tasks.length);
-    return random(seed).derive("tasks", pass).shuffle(tasks)[number % tasks.length]!;
+    const order = orders.get(pass) ?? random(seed).derive("tasks", pass).shuffle(tasks);
+    orders.set(pass, order);
+    return order[number % tasks.length]!;
   });
 }
 
