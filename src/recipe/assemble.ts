@@ -4,10 +4,9 @@ import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
-import { buildBm25 } from "../retrieval/bm25.ts";
+import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { WeightedReward } from "../rollout/score.ts";
-import type { Passage } from "../trajectory/task.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */
@@ -33,11 +32,9 @@ export async function openNamedDataset(named: Settings["dataset"]): Promise<Data
   return datasets.get(name, "dataset").open(options);
 }
 
-/** BM25 over a dataset's own corpus, in memory. */
-export async function retrieverOver(dataset: Dataset, settings: Settings): Promise<Retriever> {
-  const passages: Passage[] = [];
-  for await (const passage of dataset.passages()) passages.push(passage);
-  return buildBm25(passages, settings.retriever);
+/** The recipe's retriever; one that needs a corpus gets the dataset's own. */
+export function retrieverOver(dataset: Dataset, settings: Settings): Promise<Retriever> {
+  return openRetriever(settings.retriever, () => dataset.passages());
 }
 
 export function environmentOver(retriever: Retriever, settings: Settings): Environment {

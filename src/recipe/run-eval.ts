@@ -13,8 +13,8 @@ import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-lo
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
-import { noneRetriever } from "../retrieval/none.ts";
-import { openIndex } from "../retrieval/open-index.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
+import { openIndex } from "../retrieval/bm25/open-index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { enginePolicy } from "../rollout/policy.ts";
 import { strategies } from "../rollout/strategies.ts";

@@ -2,7 +2,7 @@ import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
 import { datasets } from "../data/datasets.ts";
 import { environments } from "../env/environments/index.ts";
-import { bm25Options } from "../retrieval/bm25.ts";
+import { retrieverSchema } from "../retrieval/index.ts";
 import { rewards } from "../rewards/index.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies.ts";
@@ -37,8 +37,8 @@ export const settingsSchema = z.strictObject({
     .prefault({}),
   /** Questions to train on, and their corpus. */
   dataset: partSchema(datasets).prefault("tinyworld"),
-  /** How the corpus is searched: BM25 in memory. */
-  retriever: bm25Options.prefault({}),
+  /** What searches answer from; over the dataset's own passages unless it names another corpus. */
+  retriever: retrieverSchema.prefault("bm25"),
   environment: partSchema(environments).prefault("search-qa"),
   /** How the policy meets the environment in training. */
   strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),

@@ -1,42 +1,32 @@
-import type { PartWithOptions } from "../base/part-schema.ts";
-import { registry } from "../base/registry.ts";
-import { parseOptions, z } from "../base/schema.ts";
-import { noneRetriever } from "./none.ts";
-import { openIndex } from "./open-index.ts";
+import { partSchema } from "../base/part-schema.ts";
+import { type Registry, registry } from "../base/registry.ts";
+import { z } from "../base/schema.ts";
+import { bm25 } from "./bm25/bm25-retriever.ts";
+import { none } from "./controls/none.ts";
 import type { Retriever } from "./retriever.ts";
+import type { RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever-part.ts";
 
-/** A retriever that a recipe can name. */
-export interface RetrieverPart extends PartWithOptions {
-  /**
-   * @param options checked by the part's own schema; a recipe's are already.
-   * @throws what opening it throws: a missing or damaged index, bad options.
-   */
-  create(options: unknown): Promise<Retriever>;
-}
-
-const bm25Settings = z.strictObject({
-  /** Folder made by `agentrl index build`; analyzer, k1 and b are the index's own. */
-  index: z.string(),
-});
-
-const bm25: RetrieverPart = {
-  name: "bm25",
-  summary: "BM25 over an index folder, exact, by Lucene's formula.",
-  options: bm25Settings,
-  create: async (options) => openIndex(parseOptions(bm25Settings, options, "bm25").index),
-};
-
-const noneSettings = z.strictObject({});
-
-const none: RetrieverPart = {
-  name: "none",
-  summary: "Finds nothing: the control for whether retrieval helps at all.",
-  options: noneSettings,
-  create: async (options) => {
-    parseOptions(noneSettings, options, "none");
-    return Promise.resolve(noneRetriever());
-  },
-};
+/** A retriever in a recipe: `bm25`, or `{ name: hybrid, of: [bm25, { name: dense, index: IDX }] }`. */
+export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() => partSchema(retrievers));
 
 /** All retrievers. */
-export const retrievers = registry<RetrieverPart>("retriever", [bm25, none]);
+export const retrievers: Registry<RetrieverPart> = registry("retriever", [bm25, none]);
+
+/**
+ * Opens the retriever that settings name, those inside it included.
+ *
+ * @param settings as checked by `retrieverSchema`.
+ * @param corpus the passages at hand, where there are any.
+ * @throws what opening it throws.
+ */
+export function openRetriever(
+  settings: RetrieverSettings,
+  corpus?: RetrieverContext["corpus"],
+): Promise<Retriever> {
+  const { name, ...options } = settings;
+  const context: RetrieverContext = {
+    ...(corpus === undefined ? {} : { corpus }),
+    open: (inner) => openRetriever(inner, corpus),
+  };
+  return retrievers.get(name, "retriever").create(options, context);
+}

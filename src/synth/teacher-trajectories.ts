@@ -2,7 +2,7 @@ import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
 import { tinyWorld, mixSchema } from "../data/tinyworld/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import { buildBm25 } from "../retrieval/bm25.ts";
+import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { scriptedPolicy } from "../rollout/policy.ts";
 import { GREEDY } from "../rollout/sampling.ts";

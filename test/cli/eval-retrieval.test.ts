@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { addEvalRetrieval } from "../../src/cli/commands/eval-retrieval.ts";
 import type { CliCommand } from "../../src/cli/command.ts";
-import { buildIndex } from "../../src/retrieval/build-index.ts";
+import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
-import { buildIndex } from "../../src/retrieval/build-index.ts";
+import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";

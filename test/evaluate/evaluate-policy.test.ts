@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { environments } from "../../src/env/environments/index.ts";
 import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate-policy.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
+import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, type Policy, scriptedPolicy } from "../../src/rollout/policy.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { evaluateRetrieval, rankingMetrics } from "../../src/evaluate/retrieval-metrics.ts";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
+import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 
 const log2 = Math.log2;
 

@@ -6,7 +6,7 @@ import { readPassages } from "../../src/data/passages.ts";
 import { readJsonl } from "../../src/base/jsonl.ts";
 import { readQrels, readQueries } from "../../src/evaluate/retrieval-files.ts";
 import { evaluateRetrieval, type RetrievalQuery } from "../../src/evaluate/retrieval-metrics.ts";
-import { type Bm25Retriever, buildBm25 } from "../../src/retrieval/bm25.ts";
+import { type Bm25Retriever, buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 
 interface GoldenCorpus {

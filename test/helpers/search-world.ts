@@ -1,6 +1,6 @@
 import { environments } from "../../src/env/environments/index.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
+import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { scriptedPolicy, type Policy } from "../../src/rollout/policy.ts";
 import type { RolloutOptions } from "../../src/rollout/roll-out.ts";

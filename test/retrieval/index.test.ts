@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
-import { buildIndex } from "../../src/retrieval/build-index.ts";
-import { retrievers } from "../../src/retrieval/index.ts";
+import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
+import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
+import { openRetriever, retrievers } from "../../src/retrieval/index.ts";
 import { retrieverContract } from "../contracts/retriever.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -18,23 +18,23 @@ beforeAll(async () => {
 });
 
 /** Options that open each retriever on the corpus above. */
-const options: Record<string, unknown> = { bm25: { index }, none: {} };
+const options: Record<string, object> = { bm25: { index }, none: {} };
 
 for (const part of retrievers.parts) {
-  retrieverContract(part.name, () => part.create(options[part.name]));
+  retrieverContract(part.name, () => openRetriever({ name: part.name, ...options[part.name] }));
 }
 retrieverContract("bm25 in memory", () => Promise.resolve(buildBm25(passages)));
 
 describe("retrievers", () => {
   it("names the key that a retriever does not have", async () => {
-    await expect(retrievers.get("bm25", "retriever").create({ indx: index })).rejects.toThrow(
+    await expect(openRetriever({ name: "bm25", indx: index })).rejects.toThrow(
       'Did you mean "index"?',
     );
-    await expect(retrievers.get("none", "retriever").create({ index })).rejects.toThrow("index");
+    await expect(openRetriever({ name: "none", index })).rejects.toThrow("index");
   });
 
   it("finds nothing by none", async () => {
-    const none = await retrievers.get("none", "retriever").create({});
+    const none = await openRetriever({ name: "none" });
     expect(await none.search(["Oslo", "rain"], 3)).toEqual([[], []]);
   });
 });

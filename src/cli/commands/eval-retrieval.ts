@@ -6,7 +6,7 @@ import {
   RETRIEVAL_METRICS,
   type RetrievalScores,
 } from "../../evaluate/retrieval-metrics.ts";
-import { openIndex } from "../../retrieval/open-index.ts";
+import { openIndex } from "../../retrieval/bm25/open-index.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { startProgress } from "../progress.ts";

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { DataError } from "../../base/errors.ts";
 import { readPassages } from "../../data/passages.ts";
-import type { Bm25Options } from "../../retrieval/bm25.ts";
-import { buildIndex, type BuildIndexOptions } from "../../retrieval/build-index.ts";
-import { checkIndex } from "../../retrieval/check-index.ts";
-import type { IndexManifest } from "../../retrieval/index-manifest.ts";
-import { openIndex } from "../../retrieval/open-index.ts";
-import { planIndex } from "../../retrieval/plan-index.ts";
+import type { Bm25Options } from "../../retrieval/bm25/bm25.ts";
+import { buildIndex, type BuildIndexOptions } from "../../retrieval/bm25/build-index.ts";
+import { checkIndex } from "../../retrieval/bm25/check-index.ts";
+import type { IndexManifest } from "../../retrieval/bm25/index-manifest.ts";
+import { openIndex } from "../../retrieval/bm25/open-index.ts";
+import { planIndex } from "../../retrieval/bm25/plan-index.ts";
 import type { Hit } from "../../retrieval/retriever.ts";
 import { analyzers } from "../../text/analyzer.ts";
 import type { CliCommand, CliContext } from "../command.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { corpusSearch } from "../../../src/env/tools/corpus-search.ts";
-import { noneRetriever } from "../../../src/retrieval/none.ts";
+import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
 import { corpus, task } from "../../helpers/search-world.ts";
 
 const context = { trajectoryId: "one", task, turn: 0, signal: new AbortController().signal };

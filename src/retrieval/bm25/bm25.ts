@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { DataError } from "../base/errors.ts";
-import { sha256 } from "../base/files.ts";
-import { parseOptions, z } from "../base/schema.ts";
-import { type Analyzer, analyzers } from "../text/analyzer.ts";
-import type { Passage } from "../trajectory/task.ts";
+import { DataError } from "../../base/errors.ts";
+import { sha256 } from "../../base/files.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { type Analyzer, analyzers } from "../../text/analyzer.ts";
+import type { Passage } from "../../trajectory/task.ts";
 import { type Bm25Parameters, bm25Scorer } from "./bm25-scorer.ts";
 import { type InvertedIndex, invertedIndexBuilder } from "./inverted-index.ts";
-import { memoryStore, passageLine, type PassageStore, searchedText } from "./passage-store.ts";
-import type { Hit, Retriever } from "./retriever.ts";
-import type { Scored } from "./top-k.ts";
+import { memoryStore, passageLine, type PassageStore, searchedText } from "../passage-store.ts";
+import type { Hit, Retriever } from "../retriever.ts";
+import type { Scored } from "../top-k.ts";
 
 /** How a BM25 index is made. */
 export const bm25Options = z.strictObject({

@@ -1,7 +1,7 @@
-import type { Analyzer } from "../text/analyzer.ts";
+import type { Analyzer } from "../../text/analyzer.ts";
 import type { Bm25Parameters } from "./bm25-scorer.ts";
-import { type PassageStore, searchedText } from "./passage-store.ts";
-import type { Scored } from "./top-k.ts";
+import { type PassageStore, searchedText } from "../passage-store.ts";
+import type { Scored } from "../top-k.ts";
 
 /**
  * BM25 by the formula and nothing else: reads every passage, counts, sorts. Shares no code with the index beyond the

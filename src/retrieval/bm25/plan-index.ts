@@ -1,4 +1,4 @@
-import type { Passage } from "../trajectory/task.ts";
+import type { Passage } from "../../trajectory/task.ts";
 import { type Bm25Options, corpusCollector, resolveBm25Options } from "./bm25.ts";
 
 /** What an index will cost. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { access, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { AgentrlError, ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
-import { sha256, writeFileAtomic } from "../base/files.ts";
-import type { Passage } from "../trajectory/task.ts";
+import { AgentrlError, ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { sha256, writeFileAtomic } from "../../base/files.ts";
+import type { Passage } from "../../trajectory/task.ts";
 import {
   type Bm25Options,
   type CorpusCollector,

@@ -1,5 +1,5 @@
 import type { InvertedIndex } from "./inverted-index.ts";
-import { type Scored, topK, type TopK } from "./top-k.ts";
+import { type Scored, topK, type TopK } from "../top-k.ts";
 
 /** The formula's two parameters. */
 export interface Bm25Parameters {

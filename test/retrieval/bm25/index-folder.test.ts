@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { sha256 } from "../../src/base/files.ts";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
-import { buildIndex } from "../../src/retrieval/build-index.ts";
-import { checkIndex } from "../../src/retrieval/check-index.ts";
-import { openIndex } from "../../src/retrieval/open-index.ts";
+import { sha256 } from "../../../src/base/files.ts";
+import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
+import { buildIndex } from "../../../src/retrieval/bm25/build-index.ts";
+import { checkIndex } from "../../../src/retrieval/bm25/check-index.ts";
+import { openIndex } from "../../../src/retrieval/bm25/open-index.ts";
 
 const passages = [
   { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },

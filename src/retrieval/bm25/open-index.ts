@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
-import { errorMessage } from "../base/errors.ts";
-import { sha256 } from "../base/files.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { sha256 } from "../../base/files.ts";
 import { type Bm25Retriever, createBm25 } from "./bm25.ts";
 import {
   analyzerOf,
@@ -12,7 +12,7 @@ import {
   segmentPath,
 } from "./index-manifest.ts";
 import type { InvertedIndex } from "./inverted-index.ts";
-import { fileStore } from "./passage-store.ts";
+import { fileStore } from "../passage-store.ts";
 
 /** Loaded files are hashed up to this size; hashing 256 MiB takes about half a second. */
 const CHEAP_BYTES = 256 * 1024 * 1024;

@@ -14,10 +14,10 @@
  * Numbers are little-endian, without headers: a file is its array.
  */
 import { join } from "node:path";
-import { DataError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
-import { checkOptions, z } from "../base/schema.ts";
-import { type Analyzer, analyzers } from "../text/analyzer.ts";
+import { DataError } from "../../base/errors.ts";
+import { readJson } from "../../base/files.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import { type Analyzer, analyzers } from "../../text/analyzer.ts";
 
 /** What `index build` writes and this version reads. */
 export const INDEX_VERSION = 1;

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { random } from "../../src/base/random.ts";
-import { buildIndex } from "../../src/retrieval/build-index.ts";
-import { planIndex } from "../../src/retrieval/plan-index.ts";
+import { random } from "../../../src/base/random.ts";
+import { buildIndex } from "../../../src/retrieval/bm25/build-index.ts";
+import { planIndex } from "../../../src/retrieval/bm25/plan-index.ts";
 
 /** Passages with a few common and ever new rare words. */
 function corpus(count: number) {

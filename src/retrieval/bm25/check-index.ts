@@ -1,6 +1,6 @@
-import { errorMessage } from "../base/errors.ts";
-import { sha256File } from "../base/files.ts";
-import { random } from "../base/random.ts";
+import { errorMessage } from "../../base/errors.ts";
+import { sha256File } from "../../base/files.ts";
+import { random } from "../../base/random.ts";
 import type { Bm25Retriever } from "./bm25.ts";
 import { exactBm25 } from "./exact-bm25.ts";
 import { readManifest, SEGMENT_FILES, type SegmentFile, segmentPath } from "./index-manifest.ts";

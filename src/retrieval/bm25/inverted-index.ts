@@ -1,4 +1,4 @@
-import { DataError } from "../base/errors.ts";
+import { DataError } from "../../base/errors.ts";
 
 /** For each term the passages that hold it. Passages are their positions in the corpus, from 0. */
 export interface InvertedIndex {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { bm25Scorer } from "../../src/retrieval/bm25-scorer.ts";
-import { buildBm25 } from "../../src/retrieval/bm25.ts";
-import { invertedIndexBuilder } from "../../src/retrieval/inverted-index.ts";
+import { bm25Scorer } from "../../../src/retrieval/bm25/bm25-scorer.ts";
+import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
+import { invertedIndexBuilder } from "../../../src/retrieval/bm25/inverted-index.ts";
 
 const passages = [
   { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
