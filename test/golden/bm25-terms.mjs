@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { readPassages } from "../../dist/data/passages.js";
 import { readJsonl } from "../../dist/base/jsonl.js";
 import { readQrels, readQueries } from "../../dist/evaluate/retrieval-files.js";
-import { searchedText } from "../../dist/retrieval/passage-store.js";
+import { searchedText } from "../../dist/retrieval/store/passage-store.js";
 import { english } from "../../dist/text/analyzer.js";
 
 const [data, out] = process.argv.slice(2);

@@ -32,7 +32,7 @@ async function corpusOf({ corpus }: RetrieverContext): Promise<Passage[]> {
   if (corpus === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      "bm25.index is absent and there is no corpus at hand: name an index folder made by `agentrl index build`.",
+      "bm25.index is absent and there is no corpus at hand: name an index folder made by `agentrl index build`, or give the corpus (--corpus FILE).",
     );
   }
   const passages: Passage[] = [];

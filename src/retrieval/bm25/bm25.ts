@@ -7,7 +7,12 @@ import { type Analyzer, analyzers } from "../../text/analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { type Bm25Parameters, bm25Scorer } from "./bm25-scorer.ts";
 import { type InvertedIndex, invertedIndexBuilder } from "./inverted-index.ts";
-import { memoryStore, passageLine, type PassageStore, searchedText } from "../passage-store.ts";
+import {
+  memoryStore,
+  passageLine,
+  type PassageStore,
+  searchedText,
+} from "../store/passage-store.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
 

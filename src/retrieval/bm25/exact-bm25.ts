@@ -1,6 +1,6 @@
 import type { Analyzer } from "../../text/analyzer.ts";
 import type { Bm25Parameters } from "./bm25-scorer.ts";
-import { type PassageStore, searchedText } from "../passage-store.ts";
+import { type PassageStore, searchedText } from "../store/passage-store.ts";
 import type { Scored } from "../top-k.ts";
 
 /**

@@ -12,7 +12,7 @@ import {
   segmentPath,
 } from "./index-manifest.ts";
 import type { InvertedIndex } from "./inverted-index.ts";
-import { fileStore } from "../passage-store.ts";
+import { fileStore } from "../store/passage-store.ts";
 
 /** Loaded files are hashed up to this size; hashing 256 MiB takes about half a second. */
 const CHEAP_BYTES = 256 * 1024 * 1024;

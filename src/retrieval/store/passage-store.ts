@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { DataError } from "../base/errors.ts";
-import type { Passage } from "../trajectory/task.ts";
+import { DataError } from "../../base/errors.ts";
+import type { Passage } from "../../trajectory/task.ts";
 
 /** The passages of a corpus by position. */
 export interface PassageStore {

@@ -1,0 +1,138 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { DataError, errorMessage } from "../../base/errors.ts";
+
+/** Bytes that share one checksum. */
+export const PAGE_BYTES = 4096;
+
+/** What a manifest says of a file. */
+export interface FileEntry {
+  /** Length of the content; the page table follows it. */
+  bytes: number;
+  /** CRC-32 of the page table, as 8 hex digits. */
+  checksum: string;
+}
+
+/**
+ * A file that is never written again and is read by position. Its last part is a table of CRC-32 checksums, one per
+ * page of 4 096 bytes; a page is checked whenever it is read, so a damaged byte is never served.
+ */
+export interface CheckedFile {
+  readonly path: string;
+  /** Length of the content. */
+  readonly bytes: number;
+  /**
+   * The bytes `from` up to `to`, a view that nothing else writes to. Its offset in its buffer is that of `from` in its
+   * page: an even `from` gives an even offset, and so on.
+   *
+   * @throws {DataError} INDEX_CORRUPT when a page is not what was written, or is not there.
+   */
+  read(from: number, to: number): Uint8Array<ArrayBuffer>;
+  close(): void;
+}
+
+/**
+ * Opens a file and checks its length and its page table; the content is checked as it is read.
+ * @throws {DataError} INDEX_CORRUPT
+ */
+export function openCheckedFile(path: string, { bytes, checksum }: FileEntry): CheckedFile {
+  const file = openForReading(path);
+  try {
+    const table = readTable(file, path, bytes);
+    if (crcHex(table) !== checksum) {
+      throw corrupt(`${path}: its table of checksums is not what was written`);
+    }
+    return checkedFile({ file, path, bytes, checksums: new DataView(table.buffer) });
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** Content held in memory, under the same interface. */
+export function memoryFile(content: Uint8Array<ArrayBuffer>, path = "memory"): CheckedFile {
+  return {
+    path,
+    bytes: content.length,
+    read: (from, to) => content.subarray(from, to),
+    close: () => undefined,
+  };
+}
+
+/** CRC-32 as 8 hex digits. */
+export function crcHex(bytes: Uint8Array): string {
+  return crc32(bytes).toString(16).padStart(8, "0");
+}
+
+/** An error for a damaged file, with what to do. */
+export function corrupt(what: string, cause?: unknown): DataError {
+  return new DataError(
+    "INDEX_CORRUPT",
+    `${what.replace(/\.$/, "")}. Build the index again; an index is never changed by hand.`,
+    { cause },
+  );
+}
+
+interface OpenFile {
+  file: number;
+  path: string;
+  bytes: number;
+  /** [pages] u32, little-endian. */
+  checksums: DataView;
+}
+
+function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
+  return {
+    path,
+    bytes,
+    read(from, to) {
+      const begin = from - (from % PAGE_BYTES);
+      const end = Math.min(bytes, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES);
+      const content = readFully(file, path, begin, Math.max(0, end - begin));
+      for (let at = 0; at < content.length; at += PAGE_BYTES) {
+        const page = content.subarray(at, at + PAGE_BYTES);
+        const number = (begin + at) / PAGE_BYTES;
+        if (crc32(page) !== checksums.getUint32(4 * number, true)) {
+          throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} have changed`);
+        }
+      }
+      return content.subarray(from - begin, to - begin);
+    },
+    close: () => {
+      closeSync(file);
+    },
+  };
+}
+
+function openForReading(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    throw corrupt(`${path}: cannot be read (${errorMessage(error)})`, error);
+  }
+}
+
+function readTable(file: number, path: string, bytes: number): Uint8Array<ArrayBuffer> {
+  const table = readFully(file, path, bytes, 4 * Math.ceil(bytes / PAGE_BYTES));
+  const beyond = readSync(file, new Uint8Array(1), 0, 1, bytes + table.length);
+  if (beyond > 0) throw corrupt(`${path}: is longer than the manifest says`);
+  return table;
+}
+
+/** One read may give at most 2 GiB; an own buffer, so that typed arrays can be laid over it. */
+function readFully(
+  file: number,
+  path: string,
+  from: number,
+  length: number,
+): Uint8Array<ArrayBuffer> {
+  const content = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+  let done = 0;
+  while (done < length) {
+    const wanted = Math.min(length - done, 1 << 30);
+    const got = readSync(file, content, done, wanted, from + done);
+    if (got === 0) throw corrupt(`${path}: ends at byte ${from + done}`);
+    done += got;
+  }
+  return content;
+}

@@ -1,0 +1,202 @@
+/**
+ * What all kinds of index folders share: `manifest.json` names immutable files and carries its own checksum; a change
+ * is new files and then a new manifest, renamed over the old one, so a reader sees the index before or after it and
+ * nothing between.
+ */
+import { randomUUID } from "node:crypto";
+import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  AgentrlError,
+  ConfigError,
+  DataError,
+  errorMessage,
+  ExternalError,
+} from "../../base/errors.ts";
+import { readJson, sha256, writeFileAtomic } from "../../base/files.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import { corrupt } from "./checked-file.ts";
+import { isAlive, processMark } from "./write-lock.ts";
+
+/** What this version writes and reads. Grows with every change of any kind's layout. */
+export const INDEX_VERSION = 2;
+
+/** Schema of a `FileEntry`. */
+export const fileEntrySchema = z.strictObject({
+  bytes: z.int().min(0),
+  checksum: z.string().length(8),
+});
+
+/** The keys that every manifest begins with. */
+export const manifestBase = {
+  format: z.literal("agentrl-index"),
+  version: z.literal(INDEX_VERSION),
+};
+
+/** Path of the manifest. */
+export function manifestPath(folder: string): string {
+  return join(folder, "manifest.json");
+}
+
+/**
+ * The kind of an index folder: what its manifest says, before anything else is checked.
+ *
+ * @throws {DataError} INDEX_MISSING when the folder has no manifest, INDEX_VERSION when another version wrote it,
+ *   INDEX_CORRUPT when it is not what was written.
+ */
+export async function indexKind(folder: string): Promise<string> {
+  const { kind } = await readChecked(folder);
+  if (typeof kind === "string") return kind;
+  throw corrupt(`${manifestPath(folder)}: has no kind`);
+}
+
+/**
+ * Reads and checks `manifest.json`.
+ * @throws {DataError} as `indexKind`; INDEX_CORRUPT also when it lacks what its kind must have.
+ */
+export async function readManifest<S extends z.ZodType>(
+  folder: string,
+  schema: S,
+): Promise<z.output<S>> {
+  const content = await readChecked(folder);
+  const checked = checkOptions(schema, content);
+  if (checked.problem === null) return checked.value;
+  const { path, message } = checked.problem;
+  throw corrupt(`${[manifestPath(folder), ...path].join(".")} ${message}`);
+}
+
+/** Writes `manifest.json` with its checksum: the moment at which a change becomes part of the index. */
+export async function writeManifest(folder: string, manifest: object): Promise<void> {
+  const checksum = sha256(JSON.stringify(manifest));
+  const text = JSON.stringify({ ...manifest, checksum }, null, 2);
+  await writeFileAtomic(manifestPath(folder), `${text}\n`);
+}
+
+async function readChecked(folder: string): Promise<Record<string, unknown>> {
+  const path = manifestPath(folder);
+  const value = await readJson(path).catch((error: unknown) => {
+    if (error instanceof DataError && error.code === "FILE_NOT_JSON") {
+      throw corrupt(error.message, error);
+    }
+    throw new DataError(
+      "INDEX_MISSING",
+      `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
+      { cause: error },
+    );
+  });
+  if (typeof value !== "object" || value === null) throw corrupt(`${path}: is no object`);
+  const { checksum, ...content } = value as Record<string, unknown>;
+  const { version } = content;
+  // Format 1 had no checksum: its version is what can be said about it.
+  const isOther = typeof version === "number" && version !== INDEX_VERSION;
+  if (isOther && (checksum === undefined || checksum === sha256(JSON.stringify(content)))) {
+    throw new DataError(
+      "INDEX_VERSION",
+      `${path}: index format ${version}; this version of agentrl reads format ${INDEX_VERSION}. Build the index again, or use the version of agentrl that made it.`,
+    );
+  }
+  if (checksum !== sha256(JSON.stringify(content))) {
+    throw corrupt(`${path}: is not what was written: its checksum differs`);
+  }
+  return content;
+}
+
+/** How a new index folder is written. */
+export interface WriteFolderOptions {
+  /** Replace an index that is already there; without it that is an error. */
+  overwrite: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Makes an index folder whole or not at all: `write` fills a temporary folder beside `out`, which is renamed when it
+ * is done. What earlier processes left behind when they were killed is removed.
+ *
+ * @throws {ConfigError} INDEX_EXISTS when `out` is there and `overwrite` is not set, or is no index.
+ * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays.
+ */
+export async function writeIndexFolder<T>(
+  out: string,
+  { overwrite, signal }: WriteFolderOptions,
+  write: (folder: string) => Promise<T>,
+): Promise<T> {
+  const target = resolve(out);
+  if (await exists(target)) await refuseUnlessReplaceable(out, overwrite);
+  await removeLeftovers(target);
+  const temporary = `${target}.tmp-${processMark()}`;
+  try {
+    await mkdir(temporary, { recursive: true });
+    const result = await write(temporary);
+    signal?.throwIfAborted();
+    await moveIntoPlace(temporary, target);
+    return result;
+  } catch (error) {
+    // What went wrong matters, not that the remains of it could not be removed.
+    await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+    throw writeFailure(out, error);
+  }
+}
+
+/** An error of the file system as ours; any other as it is. */
+export function writeFailure(out: string, error: unknown): unknown {
+  const isSystemError =
+    error instanceof Error && !(error instanceof AgentrlError) && "syscall" in error;
+  if (!isSystemError) return error;
+  return new ExternalError(
+    "FILE_WRITE_FAILED",
+    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out. \`agentrl index plan\` tells how much it needs.`,
+    { cause: error },
+  );
+}
+
+/** Only an index is ever replaced, and only when asked: a slip in --out must not cost a folder. */
+async function refuseUnlessReplaceable(out: string, overwrite: boolean): Promise<void> {
+  const isIndex = await exists(manifestPath(out));
+  if (isIndex && overwrite) return;
+  const advice = isIndex
+    ? "Choose another --out, or replace it with --overwrite."
+    : "It is not an index, so it is never replaced: choose another --out.";
+  throw new ConfigError("INDEX_EXISTS", `${out}: is already there. ${advice}`);
+}
+
+/** Temporary folders whose process is gone. */
+async function removeLeftovers(target: string): Promise<void> {
+  const parent = dirname(target);
+  const prefix = `${basename(target)}.tmp-`;
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!name.startsWith(prefix) || isAlive(name.slice(prefix.length))) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/** Renames a finished folder to its name; an index that was there is moved aside first and then removed. */
+async function moveIntoPlace(temporary: string, target: string): Promise<void> {
+  const aside = `${temporary}-replaced-${randomUUID().slice(0, 8)}`;
+  const replaces = await exists(target);
+  if (replaces) await rename(target, aside);
+  try {
+    await rename(temporary, target);
+  } catch (error) {
+    if (replaces) await rename(aside, target);
+    throw error;
+  }
+  await syncFolder(dirname(target));
+  if (replaces) await rm(aside, { recursive: true, force: true });
+}
+
+/** Makes renames in a folder outlast a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

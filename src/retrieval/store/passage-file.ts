@@ -1,0 +1,124 @@
+/**
+ * The passages of a segment: `passages.jsonl`, one line of JSON each ({id, title, text}, in corpus order), and
+ * `passage-starts.f64`, [N + 1] byte offsets of the lines. Passages stay on disk and are read when they are hits.
+ */
+import { join } from "node:path";
+import type { Passage } from "../../trajectory/task.ts";
+import { type CheckedFile, corrupt, type FileEntry, openCheckedFile } from "./checked-file.ts";
+import { createFile } from "./file-writer.ts";
+import type { PassageStore } from "./passage-store.ts";
+
+const TEXT = "passages.jsonl";
+const STARTS = "passage-starts.f64";
+
+/** A manifest's entries for the two files. */
+export interface PassageEntries {
+  passages: FileEntry;
+  passageStarts: FileEntry;
+}
+
+/** Writes the passages of a new segment. */
+export interface PassageWriter {
+  /** N so far. */
+  readonly count: number;
+  /** Bytes of text so far. */
+  readonly bytes: number;
+  /**
+   * Lines as `passageLine` gives them, each ended by a newline.
+   * @param starts offset of each line within `lines`.
+   */
+  append(lines: Uint8Array, starts: Uint32Array): void;
+  finish(): PassageEntries;
+  abandon(): void;
+}
+
+/** @param folder of the segment. */
+export function passageWriter(folder: string): PassageWriter {
+  const text = createFile(join(folder, TEXT));
+  const offsets = createFile(join(folder, STARTS));
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    get bytes() {
+      return text.bytes;
+    },
+    append(lines, starts) {
+      const absolute = Float64Array.from(starts, (start) => text.bytes + start);
+      offsets.append(new Uint8Array(absolute.buffer));
+      text.append(lines);
+      count += starts.length;
+    },
+    finish() {
+      offsets.append(new Uint8Array(Float64Array.of(text.bytes).buffer));
+      return { passages: text.finish(), passageStarts: offsets.finish() };
+    },
+    abandon() {
+      text.abandon();
+      offsets.abandon();
+    },
+  };
+}
+
+/** The lines of a segment's passages, by position. */
+export interface PassageFile extends PassageStore {
+  /** The line of a passage, its newline included. */
+  readLine(position: number): Uint8Array;
+}
+
+/**
+ * Opens the passages of a segment.
+ * @param count N, as the manifest says.
+ * @throws {DataError} INDEX_CORRUPT; so do its reads.
+ */
+export function openPassages(folder: string, entries: PassageEntries, count: number): PassageFile {
+  const text = openCheckedFile(join(folder, TEXT), entries.passages);
+  const starts = openCheckedFile(join(folder, STARTS), entries.passageStarts);
+  if (starts.bytes !== 8 * (count + 1)) {
+    throw corrupt(`${starts.path}: holds ${starts.bytes / 8 - 1} passages, not ${count}`);
+  }
+  const pages = startPages(starts);
+  const readLine = (position: number): Uint8Array =>
+    text.read(pages.at(position), pages.at(position + 1));
+  return {
+    count,
+    readLine,
+    read: (position) => parseLine(readLine(position), text.path, position),
+    close: () => {
+      text.close();
+      starts.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+const STARTS_PER_PAGE = 1024;
+const PAGES_KEPT = 1024;
+
+/** Offsets by position, 1 024 to a page; up to 8 MiB of pages are kept. */
+function startPages(starts: CheckedFile): { at(position: number): number } {
+  const kept = new Map<number, Float64Array>();
+  const load = (page: number): Float64Array => {
+    const from = 8 * STARTS_PER_PAGE * page;
+    const bytes = starts.read(from, Math.min(starts.bytes, from + 8 * STARTS_PER_PAGE));
+    const offsets = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+    if (kept.size === PAGES_KEPT) kept.clear();
+    kept.set(page, offsets);
+    return offsets;
+  };
+  return {
+    at(position) {
+      const page = Math.floor(position / STARTS_PER_PAGE);
+      return (kept.get(page) ?? load(page))[position % STARTS_PER_PAGE]!;
+    },
+  };
+}
+
+function parseLine(line: Uint8Array, path: string, position: number): Passage {
+  try {
+    return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString()) as Passage;
+  } catch (error) {
+    throw corrupt(`${path}: passage ${position} is not JSON`, error);
+  }
+}
