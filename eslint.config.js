@@ -13,7 +13,8 @@ const layers = [
   ["rollout"],
   ["train", "synth", "evaluate"],
   ["recipe"],
-  ["server", "cli"],
+  ["server"],
+  ["cli"],
 ];
 
 // Each dependency has one importing folder (docs/adr/0001-dependencies.md).
@@ -25,6 +26,7 @@ const owners = {
   commander: "cli",
   "cli-progress": "cli",
   yaml: "recipe",
+  fastify: "server",
 };
 
 const folders = layers.flat();
