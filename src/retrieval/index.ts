@@ -26,7 +26,7 @@ export function openRetriever(
   const { name, ...options } = settings;
   const context: RetrieverContext = {
     ...(corpus === undefined ? {} : { corpus }),
-    open: (inner) => openRetriever(inner, corpus),
+    open: (inner, over = corpus) => openRetriever(inner, over),
   };
   return retrievers.get(name, "retriever").create(options, context);
 }

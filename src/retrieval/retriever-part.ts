@@ -5,7 +5,7 @@ import type { Retriever } from "./retriever.ts";
 
 /** A retriever that a recipe can name. */
 export interface RetrieverPart extends PartWithOptions {
-  /** Whether it looks at the answers or the gold passages of the task that asks: a control, never a result. */
+  /** Whether it looks at the answers or the gold passages of the task that asks: a control, never a result. Then what it opens says so in `reads`. */
   readonly readsGold: boolean;
   /**
    * @param options checked by the part's own schema; a recipe's are already.
@@ -21,8 +21,11 @@ export type RetrieverSettings = PartSettings<RetrieverPart>;
 export interface RetrieverContext {
   /** The corpus at hand, once per call: a dataset's own passages. Absent where there is none (`serve`, `index search`). */
   readonly corpus?: () => AsyncIterable<Passage> | Iterable<Passage>;
-  /** Opens a retriever inside another one; the outer one closes it. */
-  open(settings: RetrieverSettings): Promise<Retriever>;
+  /**
+   * Opens a retriever inside another one; the outer one closes it.
+   * @param corpus the passages that it is to search instead of those at hand.
+   */
+  open(settings: RetrieverSettings, corpus?: RetrieverContext["corpus"]): Promise<Retriever>;
 }
 
 /**

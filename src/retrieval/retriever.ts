@@ -5,12 +5,23 @@ export interface Hit extends Passage {
   score: number;
 }
 
-/** Who asks, and when: looked at by retrievers that read gold or change over a run, by no other. */
+/** How far a run has come. */
+export interface Progress {
+  /** From 0. */
+  step: number;
+  /** At least 1. */
+  totalSteps: number;
+}
+
+/** Who asks, and when: looked at by retrievers that say so in `reads`, by no other. */
 export interface Asker {
   task: Task;
-  /** Step of the run, from 0, and how many it has; absent outside training. */
-  progress?: { step: number; totalSteps: number };
+  /** Absent outside training. */
+  progress?: Progress;
 }
+
+/** What of an asker a retriever may look at; all but `progress` is gold. */
+export type AskerPart = "references" | "supporting-passages" | "progress";
 
 /** What a search is told beyond its queries. */
 export interface SearchOptions {
@@ -24,6 +35,8 @@ export interface Retriever {
   readonly name: string;
   /** Changes whenever results could change: corpus, analyzer, parameters. Part of every result's protocol fingerprint. */
   readonly fingerprint: string;
+  /** What it, or one inside it, looks at beside the query; absent: nothing, so that equal queries have equal hits. */
+  readonly reads?: readonly AskerPart[];
   /**
    * @param queries any number; answered in order.
    * @param k hits per query at most.
@@ -31,4 +44,9 @@ export interface Retriever {
    */
   search(queries: readonly string[], k: number, options?: SearchOptions): Promise<Hit[][]>;
   close(): Promise<void>;
+}
+
+/** Whether it looks at the answers or the gold passages of the task that asks: then it is a control, and what was measured with it no result. */
+export function readsGold({ reads = [] }: Retriever): boolean {
+  return reads.some((part) => part !== "progress");
 }
