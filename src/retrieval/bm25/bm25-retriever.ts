@@ -5,7 +5,12 @@ import type { RetrieverContext, RetrieverPart } from "../retriever-part.ts";
 import { bm25Options, buildBm25 } from "./bm25.ts";
 import { openIndex } from "./open-index.ts";
 
-const options = bm25Options.partial().extend({
+const { k1, b, analyzer } = bm25Options.shape;
+// No defaults here: a key that was not set must not look as if it stood beside `index`.
+const options = z.strictObject({
+  k1: k1.unwrap().optional(),
+  b: b.unwrap().optional(),
+  analyzer: analyzer.unwrap().optional(),
   /** Folder made by `agentrl index build`; analyzer and parameters are then the index's own. */
   index: z.string().optional(),
 });

@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import { parseOptions } from "../base/schema.ts";
+import type { Retriever } from "../retrieval/retriever.ts";
+
+/** Flags of every command that searches. */
+export interface RetrieverFlags {
+  index?: string;
+  /** YAML: `none`, or `{ name: bm25, index: IDX }`. */
+  retriever?: string;
+  corpus?: string;
+}
+
+/** Adds the flags of `RetrieverFlags`: an index folder, or any retriever. */
+export function addRetrieverOptions(command: Command): Command {
+  return command
+    .option("--index <folder>", "made by `agentrl index build`")
+    .option(
+      "--retriever <yaml>",
+      'instead of --index: any retriever, e.g. "{ name: bm25, index: IDX }"',
+    )
+    .option("--corpus <file>", "passages for a --retriever without an index of its own");
+}
+
+/**
+ * Opens what the flags name; the caller closes it.
+ *
+ * @throws {ConfigError} USAGE unless exactly one of --index and --retriever is given, and --corpus only beside
+ *   --retriever; RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN for what --retriever says.
+ * @throws what opening it throws: INDEX_MISSING, INDEX_CORRUPT, …
+ */
+export async function openRetrieverFlags(flags: RetrieverFlags): Promise<Retriever> {
+  checkRetrieverFlags(flags);
+  const { index, retriever = "", corpus } = flags;
+  return index === undefined ? openYaml(retriever, corpus) : openIndexFolder(index);
+}
+
+/**
+ * What is wrong with the flags before anything is opened.
+ * @throws {ConfigError} USAGE
+ */
+export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags): void {
+  const wrong =
+    index === undefined && retriever === undefined
+      ? "--index or --retriever is missing: name an index folder made by `agentrl index build`, or a retriever."
+      : index !== undefined && retriever !== undefined
+        ? "--index and --retriever are both given: an index is searched as it is, so leave one of them out."
+        : index !== undefined && corpus !== undefined
+          ? "--corpus is given beside --index: an index has its own passages. Leave one of them out."
+          : undefined;
+  if (wrong !== undefined) throw new ConfigError("USAGE", wrong);
+}
+
+/**
+ * Opens an index folder of any kind.
+ * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT.
+ */
+export async function openIndexFolder(folder: string): Promise<Retriever> {
+  const { openIndex } = await import("../retrieval/bm25/open-index.ts");
+  return openIndex(folder);
+}
+
+async function openYaml(text: string, corpus: string | undefined): Promise<Retriever> {
+  // The registry loads every retriever: only once one is opened, not for --help.
+  const [{ parseYamlValue }, { openRetriever, retrieverSchema }, { readPassages }] =
+    await Promise.all([
+      import("../recipe/yaml.ts"),
+      import("../retrieval/index.ts"),
+      import("../data/passages.ts"),
+    ]);
+  const settings = parseOptions(
+    retrieverSchema,
+    parseYamlValue(text, "--retriever"),
+    "--retriever",
+  );
+  try {
+    return await openRetriever(
+      settings,
+      corpus === undefined ? undefined : () => readPassages(corpus),
+    );
+  } catch (error) {
+    // Parts name their own keys; which flag they stand in is known here.
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(error.code, `--retriever: ${error.message}`, { cause: error });
+  }
+}
