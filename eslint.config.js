@@ -23,6 +23,8 @@ const owners = {
   "@bufbuild/protobuf": "onnx",
   flexsearch: "text",
   "@huggingface/tokenizers": "text",
+  "@huggingface/transformers": "retrieval",
+  "hnswlib-node": "retrieval",
   commander: "cli",
   "cli-progress": "cli",
   yaml: "recipe",
