@@ -11,13 +11,20 @@ export interface RetrieverFlags {
   corpus?: string;
 }
 
-/** Adds the flags of `RetrieverFlags`: an index folder, or any retriever. */
-export function addRetrieverOptions(command: Command): Command {
+/**
+ * Adds the flags of `RetrieverFlags`: an index folder, or any retriever.
+ * @param options.index false where the command has the folder as an argument.
+ */
+export function addRetrieverOptions(
+  command: Command,
+  options: { index: boolean } = { index: true },
+): Command {
+  if (options.index) command.option("--index <folder>", "made by `agentrl index build`");
+  const instead = options.index ? "--index" : "an index";
   return command
-    .option("--index <folder>", "made by `agentrl index build`")
     .option(
       "--retriever <yaml>",
-      'instead of --index: any retriever, e.g. "{ name: bm25, index: IDX }"',
+      `instead of ${instead}: any retriever, e.g. "{ name: bm25, index: IDX }"`,
     )
     .option("--corpus <file>", "passages for a --retriever without an index of its own");
 }

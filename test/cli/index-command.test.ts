@@ -60,8 +60,20 @@ describe("agentrl index", () => {
     expect(await index("search", "./idx", "the")).toEqual({
       status: 0,
       stdout: "",
-      stderr: "No passage has any of the query's terms.\n",
+      stderr: "No passage was found.\n",
     });
+  });
+
+  it("searches any retriever instead", async () => {
+    const bm25 = ["--retriever", "{ name: bm25, k1: 1.2 }", "--corpus", "./corpus.jsonl"];
+    const { stdout } = await index("search", "rain", ...bm25);
+    expect(stdout).toContain("  b  Bergen  ");
+    const nothing = await index("search", "./idx");
+    expect(nothing.status).toBe(2);
+    expect(nothing.stderr).toContain("needs an index and a query");
+    const both = await index("search", "./idx", "rain", "--retriever", "none");
+    expect(both.status).toBe(2);
+    expect(both.stderr).toContain("and --retriever are both given");
   });
 
   it("checks it", async () => {

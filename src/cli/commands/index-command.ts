@@ -1,17 +1,21 @@
 import type { Command } from "commander";
-import { DataError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import { readPassages } from "../../data/passages.ts";
 import type { Bm25Options } from "../../retrieval/bm25/bm25.ts";
 import { buildIndex, type BuildIndexOptions } from "../../retrieval/bm25/build-index.ts";
 import { checkIndex } from "../../retrieval/bm25/check-index.ts";
 import type { IndexManifest } from "../../retrieval/bm25/index-manifest.ts";
-import { openIndex } from "../../retrieval/bm25/open-index.ts";
 import { planIndex } from "../../retrieval/bm25/plan-index.ts";
-import type { Hit } from "../../retrieval/retriever.ts";
+import type { Hit, Retriever } from "../../retrieval/retriever.ts";
 import { analyzers } from "../../text/analyzer.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { decimal, jsonOption, outOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
+import {
+  addRetrieverOptions,
+  openRetrieverFlags,
+  type RetrieverFlags,
+} from "../retriever-option.ts";
 import { table } from "../table.ts";
 
 /** `agentrl index build|search|check|plan`: BM25 indexes. */
@@ -107,32 +111,71 @@ function sizesOf({
   return sizes;
 }
 
+interface SearchFlags extends RetrieverFlags {
+  k?: number;
+  json?: true;
+}
+
 function registerSearch(index: Command, context: CliContext): void {
-  index
+  const command = index
     .command("search")
-    .description("Search an index.")
-    .argument("<index>", "folder made by `index build`")
-    .argument("<query>", "one query, quoted")
-    .option("-k, --k <n>", "hits (default: 10)", wholeNumber(1))
+    .description("Search an index, or any retriever by --retriever.")
+    .usage(
+      "[options] <index> <query>\n       agentrl index search [options] --retriever <yaml> <query>",
+    )
+    .argument("[index]", "folder made by `index build`; left out beside --retriever")
+    .argument("[query]", "one query, quoted")
+    .option("-k, --k <n>", "hits (default: 10)", wholeNumber(1));
+  addRetrieverOptions(command, { index: false })
     .addOption(jsonOption())
-    .action(
-      async (folder: string, query: string, { k = 10, json }: { k?: number; json?: true }) => {
-        const retriever = await openIndex(folder);
-        try {
-          const [hits = []] = await retriever.search([query], k, { signal: context.signal });
-          if (json === true) {
-            const { fingerprint } = retriever;
-            context.out(JSON.stringify({ query, hits, fingerprint }));
-          } else if (hits.length === 0) {
-            context.note("No passage has any of the query's terms.");
-          } else {
-            context.out(table(hits.map(hitRow), { align: ["right", "right"] }));
-          }
-        } finally {
-          await retriever.close();
-        }
-      },
+    .action(async (first: string | undefined, second: string | undefined, flags: SearchFlags) => {
+      const { query, retriever } = await openSearch(first, second, flags);
+      try {
+        await search(retriever, query, flags, context);
+      } finally {
+        await retriever.close();
+      }
+    });
+}
+
+/** The first argument is the index, or the query where --retriever stands for the index. */
+async function openSearch(
+  first: string | undefined,
+  second: string | undefined,
+  flags: SearchFlags,
+): Promise<{ query: string; retriever: Retriever }> {
+  const [index, query] = flags.retriever === undefined ? [first, second] : [undefined, first];
+  if (query === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      'index search needs an index and a query: agentrl index search IDX "query"; or a query and --retriever.',
     );
+  }
+  if (flags.retriever !== undefined && second !== undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `An index ("${query}") and --retriever are both given: leave one of them out.`,
+    );
+  }
+  const place = index === undefined ? {} : { index };
+  return { query, retriever: await openRetrieverFlags({ ...flags, ...place }) };
+}
+
+async function search(
+  retriever: Retriever,
+  query: string,
+  { k = 10, json }: SearchFlags,
+  context: CliContext,
+): Promise<void> {
+  const [hits = []] = await retriever.search([query], k, { signal: context.signal });
+  if (json === true) {
+    const { fingerprint } = retriever;
+    context.out(JSON.stringify({ query, hits, fingerprint }));
+  } else if (hits.length === 0) {
+    context.note("No passage was found.");
+  } else {
+    context.out(table(hits.map(hitRow), { align: ["right", "right"] }));
+  }
 }
 
 function hitRow({ id, title, text, score }: Hit, rank: number): string[] {
