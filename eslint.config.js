@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
 // smaller layer, nothing else.
 const layers = [
   ["base"],
-  ["text", "trajectory", "autodiff", "advantages"],
+  ["text", "http", "trajectory", "autodiff", "advantages"],
   ["data", "retrieval", "onnx", "losses", "rewards"],
   ["models", "env"],
   ["engine"],
