@@ -2,7 +2,15 @@ import { partSchema } from "../base/part-schema.ts";
 import { type Registry, registry } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { bm25 } from "./bm25/bm25-retriever.ts";
+import { hybrid } from "./combine/hybrid.ts";
+import { faulty } from "./controls/faulty.ts";
+import { noisy } from "./controls/noisy.ts";
 import { none } from "./controls/none.ts";
+import { oracle } from "./controls/oracle.ts";
+import { random } from "./controls/random.ts";
+import { recorded } from "./controls/recorded.ts";
+import { subset } from "./controls/subset.ts";
+import { withoutGold } from "./controls/without-gold.ts";
 import type { Retriever } from "./retriever.ts";
 import type { RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever-part.ts";
 
@@ -10,7 +18,18 @@ import type { RetrieverContext, RetrieverPart, RetrieverSettings } from "./retri
 export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() => partSchema(retrievers));
 
 /** All retrievers. */
-export const retrievers: Registry<RetrieverPart> = registry("retriever", [bm25, none]);
+export const retrievers: Registry<RetrieverPart> = registry("retriever", [
+  bm25,
+  hybrid(retrieverSchema),
+  none,
+  random,
+  oracle(retrieverSchema),
+  withoutGold(retrieverSchema),
+  subset(retrieverSchema),
+  noisy(retrieverSchema),
+  recorded(retrieverSchema),
+  faulty(retrieverSchema),
+]);
 
 /**
  * Opens the retriever that settings name, those inside it included.

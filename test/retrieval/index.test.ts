@@ -3,10 +3,12 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { openRetriever, retrievers } from "../../src/retrieval/index.ts";
+import { readsGold } from "../../src/retrieval/retriever.ts";
 import { retrieverContract } from "../contracts/retriever.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
-const index = join(temporaryFolder(), "idx");
+const folder = temporaryFolder();
+const index = join(folder, "idx");
 const passages = [
   { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
   { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
@@ -18,10 +20,28 @@ beforeAll(async () => {
 });
 
 /** Options that open each retriever on the corpus above. */
-const options: Record<string, object> = { bm25: { index }, none: {} };
+const options: Record<string, object> = {
+  bm25: { index },
+  hybrid: { of: ["bm25", "random"] },
+  none: {},
+  random: {},
+  oracle: { of: "bm25" },
+  "without-gold": { of: "bm25" },
+  subset: { of: "bm25", passages: 2 },
+  noisy: { of: "bm25", rate: 0.5, from: "corpus" },
+  recorded: { of: "bm25", file: join(folder, "recording.jsonl") },
+  faulty: { of: "bm25", latencyMs: 1 },
+};
+const openPart = (name: string) => openRetriever({ name, ...options[name] }, () => passages);
 
-for (const part of retrievers.parts) {
-  retrieverContract(part.name, () => openRetriever({ name: part.name, ...options[part.name] }));
+for (const { name, readsGold: says } of retrievers.parts) {
+  retrieverContract(name, () => openPart(name));
+
+  it(`${name} says of what it opens whether it reads gold`, async () => {
+    const retriever = await openPart(name);
+    expect(readsGold(retriever)).toBe(says);
+    await retriever.close();
+  });
 }
 retrieverContract("bm25 in memory", () => Promise.resolve(buildBm25(passages)));
 

@@ -1,0 +1,70 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import { closeAll, derivedFingerprint, joinedReads, openAll } from "../inner-retrievers.ts";
+import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import { reciprocalRankFusion } from "./reciprocal-rank-fusion.ts";
+import { normalizations, weightedFusion } from "./weighted-fusion.ts";
+
+/** Several retrievers asked together and fused into one ranking: see `reciprocalRankFusion` and `weightedFusion`. */
+export function hybrid(inner: InnerRetriever): RetrieverPart {
+  const options = z
+    .strictObject({
+      of: z.array(inner).min(2),
+      /** By rank (reciprocal-rank fusion) or by normalised score. */
+      fusion: z.enum(["rrf", "weighted"]).default("rrf"),
+      /** With `fusion: rrf`: 60 when absent. */
+      rrfK: z.number().min(0).optional(),
+      /** One per retriever; all 1 when absent. */
+      weights: z.array(z.number().min(0)).optional(),
+      /** With `fusion: weighted`: min-max when absent. */
+      normalize: z.enum(normalizations).optional(),
+      /** Hits asked of each; when absent 100, or as many as are wanted where that is more. */
+      depth: z.int().min(1).optional(),
+    })
+    .refine(({ fusion, rrfK }) => fusion === "rrf" || rrfK === undefined, {
+      message: "only `fusion: rrf` has it",
+      path: ["rrfK"],
+    })
+    .refine(({ fusion, normalize }) => fusion === "weighted" || normalize === undefined, {
+      message: "only `fusion: weighted` looks at scores",
+      path: ["normalize"],
+    })
+    .refine(({ of, weights }) => weights === undefined || weights.length === of.length, {
+      message: "expected one weight per retriever in `of`",
+      path: ["weights"],
+    })
+    .refine(({ weights }) => weights?.every((weight) => weight === 0) !== true, {
+      message: "expected at least one weight above 0",
+      path: ["weights"],
+    });
+  return {
+    name: "hybrid",
+    summary: "Several retrievers fused into one ranking, by rank or by score.",
+    readsGold: false,
+    options,
+    async create(given, context) {
+      const { of, ...settings } = parseOptions(options, given, "hybrid");
+      const { fusion, rrfK = 60, normalize = "min-max", weights, depth } = settings;
+      const fused = await openAll(of, context);
+      const ranking = fusion === "rrf" ? { rrfK } : { normalize };
+      const shaping = { ...ranking, weights: weights ?? of.map(() => 1), depth: depth ?? null };
+      return {
+        name: "hybrid",
+        fingerprint: derivedFingerprint("hybrid", { fusion, ...shaping }, fused),
+        ...joinedReads(fused),
+        search: async (queries, k, asked) => {
+          const asking = depth ?? Math.max(100, k);
+          const found = await Promise.all(fused.map((each) => each.search(queries, asking, asked)));
+          return queries.map((_, i) => {
+            const lists = found.map((replies) => replies[i]!);
+            const hits =
+              fusion === "rrf"
+                ? reciprocalRankFusion(lists, { k: rrfK, weights })
+                : weightedFusion(lists, { weights, normalize });
+            return hits.slice(0, k);
+          });
+        },
+        close: () => closeAll(fused),
+      };
+    },
+  };
+}

@@ -1,0 +1,151 @@
+import { setTimeout } from "node:timers/promises";
+import { ExternalError } from "../../base/errors.ts";
+import { random } from "../../base/random.ts";
+import { choice, parseOptions, z } from "../../base/schema.ts";
+import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
+import type { Hit, SearchOptions } from "../retriever.ts";
+import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+
+/** A time in milliseconds, or a range that it is drawn from evenly. */
+type Latency = number | { from: number; to: number };
+
+const milliseconds = z.number().min(0).max(3_600_000);
+const range = z
+  .strictObject({ from: milliseconds, to: milliseconds })
+  .refine(({ from, to }) => from <= to, { message: "expected `to` not below `from`" });
+const latency = choice<Latency>((value) => {
+  return { schema: typeof value === "object" && value !== null ? range : milliseconds, value };
+});
+const rate = z.number().min(0).max(1).default(0);
+
+/**
+ * Another retriever that fails on purpose: queries are answered late, with an error, with nothing, or never. What happens is
+ * drawn by seed, query and how often that query was asked before, so that trying again can help. When one query of a search
+ * fails, the search fails.
+ *
+ * A hang ends when the search's signal aborts or the retriever is closed.
+ */
+export function faulty(inner: InnerRetriever): RetrieverPart {
+  const options = z
+    .strictObject({
+      of: inner,
+      /** Every reply waits so long; `{ from, to }` draws from a range. */
+      latencyMs: latency.default(0),
+      /** Probabilities, together at most 1. */
+      errors: rate,
+      empty: rate,
+      hangs: rate,
+      seed: z.int().min(0).default(0),
+    })
+    .refine(({ errors, empty, hangs }) => errors + empty + hangs <= 1 + 1e-9, {
+      message: "expected errors, empty and hangs to add up to at most 1",
+      path: ["errors"],
+    });
+  return {
+    name: "faulty",
+    summary: "Another retriever that is late, fails, finds nothing or hangs at given rates.",
+    readsGold: false,
+    options,
+    async create(given, context) {
+      const { of, ...settings } = parseOptions(options, given, "faulty");
+      const sound = await context.open(of);
+      const closing = new AbortController();
+      const draw = fates(settings);
+      return {
+        name: "faulty",
+        fingerprint: derivedFingerprint("faulty", settings, [sound]),
+        ...joinedReads([sound]),
+        search: async (queries, k, asked = {}) => {
+          asked.signal?.throwIfAborted();
+          const drawn = queries.map(draw);
+          const ending = AbortSignal.any([closing.signal, ...(asked.signal ? [asked.signal] : [])]);
+          await Promise.all(drawn.map((fate) => suffer(fate, ending)));
+          const kept = queries.flatMap((_, i) => (drawn[i]!.kind === "empty" ? [] : [i]));
+          const found = await sound.search(
+            kept.map((i) => queries[i]!),
+            k,
+            only(kept, asked),
+          );
+          const replies = queries.map((): Hit[] => []);
+          kept.forEach((i, at) => (replies[i] = found[at]!));
+          return replies;
+        },
+        close: () => {
+          closing.abort(fault("was closed during a search that hangs"));
+          return sound.close();
+        },
+      };
+    },
+  };
+}
+
+/** What happens to one query. */
+interface Fate {
+  query: string;
+  /** How often it was asked before. */
+  asked: number;
+  kind: "sound" | "error" | "empty" | "hang";
+  delayMs: number;
+}
+
+interface Rates {
+  latencyMs: Latency;
+  errors: number;
+  empty: number;
+  hangs: number;
+  seed: number;
+}
+
+function fates({ latencyMs, errors, empty, hangs, seed }: Rates): (query: string) => Fate {
+  const timesAsked = new Map<string, number>();
+  const { from, to } =
+    typeof latencyMs === "number" ? { from: latencyMs, to: latencyMs } : latencyMs;
+  return (query) => {
+    const asked = timesAsked.get(query) ?? 0;
+    timesAsked.set(query, asked + 1);
+    const stream = random(seed).derive("faulty", query, asked);
+    const drawn = stream.next();
+    const kind =
+      drawn < errors
+        ? "error"
+        : drawn < errors + empty
+          ? "empty"
+          : drawn < errors + empty + hangs
+            ? "hang"
+            : "sound";
+    return { query, asked, kind, delayMs: from + (to - from) * stream.next() };
+  };
+}
+
+/** @throws the ending's reason, when it comes first. */
+async function suffer({ query, asked, kind, delayMs }: Fate, ending: AbortSignal): Promise<void> {
+  if (delayMs > 0) {
+    await setTimeout(delayMs, undefined, { signal: ending }).catch(() => {
+      throw ending.reason;
+    });
+  }
+  ending.throwIfAborted();
+  if (kind === "hang") {
+    await new Promise<never>((_, reject) => {
+      ending.addEventListener("abort", () => {
+        reject(ending.reason as Error);
+      });
+    });
+  }
+  if (kind === "error") {
+    throw fault(`failed on purpose for ${JSON.stringify(query)}, asked ${asked} times before`);
+  }
+}
+
+function fault(what: string): ExternalError {
+  return new ExternalError(
+    "SEARCH_FAULT",
+    `faulty: ${what}. Lower the rates of the recipe's faulty retriever, or name another one, to be rid of it.`,
+  );
+}
+
+/** The options of a search for some of its queries. */
+function only(kept: readonly number[], asked: SearchOptions): SearchOptions {
+  if (asked.askers === undefined) return asked;
+  return { ...asked, askers: kept.map((i) => asked.askers![i]!) };
+}

@@ -1,0 +1,54 @@
+import { random as seeded } from "../../base/random.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Passage } from "../../trajectory/task.ts";
+import { derivedFingerprint } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { readCorpus } from "./corpus-at-hand.ts";
+import { distinctDraws } from "./distinct-draws.ts";
+
+const options = z.strictObject({
+  seed: z.int().min(0).default(0),
+});
+
+/**
+ * Passages of the corpus at hand drawn by seed and query: a query always has the same hits, and fewer hits are the beginning
+ * of more. The passages are held in memory; scores are 1 / rank and mean nothing.
+ *
+ * Source: the random-noise engine of arXiv 2505.15117, under which a policy learns to stop searching. Different here: one
+ * query always has the same passages.
+ */
+export const random: RetrieverPart = {
+  name: "random",
+  summary: "Random passages of the corpus: the control for whether what is found matters.",
+  readsGold: false,
+  options,
+  async create(given, context) {
+    const { seed } = parseOptions(options, given, "random");
+    const { passages, fingerprint } = await readCorpus(context, "random");
+    return {
+      name: "random",
+      fingerprint: derivedFingerprint("random", { seed }, [{ fingerprint }]),
+      // eslint-disable-next-line @typescript-eslint/require-await -- an abort must reject, not throw
+      search: async (queries, k, { signal } = {}) => {
+        signal?.throwIfAborted();
+        return queries.map((query) => drawHits(passages, k, seeded(seed).derive("random", query)));
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+function drawHits(
+  passages: readonly Passage[],
+  k: number,
+  stream: ReturnType<typeof seeded>,
+): Hit[] {
+  const hits: Hit[] = [];
+  if (k < 1) return hits;
+  for (const position of distinctDraws(passages.length, stream)) {
+    hits.push({ ...passages[position]!, score: 1 / (hits.length + 1) });
+    if (hits.length === k) break;
+  }
+  return hits;
+}

@@ -1,0 +1,97 @@
+import { ConfigError } from "../../base/errors.ts";
+import { random } from "../../base/random.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Passage } from "../../trajectory/task.ts";
+import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
+import type { Retriever } from "../retriever.ts";
+import type { InnerRetriever, RetrieverContext, RetrieverPart } from "../retriever-part.ts";
+import { corpusOf } from "./corpus-at-hand.ts";
+
+/**
+ * Another retriever over some passages of the corpus at hand only, drawn by seed and passage id: a smaller subset lies
+ * within a larger one of the same seed, and the order of the corpus does not matter. The corpus is streamed, not held.
+ */
+export function subset(inner: InnerRetriever): RetrieverPart {
+  const options = z
+    .strictObject({
+      of: inner,
+      /** Share of the passages, rounded to a whole number of them and at least one. */
+      share: z.number().gt(0).max(1).optional(),
+      /** Instead: how many; all of them where there are fewer. */
+      passages: z.int().min(1).optional(),
+      seed: z.int().min(0).default(0),
+    })
+    .refine(({ share, passages }) => (share === undefined) !== (passages === undefined), {
+      message: "expected one of share and passages, not both",
+      path: ["share"],
+    });
+  return {
+    name: "subset",
+    summary: "Another retriever over a share of the corpus: the control for missing knowledge.",
+    readsGold: false,
+    options,
+    async create(given, context) {
+      const { of, ...choice } = parseOptions(options, given, "subset");
+      const corpus = corpusOf(context, "subset");
+      const chosen = await choose(corpus, choice);
+      const full = await openOver(of, context, () => only(corpus, chosen));
+      return {
+        name: "subset",
+        fingerprint: derivedFingerprint("subset", choice, [full]),
+        ...joinedReads([full]),
+        search: (queries, k, asked) => full.search(queries, k, asked),
+        close: () => full.close(),
+      };
+    },
+  };
+}
+
+type Corpus = NonNullable<RetrieverContext["corpus"]>;
+
+/** @returns per passage, by position, whether it is in. */
+async function choose(
+  corpus: Corpus,
+  {
+    share,
+    passages,
+    seed,
+  }: { share?: number | undefined; passages?: number | undefined; seed: number },
+): Promise<Uint8Array> {
+  const stream = random(seed);
+  const draws: number[] = [];
+  for await (const { id } of corpus()) draws.push(stream.derive("subset", id).next());
+  const wanted = passages ?? Math.max(1, Math.round((share ?? 1) * draws.length));
+  const order = Float64Array.from(draws).sort();
+  const limit = wanted >= order.length ? Infinity : order[wanted]!;
+  // Equal draws (32 bits) at the limit: the earlier passages are in.
+  let ties = wanted - order.findIndex((draw) => draw === limit);
+  return Uint8Array.from(draws, (draw) => (draw < limit || (draw === limit && ties-- > 0) ? 1 : 0));
+}
+
+async function* only(corpus: Corpus, chosen: Uint8Array): AsyncGenerator<Passage> {
+  let position = 0;
+  for await (const passage of corpus()) {
+    if (chosen[position] === 1) yield passage;
+    position += 1;
+  }
+}
+
+/** @throws {ConfigError} RECIPE_BAD_VALUE when the inner retriever never looks at the corpus: it would search all of another one. */
+async function openOver(
+  of: Parameters<RetrieverContext["open"]>[0],
+  context: RetrieverContext,
+  corpus: Corpus,
+): Promise<Retriever> {
+  const readings: unknown[] = [];
+  const full = await context.open(of, () => {
+    const reading = corpus();
+    readings.push(reading);
+    return reading;
+  });
+  if (readings.length > 0) return full;
+  await full.close();
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `subset.of is "${of.name}", which does not read the corpus at hand, so nothing could be left out. Name a retriever without an index of its own.`,
+  );
+}
