@@ -3,22 +3,29 @@ import { DataError } from "../base/errors.ts";
 import { readText } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
-import type { Qrels, RetrievalQuery } from "./retrieval-metrics.ts";
+import type { Qrels } from "./retrieval-metrics.ts";
+import type { RetrievalQuery } from "./retrieval-runs.ts";
+import { textLines } from "./text-lines.ts";
+import { parseTopics } from "./trec-topics.ts";
 
 /**
- * Queries: BEIR's `queries.jsonl` ({_id, text}; {id, question} too), `.gz` or not, or lines of id, tab, text.
+ * Queries: BEIR's `queries.jsonl` ({_id, text}; {id, question} too), `.gz` or not; lines of id, tab, text; or TREC topics,
+ * whose titles are the queries.
  *
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE, QRELS_BAD_LINE.
  */
 export async function readQueries(path: string): Promise<RetrievalQuery[]> {
-  if (!/\.jsonl(\.gz)?$/.test(path)) {
-    return (await numberedLines(path)).map(({ text, where }) => {
-      const tab = text.indexOf("\t");
-      if (tab > 0) return { id: text.slice(0, tab), text: text.slice(tab + 1) };
-      throw badLine(where, text, "a query id, a tab, and the query");
-    });
-  }
   const queries: RetrievalQuery[] = [];
+  if (!/\.jsonl(\.gz)?$/.test(path)) {
+    for await (const { text, where } of textLines(path)) {
+      if (queries.length === 0 && /^\s*<top>/i.test(text))
+        return parseTopics(await readText(path), path);
+      const tab = text.indexOf("\t");
+      if (tab <= 0) throw badLine(where, text, "a query id, a tab, and the query");
+      queries.push({ id: text.slice(0, tab), text: text.slice(tab + 1) });
+    }
+    return queries;
+  }
   for await (const { value, line } of readJsonl(path)) {
     const record = (typeof value === "object" ? value : null) as Record<string, unknown> | null;
     const id = record?.["_id"] ?? record?.["id"];
@@ -39,7 +46,7 @@ export async function readQueries(path: string): Promise<RetrievalQuery[]> {
  */
 export async function readQrels(path: string): Promise<Qrels> {
   const qrels = new Map<string, Map<string, number>>();
-  for (const { text, where } of await numberedLines(path)) {
+  for await (const { text, where } of textLines(path)) {
     const columns = text.trim().split(/\s+/);
     if (columns[0] === "query-id") continue;
     const [query, passage, score] = columns.length === 4 ? columns.toSpliced(1, 1) : columns;
@@ -61,13 +68,6 @@ export async function readQrels(path: string): Promise<Qrels> {
     qrels.set(query, judged);
   }
   return qrels;
-}
-
-async function numberedLines(path: string): Promise<{ text: string; where: string }[]> {
-  const lines = (await readText(path)).split(/\r?\n/);
-  return lines
-    .map((text, i) => ({ text, where: `${path}:${i + 1}` }))
-    .filter(({ text }) => text.trim() !== "");
 }
 
 function badLine(where: string, found: unknown, allowed: string): DataError {

@@ -1,111 +1,166 @@
-import { sha256 } from "../base/files.ts";
-import type { Retriever } from "../retrieval/retriever.ts";
-
-/** A query of a retrieval test set. */
-export interface RetrievalQuery {
-  id: string;
-  text: string;
-}
+import { ConfigError } from "../base/errors.ts";
+import { type Part, registry } from "../base/registry.ts";
+import { suggest } from "../base/nearest.ts";
 
 /** Query id → passage id → relevance; above 0 is relevant. */
 export type Qrels = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Names of the metrics, as results spell them. */
-export const RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@5"] as const;
-
-/** One of the names. */
-export type RetrievalMetric = (typeof RETRIEVAL_METRICS)[number];
-
-/** What a retriever reaches on a test set. */
-export interface RetrievalScores {
-  /** Queries with at least one relevant passage; the others are not counted. */
-  n: number;
-  /** Means over those queries. */
-  metrics: Record<RetrievalMetric, number>;
-  perQuery: { id: string; metrics: Record<RetrievalMetric, number> }[];
-  /** Retriever, queries, judgements and depth: scores with unlike ones are not comparable. */
-  fingerprint: string;
+/** One query's ranking as metrics see it. */
+export interface JudgedRanking {
+  /** Relevance of each hit, best hit first; 0 where it is not relevant. */
+  gains: readonly number[];
+  /** Relevances of all relevant passages, found or not, highest first; at least one. */
+  ideal: readonly number[];
 }
 
-/** Hits asked for per query: what the deepest metric looks at. */
-const DEPTH = 100;
+/** A metric apart from how deep it looks. */
+interface MetricFamily extends Part {
+  /** Whether `@k` must follow the name, may, or cannot. */
+  readonly cutoff: "required" | "optional" | "none";
+  /** @param k hits looked at; Infinity without a cutoff. */
+  of(ranking: JudgedRanking, k: number): number;
+}
 
-/** Queries per call of the retriever. */
-const BATCH = 64;
+/** All retrieval metrics, as trec_eval defines them where it has them; its name is told where it differs. */
+export const retrievalMetrics = registry<MetricFamily>("retrieval metric", [
+  {
+    name: "ndcg",
+    summary: "Gains discounted by log2(rank + 1), over those of the ideal ranking (ndcg_cut).",
+    cutoff: "optional",
+    of: ({ gains, ideal }, k) => discounted(gains.slice(0, k)) / discounted(ideal.slice(0, k)),
+  },
+  {
+    name: "recall",
+    summary: "Share of the relevant passages that are among the first k.",
+    cutoff: "required",
+    of: (ranking, k) => found(ranking, k) / ranking.ideal.length,
+  },
+  {
+    name: "precision",
+    summary: "Share of the first k places that hold a relevant passage (P).",
+    cutoff: "required",
+    of: (ranking, k) => found(ranking, k) / k,
+  },
+  {
+    name: "map",
+    summary: "Precision at each relevant passage, 0 where not found, averaged (map_cut with @k).",
+    cutoff: "optional",
+    of: averagePrecision,
+  },
+  {
+    name: "mrr",
+    summary: "1 / rank of the first relevant passage (recip_rank).",
+    cutoff: "optional",
+    of({ gains }, k) {
+      const first = gains.slice(0, k).findIndex((gain) => gain > 0);
+      return first === -1 ? 0 : 1 / (first + 1);
+    },
+  },
+  {
+    name: "hit",
+    summary: "1 if a relevant passage is among the first k (success).",
+    cutoff: "required",
+    of: (ranking, k) => Number(found(ranking, k) > 0),
+  },
+  {
+    name: "support",
+    summary:
+      "1 if every relevant passage is among the first k: all that a multi-hop question needs.",
+    cutoff: "required",
+    of: (ranking, k) => Number(found(ranking, k) === ranking.ideal.length),
+  },
+  {
+    name: "rprec",
+    summary: "Precision at R, the number of relevant passages (Rprec).",
+    cutoff: "none",
+    of: (ranking) => found(ranking, ranking.ideal.length) / ranking.ideal.length,
+  },
+]);
+
+/** A metric as it is measured. */
+export interface RetrievalMetric {
+  /** As results spell it: `ndcg@10`. */
+  name: string;
+  /** Hits looked at; null: all there are. */
+  cutoff: number | null;
+  of(ranking: JudgedRanking): number;
+}
+
+/** What is measured when nothing is asked for. */
+export const DEFAULT_RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@5"];
 
 /**
- * Scores a retriever on queries with relevance judgements.
- *
- * @param queries those without a relevant passage in `qrels` are skipped.
- * @returns `n` 0 and metrics NaN when none is left.
+ * The metric of a name such as `ndcg@10` or `map`.
+ * @param where flag or key that names it, for the message.
+ * @throws {ConfigError} USAGE with all there are.
  */
-export async function evaluateRetrieval(
-  retriever: Retriever,
-  queries: readonly RetrievalQuery[],
-  qrels: Qrels,
-  options: { signal?: AbortSignal; onProgress?: (queries: number) => void } = {},
-): Promise<RetrievalScores> {
-  const judged = queries.filter(({ id }) =>
-    [...(qrels.get(id)?.values() ?? [])].some((relevance) => relevance > 0),
-  );
-  const perQuery: RetrievalScores["perQuery"] = [];
-  for (let at = 0; at < judged.length; at += BATCH) {
-    const batch = judged.slice(at, at + BATCH);
-    const texts = batch.map(({ text }) => text);
-    const { signal } = options;
-    const results = await retriever.search(texts, DEPTH, signal === undefined ? {} : { signal });
-    for (const [i, { id }] of batch.entries()) {
-      const ids = (results[i] ?? []).map((hit) => hit.id);
-      perQuery.push({ id, metrics: rankingMetrics(ids, qrels.get(id) ?? new Map()) });
-    }
-    options.onProgress?.(perQuery.length);
+export function retrievalMetric(name: string, where: string): RetrievalMetric {
+  const { family = "", cut } = /^(?<family>[^@]*)(?:@(?<cut>.*))?$/.exec(name)?.groups ?? {};
+  const part = retrievalMetrics.parts.find((candidate) => candidate.name === family);
+  const fits =
+    cut === undefined
+      ? part?.cutoff !== "required"
+      : part?.cutoff !== "none" && /^[1-9]\d{0,8}$/.test(cut);
+  if (part === undefined || !fits) {
+    const known = retrievalMetrics.parts.flatMap(spellings);
+    throw new ConfigError(
+      "USAGE",
+      `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, known)}`,
+    );
   }
-  const means = RETRIEVAL_METRICS.map((name) => {
-    const sum = perQuery.reduce((total, { metrics }) => total + metrics[name], 0);
-    return [name, sum / perQuery.length] as const;
-  });
+  const cutoff = cut === undefined ? null : Number(cut);
+  return { name, cutoff, of: (ranking) => part.of(ranking, cutoff ?? Infinity) };
+}
+
+function spellings({ name, cutoff }: MetricFamily): string[] {
+  if (cutoff === "none") return [name];
+  return cutoff === "required" ? [`${name}@k`] : [name, `${name}@k`];
+}
+
+/**
+ * A ranking beside its judgements.
+ * @param ids retrieved passages, best first.
+ * @param relevances at least one above 0; a negative one counts as 0.
+ */
+export function judgedRanking(
+  ids: readonly string[],
+  relevances: ReadonlyMap<string, number>,
+): JudgedRanking {
   return {
-    n: perQuery.length,
-    metrics: Object.fromEntries(means) as Record<RetrievalMetric, number>,
-    perQuery,
-    fingerprint: fingerprintOf(retriever, judged, qrels),
+    gains: ids.map((id) => Math.max(0, relevances.get(id) ?? 0)),
+    ideal: [...relevances.values()].filter((gain) => gain > 0).sort((a, b) => b - a),
   };
 }
 
 /**
- * The metrics of one ranking, as trec_eval defines them: gain is the relevance itself, discount log2(rank + 1), and
- * the ideal ranking holds all judged passages. mrr is 1 / rank of the first relevant passage; hit is 1 if there is one.
- *
- * @param ids retrieved passages, best first.
- * @param relevances at least one above 0.
- * @example rankingMetrics(["x", "y"], new Map([["y", 1]])) // ndcg@10 = 1 / log2(3) = .6309, mrr@10 = .5
+ * The metrics of one ranking by name.
+ * @param ids and `relevances` as in `judgedRanking`.
+ * @example rankingMetrics(["x", "y"], new Map([["y", 1]]), [retrievalMetric("ndcg@10", "")]) // 1 / log2(3) = .6309
  */
 export function rankingMetrics(
   ids: readonly string[],
   relevances: ReadonlyMap<string, number>,
-): Record<RetrievalMetric, number> {
-  const gains = ids.map((id) => Math.max(0, relevances.get(id) ?? 0));
-  const ideal = [...relevances.values()].filter((gain) => gain > 0).sort((a, b) => b - a);
-  const found = (k: number): number => gains.slice(0, k).filter((gain) => gain > 0).length;
-  const first = gains.slice(0, 10).findIndex((gain) => gain > 0);
-  return {
-    "ndcg@10": discounted(gains.slice(0, 10)) / discounted(ideal.slice(0, 10)),
-    "recall@10": found(10) / ideal.length,
-    "recall@100": found(100) / ideal.length,
-    "mrr@10": first === -1 ? 0 : 1 / (first + 1),
-    "hit@5": found(5) > 0 ? 1 : 0,
-  };
+  metrics: readonly RetrievalMetric[],
+): Record<string, number> {
+  const ranking = judgedRanking(ids, relevances);
+  return Object.fromEntries(metrics.map((metric) => [metric.name, metric.of(ranking)]));
+}
+
+function found({ gains }: JudgedRanking, k: number): number {
+  return gains.slice(0, k).filter((gain) => gain > 0).length;
 }
 
 function discounted(gains: readonly number[]): number {
   return gains.reduce((sum, gain, i) => sum + gain / Math.log2(i + 2), 0);
 }
 
-function fingerprintOf(
-  retriever: Retriever,
-  judged: readonly RetrievalQuery[],
-  qrels: Qrels,
-): string {
-  const judgements = judged.map(({ id, text }) => [id, text, ...(qrels.get(id) ?? [])]);
-  return `retrieval-${sha256(JSON.stringify([retriever.fingerprint, DEPTH, judgements])).slice(0, 16)}`;
+function averagePrecision({ gains, ideal }: JudgedRanking, k: number): number {
+  let relevant = 0;
+  let sum = 0;
+  for (const [i, gain] of gains.slice(0, k).entries()) {
+    if (gain <= 0) continue;
+    relevant += 1;
+    sum += relevant / (i + 1);
+  }
+  return sum / ideal.length;
 }

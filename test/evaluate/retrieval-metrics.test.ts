@@ -1,74 +1,76 @@
 import { describe, expect, it } from "vitest";
-import { evaluateRetrieval, rankingMetrics } from "../../src/evaluate/retrieval-metrics.ts";
-import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
+import { rankingMetrics, retrievalMetric } from "../../src/evaluate/retrieval-metrics.ts";
+import { errorWith } from "../helpers/error-with.ts";
 
 const log2 = Math.log2;
 
+const measured = (names: string, ids: string[], relevances: Record<string, number>) =>
+  rankingMetrics(
+    ids,
+    new Map(Object.entries(relevances)),
+    names.split(" ").map((name) => retrievalMetric(name, "--metrics")),
+  );
+
 describe("rankingMetrics", () => {
   it("discounts gains by rank and divides by the ideal ranking", () => {
-    const relevances = new Map([
-      ["a", 2],
-      ["b", 1],
-      ["c", 0],
-    ]);
-    const metrics = rankingMetrics(["x", "b", "c", "a"], relevances);
+    const metrics = measured("ndcg@10 ndcg recall@10 mrr@10 hit@5", ["x", "b", "c", "a"], {
+      a: 2,
+      b: 1,
+      c: 0,
+    });
     const ideal = 2 / log2(2) + 1 / log2(3);
     expect(metrics["ndcg@10"]).toBeCloseTo((1 / log2(3) + 2 / log2(5)) / ideal, 12);
-    expect(metrics).toMatchObject({ "recall@10": 1, "recall@100": 1, "mrr@10": 0.5, "hit@5": 1 });
+    expect(metrics["ndcg"]).toBe(metrics["ndcg@10"]);
+    expect(metrics).toMatchObject({ "recall@10": 1, "mrr@10": 0.5, "hit@5": 1 });
   });
 
   it("looks only as deep as each metric says", () => {
     const ids = [...Array.from({ length: 10 }, (_, i) => `x${i}`), "a"];
-    expect(rankingMetrics(ids, new Map([["a", 1]]))).toEqual({
+    const names = "ndcg@10 recall@10 recall@11 precision@22 mrr@10 mrr hit@10 hit@11 map@10 map";
+    expect(measured(names, ids, { a: 1 })).toEqual({
       "ndcg@10": 0,
       "recall@10": 0,
-      "recall@100": 1,
+      "recall@11": 1,
+      "precision@22": 1 / 22,
       "mrr@10": 0,
-      "hit@5": 0,
+      mrr: 1 / 11,
+      "hit@10": 0,
+      "hit@11": 1,
+      "map@10": 0,
+      map: 1 / 11,
     });
   });
 
   it("counts relevant passages that were not found", () => {
-    const relevances = new Map(["a", "b", "c", "d"].map((id) => [id, 1]));
-    expect(rankingMetrics(["a"], relevances)).toMatchObject({ "recall@10": 0.25, "mrr@10": 1 });
-    expect(rankingMetrics([], relevances)["ndcg@10"]).toBe(0);
+    const four = { a: 1, b: 1, c: 1, d: 1, e: -1 };
+    expect(measured("recall@10 mrr@10 ndcg@10", ["a"], four)).toMatchObject({
+      "recall@10": 0.25,
+      "mrr@10": 1,
+    });
+    expect(measured("ndcg@10 map rprec", [], four)).toEqual({ "ndcg@10": 0, map: 0, rprec: 0 });
+  });
+
+  it("averages precision over the relevant passages: of 3, found at 1 and 4, (1 + 2 / 4) / 3", () => {
+    const found = measured("map map@3 rprec", ["a", "x", "y", "b"], { a: 1, b: 3, c: 1 });
+    expect(found).toEqual({ map: 0.5, "map@3": 1 / 3, rprec: 1 / 3 });
+  });
+
+  it("has support only where all relevant passages are found", () => {
+    const found = measured("support@2 support@3", ["a", "x", "b"], { a: 1, b: 1, c: 0 });
+    expect(found).toEqual({ "support@2": 0, "support@3": 1 });
   });
 });
 
-describe("evaluateRetrieval", () => {
-  const passages = [
-    { id: "1", title: "Oslo", text: "capital of Norway" },
-    { id: "2", title: "Lima", text: "capital of Peru" },
-  ];
-  const queries = [
-    { id: "q1", text: "Norway" },
-    { id: "q2", text: "unheard of" },
-    { id: "q3", text: "Peru" },
-  ];
-
-  it("averages over queries with a relevant passage, found or not", async () => {
-    const qrels = new Map([
-      ["q1", new Map([["1", 1]])],
-      ["q2", new Map([["2", 1]])],
-      ["q3", new Map([["2", 0]])],
-    ]);
-    const scores = await evaluateRetrieval(buildBm25(passages), queries, qrels);
-    expect(scores.n).toBe(2);
-    expect(scores.metrics["ndcg@10"]).toBe(0.5);
-    expect(scores.perQuery.map(({ id, metrics }) => [id, metrics["hit@5"]])).toEqual([
-      ["q1", 1],
-      ["q2", 0],
-    ]);
-  });
-
-  it("changes its fingerprint with the retriever and with the judgements", async () => {
-    const qrels = new Map([["q1", new Map([["1", 1]])]]);
-    const other = new Map([["q1", new Map([["2", 1]])]]);
-    const base = await evaluateRetrieval(buildBm25(passages), queries, qrels);
-    const again = await evaluateRetrieval(buildBm25(passages), queries, qrels);
-    const k1 = await evaluateRetrieval(buildBm25(passages, { k1: 2 }), queries, qrels);
-    const judged = await evaluateRetrieval(buildBm25(passages), queries, other);
-    expect(again.fingerprint).toBe(base.fingerprint);
-    expect(new Set([base, k1, judged].map(({ fingerprint }) => fingerprint)).size).toBe(3);
-  });
+describe("retrievalMetric", () => {
+  it.each(["ndgc@10", "recall", "ndcg@0", "ndcg@", "ndcg@ten", "rprec@5", "@5", ""])(
+    "does not know %j, and lists what there is",
+    (name) => {
+      expect(() => retrievalMetric(name, "--metrics")).toThrow(
+        errorWith(
+          "USAGE",
+          "Known: ndcg, ndcg@k, recall@k, precision@k, map, map@k, mrr, mrr@k, hit@k, support@k, rprec.",
+        ),
+      );
+    },
+  );
 });

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { readPassages } from "../../src/data/passages.ts";
 import { readJsonl } from "../../src/base/jsonl.ts";
 import { readQrels, readQueries } from "../../src/evaluate/retrieval-files.ts";
-import { evaluateRetrieval, type RetrievalQuery } from "../../src/evaluate/retrieval-metrics.ts";
+import type { RetrievalQuery } from "../../src/evaluate/retrieval-runs.ts";
+import { evaluateRetrieval } from "../../src/evaluate/retrieval-scores.ts";
 import { type Bm25Retriever, buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 
@@ -78,9 +79,9 @@ describe.skipIf(absent)(`BM25${reason}`, () => {
     const { n, metrics } = await evaluateRetrieval(corpus.retriever, queries, qrels);
     expect(n).toBe(300);
     for (const [name, value] of Object.entries(golden.scifact.metrics)) {
-      expect(metrics[name as keyof typeof metrics]).toBeCloseTo(value, 9);
+      expect(metrics[name]).toBeCloseTo(value, 9);
     }
-    expect(Math.abs(metrics["ndcg@10"] - 0.679)).toBeLessThan(0.005);
-    expect(Math.abs(metrics["recall@100"] - 0.925)).toBeLessThan(0.005);
+    expect(Math.abs(metrics["ndcg@10"]! - 0.679)).toBeLessThan(0.005);
+    expect(Math.abs(metrics["recall@100"]! - 0.925)).toBeLessThan(0.005);
   });
 });

@@ -1,38 +1,79 @@
 import type { Command } from "commander";
 import { DataError } from "../../base/errors.ts";
-import { readQrels, readQueries } from "../../evaluate/retrieval-files.ts";
+import { compareRetrieval, type MetricComparison } from "../../evaluate/retrieval-comparison.ts";
 import {
-  evaluateRetrieval,
-  RETRIEVAL_METRICS,
-  type RetrievalScores,
+  DEFAULT_RETRIEVAL_METRICS,
+  type RetrievalMetric,
+  retrievalMetrics,
 } from "../../evaluate/retrieval-metrics.ts";
-import { openIndex } from "../../retrieval/bm25/open-index.ts";
+import { readRun, type RetrievalRun, writeRun } from "../../evaluate/retrieval-runs.ts";
+import {
+  depthOf,
+  evaluateRetrieval,
+  judgedQueries,
+  type RetrievalScores,
+  scoreRun,
+} from "../../evaluate/retrieval-scores.ts";
+import {
+  beirSet,
+  filesSet,
+  questionsSet,
+  type RetrievalSet,
+} from "../../evaluate/retrieval-sets.ts";
+import { readsGold } from "../../retrieval/retriever.ts";
 import type { CliContext } from "../command.ts";
-import { jsonOption } from "../options.ts";
+import {
+  addTestSetOptions,
+  checkMeasured,
+  checkTestSet,
+  type EvalRetrievalFlags,
+  metricsOf,
+} from "../eval-retrieval-flags.ts";
+import { jsonOption, seedOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
-import { table } from "../table.ts";
+import { comparisonText, scoresText } from "../retrieval-text.ts";
+import {
+  addRetrieverOptions,
+  openRetrieverFlags,
+  type RetrieverFlags,
+} from "../retriever-option.ts";
 
-interface EvalRetrievalOptions {
-  index: string;
-  queries: string;
-  qrels: string;
-  require?: string[];
-  perQuery?: true;
-  json?: true;
+/** What was measured, and of which run. */
+interface Measured {
+  scores: RetrievalScores;
+  run: RetrievalRun;
+  /** Name of the run in files and tables. */
+  name: string;
 }
 
-/** Adds `retrieval` to `agentrl eval`: how well an index finds what was judged relevant. */
+/** Adds `retrieval` to `agentrl eval`: how well a retriever finds what was judged relevant. */
 export function addEvalRetrieval(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("retrieval")
-    .summary("measure an index on queries with relevance judgements")
+    .summary("measure a retriever, or a TREC run, on queries with relevance judgements")
     .description(
-      "Measure an index on queries with relevance judgements: nDCG, recall, MRR as trec_eval defines them.",
+      "Measure a retriever, or a TREC run, on queries with relevance judgements. Metrics are trec_eval's, over every " +
+        `query that has a relevant passage: ${retrievalMetrics.parts.map(metricTerm).join(", ")}.`,
+    );
+  addRetrieverOptions(command).option("--run <file>", "score this TREC run instead of searching");
+  addTestSetOptions(command);
+  command
+    .option(
+      "--metrics <list>",
+      `with commas (default: ${DEFAULT_RETRIEVAL_METRICS.join(",")}; with --questions support@5,support@10 too)`,
     )
-    .requiredOption("--index <folder>", "made by `agentrl index build`")
-    .requiredOption("--queries <file>", "BEIR queries.jsonl, or lines of id, tab, text")
-    .requiredOption("--qrels <file>", "judgements in BEIR's or TREC's columns")
+    .option(
+      "--depth <n>",
+      "hits per query (default: what the metrics look at; 1000 for map, mrr, ndcg, rprec)",
+      wholeNumber(1),
+    )
+    .option("--run-out <file>", "write the hits as a TREC run, in an order that trec_eval keeps")
+    .option(
+      "--compare <file>",
+      "a TREC run to test against: difference, interval and p for each metric",
+    )
+    .addOption(seedOption("of bootstrap and permutations (default: 0)"))
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "ndcg@10>=0.6"; repeatable',
@@ -40,52 +81,129 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
     )
     .option("--per-query", "with --json: every query's metrics too")
     .addOption(jsonOption())
-    .action((options: EvalRetrievalOptions) => evalRetrieval(options, context));
+    .action((flags: EvalRetrievalFlags) => evalRetrieval(flags, context));
 }
 
-async function evalRetrieval(options: EvalRetrievalOptions, context: CliContext): Promise<void> {
-  const requirements = (options.require ?? []).map((text) =>
-    parseRequirement(text, RETRIEVAL_METRICS),
-  );
-  const { scores, skipped } = await measure(options, context);
-  const { n, metrics, perQuery, fingerprint } = scores;
-  if (options.json === true) {
-    const detail = options.perQuery === true ? { perQuery } : {};
-    context.out(JSON.stringify({ n, metrics, fingerprint, ...detail }));
-  } else {
-    const rows = Object.entries(metrics).map(([name, value]) => [name, value.toFixed(4)]);
-    context.out(`${n} queries\n${table(rows, { align: ["left", "right"] })}`);
-  }
+async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Promise<void> {
+  checkMeasured(flags);
+  checkTestSet(flags);
+  const metrics = metricsOf(flags);
+  const names = metrics.map(({ name }) => name);
+  const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
+  const set = await setOf(flags);
+  const judged = judgedQueries(set.queries, set.qrels);
+  if (judged.length === 0) throw unmatched(set);
+  const measured = await measure(flags, { ...set, queries: judged }, metrics, context);
+  if (flags.runOut !== undefined) await writeRun(flags.runOut, measured.run, measured.name);
+  const comparison = await compare(flags, { ...set, queries: judged }, metrics, measured);
+  print(flags, measured, comparison, context);
+  const skipped = set.queries.length - judged.length;
   if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
-  requireScores(requirements, metrics);
+  requireScores(requirements, measured.scores.metrics);
+}
+
+async function setOf(flags: EvalRetrievalFlags): Promise<RetrievalSet> {
+  if (flags.dataset !== undefined) return beirSet(flags.dataset, flags.split ?? "test");
+  if (flags.questions !== undefined) return questionsSet(flags.questions);
+  return filesSet(flags.qrels ?? "", flags.queries);
 }
 
 async function measure(
-  { index, queries: queriesPath, qrels: qrelsPath }: EvalRetrievalOptions,
+  flags: EvalRetrievalFlags,
+  set: RetrievalSet,
+  metrics: readonly RetrievalMetric[],
   context: CliContext,
-): Promise<{ scores: RetrievalScores; skipped: number }> {
-  const queries = await readQueries(queriesPath);
-  const qrels = await readQrels(qrelsPath);
-  const retriever = await openIndex(index);
-  const progress = startProgress(context, {
-    label: "searching",
-    total: queries.length,
-    unit: "queries",
-  });
+): Promise<Measured> {
+  const { seed = 0 } = flags;
+  if (flags.run !== undefined) {
+    const run = await matchingRun(flags.run, "--run", set);
+    return {
+      scores: scoreRun(run, set.queries, set.qrels, { metrics, seed }),
+      run,
+      name: flags.run,
+    };
+  }
+  const corpus = flags.retriever === undefined ? {} : { corpus: set.corpus };
+  const retriever = await openRetrieverFlags(withoutUndefined({ ...corpus, ...flags }));
+  const total = set.queries.length;
+  const progress = startProgress(context, { label: "searching", total, unit: "queries" });
   try {
-    const scores = await evaluateRetrieval(retriever, queries, qrels, {
-      signal: context.signal,
+    const { depth = depthOf(metrics) } = flags;
+    const { run, ...scores } = await evaluateRetrieval(retriever, set.queries, set.qrels, {
+      ...{ metrics, seed, depth, signal: context.signal },
       onProgress: (done) => {
         progress.update(done);
       },
     });
-    if (scores.n > 0) return { scores, skipped: queries.length - scores.n };
+    if (readsGold(retriever)) {
+      context.note("The retriever looks at the gold passages or answers: a control, not a result.");
+    }
+    return { scores, run, name: retriever.name };
   } finally {
     progress.stop();
     await retriever.close();
   }
+}
+
+async function compare(
+  { compare: path, seed = 0 }: EvalRetrievalFlags,
+  set: RetrievalSet,
+  metrics: readonly RetrievalMetric[],
+  { scores }: Measured,
+): Promise<MetricComparison[] | null> {
+  if (path === undefined) return null;
+  const other = scoreRun(await matchingRun(path, "--compare", set), set.queries, set.qrels, {
+    metrics,
+    seed,
+  });
+  const names = metrics.map(({ name }) => name);
+  return compareRetrieval(scores.perQuery, other.perQuery, names, { seed });
+}
+
+/** @throws {DataError} RUN_UNMATCHED when it ranks none of the queries. */
+async function matchingRun(path: string, flag: string, set: RetrievalSet): Promise<RetrievalRun> {
+  const run = await readRun(path);
+  if (set.queries.some(({ id }) => run.has(id))) return run;
   throw new DataError(
+    "RUN_UNMATCHED",
+    `${flag} ${path}: ranks none of the ${set.queries.length} judged queries of ${set.names.qrels}. Check that both are of one dataset and split.`,
+  );
+}
+
+function print(
+  flags: EvalRetrievalFlags,
+  { scores, name, run }: Measured,
+  comparison: MetricComparison[] | null,
+  context: CliContext,
+): void {
+  const { n, metrics, intervals, groups, perQuery, fingerprint } = scores;
+  if (flags.json === true) {
+    const hops = Object.keys(groups.hops).length === 0 ? {} : { groups };
+    const compared =
+      comparison === null ? {} : { compare: { with: flags.compare, metrics: comparison } };
+    const detail = flags.perQuery === true ? { perQuery } : {};
+    context.out(
+      JSON.stringify({ n, metrics, intervals, ...hops, ...compared, fingerprint, ...detail }),
+    );
+  } else {
+    context.out(scoresText(name, scores));
+    if (comparison !== null) context.out(`\n${comparisonText(flags.compare ?? "", comparison)}`);
+  }
+  const missing = perQuery.filter(({ id }) => (run.get(id)?.length ?? 0) === 0).length;
+  if (missing > 0) context.note(`${missing} queries got no hit; they count 0.`);
+}
+
+function metricTerm({ name, cutoff }: { name: string; cutoff: string }): string {
+  return cutoff === "none" ? name : cutoff === "required" ? `${name}@k` : `${name}[@k]`;
+}
+
+function withoutUndefined(flags: object): RetrieverFlags {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+function unmatched({ names, queries }: RetrievalSet): DataError {
+  return new DataError(
     "QRELS_UNMATCHED",
-    `${qrelsPath}: judges no passage relevant to any of the ${queries.length} queries of ${queriesPath}. Check that both are of one dataset and split.`,
+    `${names.qrels}: judges no passage relevant to any of the ${queries.length} queries of ${names.queries}. Check that both are of one dataset and split.`,
   );
 }

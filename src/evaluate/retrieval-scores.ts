@@ -1,0 +1,171 @@
+import { sha256 } from "../base/files.ts";
+import type { Retriever } from "../retrieval/retriever.ts";
+import {
+  DEFAULT_RETRIEVAL_METRICS,
+  type Qrels,
+  rankingMetrics,
+  type RetrievalMetric,
+  retrievalMetric,
+} from "./retrieval-metrics.ts";
+import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-runs.ts";
+import { bootstrapInterval, type Interval, mean } from "./statistics.ts";
+
+/** What a ranking reaches on a test set. */
+export interface RetrievalScores {
+  /** Queries with at least one relevant passage; the others are not counted. */
+  n: number;
+  /** Means over those queries; one that was not ranked counts 0. */
+  metrics: Record<string, number>;
+  /** 95 % bootstrap intervals of the means, queries resampled. */
+  intervals: Record<string, Interval>;
+  /** The same by number of hops ("2-hop"), where the queries are questions that tell it. */
+  groups: { hops: Record<string, RetrievalGroup> };
+  perQuery: QueryScores[];
+  /** Retriever or run, queries, judgements and depth: scores with unlike ones are not comparable. */
+  fingerprint: string;
+}
+
+/** Means over some of the queries. */
+export interface RetrievalGroup {
+  n: number;
+  metrics: Record<string, number>;
+}
+
+/** One query's metrics. */
+export interface QueryScores {
+  id: string;
+  metrics: Record<string, number>;
+}
+
+/** What is measured, and how deep. */
+export interface RetrievalMeasurement {
+  /** `DEFAULT_RETRIEVAL_METRICS` where absent. */
+  metrics?: readonly RetrievalMetric[];
+  /** Of the bootstrap; 0 where absent. */
+  seed?: number;
+}
+
+/** Hits per query that metrics without a cutoff look at: TREC's own depth. */
+const FULL_DEPTH = 1000;
+
+/** Hits per query that the metrics need: the deepest cutoff, 1000 where one has none. */
+export function depthOf(metrics: readonly RetrievalMetric[]): number {
+  return Math.max(1, ...metrics.map(({ cutoff }) => cutoff ?? FULL_DEPTH));
+}
+
+/** The queries that have a relevant passage, in their order. */
+export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels): RetrievalQuery[] {
+  return queries.filter(({ id }) =>
+    [...(qrels.get(id)?.values() ?? [])].some((relevance) => relevance > 0),
+  );
+}
+
+/**
+ * Scores a retriever on queries with relevance judgements. Its hits count in the order in which it gives them; trec_eval would
+ * reorder ties (`writeRun` writes a run that it does not).
+ *
+ * @param queries those without a relevant passage in `qrels` are skipped.
+ * @param options.depth hits per query; what the metrics need where absent.
+ * @returns `n` 0 and metrics NaN when none is left.
+ */
+export async function evaluateRetrieval(
+  retriever: Retriever,
+  queries: readonly RetrievalQuery[],
+  qrels: Qrels,
+  options: RetrievalMeasurement & {
+    depth?: number;
+    signal?: AbortSignal;
+    onProgress?: (queries: number) => void;
+  } = {},
+): Promise<RetrievalScores & { run: RetrievalRun }> {
+  const { metrics = defaultMetrics(), seed = 0, depth = depthOf(metrics) } = options;
+  const judged = judgedQueries(queries, qrels);
+  const run = await searchRun(retriever, judged, depth, options);
+  const fingerprint = fingerprintOf(retriever.fingerprint, depth, judged, qrels);
+  return { ...scored(run, judged, qrels, { metrics, seed }), fingerprint, run };
+}
+
+/**
+ * Scores a ranking that was made elsewhere.
+ * @param queries as in `evaluateRetrieval`; those that the run lacks count 0.
+ */
+export function scoreRun(
+  run: RetrievalRun,
+  queries: readonly RetrievalQuery[],
+  qrels: Qrels,
+  { metrics = defaultMetrics(), seed = 0 }: RetrievalMeasurement = {},
+): RetrievalScores {
+  const judged = judgedQueries(queries, qrels);
+  const depth = Math.max(0, ...judged.map(({ id }) => run.get(id)?.length ?? 0));
+  const ranking = judged.map(({ id }) => (run.get(id) ?? []).map((hit) => hit.id));
+  const source = `run-${sha256(JSON.stringify(ranking)).slice(0, 16)}`;
+  const fingerprint = fingerprintOf(source, depth, judged, qrels);
+  return { ...scored(run, judged, qrels, { metrics, seed }), fingerprint };
+}
+
+function scored(
+  run: RetrievalRun,
+  judged: readonly RetrievalQuery[],
+  qrels: Qrels,
+  { metrics, seed }: Required<RetrievalMeasurement>,
+): Omit<RetrievalScores, "fingerprint"> {
+  const perQuery = judged.map(({ id }): QueryScores => {
+    const ids = (run.get(id) ?? []).map((hit) => hit.id);
+    return { id, metrics: rankingMetrics(ids, qrels.get(id) ?? new Map(), metrics) };
+  });
+  const intervals = metrics.map(({ name }) => {
+    const values = valuesOf(perQuery, name);
+    return [name, bootstrapInterval(values, { seed })] as const;
+  });
+  return {
+    n: perQuery.length,
+    metrics: meansOf(perQuery, metrics),
+    intervals: Object.fromEntries(intervals),
+    groups: { hops: byHops(judged, perQuery, metrics) },
+    perQuery,
+  };
+}
+
+/** A metric's value of each query. */
+export function valuesOf(perQuery: readonly QueryScores[], metric: string): number[] {
+  return perQuery.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+}
+
+function meansOf(
+  perQuery: readonly QueryScores[],
+  metrics: readonly RetrievalMetric[],
+): Record<string, number> {
+  return Object.fromEntries(metrics.map(({ name }) => [name, mean(valuesOf(perQuery, name))]));
+}
+
+function byHops(
+  judged: readonly RetrievalQuery[],
+  perQuery: readonly QueryScores[],
+  metrics: readonly RetrievalMetric[],
+): Record<string, RetrievalGroup> {
+  const groups = new Map<number, QueryScores[]>();
+  for (const [i, { task }] of judged.entries()) {
+    const own = perQuery[i];
+    const hops = task?.annotations.hops;
+    if (hops !== undefined && own !== undefined)
+      groups.set(hops, [...(groups.get(hops) ?? []), own]);
+  }
+  const sorted = [...groups].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    sorted.map(([hops, own]) => [`${hops}-hop`, { n: own.length, metrics: meansOf(own, metrics) }]),
+  );
+}
+
+function defaultMetrics(): RetrievalMetric[] {
+  return DEFAULT_RETRIEVAL_METRICS.map((name) => retrievalMetric(name, "default"));
+}
+
+function fingerprintOf(
+  source: string,
+  depth: number,
+  judged: readonly RetrievalQuery[],
+  qrels: Qrels,
+): string {
+  const judgements = judged.map(({ id, text }) => [id, text, ...(qrels.get(id) ?? [])]);
+  return `retrieval-${sha256(JSON.stringify([source, depth, judgements])).slice(0, 16)}`;
+}
