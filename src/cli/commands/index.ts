@@ -6,12 +6,13 @@ import { indexCommand } from "./index-command.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { scoreCommand } from "./score.ts";
+import { serveCommand } from "./serve.ts";
 import { sftCommand } from "./sft.ts";
 import { trainCommand } from "./train.ts";
 
 /** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Data and search", commands: [dataCommand, indexCommand] },
+  { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [sftCommand, trainCommand] },
   { title: "Measuring", commands: [evalCommand, scoreCommand, reproduceCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },

@@ -1,0 +1,172 @@
+import type { Command } from "commander";
+import { ConfigError, errorMessage } from "../../base/errors.ts";
+import type { Retriever } from "../../retrieval/retriever.ts";
+import type { RetrievalServer } from "../../server/retrieval-server.ts";
+import { serverOptions } from "../../server/server-options.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { jsonOption, wholeNumber } from "../options.ts";
+import { packageVersion } from "../package-info.ts";
+import {
+  addRetrieverOptions,
+  checkRetrieverFlags,
+  openRetrieverFlags,
+  type RetrieverFlags,
+} from "../retriever-option.ts";
+
+interface ServeFlags extends RetrieverFlags {
+  host?: string;
+  port?: number;
+  tokenEnv?: string;
+  concurrency?: number;
+  maxQueue?: number;
+  bodyLimit?: number;
+  timeout?: number;
+  topKLimit?: number;
+  json?: true;
+}
+
+/** `agentrl serve`: a retriever over HTTP, for trainers that speak to Search-R1's server. */
+export const serveCommand: CliCommand = {
+  name: "serve",
+  register(program, context) {
+    const command = program
+      .command("serve")
+      .summary("serve an index over HTTP to any trainer")
+      .description(
+        "Serve an index, or any retriever, over HTTP: POST /retrieve as Search-R1's server has it, GET /health, GET /stats. Ctrl-C or SIGTERM ends it: what was taken in is answered first.",
+      );
+    addServerOptions(addRetrieverOptions(command))
+      .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
+      .action((flags: ServeFlags) => serve(flags, context));
+  },
+};
+
+function addServerOptions(command: Command): Command {
+  const defaults = serverOptions.parse({});
+  const by = (text: string, value: string | number): string => `${text} (default: ${value})`;
+  const positive = wholeNumber(1);
+  return command
+    .option("--host <address>", by("beyond this machine only with a token", defaults.host))
+    .option("--port <n>", by("0 takes any free one", defaults.port), wholeNumber(0, 65_535))
+    .option("--token-env <name>", "environment variable with the token that clients must send")
+    .option("--concurrency <n>", by("searches at once", defaults.concurrency), positive)
+    .option(
+      "--max-queue <n>",
+      by("requests that may wait; more are answered 429", defaults.maxQueue),
+      wholeNumber(0),
+    )
+    .option("--body-limit <bytes>", by("of one request", defaults.bodyLimit), positive)
+    .option(
+      "--timeout <ms>",
+      by("to answer a request, its wait included", defaults.timeoutMs),
+      positive,
+    )
+    .option("--top-k-limit <n>", by("largest topk", defaults.topkLimit), positive);
+}
+
+async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
+  checkRetrieverFlags(flags);
+  const token = flags.tokenEnv === undefined ? undefined : readToken(flags.tokenEnv);
+  const retriever = await openRetrieverFlags(flags);
+  try {
+    const { startRetrievalServer } = await import("../../server/retrieval-server.ts");
+    const passages = passagesOf(retriever);
+    const server = await startRetrievalServer(
+      retriever,
+      { ...optionsOf(flags), ...(token === undefined ? {} : { token }) },
+      {
+        version: packageVersion(),
+        ...(passages === undefined ? {} : { passages }),
+        onError: noteOfErrors(context),
+      },
+    );
+    const stopped = stopRequested(context.signal);
+    announce({ server, retriever, passages, flags }, context);
+    await stopped;
+    const { inFlight, queued } = server.stats();
+    context.note(`Stopping: ${inFlight + queued} requests are finished first.`);
+    await server.drain();
+    const { requests, queries, errors, rejected } = server.stats();
+    context.note(
+      `Served ${requests} requests, ${queries} queries; ${errors} failed, ${rejected} found no room.`,
+    );
+  } finally {
+    await retriever.close();
+  }
+}
+
+/** The flags under the server's own names; absent ones stay absent. */
+function optionsOf(flags: ServeFlags): Record<string, string | number> {
+  const { host, port, concurrency, maxQueue, bodyLimit } = flags;
+  const all = { host, port, concurrency, maxQueue, bodyLimit };
+  const named = { ...all, timeoutMs: flags.timeout, topkLimit: flags.topKLimit };
+  return Object.fromEntries(
+    Object.entries(named).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}
+
+function readToken(name: string): string {
+  const token = process.env[name]?.trim() ?? "";
+  if (token !== "") return token;
+  throw new ConfigError(
+    "SERVER_TOKEN",
+    `--token-env: the environment variable ${name} is unset or empty. Put a secret into it: export ${name}="$(openssl rand -hex 16)".`,
+  );
+}
+
+/** Where a retriever has its passages at hand. */
+function passagesOf(retriever: Retriever): number | undefined {
+  const { passages } = retriever as { passages?: { count?: number } };
+  return passages?.count;
+}
+
+/** Ctrl-C by the signal that all commands share, SIGTERM here: a second one of it kills. */
+function stopRequested(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = (): void => {
+      process.removeListener("SIGTERM", stop);
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    process.once("SIGTERM", stop);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
+
+/** A failure that repeats is told once. */
+function noteOfErrors(context: CliContext): (error: unknown) => void {
+  let last = "";
+  return (error) => {
+    const message = errorMessage(error);
+    if (message !== last) context.note(`A search failed: ${message}`);
+    last = message;
+  };
+}
+
+interface Served {
+  server: RetrievalServer;
+  retriever: Retriever;
+  passages: number | undefined;
+  flags: ServeFlags;
+}
+
+function announce({ server, retriever, passages, flags }: Served, context: CliContext): void {
+  const { url } = server;
+  const { name, fingerprint } = retriever;
+  const header =
+    flags.tokenEnv === undefined ? "" : ` -H "Authorization: Bearer $${flags.tokenEnv}"`;
+  const body = JSON.stringify({ queries: ["capital of Norway"], topk: 3, return_scores: true });
+  const count = passages === undefined ? "" : `, ${passages} passages`;
+  context.note(
+    [
+      `Serving ${name}${count}: ${url}/retrieve, ${url}/health, ${url}/stats`,
+      `fingerprint ${fingerprint}`,
+      `try   curl -s ${url}/retrieve${header} -H "content-type: application/json" -d '${body}'`,
+      `stop  Ctrl-C, or kill ${process.pid}; what was taken in is answered first`,
+    ].join("\n"),
+  );
+  if (flags.json !== true) return;
+  const { pid } = process;
+  context.out(JSON.stringify({ url, name, fingerprint, passages, pid }));
+}

@@ -1,0 +1,149 @@
+import { z } from "../base/schema.ts";
+
+/** What `POST /retrieve` asks for. */
+export interface RetrieveRequest {
+  queries: string[];
+  /** Passages per query. */
+  topk: number;
+  /** Whether each passage comes with its score. */
+  returnScores: boolean;
+}
+
+/** What is wrong with a body, as FastAPI puts it; without its `input`, which repeats the body. */
+export interface RequestProblem {
+  type: string;
+  loc: (string | number)[];
+  msg: string;
+}
+
+/** Search-R1's server's. */
+const DEFAULT_TOPK = 3;
+
+/** Ten thousand wrong queries are described by the first of them. */
+const MAX_PROBLEMS = 20;
+
+/** What a body holds, or all that is wrong with it. */
+export type ParsedRequest = { request: RetrieveRequest } | { problems: RequestProblem[] };
+
+/**
+ * A reader of bodies of `POST /retrieve`. It allows what Search-R1's server does, which is pydantic: unknown keys are
+ * ignored, `"5"` is a number, `topk` null or 0 means 3.
+ *
+ * Different here: `topk` below 0 or above the limit is a problem of the request; there it is a failure of the index.
+ */
+export function retrieveRequestParser(
+  topkLimit: number,
+): (body: string, contentType: string | undefined) => ParsedRequest {
+  const schema = retrieveSchema(topkLimit);
+  return (body, contentType) => {
+    if (body === "") return { problems: [MISSING] };
+    if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
+      const sent = `the body came as ${contentType}: send application/json`;
+      return { problems: [{ ...NOT_AN_OBJECT, msg: `${NOT_AN_OBJECT.msg} (${sent})` }] };
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(body);
+    } catch {
+      return { problems: [{ type: "json_invalid", loc: ["body"], msg: "JSON decode error" }] };
+    }
+    if (value === null) return { problems: [MISSING] };
+    const { success, data, error } = schema.safeParse(value);
+    if (!success) return { problems: error.issues.slice(0, MAX_PROBLEMS).map(problemOf) };
+    const { queries, topk, return_scores: returnScores } = data;
+    return { request: { queries, topk, returnScores } };
+  };
+}
+
+const JSON_TYPE = /^application\/([\w.+-]+\+)?json *(;|$)/i;
+
+const MISSING: RequestProblem = { type: "missing", loc: ["body"], msg: "Field required" };
+
+const NOT_AN_OBJECT: RequestProblem = {
+  type: "model_attributes_type",
+  loc: ["body"],
+  msg: "Input should be a valid dictionary or object to extract fields from",
+};
+
+function retrieveSchema(topkLimit: number) {
+  return z.object({
+    queries: z.array(z.string()),
+    topk: z
+      .unknown()
+      .optional()
+      .transform((value, context) => {
+        const found = value ?? DEFAULT_TOPK;
+        const topk = wholeNumber(found) || DEFAULT_TOPK;
+        const problem = topkProblem(found, topk, topkLimit);
+        if (problem === null) return topk;
+        context.addIssue(problem);
+        return z.NEVER;
+      }),
+    return_scores: z
+      .unknown()
+      .optional()
+      .transform((value, context) => {
+        const found = value === undefined ? false : truth(value);
+        if (found !== null) return found;
+        context.addIssue(
+          typeof value === "string" || typeof value === "number"
+            ? wrong("bool_parsing", "Input should be a valid boolean, unable to interpret input")
+            : wrong("bool_type", "Input should be a valid boolean"),
+        );
+        return z.NEVER;
+      }),
+  });
+}
+
+function wrong(type: string, message: string) {
+  return { code: "custom", message, params: { type } } as const;
+}
+
+function topkProblem(found: unknown, topk: number, limit: number) {
+  if (Number.isNaN(wholeNumber(found))) {
+    if (typeof found === "number") {
+      const message = "Input should be a valid integer, got a number with a fractional part";
+      return wrong("int_from_float", message);
+    }
+    if (typeof found !== "string") return wrong("int_type", "Input should be a valid integer");
+    const message = "Input should be a valid integer, unable to parse string as an integer";
+    return wrong("int_parsing", message);
+  }
+  if (topk < 0) {
+    return wrong("greater_than_equal", "Input should be greater than or equal to 0");
+  }
+  if (topk <= limit) return null;
+  return wrong("less_than_equal", `Input should be less than or equal to ${limit}`);
+}
+
+/** NaN where pydantic sees no whole number. */
+function wholeNumber(value: unknown): number {
+  if (typeof value === "boolean") return Number(value);
+  if (typeof value === "string" && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value)) return Number(value);
+  return typeof value === "number" && Number.isInteger(value) ? value : Number.NaN;
+}
+
+const TRUE = new Set<unknown>([true, 1, "1", "true", "t", "yes", "y", "on"]);
+const FALSE = new Set<unknown>([false, 0, "0", "false", "f", "no", "n", "off"]);
+
+/** null where pydantic sees no truth value. */
+function truth(value: unknown): boolean | null {
+  const word = typeof value === "string" ? value.toLowerCase() : value;
+  if (TRUE.has(word)) return true;
+  return FALSE.has(word) ? false : null;
+}
+
+function problemOf(issue: z.core.$ZodIssue): RequestProblem {
+  const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
+  const loc = ["body", ...path];
+  if (issue.code === "custom") {
+    return { type: String(issue.params?.["type"]), loc, msg: issue.message };
+  }
+  if (path.length === 0) return NOT_AN_OBJECT;
+  if (path.length > 1) {
+    return { type: "string_type", loc, msg: "Input should be a valid string" };
+  }
+  return issue.input === undefined
+    ? { type: "missing", loc, msg: "Field required" }
+    : { type: "list_type", loc, msg: "Input should be a valid list" };
+}

@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AgentrlError } from "../base/errors.ts";
+import type { Admission, Place, Refusal } from "./admission.ts";
+import type { FairSearch } from "./fair-search.ts";
+import { hitsJson } from "./retrieve-reply.ts";
+import type { ParsedRequest, RetrieveRequest } from "./retrieve-request.ts";
+import type { ServerOptions } from "./server-options.ts";
+import type { Outcome, StatsRecorder } from "./server-stats.ts";
+
+/** What all requests share. */
+export interface Service {
+  readonly options: ServerOptions;
+  readonly room: Admission;
+  readonly searches: FairSearch;
+  readonly stats: StatsRecorder;
+  readonly parse: (body: string, contentType: string | undefined) => ParsedRequest;
+  readonly onError: (error: unknown) => void;
+  /** Requests for passages that have been taken in and not left. */
+  readonly calls: Map<FastifyRequest, Call>;
+  /** Whether the end has begun. */
+  draining: boolean;
+  /** Called when the last request has left. */
+  onEmpty: () => void;
+}
+
+/** A request for passages, from its arrival until its reply is read or given up. */
+export interface Call {
+  readonly signal: AbortSignal;
+  readonly place: Place;
+  /** The time to answer becomes the time to read the answer. */
+  restartTimer(): void;
+  /** Answers it with an error, or cuts off a client that does not read its answer. */
+  giveUp(status: number, detail: string): void;
+}
+
+/** Adds `POST /retrieve`. */
+export function addRetrieve(app: FastifyInstance, service: Service): void {
+  app.post("/retrieve", {
+    // Before the body is read: who finds no room costs nothing.
+    onRequest: (request, reply, done) => {
+      if (takeIn(request, reply, service)) done();
+    },
+    handler: (request, reply) => answer(request, reply, service),
+  });
+}
+
+/** An error in FastAPI's shape. */
+export function refuse(reply: FastifyReply, status: number, detail: string): FastifyReply {
+  return reply.code(status).send({ detail });
+}
+
+/** Gives a request its place; or answers that there is none. */
+function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service): boolean {
+  const { bodyLimit, timeoutMs } = service.options;
+  if (service.draining) {
+    service.stats.record("rejected", 0);
+    const retry = service.stats.retryAfterSeconds();
+    reply.header("connection", "close").header("retry-after", retry);
+    refuse(reply, 503, "The server is stopping.");
+    return false;
+  }
+  const length = Number(request.headers["content-length"] ?? bodyLimit);
+  const place = service.room.enter(Math.min(length, bodyLimit));
+  if (typeof place === "string") {
+    service.stats.record("rejected", 0);
+    noRoom(reply, place, service);
+    return false;
+  }
+  const abort = new AbortController();
+  const call: Call = {
+    signal: abort.signal,
+    place,
+    restartTimer: () => {
+      timer.refresh();
+    },
+    giveUp(status, detail) {
+      abort.abort(new Error(detail));
+      if (reply.sent) {
+        reply.raw.destroy();
+        return;
+      }
+      // What is left of the body is not waited for.
+      if (!request.raw.complete) reply.header("connection", "close");
+      refuse(reply, status, detail);
+    },
+  };
+  const timer = setTimeout(() => {
+    call.giveUp(504, `No answer within ${timeoutMs} ms.`);
+  }, timeoutMs);
+  service.calls.set(request, call);
+  reply.raw.once("close", () => {
+    clearTimeout(timer);
+    abort.abort(new Error("The client went away."));
+    place.leave();
+    const outcome = reply.raw.writableFinished ? outcomeOf(reply.statusCode) : "aborted";
+    service.stats.record(outcome, reply.elapsedTime);
+    service.calls.delete(request);
+    if (service.calls.size === 0) service.onEmpty();
+  });
+  return true;
+}
+
+/** Searches, a slice at a time, and sends what was found. */
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  service: Service,
+): Promise<FastifyReply> {
+  const call = service.calls.get(request);
+  // Gone while its body was read.
+  if (call === undefined) return reply;
+  const body = typeof request.body === "string" ? request.body : "";
+  const parsed = service.parse(body, request.headers["content-type"]);
+  if ("problems" in parsed) return reply.code(422).send({ detail: parsed.problems });
+  try {
+    const results = await search(parsed.request, call, service);
+    service.stats.addQueries(results.length);
+    call.restartTimer();
+    return await reply.type("application/json").send(`{"result":[${results.join(",")}]}`);
+  } catch (error) {
+    if (call.signal.aborted) return reply;
+    if (error instanceof NoRoom) return noRoom(reply, error.refusal, service);
+    service.onError(error);
+    const known = error instanceof AgentrlError;
+    return refuse(reply, 500, known ? `${error.message} [${error.code}]` : "Internal Server Error");
+  }
+}
+
+/** Per query its hits as JSON: less than half of what the hits themselves take. */
+async function search(
+  { queries, topk, returnScores }: RetrieveRequest,
+  { signal, place }: Call,
+  { searches }: Service,
+): Promise<string[]> {
+  const results: string[] = [];
+  await searches.search({
+    queries,
+    k: topk,
+    signal,
+    onHits: (found) => {
+      for (const hits of found) {
+        const text = hitsJson(hits, returnScores);
+        const refusal = place.hold(text.length);
+        if (refusal !== null) throw new NoRoom(refusal);
+        results.push(text);
+      }
+    },
+  });
+  return results;
+}
+
+/** A reply outgrew the memory that replies may take. */
+class NoRoom extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal);
+    this.refusal = refusal;
+  }
+}
+
+function noRoom(reply: FastifyReply, refusal: Refusal, service: Service): FastifyReply {
+  if (refusal === "too-large") {
+    const limit = service.options.memoryLimit;
+    const detail = `Request and reply would have more than ${limit} characters. Send fewer queries at once or ask for a smaller topk.`;
+    return refuse(reply, 413, detail);
+  }
+  reply.header("retry-after", service.stats.retryAfterSeconds());
+  return refuse(reply, 429, "The server is full. Try again after the seconds in Retry-After.");
+}
+
+function outcomeOf(status: number): Outcome {
+  if (status === 429 || status === 503) return "rejected";
+  if (status >= 500) return "failed";
+  return status >= 400 ? "invalid" : "answered";
+}
