@@ -1,0 +1,48 @@
+import type { Failure } from "./exchange.ts";
+
+const RETRIED_STATUSES = new Set([408, 425, 429]);
+
+/** Longest wait that `retryDelayMs` grows to. */
+const MAX_DELAY_MS = 30_000;
+
+/**
+ * Whether another attempt may fare better: no connection, no answer in time, 408, 425, 429 or 5xx (501 and 505 say that the
+ * server never will).
+ */
+export function isRetried(failure: Failure): boolean {
+  if (failure.kind === "unreachable" || failure.kind === "timeout") return true;
+  if (failure.kind !== "status") return false;
+  const { status } = failure;
+  return RETRIED_STATUSES.has(status) || (status >= 500 && status !== 501 && status !== 505);
+}
+
+/**
+ * Milliseconds before the next attempt: full jitter, uniform between 0 and first · 2^(attempt − 1), so that clients that
+ * failed together do not come back together. What a server asks for by Retry-After is waited in full, the jitter on top.
+ *
+ * @param attempt the one that failed, from 1.
+ * @param random uniform in [0, 1).
+ *
+ * Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
+ * @example delayMs({ attempt: 3, firstMs: 500, retryAfterMs: 0, random: () => 0.5 }) // 1000
+ */
+export function delayMs(settings: {
+  attempt: number;
+  firstMs: number;
+  retryAfterMs: number;
+  random: () => number;
+}): number {
+  const { attempt, firstMs, retryAfterMs, random } = settings;
+  return retryAfterMs + Math.round(random() * Math.min(firstMs * 2 ** (attempt - 1), MAX_DELAY_MS));
+}
+
+/**
+ * Milliseconds that a Retry-After header asks to wait: whole seconds, or a date. 0 for one that is absent, past or neither.
+ * @param nowMs Unix time.
+ */
+export function retryAfterMs(header: string | null, nowMs: number): number {
+  if (header === null) return 0;
+  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? 0 : Math.max(0, date - nowMs);
+}

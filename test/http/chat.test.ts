@@ -1,0 +1,94 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { parseOptions, z } from "../../src/base/schema.ts";
+import { chatClient, chatShape } from "../../src/http/chat.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { localServer, sendJson } from "../helpers/local-server.ts";
+
+let reply: unknown;
+const server = await localServer((_request, response) => {
+  sendJson(response, reply);
+});
+const settingsOf = (given: object = {}) =>
+  parseOptions(
+    z.strictObject(chatShape),
+    { baseUrl: `${server.url}/v1`, model: "tiny", apiKeyEnv: null, ...given },
+    "judge",
+  );
+const messages = [{ role: "user" as const, content: "Who?" }];
+
+beforeEach(() => {
+  server.received.length = 0;
+});
+
+describe("a chat client", () => {
+  it("asks for one completion and gives its text, why it ended and what it cost", async () => {
+    reply = {
+      id: "x",
+      choices: [
+        { index: 0, message: { role: "assistant", content: "Ada." }, finish_reason: "stop" },
+      ],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    };
+    const client = chatClient("judge", settingsOf());
+    const asked = { messages, temperature: 0, topP: 1, maxTokens: 9, stop: ["\n"], seed: 7 };
+    expect(await client.complete({ ...asked, extra: { top_k: 1 } })).toEqual({
+      text: "Ada.",
+      finishReason: "stop",
+      usage: { promptTokens: 3, completionTokens: 2 },
+    });
+    expect(server.received[0]?.url).toBe("/v1/chat/completions");
+    expect(server.received[0]?.headers.authorization).toBeUndefined();
+    expect(JSON.parse(server.received[0]!.body)).toEqual({
+      model: "tiny",
+      messages,
+      temperature: 0,
+      top_p: 1,
+      max_tokens: 9,
+      stop: ["\n"],
+      seed: 7,
+      stream: false,
+      top_k: 1,
+    });
+  });
+
+  it("leaves to the server what it is not told, and takes a reply without text, count or reason", async () => {
+    reply = { choices: [{ message: { content: null } }] };
+    const client = chatClient("judge", settingsOf({ tokenLimit: "max_completion_tokens" }));
+    expect(await client.complete({ messages, maxTokens: 5 })).toEqual({
+      text: "",
+      finishReason: null,
+      usage: null,
+    });
+    expect(JSON.parse(server.received[0]!.body)).toEqual({
+      model: "tiny",
+      messages,
+      max_completion_tokens: 5,
+      stream: false,
+    });
+  });
+
+  it("sends the key of the variable that it is told", async () => {
+    process.env["AGENTRL_TEST_CHAT_KEY"] = "sk-1";
+    reply = { choices: [{ message: { content: "" } }] };
+    await chatClient("judge", settingsOf({ apiKeyEnv: "AGENTRL_TEST_CHAT_KEY" })).complete({
+      messages,
+    });
+    expect(server.received[0]?.headers.authorization).toBe("Bearer sk-1");
+  });
+
+  it("wants a key for a server elsewhere, none for one on this machine", () => {
+    const apiKeyEnv = "AGENTRL_TEST_NO_KEY";
+    expect(() => chatClient("judge", settingsOf({ apiKeyEnv }))).not.toThrow();
+    const elsewhere = settingsOf({ apiKeyEnv, baseUrl: "https://models.example/v1" });
+    expect(() => chatClient("judge", elsewhere)).toThrow(
+      errorWith("HTTP_KEY_MISSING", "For a server that wants none, set apiKeyEnv to null."),
+    );
+  });
+
+  it("names a reply without choices", async () => {
+    reply = { choices: [] };
+    await expect(chatClient("judge", settingsOf()).complete({ messages })).rejects.toThrow(
+      errorWith("HTTP_BAD_REPLY", "$.choices"),
+    );
+  });
+});

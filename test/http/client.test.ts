@@ -1,0 +1,244 @@
+import type { ServerResponse } from "node:http";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "../../src/base/schema.ts";
+import { type Endpoint, httpClient, type HttpEnvironment } from "../../src/http/client.ts";
+import { httpShape } from "../../src/http/http-options.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { localServer, sendJson } from "../helpers/local-server.ts";
+
+/** What the server does next; set by each test. */
+let answer: (response: ServerResponse, count: number) => void;
+const server = await localServer((_request, response, count) => {
+  answer(response, count);
+});
+const waits: number[] = [];
+/** A clock that only sleeping moves. */
+let clock = 0;
+const environment: HttpEnvironment = {
+  random: () => 0.5,
+  now: () => clock,
+  sleep: (ms) => {
+    waits.push(ms);
+    clock += ms;
+    return Promise.resolve();
+  },
+};
+const KEY = "sk-secret/+value";
+
+function clientOf(settings: Partial<Endpoint["settings"]> = {}, url = server.url) {
+  const defaults = z.object(httpShape).parse(settings);
+  return httpClient(
+    {
+      name: "probe",
+      url,
+      settings: defaults,
+      headers: { authorization: `Bearer ${KEY}` },
+      keys: { PROBE_KEY: KEY },
+    },
+    environment,
+  );
+}
+
+/** The message of the failure, the port taken out. */
+async function messageOf(failing: Promise<unknown>): Promise<string> {
+  const error = await failing.then(
+    () => new Error("it did not fail"),
+    (reason: unknown) => reason as Error,
+  );
+  return error.message.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+}
+
+beforeEach(() => {
+  server.received.length = 0;
+  waits.length = 0;
+  clock = Date.UTC(2026, 0, 1);
+});
+
+describe("an HTTP client", () => {
+  it("sends JSON with the endpoint's headers and gives the reply that fits the schema", async () => {
+    answer = (response) => {
+      sendJson(response, { hits: [1], more: true });
+    };
+    const schema = z.object({ hits: z.array(z.number()) });
+    const asked = { path: "/search", parameters: { a: "x y" }, body: { q: "Oslo" } };
+    const { value } = await clientOf({}, `${server.url}/v1/`).json(asked, schema);
+    expect(value).toEqual({ hits: [1] });
+    const [request] = server.received;
+    expect(request).toMatchObject({ method: "POST", url: "/v1/search?a=x+y" });
+    expect(request?.body).toBe('{"q":"Oslo"}');
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      "content-type": "application/json",
+    });
+  });
+
+  it("tries again after 500 and waits longer each time", async () => {
+    answer = (response, count) => {
+      if (count < 3) response.writeHead(500).end("busy");
+      else sendJson(response, "done");
+    };
+    expect((await clientOf().request({})).text).toBe('"done"');
+    expect(waits).toEqual([250, 500]);
+  });
+
+  it("waits as long as Retry-After asks, in seconds and until a date", async () => {
+    answer = (response, count) => {
+      const date = new Date(clock + 4000).toUTCString();
+      if (count < 3) response.writeHead(429, { "retry-after": count === 1 ? "2" : date }).end();
+      else sendJson(response, "done");
+    };
+    expect((await clientOf({ retryDelayMs: 0 }).request({})).text).toBe('"done"');
+    expect(waits).toEqual([2000, 4000]);
+  });
+
+  it("does not wait for a Retry-After beyond its deadline", async () => {
+    answer = (response) => response.writeHead(429, { "retry-after": "3600" }).end("slow down");
+    const asking = clientOf({ deadlineMs: 1000 }).request({});
+    await expect(asking).rejects.toThrow(errorWith("HTTP_STATUS"));
+    expect(waits).toEqual([]);
+    expect(await messageOf(clientOf({ deadlineMs: 1000 }).request({}))).toMatchInlineSnapshot(
+      `"probe (http://HOST/): status 429, saying "slow down" (1 attempt in 0.0 s, given up at deadlineMs 1000). It asks for fewer requests: lower concurrency, or raise deadlineMs."`,
+    );
+  });
+
+  it("asks once where asking twice could do harm", async () => {
+    answer = (response) => response.writeHead(503).end();
+    await expect(clientOf().request({ body: {} })).rejects.toThrow(errorWith("HTTP_STATUS"));
+    expect(server.received).toHaveLength(1);
+    const repeatable = clientOf({ retries: 2 }).request({ body: {}, idempotent: true });
+    await expect(repeatable).rejects.toThrow(errorWith("HTTP_STATUS", "3 attempts in 0.8 s"));
+    expect(server.received).toHaveLength(4);
+  });
+
+  it("names a server that hangs, after every attempt had its time", async () => {
+    answer = () => undefined;
+    const asking = clientOf({ timeoutMs: 40, retries: 1 }).request({});
+    await expect(asking).rejects.toThrow(errorWith("HTTP_TIMEOUT"));
+    expect(server.received).toHaveLength(2);
+  });
+
+  it("names a server that is too slow to finish its reply", async () => {
+    answer = (response) => {
+      response.writeHead(200).write('{"begun');
+    };
+    expect(await messageOf(clientOf({ timeoutMs: 40, retries: 0 }).request({}))).toBe(
+      "probe (http://HOST/): no whole answer within 40 ms (1 attempt in 0.0 s). Raise timeoutMs, lower concurrency, or look whether the server is busy or stuck.",
+    );
+  });
+
+  it("tries again after a cut connection, before and within the reply", async () => {
+    answer = (response, count) => {
+      if (count === 1) response.destroy();
+      else if (count === 2) {
+        response.writeHead(200, { "content-length": "100" }).write('{"begun', () => {
+          response.destroy();
+        });
+      } else sendJson(response, "done");
+    };
+    expect((await clientOf().request({})).text).toBe('"done"');
+    answer = (response) => response.destroy();
+    const cut = clientOf({ retries: 0 }).request({});
+    await expect(cut).rejects.toThrow(
+      errorWith("HTTP_UNREACHABLE", "no connection, or it was cut"),
+    );
+  });
+
+  it("names a server that is not there", async () => {
+    const gone = await localServer(() => undefined);
+    await gone.close();
+    expect(await messageOf(clientOf({ retries: 1 }, gone.url).request({ path: "/x" }))).toBe(
+      "probe (http://HOST/x): no connection, or it was cut: connect ECONNREFUSED HOST (2 attempts in 0.3 s). Start the server, or correct its address.",
+    );
+  });
+
+  it("refuses a reply above its size without reading on", async () => {
+    answer = (response) => response.end("x".repeat(2000));
+    expect(await messageOf(clientOf({ maxReplyBytes: 1000 }).request({}))).toBe(
+      "probe (http://HOST/): the reply is larger than 1000 bytes (1 attempt in 0.0 s). Ask for fewer hits, or raise maxReplyBytes.",
+    );
+    const asking = clientOf({ maxReplyBytes: 1000 }).request({});
+    await expect(asking).rejects.toThrow(errorWith("HTTP_BAD_REPLY"));
+  });
+
+  it("quotes the beginning of a reply that is not JSON, or not of the shape", async () => {
+    const schema = z.object({ result: z.array(z.number()) });
+    answer = (response) => response.end(`<html>\n${"y".repeat(300)}</html>`);
+    const asking = clientOf().json({}, schema);
+    await expect(asking).rejects.toThrow(
+      errorWith("HTTP_BAD_REPLY", `"<html> ${"y".repeat(193)}…"`),
+    );
+    answer = (response) => {
+      sendJson(response, { result: ["a"] });
+    };
+    expect(await messageOf(clientOf().json({}, schema))).toBe(
+      `probe (http://HOST/): in the reply, $.result.0 is "a": expected a number. Found: "{\\"result\\":[\\"a\\"]}". Check that the address is of the server that is meant.`,
+    );
+  });
+
+  it("does not follow a redirect, which would carry keys to another host", async () => {
+    answer = (response) =>
+      response.writeHead(302, { location: "http://elsewhere.example/v1?token=abc" }).end();
+    expect(await messageOf(clientOf().request({}))).toBe(
+      'probe (http://HOST/): status 302, saying nothing (1 attempt in 0.0 s). It redirects to "http://elsewhere.example/v1": keys are not sent on to another address; set the address to that one if it is right.',
+    );
+    expect(server.received).toHaveLength(1);
+  });
+
+  it("puts no key into a message, not even one that the server repeats or that is cut in half", async () => {
+    const padding = "z".repeat(190);
+    const echoes = [`bad key ${KEY}`, `${padding}${KEY}`, `${encodeURIComponent(KEY)}&`];
+    for (const echo of echoes) {
+      answer = (response) => response.writeHead(401).end(echo);
+      const message = await messageOf(clientOf().request({ parameters: { key: KEY } }));
+      expect(message).not.toMatch(/sk-|secret|value/);
+      expect(message).toContain("It refuses the key: check PROBE_KEY.");
+      answer = (response) => response.end(echo);
+      const notJson = await messageOf(clientOf().json({ parameters: { key: KEY } }, z.object({})));
+      expect(notJson).not.toMatch(/sk-|secret|value/);
+    }
+  });
+
+  it("stops when the caller does, with the caller's reason: asking, waiting for its turn, between attempts", async () => {
+    answer = () => undefined;
+    const client = clientOf({ concurrency: 1 });
+    const abort = new AbortController();
+    const asking = client.request({ signal: abort.signal });
+    const queued = client.request({ signal: abort.signal });
+    setTimeout(() => {
+      abort.abort(new Error("stop"));
+    }, 20);
+    await expect(asking).rejects.toThrow("stop");
+    await expect(queued).rejects.toThrow("stop");
+    answer = (response) => response.writeHead(500).end();
+    const between = httpClient(
+      { name: "probe", url: server.url, settings: z.object(httpShape).parse({}) },
+      { ...environment, sleep: () => Promise.reject(new Error("stop")) },
+    ).request({});
+    await expect(between).rejects.toThrow("stop");
+  });
+
+  it("keeps to its concurrency", async () => {
+    let open = 0;
+    let most = 0;
+    answer = (response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open -= 1;
+        sendJson(response, 0);
+      }, 5);
+    };
+    const client = clientOf({ concurrency: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => client.request({})));
+    expect(most).toBe(3);
+  });
+
+  it("takes a failure that hides in a reply of status 200", async () => {
+    answer = (response, count) => {
+      sendJson(response, { error: count === 1 });
+    };
+    const failureIn = ({ text }: { text: string }) =>
+      text.includes("true") ? { status: 503, body: "rejected" } : null;
+    expect((await clientOf().request({ failureIn })).text).toBe('{"error":false}');
+    expect(server.received).toHaveLength(2);
+  });
+});
