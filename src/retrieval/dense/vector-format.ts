@@ -30,7 +30,10 @@ export function vectorFormat(storage: VectorStorage, dimensions: number): Vector
  * Vectors as records.
  * @param vectors [n, D], finite. f16 and int8 round to nearest; int8 spans the largest absolute value of its vector.
  */
-export function encodeVectors(format: VectorFormat, vectors: Float32Array): Uint8Array<ArrayBuffer> {
+export function encodeVectors(
+  format: VectorFormat,
+  vectors: Float32Array,
+): Uint8Array<ArrayBuffer> {
   const { storage, dimensions, headBytes, recordBytes } = format;
   const count = vectors.length / dimensions;
   const bytes = new Uint8Array(count * recordBytes);

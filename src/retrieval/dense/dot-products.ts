@@ -1,0 +1,173 @@
+import { dotKernelModule, LANES, queryBytes, type DotKernel } from "./dot-kernel.ts";
+import { decodeVectors, type VectorFormat } from "./vector-format.ts";
+
+/** Queries that one `VectorBlock` holds at a time. */
+export const MAX_QUERIES = 32;
+
+/** Records whose scores one call gives. */
+export const MAX_TILE = 64;
+
+/** Some stored vectors outside the JavaScript heap, and queries to compare them with. */
+export interface VectorBlock {
+  /** Room for records, to be filled by the caller. */
+  readonly records: Uint8Array<ArrayBuffer>;
+  /** @param queries [q, D] with q up to MAX_QUERIES; they stay until the next call. */
+  setQueries(queries: Float32Array): void;
+  /**
+   * Inner products of records with four queries.
+   *
+   * @param from first record.
+   * @param count up to MAX_TILE.
+   * @param group queries 4·group to 4·group + 3; those that were not set score 0.
+   * @returns [count, 4], valid until the next call.
+   */
+  scores(from: number, count: number, group: number): Float32Array;
+}
+
+/** Bytes that a block takes beside its records. */
+export function blockOverhead(format: VectorFormat): number {
+  return recordsAt(format);
+}
+
+/** Makes blocks of one format; the code is compiled once. */
+export interface BlockMaker {
+  /** Which code runs: WebAssembly, or plain loops where it is switched off (`node --jitless`). */
+  readonly code: "simd" | "plain";
+  /** @param capacity records. At most 2 GiB in all. */
+  make(capacity: number): VectorBlock;
+}
+
+/** @param code chosen by the machine; a test names it. */
+export function blockMaker(format: VectorFormat, code = fastestCode()): BlockMaker {
+  if (code === "plain") return { code, make: (capacity) => plainBlock(format, capacity) };
+  const compiled = new WebAssembly.Module(dotKernelModule(format));
+  return { code, make: (capacity) => simdBlock(format, compiled, capacity) };
+}
+
+function fastestCode(): BlockMaker["code"] {
+  return typeof WebAssembly === "undefined" ? "plain" : "simd";
+}
+
+/** Memory of a block: queries, scores of a tile, records. */
+function scoresAt(format: VectorFormat): number {
+  return MAX_QUERIES * queryBytes(format);
+}
+
+function recordsAt(format: VectorFormat): number {
+  return scoresAt(format) + 4 * MAX_TILE * LANES;
+}
+
+const PAGE = 65_536;
+
+function simdBlock(
+  format: VectorFormat,
+  compiled: WebAssembly.Module,
+  capacity: number,
+): VectorBlock {
+  const { recordBytes } = format;
+  const bytes = recordsAt(format) + capacity * recordBytes;
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
+  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
+  const { dot } = exports as unknown as DotKernel;
+  const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
+  const scores = new Float32Array(memory.buffer, scoresAt(format), MAX_TILE * LANES);
+  const setQueries = querySetter(format, memory.buffer);
+  let scales: Float32Array | null = null;
+  return {
+    records,
+    setQueries(queries) {
+      scales = setQueries(queries);
+    },
+    scores(from, count, group) {
+      const query = group * LANES * queryBytes(format);
+      dot(recordsAt(format) + from * recordBytes, count, query, scoresAt(format));
+      const wanted = scores.subarray(0, count * LANES);
+      if (scales !== null) {
+        for (let i = 0; i < wanted.length; i++) wanted[i]! *= scales[group * LANES + (i % LANES)]!;
+      }
+      return wanted;
+    },
+  };
+}
+
+/** Numbers of an int8 query are rounded to 12 bits: sums over 8 192 dimensions then fit 32. */
+const INT8_QUERY_STEPS = 2047;
+
+/** @returns writes queries where the kernel reads them; gives the scale of each, or null where there is none. */
+function querySetter(
+  format: VectorFormat,
+  buffer: ArrayBuffer,
+): (queries: Float32Array) => Float32Array | null {
+  const { storage, dimensions, padded } = format;
+  const room = padded * MAX_QUERIES;
+  const split = (queries: Float32Array): Float32Array[] =>
+    Array.from({ length: queries.length / dimensions }, (_, q) =>
+      queries.subarray(q * dimensions, (q + 1) * dimensions),
+    );
+  if (storage !== "int8") {
+    const numbers = new Float32Array(buffer, 0, room).fill(0);
+    return (queries) => {
+      numbers.fill(0);
+      split(queries).forEach((query, q) => {
+        numbers.set(query, q * padded);
+      });
+      return null;
+    };
+  }
+  const numbers = new Int16Array(buffer, 0, room);
+  const scales = new Float32Array(MAX_QUERIES);
+  return (queries) => {
+    numbers.fill(0);
+    split(queries).forEach((query, q) => {
+      const largest = query.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+      scales[q] = largest / INT8_QUERY_STEPS;
+      if (largest === 0) return;
+      numbers.set(
+        query.map((x) => Math.round((x / largest) * INT8_QUERY_STEPS)),
+        q * padded,
+      );
+    });
+    return scales;
+  };
+}
+
+/** The same in plain loops, sums in float64: what the kernel is compared with, and what runs where there is none. */
+function plainBlock(format: VectorFormat, capacity: number): VectorBlock {
+  const { dimensions, recordBytes } = format;
+  const records = new Uint8Array(capacity * recordBytes);
+  const queries = new Float32Array(MAX_QUERIES * dimensions);
+  const scores = new Float32Array(MAX_TILE * LANES);
+  return {
+    records,
+    setQueries(given) {
+      queries.fill(0);
+      queries.set(given);
+    },
+    scores(from, count, group) {
+      const tile = records.subarray(from * recordBytes, (from + count) * recordBytes);
+      const vectors = decodeVectors(format, tile);
+      const four = queries.subarray(group * LANES * dimensions, (group + 1) * LANES * dimensions);
+      for (let i = 0; i < count; i++) {
+        dotFour(vectors.subarray(i * dimensions), four, scores.subarray(i * LANES));
+      }
+      return scores.subarray(0, count * LANES);
+    },
+  };
+}
+
+/** Inner products of one vector with four queries of the same length that follow each other. */
+function dotFour(vector: Float32Array, queries: Float32Array, scores: Float32Array): void {
+  const length = queries.length / LANES;
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let i = 0; i < length; i++) {
+    const x = vector[i]!;
+    a += x * queries[i]!;
+    b += x * queries[length + i]!;
+    c += x * queries[2 * length + i]!;
+    d += x * queries[3 * length + i]!;
+  }
+  scores[0] = a;
+  scores[1] = b;
+  scores[2] = c;
+  scores[3] = d;
+}
