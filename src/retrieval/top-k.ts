@@ -6,7 +6,7 @@ export interface Scored {
 
 /** Keeps the best k of what it is offered; among equal scores the lower position wins. */
 export interface TopK {
-  /** The score that a later position must exceed to get in; 0 until k are held. */
+  /** The score that a later position must exceed to get in; the floor until k are held. */
   readonly threshold: number;
   /** Positions must come in ascending order. */
   offer(position: number, score: number): void;
@@ -17,11 +17,12 @@ export interface TopK {
 /**
  * An empty selection: a binary heap with the worst held one on top, so n offers cost O(n log k).
  *
- * @param k at least 1. Scores of 0 and below are never held.
+ * @param k at least 1.
+ * @param floor scores up to it are never held: 0 where only matches score more, −∞ where any score counts.
  */
-export function topK(k: number): TopK {
+export function topK(k: number, floor = 0): TopK {
   const heap: Scored[] = [];
-  let threshold = 0;
+  let threshold = floor;
   return {
     get threshold() {
       return threshold;
