@@ -18,7 +18,7 @@ export interface DotKernel {
    * @param queries address of four queries, `queryBytes` apart.
    * @param scores address of [count, 4] f32.
    */
-  dot(records: number, count: number, queries: number, scores: number): void;
+  dot: (records: number, count: number, queries: number, scores: number) => void;
 }
 
 /** Bytes of one query: f32 numbers, or for int8 whole numbers of 16 bits. */

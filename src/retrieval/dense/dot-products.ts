@@ -37,15 +37,23 @@ export interface BlockMaker {
   make(capacity: number): VectorBlock;
 }
 
-/** @param code chosen by the machine; a test names it. */
-export function blockMaker(format: VectorFormat, code = fastestCode()): BlockMaker {
-  if (code === "plain") return { code, make: (capacity) => plainBlock(format, capacity) };
-  const compiled = new WebAssembly.Module(dotKernelModule(format));
-  return { code, make: (capacity) => simdBlock(format, compiled, capacity) };
+/** What is used of WebAssembly: its types come with a browser's, which this project does not load. */
+interface WebAssemblyApi {
+  Module: new (code: Uint8Array) => object;
+  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  Instance: new (module: object, imports: object) => { readonly exports: object };
 }
 
-function fastestCode(): BlockMaker["code"] {
-  return typeof WebAssembly === "undefined" ? "plain" : "simd";
+/** Absent under `node --jitless`. */
+const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly?: WebAssemblyApi };
+
+/** @param code chosen by the machine; a test names it. */
+export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "simd"): BlockMaker {
+  if (wasm === undefined || code === "plain") {
+    return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
+  }
+  const compiled = new wasm.Module(dotKernelModule(format));
+  return { code, make: (capacity) => simdBlock(wasm, { format, compiled, capacity }) };
 }
 
 /** Memory of a block: queries, scores of a tile, records. */
@@ -59,16 +67,19 @@ function recordsAt(format: VectorFormat): number {
 
 const PAGE = 65_536;
 
-function simdBlock(
-  format: VectorFormat,
-  compiled: WebAssembly.Module,
-  capacity: number,
-): VectorBlock {
+interface SimdBlock {
+  format: VectorFormat;
+  /** The kernel's module. */
+  compiled: object;
+  capacity: number;
+}
+
+function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBlock): VectorBlock {
   const { recordBytes } = format;
   const bytes = recordsAt(format) + capacity * recordBytes;
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
-  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
-  const { dot } = exports as unknown as DotKernel;
+  const memory = new api.Memory({ initial: Math.ceil(bytes / PAGE) });
+  const { exports } = new api.Instance(compiled, { env: { memory } });
+  const { dot } = exports as DotKernel;
   const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
   const scores = new Float32Array(memory.buffer, scoresAt(format), MAX_TILE * LANES);
   const setQueries = querySetter(format, memory.buffer);

@@ -1,0 +1,104 @@
+import type { CheckedFile } from "../store/checked-file.ts";
+import { type Scored, topK, type TopK } from "../top-k.ts";
+import { LANES } from "./dot-kernel.ts";
+import {
+  type BlockMaker,
+  blockMaker,
+  MAX_QUERIES,
+  MAX_TILE,
+  type VectorBlock,
+} from "./dot-products.ts";
+import type { VectorFormat } from "./vector-format.ts";
+
+/** What a scan looks at. */
+export interface ScanOptions {
+  format: VectorFormat;
+  /** Positions from … up to. */
+  from: number;
+  to: number;
+  /** Hold the vectors in memory; otherwise each search reads them from the file again, 16 MiB at a time. */
+  resident: boolean;
+}
+
+/** Exact search over a range of stored vectors, in the calling thread. */
+export interface VectorScan {
+  /**
+   * @param queries [q, D].
+   * @returns per query the k best by inner product, best first, ties by position.
+   * @throws {DataError} INDEX_CORRUPT when it reads a damaged page.
+   */
+  search(queries: Float32Array, k: number): Scored[][];
+}
+
+/** Bytes of vectors read and checked at once. */
+export const CHUNK_BYTES = 1 << 24;
+
+/**
+ * Opens a scan over a file of records; a resident one reads and checks them all now.
+ * @throws {DataError} INDEX_CORRUPT
+ */
+export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorScan {
+  const { format, from, to, resident } = options;
+  const perChunk = Math.max(1, Math.floor(CHUNK_BYTES / format.recordBytes));
+  const maker = blockMaker(format);
+  const chunks = Array.from({ length: Math.ceil((to - from) / perChunk) }, (_, i) => {
+    const start = from + i * perChunk;
+    return { start, count: Math.min(perChunk, to - start) };
+  });
+  const load = (block: VectorBlock, { start, count }: Chunk): VectorBlock => {
+    const at = start * format.recordBytes;
+    block.records.set(file.read(at, at + count * format.recordBytes));
+    return block;
+  };
+  const held = resident ? chunks.map((chunk) => load(maker.make(chunk.count), chunk)) : null;
+  let reused: VectorBlock | null = null;
+  const blockOf = (i: number): VectorBlock =>
+    held?.[i] ?? load((reused ??= makeLargest(maker, chunks)), chunks[i]!);
+  return {
+    search(queries, k) {
+      const count = queries.length / format.dimensions;
+      const selections = Array.from({ length: count }, () => topK(k, -Infinity));
+      chunks.forEach((chunk, i) => {
+        const block = blockOf(i);
+        for (let first = 0; first < count; first += MAX_QUERIES) {
+          const last = Math.min(count, first + MAX_QUERIES);
+          block.setQueries(queries.subarray(first * format.dimensions, last * format.dimensions));
+          scanBlock(block, chunk, selections.slice(first, last));
+        }
+      });
+      return selections.map((selection) => selection.take());
+    },
+  };
+}
+
+interface Chunk {
+  start: number;
+  count: number;
+}
+
+function makeLargest(maker: BlockMaker, chunks: readonly Chunk[]): VectorBlock {
+  return maker.make(chunks[0]?.count ?? 0);
+}
+
+/** A tile of records stays in the processor's cache while all queries pass over it. */
+function scanBlock(block: VectorBlock, { start, count }: Chunk, selections: TopK[]): void {
+  for (let from = 0; from < count; from += MAX_TILE) {
+    const size = Math.min(MAX_TILE, count - from);
+    for (let group = 0; LANES * group < selections.length; group++) {
+      const scores = block.scores(from, size, group);
+      for (let lane = 0; lane < LANES; lane++) {
+        const selection = selections[LANES * group + lane];
+        if (selection !== undefined) offerAll(selection, start + from, scores, lane);
+      }
+    }
+  }
+}
+
+function offerAll(selection: TopK, start: number, scores: Float32Array, lane: number): void {
+  let { threshold } = selection;
+  for (let i = lane; i < scores.length; i += LANES) {
+    if (scores[i]! <= threshold) continue;
+    selection.offer(start + (i - lane) / LANES, scores[i]!);
+    ({ threshold } = selection);
+  }
+}
