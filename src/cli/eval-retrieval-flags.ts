@@ -28,13 +28,10 @@ export interface EvalRetrievalFlags extends RetrieverFlags {
 /** Adds the flags that name queries and judgements. */
 export function addTestSetOptions(command: Command): void {
   command
-    .option("--dataset <folder>", "a BEIR dataset: queries.jsonl, qrels/, corpus.jsonl")
+    .option("--dataset <folder>", "test set: a BEIR folder (queries.jsonl, qrels/, corpus.jsonl)")
     .option("--split <name>", "of --dataset (default: test)")
-    .option("--questions <file>", "instead: questions that tell their supporting passages")
-    .option(
-      "--queries <file>",
-      "instead: BEIR queries.jsonl, lines of id, tab, text, or TREC topics",
-    )
+    .option("--questions <file>", "or questions that tell their supporting passages, in any layout")
+    .option("--queries <file>", "or BEIR queries.jsonl, lines of id, tab, text, or TREC topics")
     .option("--qrels <file>", "judgements in BEIR's or TREC's columns, for --queries or --run");
 }
 

@@ -44,7 +44,7 @@ export function comparisonText(other: string, metrics: readonly MetricComparison
     `against ${other}`,
     "",
     table(rows, {
-      head: ["", "theirs", "difference", "95 % interval", "p", "p (Holm)", "ours is"],
+      head: ["", "theirs", "difference", "95 % interval", "p", "p (Holm)", "verdict"],
       align: ["left", "right", "right", "left", "right", "right"],
     }),
     "",
@@ -60,8 +60,9 @@ function intervalText(interval: Interval | undefined): string {
 }
 
 function signed(value: number): string {
-  const text = value.toFixed(4);
-  return value > 0 ? `+${text}` : text;
+  const text = Math.abs(value).toFixed(4);
+  if (Number(text) === 0) return text;
+  return `${value > 0 ? "+" : "-"}${text}`;
 }
 
 function probability(p: number): string {

@@ -22,7 +22,7 @@ interface MetricFamily extends Part {
 }
 
 /** All retrieval metrics, as trec_eval defines them where it has them; its name is told where it differs. */
-export const retrievalMetrics = registry<MetricFamily>("retrieval metric", [
+const families = registry<MetricFamily>("retrieval metric", [
   {
     name: "ndcg",
     summary: "Gains discounted by log2(rank + 1), over those of the ideal ranking (ndcg_cut).",
@@ -77,6 +77,14 @@ export const retrievalMetrics = registry<MetricFamily>("retrieval metric", [
   },
 ]);
 
+/** Every metric as it is written; k stands for a number. */
+export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
+  ({ name, cutoff }) => {
+    if (cutoff === "none") return [name];
+    return cutoff === "required" ? [`${name}@k`] : [name, `${name}@k`];
+  },
+);
+
 /** A metric as it is measured. */
 export interface RetrievalMetric {
   /** As results spell it: `ndcg@10`. */
@@ -96,25 +104,19 @@ export const DEFAULT_RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", 
  */
 export function retrievalMetric(name: string, where: string): RetrievalMetric {
   const { family = "", cut } = /^(?<family>[^@]*)(?:@(?<cut>.*))?$/.exec(name)?.groups ?? {};
-  const part = retrievalMetrics.parts.find((candidate) => candidate.name === family);
+  const part = families.parts.find((candidate) => candidate.name === family);
   const fits =
     cut === undefined
       ? part?.cutoff !== "required"
       : part?.cutoff !== "none" && /^[1-9]\d{0,8}$/.test(cut);
   if (part === undefined || !fits) {
-    const known = retrievalMetrics.parts.flatMap(spellings);
     throw new ConfigError(
       "USAGE",
-      `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, known)}`,
+      `${where} names "${name}": no such retrieval metric; k is a whole number from 1. ${suggest(name, retrievalMetricNames)}`,
     );
   }
   const cutoff = cut === undefined ? null : Number(cut);
   return { name, cutoff, of: (ranking) => part.of(ranking, cutoff ?? Infinity) };
-}
-
-function spellings({ name, cutoff }: MetricFamily): string[] {
-  if (cutoff === "none") return [name];
-  return cutoff === "required" ? [`${name}@k`] : [name, `${name}@k`];
 }
 
 /**

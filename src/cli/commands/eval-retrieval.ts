@@ -4,7 +4,7 @@ import { compareRetrieval, type MetricComparison } from "../../evaluate/retrieva
 import {
   DEFAULT_RETRIEVAL_METRICS,
   type RetrievalMetric,
-  retrievalMetrics,
+  retrievalMetricNames,
 } from "../../evaluate/retrieval-metrics.ts";
 import { readRun, type RetrievalRun, writeRun } from "../../evaluate/retrieval-runs.ts";
 import {
@@ -54,7 +54,8 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
     .summary("measure a retriever, or a TREC run, on queries with relevance judgements")
     .description(
       "Measure a retriever, or a TREC run, on queries with relevance judgements. Metrics are trec_eval's, over every " +
-        `query that has a relevant passage: ${retrievalMetrics.parts.map(metricTerm).join(", ")}.`,
+        `query that has a relevant passage: ${retrievalMetricNames.join(", ")}. A retriever's hits count in its own ` +
+        "order, a run's in trec_eval's: by score, ties by id, the greater first.",
     );
   addRetrieverOptions(command).option("--run <file>", "score this TREC run instead of searching");
   addTestSetOptions(command);
@@ -99,6 +100,7 @@ async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Pr
   print(flags, measured, comparison, context);
   const skipped = set.queries.length - judged.length;
   if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
+  for (const note of notesOn(measured, { ...set, queries: judged })) context.note(note);
   requireScores(requirements, measured.scores.metrics);
 }
 
@@ -172,7 +174,7 @@ async function matchingRun(path: string, flag: string, set: RetrievalSet): Promi
 
 function print(
   flags: EvalRetrievalFlags,
-  { scores, name, run }: Measured,
+  { scores, name }: Measured,
   comparison: MetricComparison[] | null,
   context: CliContext,
 ): void {
@@ -189,12 +191,21 @@ function print(
     context.out(scoresText(name, scores));
     if (comparison !== null) context.out(`\n${comparisonText(flags.compare ?? "", comparison)}`);
   }
-  const missing = perQuery.filter(({ id }) => (run.get(id)?.length ?? 0) === 0).length;
-  if (missing > 0) context.note(`${missing} queries got no hit; they count 0.`);
 }
 
-function metricTerm({ name, cutoff }: { name: string; cutoff: string }): string {
-  return cutoff === "none" ? name : cutoff === "required" ? `${name}@k` : `${name}[@k]`;
+/** What is worth knowing beside the numbers. */
+function notesOn({ scores, run }: Measured, { queries, qrels }: RetrievalSet): string[] {
+  const hits = queries.map(({ id }) => run.get(id) ?? []);
+  const empty = hits.filter((list) => list.length === 0).length;
+  const judged = queries.some(({ id }, i) => hits[i]?.some((hit) => qrels.get(id)?.has(hit.id)));
+  return [
+    ...(empty > 0 ? [`Queries without any hit: ${empty} of ${scores.n}; they count 0.`] : []),
+    ...(judged || empty === hits.length
+      ? []
+      : [
+          "No hit of any query is judged: the passages' ids and those of the judgements may be of two collections.",
+        ]),
+  ];
 }
 
 function withoutUndefined(flags: object): RetrieverFlags {
