@@ -19,6 +19,10 @@ const COLUMNS: readonly (readonly [string, EvaluationMetric, number])[] = [
   ["tokens", "completion_tokens", 1],
 ];
 
+/** Said wherever numbers are shown that a policy owes to its questions' gold. */
+export const READS_GOLD =
+  "What was searched looks at the questions' gold: these numbers are a control, not a result.";
+
 /** An evaluation for people: what was measured, a row for all questions and for each group, the intervals. */
 export function evaluationText(result: EvalResult): string {
   const { n, metrics, groups, samplesPerTask, seed } = result;
@@ -42,6 +46,7 @@ export function evaluationText(result: EvalResult): string {
     `95 % intervals over questions: ${intervalsText(result)}`,
     "searches, turns, tokens: per question; answered, format: share of questions",
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
+    ...(result.readsGold ? [READS_GOLD] : []),
   ].join("\n");
 }
 

@@ -1,12 +1,15 @@
 import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { WeightedReward } from "../rollout/score.ts";
+import { strategies } from "../rollout/strategies.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */
@@ -32,9 +35,34 @@ export async function openNamedDataset(named: Settings["dataset"]): Promise<Data
   return datasets.get(name, "dataset").open(options);
 }
 
-/** The recipe's retriever; one that needs a corpus gets the dataset's own. */
-export function retrieverOver(dataset: Dataset, settings: Settings): Promise<Retriever> {
-  return openRetriever(settings.retriever, () => dataset.passages());
+/**
+ * The recipe's retriever for training or for its evaluation; one that needs a corpus gets the dataset's own. A strategy that
+ * never searches finds nothing: question files without passages can still be answered directly.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when it looks at gold passages and no question names any.
+ */
+export async function retrieverOver(
+  dataset: Dataset,
+  settings: Settings,
+  purpose: "training" | "evaluation",
+): Promise<Retriever> {
+  const evaluates = purpose === "evaluation";
+  const { strategy } = evaluates ? settings.evaluation : settings;
+  if (!strategies.get(strategy, "strategy").searches) return noneRetriever();
+  const own = evaluates ? settings.evaluation.retriever : undefined;
+  const named = own ?? settings.retriever;
+  const retriever = await openRetriever(named, () => dataset.passages());
+  if (retriever.reads?.includes("supporting-passages") === true) {
+    const tasks = await dataset.tasks();
+    if (!tasks.some(({ annotations }) => annotations.supportingPassages?.length)) {
+      await retriever.close();
+      throw new ConfigError(
+        "RECIPE_BAD_VALUE",
+        `${own === undefined ? "retriever" : "evaluation.retriever"} is "${named.name}", which looks at gold passages; no question of ${dataset.name} names any. Use a dataset with supporting passages, or another retriever.`,
+      );
+    }
+  }
+  return retriever;
 }
 
 export function environmentOver(retriever: Retriever, settings: Settings): Environment {

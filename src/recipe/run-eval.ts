@@ -4,6 +4,7 @@ import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
+import type { Environment } from "../env/environments/environment.ts";
 import {
   evaluatePolicy,
   type EvaluatePolicyOptions,
@@ -13,7 +14,6 @@ import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-lo
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
-import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openIndex } from "../retrieval/bm25/open-index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { enginePolicy } from "../rollout/policy.ts";
@@ -49,6 +49,8 @@ export interface EvalResult extends EvaluationSummary {
   /** Hash of `protocol`: only results of one fingerprint are comparable. */
   fingerprint: string;
   protocol: ProtocolParts;
+  /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
+  readsGold: boolean;
   policy: { from: string; sha256: string };
   dataset: string;
   strategy: string;
@@ -77,11 +79,13 @@ export async function runEval(
     const protocol = protocolOf(settings, dataset, tasks, retriever);
     const log = await openLog(options, { protocol, policy: policy.sha256, seed });
     try {
-      const work = { settings, options, model, tasks, retriever, log };
+      const environment = environmentOver(retriever, settings);
+      const work = { settings, options, model, tasks, environment, log };
       const { rows, ...summary } = await evaluateWithEngine(work);
       const result: EvalResult = {
         ...summary,
         ...{ fingerprint: fingerprintOf(protocol).hex, protocol, policy, seed },
+        readsGold: environment.readsGold,
         ...{ dataset: dataset.name, strategy: evaluation.strategy },
         recipe: { name: recipe.name, tier },
       };
@@ -144,20 +148,19 @@ interface EvalWork {
   options: RunEvalOptions;
   model: string;
   tasks: readonly Task[];
-  retriever: Retriever;
+  environment: Environment;
   log: EvaluationLog | null;
 }
 
 async function evaluateWithEngine(work: EvalWork): Promise<Evaluation> {
-  const { settings, options, model, tasks, retriever, log } = work;
+  const { settings, options, model, tasks, environment, log } = work;
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
   const engine = await openEngine(settings, model);
   try {
     options.onStart?.({ draws: tasks.length * samplesPerTask, kept: log?.kept ?? 0 });
     return await evaluatePolicy({
-      ...{ tasks, strategy, sampling, samplesPerTask, seed: settings.seed },
+      ...{ tasks, strategy, sampling, samplesPerTask, environment, seed: settings.seed },
       policy: enginePolicy(engine, engine.tokenizer),
-      environment: environmentOver(retriever, settings),
       signal: options.signal,
       known: (task, sample) => log?.known(task, sample),
       onProgress: (progress) => options.onProgress?.(progress),
@@ -176,9 +179,8 @@ function openRetriever(
   index: string | undefined,
 ): Promise<Retriever> {
   const { searches } = strategies.get(settings.evaluation.strategy, "evaluation.strategy");
-  // Question files without passages can still be answered directly.
-  if (!searches) return Promise.resolve(noneRetriever());
-  return index === undefined ? retrieverOver(dataset, settings) : openIndex(index);
+  if (index !== undefined && searches) return openIndex(index);
+  return retrieverOver(dataset, settings, "evaluation");
 }
 
 function openLog(

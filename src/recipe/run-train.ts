@@ -25,7 +25,11 @@ import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
-export type HeldOutEvaluation = EvaluationSummary & { fingerprint: string };
+export type HeldOutEvaluation = EvaluationSummary & {
+  fingerprint: string;
+  /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
+  readsGold: boolean;
+};
 
 /** What a run tells whoever watches it. */
 export interface TrainObserver {
@@ -100,8 +104,12 @@ export async function runTrain(
       await engine.keepAs("reference");
     const before = await evaluation(session, "before", from !== null);
     if (from !== null) await engine.load(from.path);
-    const environment = environmentOver(await retrieverOver(train, settings), settings);
-    await learn(session, environment, from?.step ?? 0);
+    const retriever = await retrieverOver(train, settings, "training");
+    try {
+      await learn(session, environmentOver(retriever, settings), from?.step ?? 0);
+    } finally {
+      await retriever.close();
+    }
     const after = await evaluation(session, "after", false);
     return {
       ...{ run: options.out, steps, checkpoint: steps === 0 ? model : run.checkpoint(steps) },
@@ -180,24 +188,22 @@ async function evaluation(
   if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
   const tasks = await held.tasks();
-  const retriever = await retrieverOver(held, settings);
-  options.onEvaluationStart?.(name, tasks.length);
-  const result = await evaluatePolicy({
-    ...{
+  const retriever = await retrieverOver(held, settings, "evaluation");
+  try {
+    const environment = environmentOver(retriever, settings);
+    options.onEvaluationStart?.(name, tasks.length);
+    const { rows, ...found } = await evaluatePolicy({
+      ...{ tasks, strategy, sampling, samplesPerTask, environment },
       policy: enginePolicy(engine, engine.tokenizer),
-      tasks,
-      strategy,
-      sampling,
-      samplesPerTask,
-    },
-    environment: environmentOver(retriever, settings),
-    ...{ seed: settings.seed, signal: options.signal },
-    onProgress: (progress) => options.onEvaluationProgress?.(progress),
-  });
-  const { rows, ...found } = result;
-  const protocol = protocolOf(settings, held, tasks, retriever);
-  const summary = { ...found, fingerprint: fingerprintOf(protocol).hex };
-  await run.evaluation(name, summary, rows);
-  options.onEvaluation?.(name, summary);
-  return summary;
+      ...{ seed: settings.seed, signal: options.signal },
+      onProgress: (progress) => options.onEvaluationProgress?.(progress),
+    });
+    const fingerprint = fingerprintOf(protocolOf(settings, held, tasks, retriever)).hex;
+    const summary = { ...found, fingerprint, readsGold: environment.readsGold };
+    await run.evaluation(name, summary, rows);
+    options.onEvaluation?.(name, summary);
+    return summary;
+  } finally {
+    await retriever.close();
+  }
 }

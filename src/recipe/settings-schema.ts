@@ -61,6 +61,8 @@ export const settingsSchema = z.strictObject({
   evaluation: z
     .strictObject({
       dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
+      /** What searches answer from here; as in training when absent. */
+      retriever: retrieverSchema.optional(),
       strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** Draws per question; several give avg@k and pass@k. */

@@ -4,6 +4,7 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Environment, Episode } from "../env/environments/environment.ts";
 import type { SampleResult } from "../engine/engine.ts";
+import type { Progress } from "../retrieval/retriever.ts";
 import { sequenceIds } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { CallFinish, EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
@@ -22,6 +23,8 @@ export interface RolloutOptions {
   seed: number;
   sampling: Sampling;
   signal: AbortSignal;
+  /** Of the run that it is part of; absent outside training. */
+  progress?: Progress;
 }
 
 /** What a strategy changes about a plain rollout. */
@@ -47,13 +50,13 @@ export async function rollOut(
   options: RolloutOptions,
   variant: RolloutVariant = {},
 ): Promise<Trajectory> {
-  const { environment, task, policy } = options;
+  const { environment, task, policy, id, seed, progress } = options;
   const trajectory: Trajectory = {
     ...{ id: options.id, taskId: task.id, groupId: options.groupId },
     ...{ purpose: options.purpose, seed: options.seed, calls: [], turns: [] },
     ...{ answer: null, end: "cancelled", rewards: [], reward: null },
   };
-  const episode = environment.start(task, { trajectoryId: options.id, seed: options.seed });
+  const episode = environment.start(task, { trajectoryId: id, seed, progress });
   let { prompt } = episode;
   try {
     if (variant.searchFirst === true) prompt = await promptAfterSearch(options);
@@ -72,8 +75,9 @@ export async function rollOut(
 }
 
 async function promptAfterSearch(options: RolloutOptions): Promise<string> {
-  const { environment, task, signal } = options;
-  const found = await runTools(signal, () => environment.search(task.question, task, signal));
+  const { environment, task, progress, signal } = options;
+  const asker = { task, ...(progress === undefined ? {} : { progress }) };
+  const found = await runTools(signal, () => environment.search(task.question, asker, signal));
   const text = cutToObservation(found.text, options);
   return environment.renderPrompt(task, environment.protocol.renderContext({ ...found, text }));
 }

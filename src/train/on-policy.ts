@@ -124,6 +124,7 @@ async function rollOutStep(run: OnPolicyRun, step: number): Promise<Trajectory[]
       const id = `${step + 1}-${p}-${g}`;
       const trajectory = await strategy.run({
         ...{ policy, environment, task, id, sampling, signal },
+        progress: { step, totalSteps: options.steps },
         ...{
           groupId: `${step + 1}-${p}`,
           purpose: "train" as const,

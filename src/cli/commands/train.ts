@@ -10,6 +10,7 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
+import { READS_GOLD } from "../evaluation-text.ts";
 import { table } from "../table.ts";
 
 /** `agentrl train`: a recipe's reinforcement learning, evaluated before and after. */
@@ -112,8 +113,8 @@ function columnWidth(head: string, stepDigits: number): number {
 
 function asJson({ run, steps, checkpoint, wallSeconds, eval: evaluations }: TrainResult): unknown {
   const { before, after } = evaluations;
-  const flat = ({ n, metrics, groups, fingerprint }: HeldOutEvaluation): unknown => {
-    return { n, ...metrics, groups, fingerprint };
+  const flat = ({ n, metrics, groups, fingerprint, readsGold }: HeldOutEvaluation): unknown => {
+    return { n, ...metrics, groups, fingerprint, readsGold };
   };
   return {
     run,
@@ -159,5 +160,6 @@ function asText({
     `${steps} steps in ${wallSeconds.toFixed(0)} s`,
     `checkpoint  ${checkpoint}`,
     `run         ${run}`,
+    ...(after.readsGold ? ["", READS_GOLD] : []),
   ].join("\n");
 }

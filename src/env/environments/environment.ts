@@ -1,4 +1,5 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { Asker, Progress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
@@ -32,11 +33,16 @@ export interface Episode {
 export interface Environment {
   readonly protocol: Protocol;
   readonly budgets: readonly Budget[];
+  /** Whether a tool, or the retriever behind it, looks at the task's gold: then what is measured here is no result. */
+  readonly readsGold: boolean;
   /** The question as a prompt. @param context text shown before the question's answer, for strategies that search first. */
   renderPrompt(task: Task, context?: string): string;
-  start(task: Task, options: { trajectoryId: string; seed: number }): Episode;
+  start(
+    task: Task,
+    options: { trajectoryId: string; seed: number; progress?: Progress | undefined },
+  ): Episode;
   /** One search with the environment's own tool, outside any episode. */
-  search(query: string, task: Task, signal: AbortSignal): Promise<Observation>;
+  search(query: string, asker: Asker, signal: AbortSignal): Promise<Observation>;
 }
 
 /** An environment that a recipe can name. */

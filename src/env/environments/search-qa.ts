@@ -1,6 +1,7 @@
 import { ConfigError, InternalError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { parseOptions, quote, z } from "../../base/schema.ts";
+import { type Asker, readsGold } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { budgetSchema } from "../budget.ts";
 import { protocols } from "../protocols/index.ts";
@@ -38,8 +39,9 @@ export const searchQa: EnvironmentPart = {
     const settings = parseOptions(options, given, "search-qa");
     const { name: protocolName, ...protocolOptions } = settings.protocol;
     const protocol = protocols.get(protocolName, "environment.protocol").create(protocolOptions);
+    const partOf = (name: string) => tools.get(name, "environment.tools");
     const toolbox = settings.tools.map(({ name, ...toolOptions }) =>
-      tools.get(name, "environment.tools").create(toolOptions, resources),
+      partOf(name).create(toolOptions, resources),
     );
     const renderPrompt = (task: Task, context = ""): string => {
       if (context !== "" && !settings.prompt.includes("{context}")) {
@@ -57,15 +59,18 @@ export const searchQa: EnvironmentPart = {
     const environment: Environment = {
       protocol,
       budgets: settings.budgets,
+      readsGold:
+        readsGold(resources.retriever) || settings.tools.some(({ name }) => partOf(name).readsGold),
       renderPrompt,
-      start: (task, { trajectoryId }) => {
-        const setting = { task, trajectoryId, prompt: renderPrompt(task), toolbox, protocol };
+      start: (task, { trajectoryId, progress }) => {
+        const asker = { task, ...(progress === undefined ? {} : { progress }) };
+        const setting = { asker, trajectoryId, prompt: renderPrompt(task), toolbox, protocol };
         return startEpisode({ ...setting, onInvalid: settings.onInvalid }, 0);
       },
-      search: (query, task, signal) => {
+      search: (query, asker, signal) => {
         if (search === undefined)
           throw new InternalError("TOOL_MISSING", "search-qa has no search tool.");
-        return search.call(query, { trajectoryId: "", task, turn: 0, signal });
+        return search.call(query, { trajectoryId: "", ...asker, turn: 0, signal });
       },
     };
     return environment;
@@ -73,7 +78,7 @@ export const searchQa: EnvironmentPart = {
 };
 
 interface Setting {
-  task: Task;
+  asker: Asker;
   trajectoryId: string;
   prompt: string;
   toolbox: readonly Tool[];
@@ -82,7 +87,7 @@ interface Setting {
 }
 
 function startEpisode(setting: Setting, fromTurn: number): Episode {
-  const { task, trajectoryId, prompt, toolbox, protocol, onInvalid } = setting;
+  const { asker, trajectoryId, prompt, toolbox, protocol, onInvalid } = setting;
   let turn = fromTurn;
   return {
     prompt,
@@ -102,7 +107,7 @@ function startEpisode(setting: Setting, fromTurn: number): Episode {
         const reply = protocol.renderProblems(problems);
         return { actions, problems, observations: [], reply, end: null };
       }
-      const context = { trajectoryId, task, turn: turn - 1, signal };
+      const context = { trajectoryId, ...asker, turn: turn - 1, signal };
       const observations = [await tool.call(action.input, context)];
       const reply = protocol.renderObservations(observations);
       return { actions, problems, observations, reply, end: null };

@@ -18,12 +18,15 @@ export const corpusSearch: ToolPart = {
     const { topK } = parseOptions(options, given, "corpus-search");
     return {
       name: "search",
-      async call(input, { signal }) {
+      async call(input, { task, progress, signal }) {
         if (input === "") {
           const problem = { code: "empty-query", message: "the query is empty" };
           return { tool: "search", text: "The query was empty.", passageIds: [], problem };
         }
-        const [hits = []] = await retriever.search([input], topK, { signal });
+        const [hits = []] = await retriever.search([input], topK, {
+          signal,
+          askers: [{ task, ...(progress === undefined ? {} : { progress }) }],
+        });
         return searchObservation(hits);
       },
     };

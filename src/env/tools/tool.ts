@@ -1,5 +1,5 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { Retriever } from "../../retrieval/retriever.ts";
+import type { Progress, Retriever } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 
@@ -9,6 +9,8 @@ export interface ToolContext {
   task: Task;
   /** Turn of the trajectory, from 0. */
   turn: number;
+  /** Of the run that the trajectory belongs to; absent outside training. */
+  progress?: Progress;
   signal: AbortSignal;
 }
 
@@ -26,6 +28,7 @@ export interface Tool {
 
 /** A tool that a recipe can name. */
 export interface ToolPart extends PartWithOptions {
+  /** Whether it looks at the task's gold itself; one that searches passes on who asks, and the retriever says whether that reads gold. */
   readonly readsGold: boolean;
   create(options: unknown, resources: ToolResources): Tool;
 }

@@ -63,10 +63,10 @@ describe("search-qa", () => {
   });
 
   it("searches outside of an episode with its own tool", async () => {
-    const found = await searchEnvironment().search("capital Norway", task, signal);
+    const found = await searchEnvironment().search("capital Norway", { task }, signal);
     expect(found.passageIds).toEqual(["oslo"]);
     const stopped = AbortSignal.abort(new Error("stop"));
-    await expect(searchEnvironment({}, corpus).search("Oslo", task, stopped)).rejects.toThrow(
+    await expect(searchEnvironment({}, corpus).search("Oslo", { task }, stopped)).rejects.toThrow(
       "stop",
     );
   });
