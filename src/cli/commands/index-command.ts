@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readPassages } from "../../data/passages.ts";
-import type { Bm25Options } from "../../retrieval/bm25/bm25.ts";
+import type { Bm25Options } from "../../retrieval/bm25/bm25-options.ts";
 import { buildIndex, type BuildIndexOptions } from "../../retrieval/bm25/build-index.ts";
 import { checkIndex } from "../../retrieval/bm25/check-index.ts";
 import type { IndexManifest } from "../../retrieval/bm25/index-manifest.ts";

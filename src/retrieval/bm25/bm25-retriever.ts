@@ -2,15 +2,11 @@ import { ConfigError } from "../../base/errors.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import type { RetrieverContext, RetrieverPart } from "../retriever-part.ts";
-import { bm25Options, buildBm25 } from "./bm25.ts";
+import { buildBm25 } from "./bm25.ts";
+import { bm25Options } from "./bm25-options.ts";
 import { openIndex } from "./open-index.ts";
 
-const { k1, b, analyzer } = bm25Options.shape;
-// No defaults here: a key that was not set must not look as if it stood beside `index`.
-const options = z.strictObject({
-  k1: k1.unwrap().optional(),
-  b: b.unwrap().optional(),
-  analyzer: analyzer.unwrap().optional(),
+const options = bm25Options.extend({
   /** Folder made by `agentrl index build`; analyzer and parameters are then the index's own. */
   index: z.string().optional(),
 });

@@ -1,71 +1,91 @@
 /**
- * The index folder: `manifest.json` naming immutable segments. A segment is written once and never changed; the
- * manifest is what makes it part of the index. Later versions may name several segments and, per segment, deletions.
+ * The folder of a BM25 index: a manifest naming immutable segments.
  *
  *   IDX/manifest.json
- *   IDX/segments/000001/terms.txt           terms in code-unit order, one a line; a term's line is its row
- *                      /starts.u32          [rows + 1] first posting of each row
- *                      /positions.u32       [postings] passages, ascending within a row
- *                      /frequencies.u16     [postings] occurrences in the passage
- *                      /lengths.u32         [N] terms per passage
- *                      /passages.jsonl      passages in corpus order: {"id", "title", "text"}
- *                      /passage-starts.f64  [N + 1] byte offset of each line of passages.jsonl
+ *   IDX/segments/000001/terms.bin, term-blocks.bin   term-dictionary.ts
+ *                      /postings.bin                 postings-format.ts
+ *                      /lengths.u32                  [N] terms per passage
+ *                      /passages.jsonl, passage-starts.f64   store/passage-file.ts
+ *                      /ids.u32                      id-table.ts
+ *                      /dead-000004.bin              dead-file.ts, once passages of it were deleted
  *
- * Numbers are little-endian, without headers: a file is its array.
+ * Appending adds a segment, deleting a file of dead passages, compacting writes one segment of what is left; each ends
+ * with a new manifest. Numbers in names grow with every change and are never used again.
  */
 import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
-import { readJson } from "../../base/files.ts";
-import { checkOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { type Analyzer, analyzers } from "../../text/analyzer.ts";
+import {
+  fileEntrySchema,
+  manifestBase,
+  manifestPath,
+  readManifest,
+} from "../store/index-folder.ts";
 
-/** What `index build` writes and this version reads. */
-export const INDEX_VERSION = 1;
-
-/** Every file of a segment. */
+/** Every file of a segment; those of its passages are named by store/passage-file.ts. */
 export const SEGMENT_FILES = {
-  terms: "terms.txt",
-  starts: "starts.u32",
-  positions: "positions.u32",
-  frequencies: "frequencies.u16",
+  terms: "terms.bin",
+  termBlocks: "term-blocks.bin",
+  postings: "postings.bin",
   lengths: "lengths.u32",
   passages: "passages.jsonl",
   passageStarts: "passage-starts.f64",
+  ids: "ids.u32",
 } as const;
 
 /** Key of a segment's file. */
 export type SegmentFile = keyof typeof SEGMENT_FILES;
 
-const fileSchema = z.strictObject({ bytes: z.int().min(0), sha256: z.string() });
-
 const segmentSchema = z.strictObject({
   /** Name of its folder under segments/. */
   name: z.string(),
-  /** N. */
+  /** N, deleted ones included. */
   passages: z.int().min(1),
-  /** Rows. */
   terms: z.int().min(0),
   postings: z.int().min(0),
-  files: z.record(z.enum(Object.keys(SEGMENT_FILES) as SegmentFile[]), fileSchema),
+  /** Sum and largest of `lengths`; bounds of postings were computed with their mean. */
+  totalLength: z.int().min(0),
+  longest: z.int().min(0),
+  files: z.record(z.enum(Object.keys(SEGMENT_FILES) as SegmentFile[]), fileEntrySchema),
+  /** Present once passages were deleted. */
+  dead: z
+    .strictObject({
+      file: z.string(),
+      entry: fileEntrySchema,
+      passages: z.int().min(1),
+      /** What `totalLength` has lost. */
+      totalLength: z.int().min(0),
+    })
+    .optional(),
 });
 
 const manifestSchema = z.strictObject({
-  format: z.literal("agentrl-index"),
-  version: z.literal(INDEX_VERSION),
+  ...manifestBase,
   kind: z.literal("bm25"),
   analyzer: z.strictObject({
     name: z.string(),
     version: z.int(),
     options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   }),
-  parameters: z.strictObject({ k1: z.number(), b: z.number() }),
+  parameters: z.strictObject({
+    variant: z.string(),
+    k1: z.number(),
+    b: z.number(),
+    delta: z.number(),
+  }),
   corpus: z.strictObject({
+    /** Passages that can be found. */
     passages: z.int().min(1),
-    /** Of all passages' lines in corpus order; two indexes with equal hashes hold the same corpus. */
+    /**
+     * Of all passages' lines in corpus order when it was built; each later change is hashed together with the hash
+     * before. Equal hashes mean the same corpus; one corpus built in several ways can have several.
+     */
     sha256: z.string(),
   }),
-  /** This version reads exactly one. */
-  segments: z.array(segmentSchema).length(1),
+  /** Changes so far: the next one's number. */
+  changes: z.int().min(1),
+  segments: z.array(segmentSchema).min(1),
 });
 
 /** A manifest of the current version. */
@@ -74,44 +94,19 @@ export type IndexManifest = z.output<typeof manifestSchema>;
 /** A manifest's entry for one segment. */
 export type IndexSegment = IndexManifest["segments"][number];
 
-/** Path of the manifest. */
-export function manifestPath(folder: string): string {
-  return join(folder, "manifest.json");
+/** Folder of a segment. */
+export function segmentFolder(folder: string, segment: string): string {
+  return join(folder, "segments", segment);
 }
 
-/** Path of a segment's file. */
-export function segmentPath(folder: string, segment: string, file: SegmentFile): string {
-  return join(folder, "segments", segment, SEGMENT_FILES[file]);
+/** Name of what the change of that number adds. */
+export function changeName(number: number): string {
+  return String(number).padStart(6, "0");
 }
 
-/**
- * Reads and checks `manifest.json`.
- *
- * @throws {DataError} INDEX_MISSING when the folder has none, INDEX_VERSION when another version wrote it,
- *   INDEX_CORRUPT when it does not say what it must.
- */
-export async function readManifest(folder: string): Promise<IndexManifest> {
-  const path = manifestPath(folder);
-  const value = await readJson(path).catch((error: unknown) => {
-    if (error instanceof DataError && error.code === "FILE_NOT_JSON") {
-      throw corrupt(error.message, error);
-    }
-    throw new DataError(
-      "INDEX_MISSING",
-      `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
-      { cause: error },
-    );
-  });
-  const version = versionOf(value);
-  if (version !== undefined && version !== INDEX_VERSION) {
-    throw new DataError(
-      "INDEX_VERSION",
-      `${path}: index format ${version}; this version of agentrl reads format ${INDEX_VERSION}. Build the index again, or use the version of agentrl that made it.`,
-    );
-  }
-  const checked = checkOptions(manifestSchema, value);
-  if (checked.problem === null) return checked.value;
-  throw corrupt(`${[path, ...checked.problem.path].join(".")} ${checked.problem.message}`);
+/** The manifest of a BM25 index. @throws {DataError} as store/index-folder.ts says. */
+export function readBm25Manifest(folder: string): Promise<IndexManifest> {
+  return readManifest(folder, manifestSchema);
 }
 
 /**
@@ -131,24 +126,9 @@ export function analyzerOf(manifest: IndexManifest, folder: string): Analyzer {
   );
 }
 
-/** An error for a damaged file, with what to do. */
-export function corrupt(what: string, cause?: unknown): DataError {
-  return new DataError(
-    "INDEX_CORRUPT",
-    `${what.replace(/\.$/, "")}. Build the index again; an index is never changed by hand.`,
-    { cause },
-  );
-}
-
 function describe({ name, version, options }: IndexManifest["analyzer"] | Analyzer): string {
   const settings = Object.keys(options)
     .sort()
     .map((key) => `${key} ${String(options[key])}`);
   return `"${name}" version ${version} (${settings.join(", ")})`;
-}
-
-function versionOf(value: unknown): string | number | undefined {
-  if (typeof value !== "object" || value === null || !("version" in value)) return undefined;
-  const { version } = value;
-  return typeof version === "number" || typeof version === "string" ? version : undefined;
 }

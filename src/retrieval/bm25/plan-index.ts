@@ -1,5 +1,12 @@
 import type { Passage } from "../../trajectory/task.ts";
-import { type Bm25Options, corpusCollector, resolveBm25Options } from "./bm25.ts";
+import { PAGE_BYTES } from "../store/checked-file.ts";
+import { passageLine, searchedText } from "../store/passage-store.ts";
+import { memoryWriter } from "../store/file-writer.ts";
+import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
+import { emptyCorpus } from "./corpus.ts";
+import { CACHE_BYTES } from "./bm25-search.ts";
+import { postingsOf } from "./memory-segment.ts";
+import { type RunBuilder, runBuilder } from "./run-builder.ts";
 
 /** What an index will cost. */
 export interface IndexPlan {
@@ -7,9 +14,11 @@ export interface IndexPlan {
   /** Size of the index folder. The text's share is `textBytes`. */
   bytesOnDisk: number;
   textBytes: number;
-  /** Memory of an opened index; passages stay on disk. */
+  /** What building needs on disk beside that, until it is done. */
+  temporaryBytes: number;
+  /** The most that an opened index holds in memory; passages and most postings stay on disk. */
   residentBytes: number;
-  /** Time to build on this machine. */
+  /** Time to build on this machine, in one thread. */
   seconds: number;
   /** Passages that were measured; equal to `passages` when nothing is extrapolated. */
   sampled: number;
@@ -32,71 +41,89 @@ export interface PlanIndexOptions extends Bm25Options {
  */
 export async function planIndex(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
-  { sample = 20_000, source, signal, ...bm25 }: PlanIndexOptions = {},
+  { sample = 20_000, source = "corpus", signal, ...bm25 }: PlanIndexOptions = {},
 ): Promise<IndexPlan> {
-  const collector = corpusCollector(resolveBm25Options(bm25, "index").analyzer, source);
-  const begin = performance.now();
-  const finishSample = () => {
-    const sampled = collector.passages;
-    const { terms, positions } = collector.finish();
-    return { sampled, terms, postings: positions.length, ms: performance.now() - begin };
+  const { analyzer, parameters } = resolveBm25Options(bm25, "index");
+  const measure = (sampled: Sampled): Measured => {
+    const run = memoryWriter();
+    const lengths = sampled.builder.write(run);
+    const postings = postingsOf(run.take(), lengths, parameters);
+    return {
+      passages: lengths.length,
+      terms: postings.terms,
+      termBytes: postings.termFile.length,
+      blockBytes: postings.blockFile.length,
+      postingBytes: postings.postingFile.length,
+      runBytes: run.bytes,
+      textBytes: sampled.textBytes,
+      ms: performance.now() - sampled.begin,
+    };
   };
-  let finished: ReturnType<typeof finishSample> | null = null;
-  let count = 0;
-  let textBytes = 0;
+  const sampled: Sampled = { builder: runBuilder(), begin: performance.now(), textBytes: 0 };
+  let measured: Measured | null = null;
   let termsAtHalf = 0;
+  let count = 0;
   for await (const passage of passages) {
     count += 1;
     if (count % 1000 === 0) signal?.throwIfAborted();
-    if (finished !== null) continue;
-    textBytes += Buffer.byteLength(collector.add(passage)) + 1;
-    if (2 * count === sample) termsAtHalf = collector.terms;
-    if (count === sample) finished = finishSample();
+    if (measured !== null) continue;
+    sampled.textBytes += Buffer.byteLength(passageLine(passage)) + 1;
+    sampled.builder.add(analyzer.analyze(searchedText(passage)), passage.id);
+    if (2 * count === sample) termsAtHalf = sampled.builder.terms;
+    if (count === sample) measured = measure(sampled);
   }
-  const { sampled, terms, postings, ms } = finished ?? finishSample();
-  const scale = count / sampled;
-  const growth = termsAtHalf === 0 ? 1 : scale ** Math.log2(terms.size / termsAtHalf);
-  let termBytes = 0;
-  for (const term of terms.keys()) termBytes += Buffer.byteLength(term) + 1;
-  return forecast({
-    passages: count,
-    postings: postings * scale,
-    terms: terms.size * growth,
-    termBytes: termBytes * growth,
-    textBytes: textBytes * scale,
-    seconds: (ms / 1000) * scale,
-    sampled,
-  });
+  if (count === 0) throw emptyCorpus(source);
+  return forecast(measured ?? measure(sampled), { count, termsAtHalf });
+}
+
+interface Sampled {
+  builder: RunBuilder;
+  begin: number;
+  textBytes: number;
 }
 
 interface Measured {
   passages: number;
-  postings: number;
   terms: number;
+  /** Sizes of the files of a segment, and of its run. */
   termBytes: number;
+  blockBytes: number;
+  postingBytes: number;
+  runBytes: number;
   textBytes: number;
-  seconds: number;
-  sampled: number;
+  ms: number;
 }
 
-/** Bytes of the folder's layout (index-manifest.ts) and of what an opened index holds. */
-function forecast(measured: Measured): IndexPlan {
-  const { passages, postings, terms, termBytes, textBytes, seconds, sampled } = measured;
-  const arrays = 4 * (terms + 1) + 6 * postings + 4 * passages + 8 * (passages + 1);
+/** Bytes of the folder's layout (index-manifest.ts) and of what an opened index holds (open-index.ts). */
+function forecast(
+  measured: Measured,
+  { count, termsAtHalf }: { count: number; termsAtHalf: number },
+): IndexPlan {
+  const scale = count / measured.passages;
+  const growth = termsAtHalf === 0 ? 1 : scale ** Math.log2(measured.terms / termsAtHalf);
+  const textBytes = scale * measured.textBytes;
+  const postingBytes = scale * measured.postingBytes;
+  const dictionaryBytes = growth * (measured.termBytes + measured.blockBytes);
+  const perPassage = count * (LENGTH_BYTES + START_BYTES + ID_BYTES);
+  const content = textBytes + postingBytes + dictionaryBytes + perPassage;
+  const checksums = (4 * content) / PAGE_BYTES;
   return {
-    passages,
-    bytesOnDisk: Math.round(arrays + termBytes + textBytes + MANIFEST_BYTES),
+    passages: count,
+    bytesOnDisk: Math.round(content + checksums + MANIFEST_BYTES),
     textBytes: Math.round(textBytes),
-    residentBytes: Math.round(arrays + SCORING_BYTES * passages + DICTIONARY_BYTES * terms),
-    seconds,
-    sampled,
+    temporaryBytes: Math.round(scale * measured.runBytes),
+    residentBytes: Math.round(
+      count * LENGTH_BYTES +
+        checksums +
+        3 * growth * measured.blockBytes +
+        Math.min(CACHE_BYTES, 2 * postingBytes),
+    ),
+    seconds: (measured.ms / 1000) * scale,
+    sampled: measured.passages,
   };
 }
 
+const LENGTH_BYTES = 4;
+const START_BYTES = 8;
+const ID_BYTES = 12;
 const MANIFEST_BYTES = 1900;
-
-/** A length penalty and a score per passage, float64 each. */
-const SCORING_BYTES = 16;
-
-/** Measured on Node 20: one short string and its place in a Map. */
-const DICTIONARY_BYTES = 90;

@@ -1,0 +1,27 @@
+/** The thread that turns passages into runs: `run-writers.ts` is the other end of its port. */
+import { parentPort, workerData } from "node:worker_threads";
+import { sendError } from "../../base/errors.ts";
+import { analyzers } from "../../text/analyzer.ts";
+import { localRunWriter, type RunAnswer, type RunRequest } from "./run-writers.ts";
+
+const port = parentPort;
+if (port === null) throw new Error("analysis-worker.ts runs as a worker thread");
+const writer = localRunWriter(analyzers.get(workerData as string, "analyzer"));
+
+port.on("message", (request: RunRequest) => {
+  void answer(request).then((reply) => {
+    port.postMessage(reply, reply.kind === "written" ? [reply.lengths.buffer] : []);
+  });
+});
+
+async function answer(request: RunRequest): Promise<RunAnswer> {
+  try {
+    if (request.kind === "add") {
+      await writer.add(request.batch);
+      return { kind: "added" };
+    }
+    return { kind: "written", ...(await writer.write(request.path)) };
+  } catch (error) {
+    return { kind: "failed", error: sendError(error) };
+  }
+}

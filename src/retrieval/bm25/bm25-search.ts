@@ -1,0 +1,129 @@
+import { type Scored, topK } from "../top-k.ts";
+import { meanLength } from "./corpus.ts";
+import { type Bm25Parameters, bm25Tables, bm25Variants } from "./formula.ts";
+import { maxScore, type WeightedTerm } from "./max-score.ts";
+import type { Segment } from "./segment.ts";
+import { TermPostings } from "./term-postings.ts";
+
+/** Finds the best passages of an index for analysed queries. */
+export interface Bm25Search {
+  /**
+   * The k best passages for a query's terms, by the formula with exact passage lengths, over all segments together as
+   * if they were one and deleted passages had never been. Sums are float64, the terms ordered by weight, largest
+   * first; a term that the query repeats counts as often. Passages without any of the terms are never returned.
+   *
+   * @throws {DataError} INDEX_CORRUPT
+   */
+  best(terms: readonly string[], k: number): Scored[];
+  /** Passages that can be found. */
+  readonly count: number;
+}
+
+/** Postings are kept in memory up to this size. */
+export const CACHE_BYTES = 256 * 1024 * 1024;
+
+export function bm25Search(
+  segments: readonly Segment[],
+  parameters: Bm25Parameters,
+  cacheBytes = CACHE_BYTES,
+): Bm25Search {
+  const variant = bm25Variants.get(parameters.variant, "variant");
+  const count = sumOf(segments, ({ count: all, dead }) => all - dead.positions.length);
+  const live = sumOf(segments, ({ totalLength, dead }) => totalLength - dead.totalLength);
+  const mean = meanLength(live, count);
+  const longest = segments.reduce((most, segment) => Math.max(most, segment.longest), 0);
+  const tables = bm25Tables(parameters, mean, longest);
+  const terms = termCache(segments, cacheBytes);
+  const searched = segments.map((segment, i) => ({
+    lengths: segment.lengths,
+    dead: segment.dead.bits,
+    base: sumOf(segments.slice(0, i), (before) => before.count),
+    // Bounds were computed with the segment's own mean: passages count as shorter once the mean has grown.
+    scale: Math.max(1, mean / meanLength(segment.totalLength, segment.count)),
+  }));
+  return {
+    count,
+    best(words, k) {
+      if (k < 1) return [];
+      const top = topK(k);
+      const weighted = [...repeatsOf(words)]
+        .map(([word, repeats]) => ({ term: terms.get(word), repeats }))
+        .filter(({ term }) => term.df > 0)
+        .map(({ term, repeats }) => ({
+          term,
+          weight: repeats * variant.weight(term.df, count, parameters),
+        }))
+        .filter(({ weight }) => weight > 0)
+        .sort((x, y) => y.weight - x.weight);
+      searched.forEach((segment, i) => {
+        const found: WeightedTerm[] = [];
+        for (const { term, weight } of weighted) {
+          const postings = term.bySegment[i];
+          if (postings != null) found.push({ postings, weight });
+        }
+        if (found.length > 0) maxScore(found, segment, tables, { top, scale: segment.scale });
+      });
+      terms.trim();
+      return top.take();
+    },
+  };
+}
+
+function repeatsOf(words: readonly string[]): Map<string, number> {
+  const repeats = new Map<string, number>();
+  for (const word of words) repeats.set(word, (repeats.get(word) ?? 0) + 1);
+  return repeats;
+}
+
+interface CachedTerm {
+  /** Passages that have it, in all segments, without deleted ones. */
+  df: number;
+  bySegment: (TermPostings | null)[];
+  bytes: number;
+}
+
+interface TermCache {
+  get(term: string): CachedTerm;
+  /** Forgets the terms that were not used for longest until the cache is within its limit. */
+  trim(): void;
+}
+
+function termCache(segments: readonly Segment[], limit: number): TermCache {
+  const kept = new Map<string, CachedTerm>();
+  let total = 0;
+  const load = (word: string): CachedTerm => {
+    const term: CachedTerm = { df: 0, bySegment: [], bytes: 0 };
+    const onLoad = (bytes: number): void => {
+      term.bytes += bytes;
+      total += bytes;
+    };
+    onLoad(200);
+    term.bySegment = segments.map(({ dictionary, postings, dead }) => {
+      const entry = dictionary.find(word);
+      if (entry === null) return null;
+      term.df += entry.df - (dead.lost.get(entry.row) ?? 0);
+      return new TermPostings({ file: postings, ...entry }, onLoad);
+    });
+    return term;
+  };
+  return {
+    get(word) {
+      const found = kept.get(word);
+      if (found !== undefined) kept.delete(word);
+      const term = found ?? load(word);
+      kept.set(word, term);
+      return term;
+    },
+    trim() {
+      for (const [word, { bytes }] of kept) {
+        if (total <= limit) return;
+        kept.delete(word);
+        total -= bytes;
+      }
+    },
+  };
+}
+
+function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
+  return values.reduce((sum, value) => sum + of(value), 0);
+}

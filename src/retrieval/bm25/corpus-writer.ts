@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Passage } from "../../trajectory/task.ts";
+import { passageLine, searchedText } from "../store/passage-store.ts";
+import { passageWriter, type PassageEntries } from "../store/passage-file.ts";
+import type { Analyzer } from "../../text/analyzer.ts";
+import { type IdCollector, idCollector } from "./id-table.ts";
+import {
+  localRunWriter,
+  type PassageBatch,
+  type RunWriter,
+  workerRunWriter,
+  type WrittenRun,
+} from "./run-writers.ts";
+
+/** A corpus on disk, analysed: what a segment is made of. */
+export interface WrittenCorpus {
+  /** In order; together they hold every passage. */
+  runs: WrittenRun[];
+  passages: PassageEntries;
+  ids: IdCollector;
+  /** SHA-256 of the passages' lines. */
+  sha256: string;
+}
+
+/** How `writeCorpus` works and whom it tells. */
+export interface WriteCorpusOptions {
+  analyzer: Analyzer;
+  /** Threads that analyse; 0 does it in this one. */
+  threads: number;
+  signal: AbortSignal | undefined;
+  /** Called after every 1 000 passages. */
+  onProgress: ((passages: number) => void) | undefined;
+}
+
+/** Passages, and UTF-16 units of text, after which a run is written. */
+const RUN_PASSAGES = 1 << 17;
+const RUN_UNITS = 1 << 26;
+
+const BATCH_PASSAGES = 1000;
+
+/**
+ * Streams passages to disk and, in other threads, to runs of postings. What is held in memory does not grow with the
+ * corpus but for 12 bytes per passage: every thread has one run, and no more than another one's text waits for it.
+ *
+ * @param folder of the segment; runs are written below it and removed by `removeRuns`.
+ * @throws {DataError} PASSAGE_TOO_LONG, and what `passages` throws.
+ */
+export async function writeCorpus(
+  passages: AsyncIterable<Passage> | Iterable<Passage>,
+  folder: string,
+  { analyzer, threads, signal, onProgress }: WriteCorpusOptions,
+): Promise<WrittenCorpus> {
+  const text = passageWriter(folder);
+  const ids = idCollector();
+  const hash = createHash("sha256");
+  const runs = runQueue(analyzer, folder, threads);
+  let batch = emptyBatch();
+  const flush = async (): Promise<void> => {
+    if (batch.ids.length === 0) return;
+    const { bytes, starts } = linesOf(batch.lines);
+    hash.update(bytes);
+    text.append(bytes, starts);
+    const { ids: names, texts } = batch;
+    batch = emptyBatch();
+    await runs.add({ ids: names, texts });
+    signal?.throwIfAborted();
+    onProgress?.(ids.count);
+  };
+  try {
+    for await (const passage of passages) {
+      ids.add(passage.id);
+      batch.ids.push(passage.id);
+      batch.texts.push(searchedText(passage));
+      batch.lines.push(passageLine(passage));
+      if (batch.ids.length === BATCH_PASSAGES) await flush();
+    }
+    await flush();
+    return {
+      runs: await runs.finish(),
+      passages: text.finish(),
+      ids,
+      sha256: hash.digest("hex"),
+    };
+  } finally {
+    text.abandon();
+    await runs.close();
+  }
+}
+
+/** Removes the runs of a folder: a segment has no use for them. */
+export function removeRuns(folder: string): void {
+  rmSync(runsFolder(folder), { recursive: true, force: true });
+}
+
+function runsFolder(folder: string): string {
+  return join(folder, "runs");
+}
+
+function emptyBatch(): PassageBatch & { lines: string[] } {
+  return { ids: [], texts: [], lines: [] };
+}
+
+/** Lines with their newlines as UTF-8, and where each starts. */
+function linesOf(lines: readonly string[]): { bytes: Buffer; starts: Uint32Array } {
+  const units = lines.reduce((sum, { length }) => sum + length + 1, 0);
+  const bytes = Buffer.allocUnsafe(3 * units);
+  const starts = new Uint32Array(lines.length);
+  let at = 0;
+  lines.forEach((line, i) => {
+    starts[i] = at;
+    at += bytes.write(line, at);
+    bytes[at++] = 10;
+  });
+  return { bytes: bytes.subarray(0, at), starts };
+}
+
+interface RunQueue {
+  /** Resolves when there is room for more. */
+  add(batch: PassageBatch): Promise<void>;
+  /** All runs in order, once they are written. */
+  finish(): Promise<WrittenRun[]>;
+  close(): Promise<void>;
+}
+
+/** Gives every run to one thread, the runs in turn to all of them. */
+function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue {
+  const writers: RunWriter[] =
+    threads === 0
+      ? [localRunWriter(analyzer)]
+      : Array.from({ length: threads }, () => workerRunWriter(analyzer.name));
+  const runs: Promise<WrittenRun>[] = [];
+  let passages = 0;
+  let units = 0;
+  let waiting = 0;
+  let failure: unknown = null;
+  const writer = (): RunWriter => writers[runs.length % writers.length]!;
+  const endRun = (): void => {
+    if (passages === 0) return;
+    const run = writer().write(join(runsFolder(folder), `${runs.length}.run`));
+    // Whoever waits for the runs is told; until then nobody may be listening.
+    run.catch(() => undefined);
+    runs.push(run);
+    passages = 0;
+    units = 0;
+  };
+  const settled: (() => void)[] = [];
+  const wake = (): void => {
+    for (const resolve of settled.splice(0)) resolve();
+  };
+  return {
+    async add(batch) {
+      const size = batch.texts.reduce((sum, text) => sum + text.length, 0);
+      passages += batch.ids.length;
+      units += size;
+      waiting += size;
+      void writer()
+        .add(batch)
+        .catch((error: unknown) => (failure ??= error))
+        .finally(() => {
+          waiting -= size;
+          wake();
+        });
+      if (passages >= RUN_PASSAGES || units >= RUN_UNITS) endRun();
+      while (waiting > RUN_UNITS && failure === null) {
+        await new Promise<void>((resolve) => settled.push(resolve));
+      }
+      if (failure !== null) throw failure;
+    },
+    async finish() {
+      endRun();
+      const written = await Promise.all(runs);
+      if (failure !== null) throw failure;
+      return written;
+    },
+    async close() {
+      await Promise.all(writers.map((each) => each.close()));
+    },
+  };
+}
