@@ -118,6 +118,11 @@ function application(service: Service, fingerprint: string): FastifyInstance {
     reply.header("www-authenticate", "Bearer");
     refuse(reply, 401, "Not authenticated");
   });
+  // All replies are JSON; FastAPI names no charset.
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    reply.type("application/json");
+    done();
+  });
   // As text: whether it is JSON of the right shape is answered in FastAPI's words.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => {
@@ -166,7 +171,7 @@ async function listen(app: FastifyInstance, { host, port }: ServerOptions): Prom
 }
 
 /** Milliseconds for connections to close once the last reply is out. */
-const CLOSING_MS = 1000;
+const CLOSING_MS = 500;
 
 async function end(app: FastifyInstance, service: Service): Promise<void> {
   service.draining = true;

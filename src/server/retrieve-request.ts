@@ -47,9 +47,8 @@ export function retrieveRequestParser(
     } catch {
       return { problems: [{ type: "json_invalid", loc: ["body"], msg: "JSON decode error" }] };
     }
-    if (value === null) return { problems: [MISSING] };
     const { success, data, error } = schema.safeParse(value);
-    if (!success) return { problems: error.issues.slice(0, MAX_PROBLEMS).map(problemOf) };
+    if (!success) return { problems: problemsOf(error.issues, value) };
     const { queries, topk, return_scores: returnScores } = data;
     return { request: { queries, topk, returnScores } };
   };
@@ -86,7 +85,7 @@ function retrieveSchema(topkLimit: number) {
         const found = value === undefined ? false : truth(value);
         if (found !== null) return found;
         context.addIssue(
-          typeof value === "string" || typeof value === "number"
+          typeof value === "string" || Number.isInteger(value)
             ? wrong("bool_parsing", "Input should be a valid boolean, unable to interpret input")
             : wrong("bool_type", "Input should be a valid boolean"),
         );
@@ -133,17 +132,17 @@ function truth(value: unknown): boolean | null {
   return FALSE.has(word) ? false : null;
 }
 
-function problemOf(issue: z.core.$ZodIssue): RequestProblem {
-  const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
-  const loc = ["body", ...path];
-  if (issue.code === "custom") {
-    return { type: String(issue.params?.["type"]), loc, msg: issue.message };
-  }
-  if (path.length === 0) return NOT_AN_OBJECT;
-  if (path.length > 1) {
-    return { type: "string_type", loc, msg: "Input should be a valid string" };
-  }
-  return issue.input === undefined
-    ? { type: "missing", loc, msg: "Field required" }
-    : { type: "list_type", loc, msg: "Input should be a valid list" };
+function problemsOf(issues: readonly z.core.$ZodIssue[], body: unknown): RequestProblem[] {
+  return issues.slice(0, MAX_PROBLEMS).map((issue): RequestProblem => {
+    const path = issue.path.map((key) => (typeof key === "number" ? key : String(key)));
+    const loc = ["body", ...path];
+    if (issue.code === "custom") {
+      return { type: String(issue.params?.["type"]), loc, msg: issue.message };
+    }
+    if (path.length === 0) return NOT_AN_OBJECT;
+    if (path.length > 1) return { type: "string_type", loc, msg: "Input should be a valid string" };
+    return Object.hasOwn(body as object, "queries")
+      ? { type: "list_type", loc, msg: "Input should be a valid list" }
+      : { ...MISSING, loc };
+  });
 }

@@ -66,6 +66,7 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
     noRoom(reply, place, service);
     return false;
   }
+  const arrived = performance.now();
   const abort = new AbortController();
   const call: Call = {
     signal: abort.signal,
@@ -93,7 +94,7 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
     abort.abort(new Error("The client went away."));
     place.leave();
     const outcome = reply.raw.writableFinished ? outcomeOf(reply.statusCode) : "aborted";
-    service.stats.record(outcome, reply.elapsedTime);
+    service.stats.record(outcome, performance.now() - arrived);
     service.calls.delete(request);
     if (service.calls.size === 0) service.onEmpty();
   });
@@ -116,7 +117,7 @@ async function answer(
     const results = await search(parsed.request, call, service);
     service.stats.addQueries(results.length);
     call.restartTimer();
-    return await reply.type("application/json").send(`{"result":[${results.join(",")}]}`);
+    return await reply.send(`{"result":[${results.join(",")}]}`);
   } catch (error) {
     if (call.signal.aborted) return reply;
     if (error instanceof NoRoom) return noRoom(reply, error.refusal, service);

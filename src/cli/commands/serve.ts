@@ -84,11 +84,12 @@ async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
     announce({ server, retriever, passages, flags }, context);
     await stopped;
     const { inFlight, queued } = server.stats();
-    context.note(`Stopping: ${inFlight + queued} requests are finished first.`);
+    if (inFlight + queued > 0)
+      context.note(`Stopping: ${inFlight + queued} requests are finished first.`);
     await server.drain();
     const { requests, queries, errors, rejected } = server.stats();
     context.note(
-      `Served ${requests} requests, ${queries} queries; ${errors} failed, ${rejected} found no room.`,
+      `Served ${queries} queries in ${requests} requests; ${errors} failed, ${rejected} found no room.`,
     );
   } finally {
     await retriever.close();
