@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
-import { readApiKey } from "./api-key.ts";
 import { type HttpEnvironment, httpClient } from "./client.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
+import { modelKey } from "./model-key.ts";
 
 /** Options of everything that asks an OpenAI-compatible chat server. */
 export const chatShape = {
@@ -78,20 +78,9 @@ export function chatClient(
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): ChatClient {
-  const { baseUrl, model, apiKeyEnv, tokenLimit } = settings;
-  const key = chatKey(name, baseUrl, apiKeyEnv);
+  const { baseUrl, model, tokenLimit } = settings;
   const client = httpClient(
-    {
-      name,
-      url: baseUrl,
-      settings,
-      ...(key === null
-        ? {}
-        : {
-            headers: { authorization: `Bearer ${key.value}` },
-            keys: { [key.variable]: key.value },
-          }),
-    },
+    { name, url: baseUrl, settings, ...modelKey(name, settings) },
     environment,
   );
   return {
@@ -121,16 +110,4 @@ export function chatClient(
 
 function tokensOf(usage: { prompt_tokens: number; completion_tokens: number }) {
   return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
-}
-
-function chatKey(
-  name: string,
-  baseUrl: string,
-  variable: string | null,
-): { variable: string; value: string } | null {
-  if (variable === null) return null;
-  const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname);
-  if (local && (process.env[variable] ?? "") === "") return null;
-  const remedy = "For a server that wants none, set apiKeyEnv to null.";
-  return { variable, value: readApiKey(variable, `${name}.apiKeyEnv`, remedy) };
 }

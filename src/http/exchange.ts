@@ -51,7 +51,8 @@ export async function exchange(
     return { kind: "too-large", maxReplyBytes };
   } catch (error) {
     signal?.throwIfAborted();
-    if (ending.signal.reason === tooLate || isNodeTimeout(error)) return { kind: "timeout", timeoutMs };
+    if (ending.signal.reason === tooLate || isNodeTimeout(error))
+      return { kind: "timeout", timeoutMs };
     return { kind: "unreachable", detail: connectionProblem(error), cause: error };
   } finally {
     clearTimeout(timer);

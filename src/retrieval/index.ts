@@ -11,6 +11,11 @@ import { random } from "./controls/random.ts";
 import { recorded } from "./controls/recorded.ts";
 import { subset } from "./controls/subset.ts";
 import { withoutGold } from "./controls/without-gold.ts";
+import { llmSearch } from "./remote/llm-search.ts";
+import { opensearch } from "./remote/opensearch.ts";
+import { qdrant } from "./remote/qdrant.ts";
+import { searchR1Server } from "./remote/search-r1-server.ts";
+import { webSearch } from "./remote/web-search.ts";
 import type { Retriever } from "./retriever.ts";
 import type { RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever-part.ts";
 
@@ -29,6 +34,11 @@ export const retrievers: Registry<RetrieverPart> = registry("retriever", [
   noisy(retrieverSchema),
   recorded(retrieverSchema),
   faulty(retrieverSchema),
+  searchR1Server,
+  opensearch,
+  qdrant,
+  webSearch,
+  llmSearch,
 ]);
 
 /**

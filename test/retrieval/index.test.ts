@@ -1,10 +1,18 @@
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
 import { openRetriever, retrievers } from "../../src/retrieval/index.ts";
+import { startRetrievalServer } from "../../src/server/retrieval-server.ts";
 import { readsGold } from "../../src/retrieval/retriever.ts";
 import { retrieverContract } from "../contracts/retriever.ts";
+import { OPENSEARCH_INDEX, openSearchEngine } from "../helpers/opensearch-engine.ts";
+import {
+  embeddingsServer,
+  madeQdrant,
+  madeSerper,
+  simulatorServer,
+} from "../helpers/remote-engines.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -19,6 +27,12 @@ beforeAll(async () => {
   await buildIndex(passages, index);
 });
 
+const embeddings = await embeddingsServer();
+const encoder = { baseUrl: `${embeddings.url}/v1`, model: "words", apiKeyEnv: null };
+const served = await startRetrievalServer(buildBm25(passages), { port: 0 }, { version: "test" });
+afterAll(() => served.drain());
+process.env["AGENTRL_TEST_SERPER_KEY"] = "key";
+
 /** Options that open each retriever on the corpus above. */
 const options: Record<string, object> = {
   bm25: { index },
@@ -31,6 +45,24 @@ const options: Record<string, object> = {
   noisy: { of: "bm25", rate: 0.5, from: "corpus" },
   recorded: { of: "bm25", file: join(folder, "recording.jsonl") },
   faulty: { of: "bm25", latencyMs: 1 },
+  "search-r1-server": { url: served.url },
+  opensearch: { url: (await openSearchEngine(passages)).url, index: OPENSEARCH_INDEX },
+  qdrant: {
+    url: (await madeQdrant(passages)).url,
+    collection: "passages",
+    using: "words",
+    encoder,
+  },
+  "web-search": {
+    engine: "serper",
+    endpoint: (await madeSerper(passages)).url,
+    apiKeyEnv: "AGENTRL_TEST_SERPER_KEY",
+  },
+  "llm-search": {
+    baseUrl: `${(await simulatorServer(passages)).url}/v1`,
+    model: "simulator",
+    apiKeyEnv: null,
+  },
 };
 const openPart = (name: string) => openRetriever({ name, ...options[name] }, () => passages);
 

@@ -1,0 +1,131 @@
+import { readText, sha256 } from "../../base/files.ts";
+import { random, seedFrom } from "../../base/random.ts";
+import { scheduled, valueAt } from "../../base/schedule.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { chatClient, type ChatClient, chatShape } from "../../http/chat.ts";
+import { together } from "../../http/together.ts";
+import type { Asker, AskerPart, Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { bestFirst, remoteFingerprint } from "./remote-results.ts";
+import { simulatedDocuments } from "./simulated-documents.ts";
+import { checkTemplate, simulationPrompt } from "./simulation-prompt.ts";
+
+const NAME = "llm-search";
+
+const options = z.strictObject({
+  ...chatShape,
+  /**
+   * Probability that a search is answered with noise. ZeroSearch's curriculum:
+   * `{ schedule: exponential, base: 4, from: 0, to: 0.5 }`. Outside training the first value holds.
+   */
+  noise: scheduled(z.number().min(0).max(1)).default(0),
+  /** Of the draws between useful and noisy, and of the server's sampling. */
+  seed: z.int().min(0).default(0),
+  /** Words that a document is asked to have. */
+  words: z.int().min(1).default(30),
+  temperature: z.number().min(0).default(0.8),
+  topP: z.number().min(0).max(1).default(1),
+  /** Tokens of all documents of a search together. */
+  maxTokens: z.int().min(1).default(600),
+  /** File with another prompt: see `simulationPrompt`. */
+  template: z.string().min(1).optional(),
+});
+
+type Settings = z.output<typeof options>;
+
+/**
+ * A language model that plays the search engine: it writes k documents for a query, told to be useful or, at a rate that may
+ * rise over the run, noisy. It sees the question and the first accepted answer of the task that asks, so it is for training;
+ * measure with a real engine.
+ *
+ * Source: ZeroSearch, arXiv 2505.04588. Different here: the released code takes question and answer from the batch by the
+ * query's place among those still running, which is another sample's as soon as one has finished; here they are the
+ * asker's. The draw depends on seed, task, query, step and on how often the task has asked it in that step, not on what
+ * else runs. The prompt is in our own words.
+ */
+export const llmSearch: RetrieverPart = {
+  name: NAME,
+  summary: "A language model that writes the documents, useful or noisy: ZeroSearch's engine.",
+  readsGold: true,
+  options,
+  async create(given) {
+    const settings = parseOptions(options, given, NAME);
+    const { template: path } = settings;
+    const template = path === undefined ? null : checkTemplate(await readText(path), path);
+    const chat = chatClient(NAME, settings);
+    const count = occurrences();
+    const { template: _path, ...rest } = settings;
+    const templateSha256 = template === null ? null : sha256(template);
+    return {
+      name: NAME,
+      fingerprint: remoteFingerprint(NAME, { ...rest, templateSha256 }),
+      reads: readBy(settings),
+      async search(queries, k, { signal, askers = [] } = {}) {
+        signal?.throwIfAborted();
+        if (k < 1) return queries.map(() => []);
+        const searches = queries.map((query, i) => {
+          const asker = askers[i];
+          return { query, k, asker, stream: count(query, asker) };
+        });
+        const simulator = { chat, settings, template };
+        return together(searches, (each, stop) => simulate(simulator, each, stop), signal);
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+function readBy({ noise }: Settings): AskerPart[] {
+  return typeof noise === "number" ? ["references"] : ["progress", "references"];
+}
+
+interface Search {
+  query: string;
+  k: number;
+  asker: Asker | undefined;
+  /** Names the draw. */
+  stream: readonly (string | number)[];
+}
+
+async function simulate(
+  simulator: { chat: ChatClient; settings: Settings; template: string | null },
+  { query, k, asker, stream }: Search,
+  signal: AbortSignal,
+): Promise<Hit[]> {
+  if (query.trim() === "") return [];
+  const { chat, settings, template } = simulator;
+  const { seed, noise, words, temperature, topP, maxTokens } = settings;
+  const { step, totalSteps } = asker?.progress ?? { step: 0, totalSteps: 1 };
+  const draw = random(seed)
+    .derive(NAME, ...stream)
+    .next();
+  const useful = draw >= valueAt(noise, step, totalSteps);
+  const { question = null, references: [answer = null] = [] } = asker?.task ?? {};
+  const told = { query, question, answer, useful, documents: k, words };
+  const { text } = await chat.complete({
+    messages: [{ role: "user", content: simulationPrompt(told, template) }],
+    temperature,
+    topP,
+    maxTokens,
+    seed: seedFrom(seed, NAME, ...stream) >>> 1, // below 2³¹: servers take a signed number
+    signal,
+  });
+  return bestFirst(simulatedDocuments(text, k), k);
+}
+
+/** Tells searches of one task for one query apart by how many came before within the step; a resumed run counts the same. */
+function occurrences(): (query: string, asker: Asker | undefined) => (string | number)[] {
+  let step = -1;
+  const counts = new Map<string, number>();
+  return (query, asker) => {
+    const now = asker?.progress?.step ?? 0;
+    if (now > step) {
+      counts.clear();
+      step = now;
+    }
+    const key = JSON.stringify([asker?.task.id ?? null, query, now]);
+    const before = counts.get(key) ?? 0;
+    counts.set(key, before + 1);
+    return [asker?.task.id ?? "", query, now, before];
+  };
+}

@@ -1,0 +1,217 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import { readApiKey } from "../../http/api-key.ts";
+import { type Endpoint, type HttpClient, httpClient } from "../../http/client.ts";
+import type { Embed } from "../../http/embeddings.ts";
+import type { HttpReply } from "../../http/exchange.ts";
+import { httpShape, serverAddress } from "../../http/http-options.ts";
+import { together } from "../../http/together.ts";
+import { reciprocalRankFusion } from "../combine/reciprocal-rank-fusion.ts";
+import type { Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { searchBodies } from "./opensearch-query.ts";
+import { encoderOption, queryEncoder } from "./query-encoder.ts";
+import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
+
+const NAME = "opensearch";
+
+const options = z
+  .strictObject({
+    url: serverAddress,
+    index: z.string().min(1),
+    mode: z.enum(["bm25", "knn", "hybrid"]).default("bm25"),
+    /** Elasticsearch takes the same words for `bm25` and others for vectors. */
+    dialect: z.enum(["opensearch", "elasticsearch"]).default("opensearch"),
+    fields: z
+      .strictObject({
+        /** Null: the engine's own `_id`. */
+        id: z.string().min(1).nullable().default(null),
+        /** Null: passages have no titles. */
+        title: z.string().min(1).nullable().default("title"),
+        text: z.string().min(1).default("text"),
+        vector: z.string().min(1).default("vector"),
+      })
+      .prefault({}),
+    /** Fields that words are looked up in, each with its weight after ^: `title^2`. */
+    searchFields: z.array(z.string().min(1)).min(1).default(["title", "text"]),
+    /** How the scores of several fields become one; best_fields is the engine's own default. */
+    matchType: z.enum(["best_fields", "most_fields", "cross_fields"]).default("best_fields"),
+    /** Makes the query's vector here, by an embeddings server. */
+    encoder: encoderOption.optional(),
+    /** Makes the query's vector there: a model that the engine itself holds. */
+    modelId: z.string().min(1).optional(),
+    /** Elasticsearch only: candidates per shard of an approximate search. */
+    numCandidates: z.int().min(1).max(10_000).default(100),
+    /** Hits of each kind that `hybrid` fuses. */
+    depth: z.int().min(1).default(100),
+    /** k of reciprocal-rank fusion where it is done here. */
+    rrfK: z.number().min(0).default(60),
+    /** A pipeline on the server that fuses instead (OpenSearch: normalization or score-ranker processor). */
+    searchPipeline: z.string().min(1).nullable().default(null),
+    /** Environment variables for basic authentication. */
+    usernameEnv: z.string().min(1).nullable().default(null),
+    passwordEnv: z.string().min(1).nullable().default(null),
+    /** Environment variable that holds an Elasticsearch API key. */
+    apiKeyEnv: z.string().min(1).nullable().default(null),
+    /** Queries per request at most. */
+    batchSize: z.int().min(1).default(64),
+    ...httpShape,
+  })
+  .refine(({ mode, encoder, modelId }) => mode === "bm25" || (encoder ?? modelId) !== undefined, {
+    message: "vectors need `encoder` (an embeddings server) or `modelId` (a model in the engine)",
+    path: ["mode"],
+  })
+  .refine(({ encoder, modelId }) => encoder === undefined || modelId === undefined, {
+    message: "one of `encoder` and `modelId` makes the vector, not both",
+    path: ["modelId"],
+  })
+  .refine(({ dialect, searchPipeline }) => searchPipeline === null || dialect === "opensearch", {
+    message: "only OpenSearch has search pipelines",
+    path: ["searchPipeline"],
+  })
+  .refine(({ usernameEnv, passwordEnv }) => (usernameEnv === null) === (passwordEnv === null), {
+    message: "user name and password go together",
+    path: ["passwordEnv"],
+  });
+
+/** How to search an index, checked. */
+export type OpensearchSettings = z.output<typeof options>;
+
+/**
+ * An index of OpenSearch or Elasticsearch, by words, by vectors or by both. Without a `searchPipeline`, `hybrid` fuses here by
+ * reciprocal ranks. Shards that fail are an error, never a shorter list. The fingerprint holds the number of documents,
+ * since nothing else that both engines tell changes with the corpus.
+ */
+export const opensearch: RetrieverPart = {
+  name: NAME,
+  summary: "An OpenSearch or Elasticsearch index: BM25, nearest neighbours or both.",
+  readsGold: false,
+  options,
+  async create(given) {
+    const settings = parseOptions(options, given, NAME);
+    const client = httpClient(endpointOf(settings));
+    const path = `/${encodeURIComponent(settings.index)}`;
+    const count = await client.json({ path: `${path}/_count` }, z.object({ count: z.number() }));
+    const embed =
+      settings.encoder === undefined || settings.mode === "bm25"
+        ? null
+        : queryEncoder(NAME, settings.encoder);
+    return {
+      name: NAME,
+      fingerprint: remoteFingerprint(NAME, settings, { documents: count.value.count }),
+      async search(queries, k, { signal } = {}) {
+        signal?.throwIfAborted();
+        if (k < 1) return queries.map(() => []);
+        const engine = { client, settings, embed, path: `${path}/_msearch` };
+        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
+          searchBatch(engine, { queries: batch, k, signal: stop });
+        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+function endpointOf(settings: OpensearchSettings): Endpoint {
+  const { url, usernameEnv, passwordEnv, apiKeyEnv } = settings;
+  const endpoint = { name: NAME, url, settings };
+  if (apiKeyEnv !== null) {
+    const key = readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
+    return { ...endpoint, headers: { authorization: `ApiKey ${key}` }, keys: { [apiKeyEnv]: key } };
+  }
+  if (usernameEnv === null || passwordEnv === null) return endpoint;
+  const user = readApiKey(usernameEnv, `${NAME}.usernameEnv`);
+  const password = readApiKey(passwordEnv, `${NAME}.passwordEnv`);
+  const basic = Buffer.from(`${user}:${password}`).toString("base64");
+  return {
+    ...endpoint,
+    headers: { authorization: `Basic ${basic}` },
+    keys: { [passwordEnv]: password },
+  };
+}
+
+interface Engine {
+  client: HttpClient;
+  settings: OpensearchSettings;
+  embed: Embed | null;
+  path: string;
+}
+
+const hitSchema = z.object({
+  _id: z.string(),
+  _score: z.number().nullable(),
+  _source: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** The same copy of each shard answers every time: copies may hold deleted documents that shift scores. */
+const HEADER = JSON.stringify({ preference: "agentrl", allow_partial_search_results: false });
+
+async function searchBatch(
+  { client, settings, embed, path }: Engine,
+  { queries, k, signal }: { queries: string[]; k: number; signal: AbortSignal },
+): Promise<Hit[][]> {
+  const vectors = embed === null ? [] : await embed(queries, signal);
+  const bodies = queries.map((query, i) =>
+    searchBodies(settings, { query, k, vector: vectors[i] }),
+  );
+  const lines = bodies.flat().flatMap((body) => [HEADER, JSON.stringify(body)]);
+  const response = z.object({ hits: z.object({ hits: z.array(hitSchema) }) });
+  const { value } = await client.json(
+    {
+      path,
+      headers: { "content-type": "application/x-ndjson" },
+      body: `${lines.join("\n")}\n`,
+      idempotent: true,
+      failureIn: failedSearch,
+      signal,
+    },
+    z.object({ responses: z.array(response).length(bodies.flat().length) }),
+  );
+  const lists = value.responses.map(({ hits }) => hits.hits.map((hit) => hitOf(hit, settings)));
+  let next = 0;
+  return bodies.map(({ length }) => {
+    const found = lists.slice(next, (next += length));
+    const hits = length === 1 ? found[0]! : reciprocalRankFusion(found, { k: settings.rrfK });
+    return bestFirst(hits, k);
+  });
+}
+
+function hitOf(hit: z.output<typeof hitSchema>, { fields }: OpensearchSettings): Hit {
+  const { _id: passage, _score: score, _source: source = {} } = hit;
+  const read = (field: string, option: string): string =>
+    storedText(source, field, { option: `${NAME}.fields.${option}`, passage });
+  return {
+    id: fields.id === null ? passage : read(fields.id, "id"),
+    title: fields.title === null ? "" : read(fields.title, "title"),
+    text: read(fields.text, "text"),
+    score: score ?? 0,
+  };
+}
+
+const failedSchema = z.object({
+  responses: z.array(
+    z.object({
+      status: z.number().optional(),
+      error: z
+        .object({
+          reason: z.string().optional(),
+          root_cause: z.array(z.object({ reason: z.string().optional() })).optional(),
+        })
+        .optional(),
+    }),
+  ),
+});
+
+/** `_msearch` answers 200 whatever became of its searches: the first that failed, by its own status. */
+function failedSearch({ text }: HttpReply): { status: number; body: string } | null {
+  if (!text.includes('"error"')) return null;
+  let reply: unknown;
+  try {
+    reply = JSON.parse(text) as unknown;
+  } catch {
+    return null; // said by whoever parses the reply
+  }
+  const failed = failedSchema.safeParse(reply).data?.responses.find(({ error }) => error);
+  if (failed?.error === undefined) return null;
+  const { reason = "", root_cause: causes = [] } = failed.error;
+  return { status: failed.status ?? 500, body: causes[0]?.reason ?? reason };
+}

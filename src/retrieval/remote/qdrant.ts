@@ -1,0 +1,178 @@
+import { ConfigError } from "../../base/errors.ts";
+import { parseOptions, quote, z } from "../../base/schema.ts";
+import { readApiKey } from "../../http/api-key.ts";
+import { type HttpClient, httpClient } from "../../http/client.ts";
+import type { Embed } from "../../http/embeddings.ts";
+import { httpShape, serverAddress } from "../../http/http-options.ts";
+import { together } from "../../http/together.ts";
+import type { Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { encoderOption, queryEncoder } from "./query-encoder.ts";
+import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
+
+const NAME = "qdrant";
+
+const options = z
+  .strictObject({
+    url: serverAddress,
+    collection: z.string().min(1),
+    /** Name of the vector; absent where the collection has one without a name. */
+    using: z.string().min(1).optional(),
+    fields: z
+      .strictObject({
+        /** Null: the point's own id. */
+        id: z.string().min(1).nullable().default(null),
+        /** Null: passages have no titles. */
+        title: z.string().min(1).nullable().default("title"),
+        text: z.string().min(1).default("text"),
+      })
+      .prefault({}),
+    /** Makes the query's vector here, by an embeddings server. */
+    encoder: encoderOption.optional(),
+    /** Makes the query's vector there: a model that the server itself runs (Qdrant's inference). */
+    model: z.string().min(1).optional(),
+    /** Compares with every vector instead of searching the graph. */
+    exact: z.boolean().default(false),
+    /** Candidates of the graph search; absent: the collection's own. */
+    hnswEf: z.int().min(1).optional(),
+    /** Environment variable that holds the API key. */
+    apiKeyEnv: z.string().min(1).nullable().default(null),
+    /** Queries per request at most. */
+    batchSize: z.int().min(1).default(64),
+    ...httpShape,
+  })
+  .refine(({ encoder, model }) => (encoder === undefined) !== (model === undefined), {
+    message:
+      "a query's vector needs either `encoder` (an embeddings server) or `model` (in Qdrant)",
+    path: ["encoder"],
+  });
+
+type Settings = z.output<typeof options>;
+
+/** A collection of Qdrant (1.10 or later: the query API). Distances (Euclid, Manhattan) come out negated, so that more is better. */
+export const qdrant: RetrieverPart = {
+  name: NAME,
+  summary: "A Qdrant collection, by vectors.",
+  readsGold: false,
+  options,
+  async create(given) {
+    const settings = parseOptions(options, given, NAME);
+    const { url, apiKeyEnv, encoder } = settings;
+    const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
+    const client = httpClient({
+      name: NAME,
+      url,
+      settings,
+      ...(key === null ? {} : { headers: { "api-key": key }, keys: { [apiKeyEnv ?? ""]: key } }),
+    });
+    const collection = await openCollection(client, settings);
+    const embed = encoder === undefined ? null : queryEncoder(NAME, encoder);
+    return {
+      name: NAME,
+      fingerprint: remoteFingerprint(NAME, settings, { points: collection.points }),
+      async search(queries, k, { signal } = {}) {
+        signal?.throwIfAborted();
+        if (k < 1) return queries.map(() => []);
+        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
+          searchBatch({ client, settings, embed, collection }, { queries: batch, k, signal: stop });
+        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+interface Collection {
+  path: string;
+  points: number;
+  /** −1 where the server ranks by distance. */
+  sign: 1 | -1;
+}
+
+const vectorSchema = z.object({ size: z.number(), distance: z.string() });
+const collectionSchema = z.object({
+  result: z.object({
+    config: z.object({
+      params: z.object({
+        vectors: z.union([vectorSchema, z.record(z.string(), vectorSchema)]).nullish(),
+      }),
+    }),
+  }),
+});
+
+/**
+ * What the collection holds. The number of points is counted: the one among its facts is an estimate.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when it has no vector of that name.
+ */
+async function openCollection(client: HttpClient, settings: Settings): Promise<Collection> {
+  const path = `/collections/${encodeURIComponent(settings.collection)}`;
+  const { value } = await client.json({ path }, collectionSchema);
+  const count = await client.json(
+    { path: `${path}/points/count`, body: { exact: true }, idempotent: true },
+    z.object({ result: z.object({ count: z.number() }) }),
+  );
+  const vectors = value.result.config.params.vectors ?? {};
+  const unnamed = vectorSchema.safeParse(vectors).data;
+  const byName = unnamed === undefined ? (vectors as Record<string, { distance: string }>) : {};
+  const { using } = settings;
+  const vector = using === undefined ? unnamed : byName[using];
+  if (vector === undefined) {
+    const names = Object.keys(byName);
+    const known =
+      names.length === 0 ? "its one vector has no name" : `its vectors: ${names.join(", ")}`;
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${NAME}.using is ${quote(using)}: the collection "${settings.collection}" has no such vector; ${known}.`,
+    );
+  }
+  const sign = /^(Euclid|Manhattan)$/.test(vector.distance) ? -1 : 1;
+  return { path, points: count.value.result.count, sign };
+}
+
+const pointSchema = z.object({
+  id: z.union([z.string(), z.number()]),
+  score: z.number(),
+  payload: z.record(z.string(), z.unknown()).nullish(),
+});
+
+async function searchBatch(
+  engine: { client: HttpClient; settings: Settings; embed: Embed | null; collection: Collection },
+  { queries, k, signal }: { queries: string[]; k: number; signal: AbortSignal },
+): Promise<Hit[][]> {
+  const { client, settings, embed, collection } = engine;
+  const { fields, using, model, exact, hnswEf } = settings;
+  const vectors = embed === null ? [] : await embed(queries, signal);
+  const searches = queries.map((query, i) => {
+    const vector = vectors[i];
+    return {
+      query: vector === undefined ? { text: query, model } : Array.from(vector),
+      using,
+      limit: k,
+      params: { exact, hnsw_ef: hnswEf },
+      with_payload: [fields.id, fields.title, fields.text].filter((field) => field !== null),
+    };
+  });
+  const found = z.object({ points: z.array(pointSchema) });
+  const { value } = await client.json(
+    { path: `${collection.path}/points/query/batch`, body: { searches }, idempotent: true, signal },
+    z.object({ result: z.array(found).length(queries.length) }),
+  );
+  return value.result.map(({ points }) =>
+    bestFirst(
+      points.map((point) => hitOf(point, settings, collection.sign)),
+      k,
+    ),
+  );
+}
+
+function hitOf(point: z.output<typeof pointSchema>, { fields }: Settings, sign: 1 | -1): Hit {
+  const passage = String(point.id);
+  const read = (field: string, option: string): string =>
+    storedText(point.payload ?? {}, field, { option: `${NAME}.fields.${option}`, passage });
+  return {
+    id: fields.id === null ? passage : read(fields.id, "id"),
+    title: fields.title === null ? "" : read(fields.title, "title"),
+    text: read(fields.text, "text"),
+    score: sign * point.score,
+  };
+}

@@ -1,0 +1,120 @@
+import { sha256 } from "../../base/files.ts";
+import { ExternalError } from "../../base/errors.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { readApiKey } from "../../http/api-key.ts";
+import { type HttpClient, httpClient } from "../../http/client.ts";
+import { httpShape, serverAddress } from "../../http/http-options.ts";
+import { together } from "../../http/together.ts";
+import type { Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { batchesOf, bestFirst, remoteFingerprint } from "./remote-results.ts";
+
+const options = z.strictObject({
+  /** With or without `/retrieve` at its end. */
+  url: serverAddress,
+  /** Environment variable that holds the token of a guarded server (`agentrl serve --token-env`). */
+  apiKeyEnv: z.string().min(1).nullable().default(null),
+  /** Queries per request at most. */
+  batchSize: z.int().min(1).default(64),
+  ...httpShape,
+});
+
+const documentSchema = z.object({
+  id: z.union([z.string(), z.number()]).nullish(),
+  contents: z.string(),
+  title: z.string().nullish(),
+  text: z.string().nullish(),
+});
+type Document = z.output<typeof documentSchema>;
+
+const itemSchema = z.union([
+  z.object({ document: documentSchema, score: z.number().nullish() }),
+  documentSchema.transform((document) => ({ document, score: null })),
+]);
+
+const FINGERPRINT = "x-index-fingerprint";
+
+/**
+ * A client of Search-R1's retrieval server and of those that copy it, `agentrl serve` among them. Scores are asked for
+ * always, since the reference server fails without; a server that gives none has its hits scored 1 / rank.
+ */
+export const searchR1Server: RetrieverPart = {
+  name: "search-r1-server",
+  summary: "A server that speaks Search-R1's POST /retrieve, `agentrl serve` among them.",
+  readsGold: false,
+  options,
+  async create(given) {
+    const settings = parseOptions(options, given, "search-r1-server");
+    const url = settings.url.replace(/\/retrieve\/?$/, "");
+    const client = clientOf({ ...settings, url });
+    const served = await servedFingerprint(client);
+    return {
+      name: "search-r1-server",
+      fingerprint: served ?? remoteFingerprint("search-r1-server", { url }),
+      async search(queries, k, { signal } = {}) {
+        signal?.throwIfAborted();
+        if (k < 1) return queries.map(() => []);
+        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
+          retrieve(client, { queries: batch, k, served, signal: stop });
+        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+function clientOf(settings: z.output<typeof options>): HttpClient {
+  const { url, apiKeyEnv } = settings;
+  const endpoint = { name: "search-r1-server", url, settings };
+  if (apiKeyEnv === null) return httpClient(endpoint);
+  const key = readApiKey(apiKeyEnv, "search-r1-server.apiKeyEnv");
+  const headers = { authorization: `Bearer ${key}` };
+  return httpClient({ ...endpoint, headers, keys: { [apiKeyEnv]: key } });
+}
+
+/** What the server says of its index; null from the reference server, which has no /health. Fails when nobody answers. */
+async function servedFingerprint(client: HttpClient): Promise<string | null> {
+  const { headers } = await client.request({ path: "/health", accepts: [404, 405] });
+  return headers.get(FINGERPRINT);
+}
+
+async function retrieve(
+  client: HttpClient,
+  asked: { queries: string[]; k: number; served: string | null; signal: AbortSignal },
+): Promise<Hit[][]> {
+  const { queries, k, served, signal } = asked;
+  const { value, headers } = await client.json(
+    {
+      path: "/retrieve",
+      body: { queries, topk: k, return_scores: true },
+      idempotent: true,
+      signal,
+    },
+    z.object({ result: z.array(z.array(itemSchema)).length(queries.length) }),
+  );
+  const now = headers.get(FINGERPRINT);
+  if (served !== null && now !== null && now !== served) {
+    throw new ExternalError(
+      "SERVER_INDEX_CHANGED",
+      `search-r1-server: the server's index was ${served} when the run began and is ${now}: results before and after do not belong together. Serve the old index again, or start a new run.`,
+    );
+  }
+  return value.result.map((items) =>
+    bestFirst(
+      items.map(({ document, score }, rank) => hitOf(document, score ?? 1 / (rank + 1))),
+      k,
+    ),
+  );
+}
+
+/**
+ * The title is line 1 of `contents` in double quotes, the text the rest; a server that sends both as keys of their own is
+ * believed. Without an id, the hash of `contents` is one.
+ */
+function hitOf({ id, contents, title, text }: Document, score: number): Hit {
+  const key = id == null ? `sha256-${sha256(contents).slice(0, 16)}` : String(id);
+  if (typeof title === "string" && typeof text === "string") return { id: key, title, text, score };
+  const [, quoted, rest] = /^"(.*)"[ \t\r]*(?:\n([\s\S]*))?$/.exec(contents) ?? [];
+  if (quoted === undefined) return { id: key, title: title ?? "", text: contents, score };
+  return { id: key, title: quoted, text: rest ?? "", score };
+}

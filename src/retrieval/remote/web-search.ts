@@ -1,0 +1,134 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import { readApiKey } from "../../http/api-key.ts";
+import { type HttpClient, httpClient } from "../../http/client.ts";
+import { httpShape, serverAddress } from "../../http/http-options.ts";
+import { together } from "../../http/together.ts";
+import type { Hit } from "../retriever.ts";
+import type { RetrieverPart } from "../retriever-part.ts";
+import { bestFirst, remoteFingerprint } from "./remote-results.ts";
+import { bing } from "./web/bing.ts";
+import { brave } from "./web/brave.ts";
+import { google } from "./web/google.ts";
+import { serper } from "./web/serper.ts";
+import type { WebEngine, WebResult } from "./web/web-engine.ts";
+
+const NAME = "web-search";
+
+const engines = { google, bing, brave, serper } as const satisfies Record<string, WebEngine>;
+
+const domain = z.string().regex(/^[^\s/:]+\.[^\s/:]+$/, "expected a domain, as in example.org");
+
+const options = z
+  .strictObject({
+    engine: z.enum(["google", "bing", "brave", "serper"]),
+    /** Another address that speaks the engine's words. */
+    endpoint: serverAddress.optional(),
+    /** Environment variable that holds the key; absent: the engine's usual one. */
+    apiKeyEnv: z.string().min(1).optional(),
+    /** Google only: the id of the Programmable Search Engine (`cx`). */
+    engineId: z.string().min(1).optional(),
+    /** ISO 3166-1, two letters. */
+    country: z.string().length(2).toLowerCase().optional(),
+    /** ISO 639-1, two letters. */
+    language: z.string().length(2).toLowerCase().optional(),
+    /** Asks for pages of this domain only. */
+    site: domain.optional(),
+    /** Pages of these domains, and of domains below them, are dropped: where a benchmark's answers stand, say. */
+    blocked: z.array(domain).default([]),
+    ...httpShape,
+  })
+  .refine(({ engine, engineId }) => engine !== "google" || engineId !== undefined, {
+    message: "google searches by an engine of yours: give its id",
+    path: ["engineId"],
+  });
+
+type Settings = z.output<typeof options>;
+
+/**
+ * The web, through a commercial engine: title, snippet and address of each result, the address as id, scored 1 / place.
+ * A query costs as many requests as k needs pages, and no more where blocked results leave fewer than k. An empty query is
+ * not asked. Results change from day to day: the fingerprint names the engine, not what it found; `recorded` keeps that.
+ */
+export const webSearch: RetrieverPart = {
+  name: NAME,
+  summary: "The web by a commercial engine (Google, Bing, Brave, Serper): titles and snippets.",
+  readsGold: false,
+  options,
+  // eslint-disable-next-line @typescript-eslint/require-await -- a missing key must reject, not throw
+  async create(given) {
+    const settings = parseOptions(options, given, NAME);
+    const engine: WebEngine = engines[settings.engine];
+    const variable = settings.apiKeyEnv ?? engine.keyVariable;
+    const key = readApiKey(variable, `${NAME}.apiKeyEnv`);
+    const url = settings.endpoint ?? engine.endpoint;
+    const client = httpClient({
+      name: `${NAME}, ${settings.engine}`,
+      url,
+      settings,
+      keys: { [variable]: key },
+    });
+    const search = { client, settings, engine, key };
+    return {
+      name: NAME,
+      fingerprint: remoteFingerprint(NAME, { ...settings, endpoint: url }),
+      async search(queries, k, { signal } = {}) {
+        signal?.throwIfAborted();
+        return together(
+          queries,
+          (query, stop) => webHits(search, { query, k, signal: stop }),
+          signal,
+        );
+      },
+      close: () => Promise.resolve(),
+    };
+  },
+};
+
+interface WebSearch {
+  client: HttpClient;
+  settings: Settings;
+  engine: WebEngine;
+  key: string;
+}
+
+async function webHits(
+  { client, settings, engine, key }: WebSearch,
+  { query, k, signal }: { query: string; k: number; signal: AbortSignal },
+): Promise<Hit[]> {
+  const { site, country, language, engineId, blocked } = settings;
+  const words = query.trim();
+  if (words === "") return [];
+  const asked = site === undefined ? words : `${words} site:${site}`;
+  const wanted = Math.min(k, engine.maxResults);
+  const hits: Hit[] = [];
+  for (let offset = 0; offset < wanted; offset += engine.pageSize) {
+    const count = Math.min(wanted - offset, engine.pageSize);
+    const page = { query: asked, offset, count, country, language, engineId };
+    const request = { ...engine.request(page, key), idempotent: true, signal };
+    const { value: results } = await client.json(request, pageSchema(engine));
+    results.forEach(({ title, url, snippet }, i) => {
+      if (isBlocked(url, blocked)) return;
+      hits.push({ id: url, title, text: snippet, score: 1 / (offset + i + 1) });
+    });
+    if (results.length < count) break;
+  }
+  return bestFirst(hits, k);
+}
+
+function pageSchema(engine: WebEngine): z.ZodType<WebResult[]> {
+  return z.unknown().transform((reply, context) => {
+    const results = engine.results(reply);
+    if (results !== null) return results;
+    context.addIssue({ code: "custom", message: "no results page of this engine" });
+    return z.NEVER;
+  });
+}
+
+function isBlocked(url: string, blocked: readonly string[]): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  return blocked.some((name) => {
+    const lower = name.toLowerCase();
+    return hostname === lower || hostname.endsWith(`.${lower}`);
+  });
+}
