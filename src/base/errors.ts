@@ -13,6 +13,10 @@ export const ERROR_CODES = {
   DATA_EMPTY: "A data file holds no records.",
   DATA_ID_TWICE: "Two records of a data file share an id.",
   DATA_LAYOUT_UNKNOWN: "A data file's first record is of no layout that can be read.",
+  ENCODER_BAD: "A folder or name that should be an embedding or reranking model is none.",
+  ENCODER_LIBRARY_MISSING:
+    "@huggingface/transformers, which runs embedding and reranking models, is not installed.",
+  ENCODER_UNAVAILABLE: "A model is not here and the hub that has it cannot be reached.",
   ENGINE_NO_ROLE: "Log-probabilities were asked of a role under which no weights are kept.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",

@@ -1,0 +1,182 @@
+import { access, mkdir, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import { type ModelLibrary, modelLibrary } from "./model-library.ts";
+
+/** How a model's numbers are stored: the ending of its file's name in `onnx/`. In this order when nothing is asked for. */
+const SUFFIXES = {
+  fp32: "",
+  fp16: "_fp16",
+  q8: "_quantized",
+  int8: "_int8",
+  uint8: "_uint8",
+  q4: "_q4",
+  q4f16: "_q4f16",
+  bnb4: "_bnb4",
+} as const;
+
+export const MODEL_DTYPES = Object.keys(SUFFIXES) as [ModelDtype, ...ModelDtype[]];
+export type ModelDtype = keyof typeof SUFFIXES;
+
+/** A model that was found, in a folder or the library's cache. */
+export interface ModelFiles {
+  /** What the library is asked for: an absolute folder or a hub name. */
+  source: string;
+  local: boolean;
+  /** Where its files are (the cache's folder for a hub name). */
+  folder: string;
+  dtype: ModelDtype;
+  library: ModelLibrary;
+}
+
+/**
+ * Finds a model in Hugging Face layout (config.json, tokenizer.json, onnx/model*.onnx).
+ *
+ * @param model a folder; or else a name on the hub, such as `Xenova/e5-base-v2`, which the library downloads once.
+ * @throws {ExternalError} ENCODER_LIBRARY_MISSING; ENCODER_UNAVAILABLE when the hub cannot be reached.
+ * @throws {DataError} ENCODER_BAD for a folder without what a model needs, or a name that is neither.
+ */
+export async function findModel(model: string, dtype?: ModelDtype): Promise<ModelFiles> {
+  const library = await modelLibrary();
+  if (await isFolder(model)) {
+    const folder = resolve(model);
+    return {
+      source: folder,
+      local: true,
+      folder,
+      dtype: await presentDtype(folder, dtype),
+      library,
+    };
+  }
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith(".")) {
+    throw new DataError(
+      "ENCODER_BAD",
+      `${model}: is no folder, and no name of a model on the hub (owner/name). Give a folder with config.json, tokenizer.json and onnx/model.onnx.`,
+    );
+  }
+  const folder = join(library.env.cacheDir ?? "", model);
+  await fetchLayout(library, model, folder);
+  return { source: model, local: false, folder, dtype: dtype ?? "fp32", library };
+}
+
+/** What the library is told when it loads a part of the model. */
+export function loadOptions({ local, dtype }: ModelFiles, threads: number): object {
+  return {
+    dtype,
+    local_files_only: local,
+    session_options: { intraOpNumThreads: threads, interOpNumThreads: 1, logSeverityLevel: 3 },
+  };
+}
+
+/** Name of the model's graph. */
+export function graphFile({ dtype }: Pick<ModelFiles, "dtype">): string {
+  return join("onnx", `model${SUFFIXES[dtype]}.onnx`);
+}
+
+/** A hash of what decides a model's output: graph, weights beside it, tokenizer, configuration. */
+export async function modelHash(files: ModelFiles): Promise<string> {
+  const graph = graphFile(files);
+  const parts: string[] = [];
+  for (const name of [graph, `${graph}_data`, "tokenizer.json", "config.json"]) {
+    const path = join(files.folder, name);
+    if (await exists(path)) parts.push(await sha256File(path));
+  }
+  return sha256(parts.join());
+}
+
+/** A JSON file of the model, or undefined where it has none. @throws {DataError} FILE_NOT_JSON */
+export async function modelJson(
+  { folder }: Pick<ModelFiles, "folder">,
+  name: string,
+): Promise<unknown> {
+  const path = join(folder, name);
+  return (await exists(path)) ? readJson(path) : undefined;
+}
+
+/** What loading or running the model said, as our error. */
+export function modelFailure({ source, local }: ModelFiles, error: unknown): Error {
+  const said = errorMessage(error).split("\n")[0]!;
+  if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error))) {
+    return new DataError(
+      "ENCODER_BAD",
+      `${source}: cannot be loaded as a model (${said}). It needs config.json, tokenizer.json and onnx/model.onnx, as \`optimum-cli export onnx\` writes them.`,
+      { cause: error },
+    );
+  }
+  return unreachable(source, error);
+}
+
+function unreachable(source: string, error: unknown): ExternalError {
+  return new ExternalError(
+    "ENCODER_UNAVAILABLE",
+    `${source}: is no folder here, and the hub could not be reached (${deepMessage(error)}). Give a folder that holds the model, or set HF_ENDPOINT to a mirror.`,
+    { cause: error },
+  );
+}
+
+function deepMessage(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined
+    ? errorMessage(error)
+    : `${errorMessage(error)}: ${errorMessage(cause)}`;
+}
+
+async function presentDtype(folder: string, asked?: ModelDtype): Promise<ModelDtype> {
+  for (const dtype of asked === undefined ? MODEL_DTYPES : [asked]) {
+    if (await exists(join(folder, graphFile({ dtype })))) return dtype;
+  }
+  const wanted = asked === undefined ? "onnx/model.onnx" : graphFile({ dtype: asked });
+  throw new DataError(
+    "ENCODER_BAD",
+    `${folder}: has no ${wanted}. Export the model to ONNX (\`optimum-cli export onnx\`), or choose a dtype whose file is there.`,
+  );
+}
+
+/** Files by which sentence-transformers tells pooling, length and prompts; the library does not fetch them. */
+const LAYOUT_FILES = [
+  "modules.json",
+  "1_Pooling/config.json",
+  "sentence_bert_config.json",
+  "config_sentence_transformers.json",
+];
+
+/** Puts them into the library's cache, once; an empty object stands for a file that the hub does not have. */
+async function fetchLayout(library: ModelLibrary, model: string, folder: string): Promise<void> {
+  for (const name of LAYOUT_FILES) {
+    const path = join(folder, name);
+    if (await exists(path)) continue;
+    const url = `${library.env.remoteHost}${model}/resolve/main/${name}`;
+    const response = await fetch(url).catch((error: unknown) => {
+      throw unreachable(model, error);
+    });
+    if (!response.ok && response.status !== 404) {
+      // The hub answers 401 for a model that does not exist.
+      throw unreachable(model, new Error(`${url} answers ${response.status}`));
+    }
+    await mkdir(dirname(path), { recursive: true });
+    await writeFileAtomic(path, response.ok ? await response.text() : "{}\n");
+  }
+}
+
+/** Whether a model is of the E5 family, whose texts carry prefixes. */
+export function isE5({ source }: ModelFiles, config: unknown): boolean {
+  const { _name_or_path: origin = "" } = (config ?? {}) as { _name_or_path?: unknown };
+  return [basename(source), String(origin)].some((name) =>
+    /(^|[^a-z0-9])e5([^a-z0-9]|$)/i.test(name),
+  );
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
