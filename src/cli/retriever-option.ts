@@ -88,6 +88,7 @@ async function openYaml(text: string, corpus: string | undefined): Promise<Retri
   } catch (error) {
     // Parts name their own keys; which flag they stand in is known here.
     if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError(error.code, `--retriever: ${error.message}`, { cause: error });
+    const flags = corpus === undefined ? "--retriever (without --corpus)" : "--retriever";
+    throw new ConfigError(error.code, `${flags}: ${error.message}`, { cause: error });
   }
 }

@@ -141,6 +141,14 @@ describe("agentrl eval retrieval", () => {
     });
   });
 
+  it("says that a retriever which reads gold is a control", async () => {
+    const oracle = ["--questions", "./questions.jsonl", "--retriever", "oracle"];
+    const asked = [...oracle, "--metrics", "support@2"];
+    expect((await run(...asked)).stdout).toContain("a control, not a result");
+    const { stdout } = await run(...asked, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ metrics: { "support@2": 1 }, readsGold: true });
+  });
+
   it("writes a run that scores as the search did", async () => {
     const searched = await evalRetrieval("--qrels", "./qrels.tsv", "--run-out", "./out.run");
     expect(searched.status).toBe(0);

@@ -49,7 +49,7 @@ describe("--index and --retriever", () => {
       "b",
     ]);
     await expect(found("--retriever", "bm25")).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", /^--retriever: .*--corpus/),
+      errorWith("RECIPE_BAD_VALUE", /^--retriever \(without --corpus\): bm25/),
     );
   });
 

@@ -29,6 +29,7 @@ import {
   type EvalRetrievalFlags,
   metricsOf,
 } from "../eval-retrieval-flags.ts";
+import { READS_GOLD } from "../evaluation-text.ts";
 import { jsonOption, seedOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -45,6 +46,8 @@ interface Measured {
   run: RetrievalRun;
   /** Name of the run in files and tables. */
   name: string;
+  /** Whether what was searched looked at the judgements: a control, no result. A run file does not tell. */
+  readsGold: boolean;
 }
 
 /** Adds `retrieval` to `agentrl eval`: how well a retriever finds what was judged relevant. */
@@ -88,19 +91,25 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
 async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Promise<void> {
   checkMeasured(flags);
   checkTestSet(flags);
+  const { seed = 0 } = flags;
   const metrics = metricsOf(flags);
   const names = metrics.map(({ name }) => name);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
   const set = await setOf(flags);
   const judged = judgedQueries(set.queries, set.qrels);
   if (judged.length === 0) throw unmatched(set);
-  const measured = await measure(flags, { ...set, queries: judged }, metrics, context);
-  if (flags.runOut !== undefined) await writeRun(flags.runOut, measured.run, measured.name);
-  const comparison = await compare(flags, { ...set, queries: judged }, metrics, measured);
+  const judgedSet = { ...set, queries: judged };
+  const other = await otherScores(flags, judgedSet, metrics);
+  const measured = await measure(flags, judgedSet, metrics, context);
+  const comparison =
+    other === null
+      ? null
+      : compareRetrieval(measured.scores.perQuery, other.perQuery, names, { seed });
   print(flags, measured, comparison, context);
+  if (flags.runOut !== undefined) await writeRun(flags.runOut, measured.run, measured.name);
   const skipped = set.queries.length - judged.length;
   if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
-  for (const note of notesOn(measured, { ...set, queries: judged })) context.note(note);
+  for (const note of notesOn(measured, judgedSet)) context.note(note);
   requireScores(requirements, measured.scores.metrics);
 }
 
@@ -123,6 +132,7 @@ async function measure(
       scores: scoreRun(run, set.queries, set.qrels, { metrics, seed }),
       run,
       name: flags.run,
+      readsGold: false,
     };
   }
   const corpus = flags.retriever === undefined ? {} : { corpus: set.corpus };
@@ -137,29 +147,22 @@ async function measure(
         progress.update(done);
       },
     });
-    if (readsGold(retriever)) {
-      context.note("The retriever looks at the gold passages or answers: a control, not a result.");
-    }
-    return { scores, run, name: retriever.name };
+    return { scores, run, name: retriever.name, readsGold: readsGold(retriever) };
   } finally {
     progress.stop();
     await retriever.close();
   }
 }
 
-async function compare(
-  { compare: path, seed = 0 }: EvalRetrievalFlags,
+/** Scores of the run of --compare: asked before the search, so that a typing error costs nothing. */
+async function otherScores(
+  { compare: path }: EvalRetrievalFlags,
   set: RetrievalSet,
   metrics: readonly RetrievalMetric[],
-  { scores }: Measured,
-): Promise<MetricComparison[] | null> {
+): Promise<RetrievalScores | null> {
   if (path === undefined) return null;
-  const other = scoreRun(await matchingRun(path, "--compare", set), set.queries, set.qrels, {
-    metrics,
-    seed,
-  });
-  const names = metrics.map(({ name }) => name);
-  return compareRetrieval(scores.perQuery, other.perQuery, names, { seed });
+  const run = await matchingRun(path, "--compare", set);
+  return scoreRun(run, set.queries, set.qrels, { metrics });
 }
 
 /** @throws {DataError} RUN_UNMATCHED when it ranks none of the queries. */
@@ -174,7 +177,7 @@ async function matchingRun(path: string, flag: string, set: RetrievalSet): Promi
 
 function print(
   flags: EvalRetrievalFlags,
-  { scores, name }: Measured,
+  { scores, name, readsGold: control }: Measured,
   comparison: MetricComparison[] | null,
   context: CliContext,
 ): void {
@@ -184,11 +187,11 @@ function print(
     const compared =
       comparison === null ? {} : { compare: { with: flags.compare, metrics: comparison } };
     const detail = flags.perQuery === true ? { perQuery } : {};
-    context.out(
-      JSON.stringify({ n, metrics, intervals, ...hops, ...compared, fingerprint, ...detail }),
-    );
+    const about = { ...hops, ...compared, ...(control ? { readsGold: true } : {}), fingerprint };
+    context.out(JSON.stringify({ n, metrics, intervals, ...about, ...detail }));
   } else {
     context.out(scoresText(name, scores));
+    if (control) context.out(READS_GOLD);
     if (comparison !== null) context.out(`\n${comparisonText(flags.compare ?? "", comparison)}`);
   }
 }
