@@ -4,7 +4,7 @@ import type { RetrieverContext, RetrieverSettings } from "./retriever-part.ts";
 
 /**
  * The fingerprint of a retriever made from options and other retrievers: another one for any other value inside.
- * @param options checked, defaults filled in; as JSON.
+ * @param options checked, defaults filled in, keys always in the same order; as JSON.
  */
 export function derivedFingerprint(
   name: string,

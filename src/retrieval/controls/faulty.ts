@@ -20,8 +20,8 @@ const rate = z.number().min(0).max(1).default(0);
 
 /**
  * Another retriever that fails on purpose: queries are answered late, with an error, with nothing, or never. What happens is
- * drawn by seed, query and how often that query was asked before, so that trying again can help. When one query of a search
- * fails, the search fails.
+ * drawn by seed, query and how often that query was asked before, so that trying again can help; which of several rollouts
+ * that ask one query at a time gets which draw is up to their timing. When one query of a search fails, the search fails.
  *
  * A hang ends when the search's signal aborts or the retriever is closed.
  */

@@ -43,14 +43,13 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
     readsGold: false,
     options,
     async create(given, context) {
-      const { of, ...settings } = parseOptions(options, given, "noisy");
-      const { rate, per, from, seed, window = 100 } = settings;
+      const { of, rate, per, from, seed, window = 100 } = parseOptions(options, given, "noisy");
       const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
       const clean = await context.open(of);
       const made = [clean, ...(corpus === undefined ? [] : [corpus])];
       return {
         name: "noisy",
-        fingerprint: derivedFingerprint("noisy", { ...settings, window }, made),
+        fingerprint: derivedFingerprint("noisy", { rate, per, from, seed, window }, made),
         ...joinedReads([clean], typeof rate === "number" ? [] : ["progress"]),
         search: async (queries, k, asked = {}) => {
           const found = await clean.search(queries, k + (corpus === undefined ? window : 0), asked);

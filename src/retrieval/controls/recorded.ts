@@ -45,7 +45,7 @@ export function recorded(inner: InnerRetriever): RetrieverPart {
     summary: "Another retriever's searches kept in a file, or answered from it.",
     readsGold: false,
     options,
-    create: (given, context) => {
+    create: async (given, context) => {
       const { file, mode, of, fingerprint } = parseOptions(options, given, "recorded");
       if (of === undefined) return replay(file, fingerprint);
       return record(file, { of, context, askAgain: mode === "record" });

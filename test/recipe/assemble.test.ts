@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import type { Dataset } from "../../src/data/datasets.ts";
+import { environmentOver, retrieverOver } from "../../src/recipe/assemble.ts";
+import { settingsSchema } from "../../src/recipe/settings-schema.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { passagesOf } from "../helpers/listed-retriever.ts";
+import { task } from "../helpers/search-world.ts";
+
+const dataset = (supportingPassages?: string[]): Dataset => ({
+  name: "letters",
+  fingerprint: "letters",
+  tasks: () =>
+    Promise.resolve([
+      { ...task, annotations: supportingPassages === undefined ? {} : { supportingPassages } },
+    ]),
+  passages: () => passagesOf("a", "b"),
+});
+
+describe("retrieverOver", () => {
+  it("opens the evaluation's own retriever for evaluation, and the recipe's where it has none", async () => {
+    const own = settingsSchema.parse({ retriever: "random", evaluation: { retriever: "none" } });
+    expect((await retrieverOver(dataset(), own, "training")).name).toBe("random");
+    expect((await retrieverOver(dataset(), own, "evaluation")).name).toBe("none");
+    const shared = settingsSchema.parse({ retriever: "random" });
+    expect((await retrieverOver(dataset(), shared, "evaluation")).name).toBe("random");
+  });
+
+  it("finds nothing for a strategy that never searches", async () => {
+    const settings = settingsSchema.parse({
+      ...{ retriever: "random", strategy: "direct" },
+    });
+    expect((await retrieverOver(dataset(), settings, "training")).name).toBe("none");
+    expect((await retrieverOver(dataset(), settings, "evaluation")).name).toBe("random");
+  });
+
+  it("refuses one that looks at gold passages where no question names any", async () => {
+    const trained = settingsSchema.parse({ retriever: "oracle" });
+    await expect(retrieverOver(dataset(), trained, "training")).rejects.toThrow(
+      errorWith(
+        "RECIPE_BAD_VALUE",
+        'retriever is "oracle", which looks at gold passages; no question of letters',
+      ),
+    );
+    await expect(retrieverOver(dataset([]), trained, "training")).rejects.toThrow("letters");
+    const measured = settingsSchema.parse({
+      evaluation: { retriever: { name: "noisy", of: "oracle", rate: 0.5 } },
+    });
+    await expect(retrieverOver(dataset(), measured, "evaluation")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", 'evaluation.retriever is "noisy"'),
+    );
+    const opened = await retrieverOver(dataset(["b"]), trained, "training");
+    expect(opened.name).toBe("oracle");
+  });
+});
+
+describe("environmentOver", () => {
+  it("says whether what is measured there looks at gold", async () => {
+    for (const [retriever, readsGold] of [
+      ["random", false],
+      [{ name: "noisy", of: "random", rate: { schedule: "linear", from: 0, to: 1 } }, false],
+      [{ name: "noisy", of: "oracle", rate: 0.5 }, true],
+      [{ name: "without-gold", of: "random" }, true],
+    ] as const) {
+      const settings = settingsSchema.parse({ retriever });
+      const opened = await retrieverOver(dataset(["b"]), settings, "training");
+      expect(environmentOver(opened, settings).readsGold).toBe(readsGold);
+    }
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { withoutGold } from "../../../src/retrieval/controls/without-gold.ts";
+import { retrieverSchema } from "../../../src/retrieval/index.ts";
+import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
+import { task } from "../../helpers/search-world.ts";
+
+const open = () =>
+  withoutGold(retrieverSchema).create({ of: "none" }, contextOf([listed("abcde".split(""))]));
+const asker = (...supportingPassages: string[]) => {
+  return { task: { ...task, annotations: { supportingPassages } } };
+};
+
+describe("without-gold", () => {
+  it("leaves out each asker's gold passages and lets later hits move up", async () => {
+    const retriever = await open();
+    const askers = [asker("a", "c"), asker(), asker("e", "elsewhere")];
+    const found = await retriever.search(["x", "y", "z"], 3, { askers });
+    expect(found.map(shown)).toEqual([
+      ["b 4", "d 2", "e 1"],
+      ["a 5", "b 4", "c 3"],
+      ["a 5", "b 4", "c 3"],
+    ]);
+  });
+
+  it("leaves nothing out without an asker", async () => {
+    expect(shown((await (await open()).search(["x"], 2))[0])).toEqual(["a 5", "b 4"]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { Asker, Retriever } from "../../src/retrieval/retriever.ts";
+import { strategies } from "../../src/rollout/strategies.ts";
+import { algorithms } from "../../src/train/index.ts";
+import { trainOnPolicy, type OnPolicyOptions } from "../../src/train/on-policy.ts";
+import { listed } from "../helpers/listed-retriever.ts";
+import { GREEDY } from "../../src/rollout/sampling.ts";
+import { replay, rolloutOptions, searchEnvironment, task } from "../helpers/search-world.ts";
+
+const MESSAGES = ["<search>rain</search>", "<answer>Oslo</answer>"];
+const askersOf = ({ asked }: ReturnType<typeof listed>): (readonly Asker[] | undefined)[] =>
+  asked.map(({ options }) => options.askers);
+
+describe("a search of a rollout", () => {
+  const run = (name: string, retriever: Retriever, progress?: Asker["progress"]) =>
+    strategies.get(name, "test").run(
+      rolloutOptions({
+        policy: replay(MESSAGES),
+        environment: searchEnvironment({}, retriever),
+        ...(progress && { progress }),
+      }),
+    );
+
+  it("tells the retriever whose question it is and how far the run is", async () => {
+    const progress = { step: 3, totalSteps: 10 };
+    for (const name of ["agent", "rag"]) {
+      const retriever = listed(["a"]);
+      await run(name, retriever, progress);
+      expect(askersOf(retriever)).toEqual([[{ task, progress }]]);
+    }
+  });
+
+  it("tells of no progress outside training", async () => {
+    for (const name of ["agent", "rag"]) {
+      const retriever = listed(["a"]);
+      await run(name, retriever);
+      expect(askersOf(retriever)).toEqual([[{ task }]]);
+    }
+  });
+});
+
+describe("training", () => {
+  it("counts its steps from 0 for the searches of its rollouts, also when it goes on", async () => {
+    const retriever = listed(["a"]);
+    const algorithm = algorithms.get("grpo", "test");
+    const given = { steps: 3, promptsPerStep: 1, groupSize: 2, zeroVarianceGroups: "skip" };
+    await trainOnPolicy({
+      algorithm,
+      options: algorithm.options.parse(given) as unknown as OnPolicyOptions,
+      // Nothing is learnt from groups of equal rewards, so it is not asked for anything.
+      engine: {} as Engine,
+      policy: replay(MESSAGES),
+      environment: searchEnvironment({}, retriever),
+      ...{ strategy: "agent", tasks: [task], sampling: GREEDY, seed: 1, firstStep: 1 },
+      rewards: [{ name: "exact-match", weight: 1, options: {} }],
+      signal: new AbortController().signal,
+      onStep: () => Promise.resolve(),
+    });
+    const steps = askersOf(retriever).map((askers) => askers?.[0]?.progress);
+    expect(steps).toEqual([1, 1, 2, 2].map((step) => ({ step, totalSteps: 3 })));
+  });
+});
