@@ -62,7 +62,7 @@ export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags
  * Opens an index folder of any kind.
  * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT.
  */
-export async function openIndexFolder(folder: string): Promise<Retriever> {
+async function openIndexFolder(folder: string): Promise<Retriever> {
   const { openIndex } = await import("../retrieval/bm25/open-index.ts");
   return openIndex(folder);
 }

@@ -120,23 +120,9 @@ export function retrievalMetric(name: string, where: string): RetrievalMetric {
 }
 
 /**
- * A ranking beside its judgements.
+ * The metrics of one ranking by name.
  * @param ids retrieved passages, best first.
  * @param relevances at least one above 0; a negative one counts as 0.
- */
-export function judgedRanking(
-  ids: readonly string[],
-  relevances: ReadonlyMap<string, number>,
-): JudgedRanking {
-  return {
-    gains: ids.map((id) => Math.max(0, relevances.get(id) ?? 0)),
-    ideal: [...relevances.values()].filter((gain) => gain > 0).sort((a, b) => b - a),
-  };
-}
-
-/**
- * The metrics of one ranking by name.
- * @param ids and `relevances` as in `judgedRanking`.
  * @example rankingMetrics(["x", "y"], new Map([["y", 1]]), [retrievalMetric("ndcg@10", "")]) // 1 / log2(3) = .6309
  */
 export function rankingMetrics(
@@ -146,6 +132,16 @@ export function rankingMetrics(
 ): Record<string, number> {
   const ranking = judgedRanking(ids, relevances);
   return Object.fromEntries(metrics.map((metric) => [metric.name, metric.of(ranking)]));
+}
+
+function judgedRanking(
+  ids: readonly string[],
+  relevances: ReadonlyMap<string, number>,
+): JudgedRanking {
+  return {
+    gains: ids.map((id) => Math.max(0, relevances.get(id) ?? 0)),
+    ideal: [...relevances.values()].filter((gain) => gain > 0).sort((a, b) => b - a),
+  };
 }
 
 function found({ gains }: JudgedRanking, k: number): number {
