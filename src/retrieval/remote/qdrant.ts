@@ -85,8 +85,8 @@ export const qdrant: RetrieverPart = {
 interface Collection {
   path: string;
   points: number;
-  /** −1 where the server ranks by distance. */
-  sign: 1 | -1;
+  /** Whether the server's scores are distances: less is better. */
+  byDistance: boolean;
 }
 
 const vectorSchema = z.object({ size: z.number(), distance: z.string() });
@@ -125,8 +125,8 @@ async function openCollection(client: HttpClient, settings: Settings): Promise<C
       `${NAME}.using is ${quote(using)}: the collection "${settings.collection}" has no such vector; ${known}.`,
     );
   }
-  const sign = /^(Euclid|Manhattan)$/.test(vector.distance) ? -1 : 1;
-  return { path, points: count.value.result.count, sign };
+  const byDistance = /^(Euclid|Manhattan)$/.test(vector.distance);
+  return { path, points: count.value.result.count, byDistance };
 }
 
 const pointSchema = z.object({
@@ -159,13 +159,17 @@ async function searchBatch(
   );
   return value.result.map(({ points }) =>
     bestFirst(
-      points.map((point) => hitOf(point, settings, collection.sign)),
+      points.map((point) => hitOf(point, settings, collection)),
       k,
     ),
   );
 }
 
-function hitOf(point: z.output<typeof pointSchema>, { fields }: Settings, sign: 1 | -1): Hit {
+function hitOf(
+  point: z.output<typeof pointSchema>,
+  { fields }: Settings,
+  { byDistance }: Collection,
+): Hit {
   const passage = String(point.id);
   const read = (field: string, option: string): string =>
     storedText(point.payload ?? {}, field, { option: `${NAME}.fields.${option}`, passage });
@@ -173,6 +177,6 @@ function hitOf(point: z.output<typeof pointSchema>, { fields }: Settings, sign: 
     id: fields.id === null ? passage : read(fields.id, "id"),
     title: fields.title === null ? "" : read(fields.title, "title"),
     text: read(fields.text, "text"),
-    score: sign * point.score,
+    score: byDistance ? -point.score : point.score,
   };
 }
