@@ -137,6 +137,25 @@ describe("agentrl eval", () => {
     `);
   });
 
+  it("searches with the evaluation's own retriever, and says when that looks at gold", async () => {
+    const set = ["--set", "evaluation.retriever={ name: oracle }"];
+    const { stdout } = await evaluate(...QUESTIONS, "--strategy", "rag", ...set);
+    expect(stdout).toMatch(/ a control, not a result\.\n$/);
+    const found = await json(...QUESTIONS, "--strategy", "rag", ...set);
+    expect(found).toMatchObject({ readsGold: true });
+    expect(found.protocol.retriever).toMatch(/^oracle-/);
+    const clean = await json(
+      ...QUESTIONS,
+      "--strategy",
+      "rag",
+      "--set",
+      "retriever=oracle",
+      "--set",
+      "evaluation.retriever=bm25",
+    );
+    expect(clean).toMatchObject({ readsGold: false });
+  });
+
   it("writes rows, trajectories and results, and goes on with --resume", async () => {
     const out = ["--out", at("out")];
     const { stderr } = await evaluate(...QUESTIONS, ...out);
