@@ -9,7 +9,7 @@ import { reciprocalRankFusion } from "../combine/reciprocal-rank-fusion.ts";
 import type { Hit } from "../retriever.ts";
 import type { RetrieverPart } from "../retriever-part.ts";
 import { searchBodies } from "./opensearch-query.ts";
-import { encoderOption, queryEncoder } from "./query-encoder.ts";
+import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
 import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
 
 const NAME = "opensearch";
@@ -35,7 +35,7 @@ const options = z
     searchFields: z.array(z.string().min(1)).min(1).default(["title", "text"]),
     /** How the scores of several fields become one; best_fields is the engine's own default. */
     matchType: z.enum(["best_fields", "most_fields", "cross_fields"]).default("best_fields"),
-    /** Makes the query's vector here, by an embeddings server. */
+    /** Makes the query's vector: a model that runs here, or an embeddings server. */
     encoder: encoderOption.optional(),
     /** Makes the query's vector there: a model that the engine itself holds. */
     modelId: z.string().min(1).optional(),
@@ -57,7 +57,8 @@ const options = z
     ...httpShape,
   })
   .refine(({ mode, encoder, modelId }) => mode === "bm25" || (encoder ?? modelId) !== undefined, {
-    message: "vectors need `encoder` (an embeddings server) or `modelId` (a model in the engine)",
+    message:
+      "vectors need `encoder` (a model here, or an embeddings server) or `modelId` (a model in the engine)",
     path: ["mode"],
   })
   .refine(({ encoder, modelId }) => encoder === undefined || modelId === undefined, {
@@ -91,22 +92,25 @@ export const opensearch: RetrieverPart = {
     const client = httpClient(endpointOf(settings));
     const path = `/${encodeURIComponent(settings.index)}`;
     const count = await client.json({ path: `${path}/_count` }, z.object({ count: z.number() }));
-    const embed =
-      settings.encoder === undefined || settings.mode === "bm25"
+    const { encoder: encoding, ...others } = settings;
+    const encoder =
+      encoding === undefined || settings.mode === "bm25"
         ? null
-        : queryEncoder(NAME, settings.encoder);
+        : await openQueryEncoder(NAME, encoding);
+    const seen = { documents: count.value.count, encoder: encoder?.identity };
     return {
       name: NAME,
-      fingerprint: remoteFingerprint(NAME, settings, { documents: count.value.count }),
+      fingerprint: remoteFingerprint(NAME, others, seen),
       async search(queries, k, { signal } = {}) {
         signal?.throwIfAborted();
         if (k < 1) return queries.map(() => []);
+        const embed = encoder?.embed ?? null;
         const engine = { client, settings, embed, path: `${path}/_msearch` };
         const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
           searchBatch(engine, { queries: batch, k, signal: stop });
         return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
       },
-      close: () => Promise.resolve(),
+      close: async () => encoder?.close(),
     };
   },
 };

@@ -7,7 +7,7 @@ import { httpShape, serverAddress } from "../../http/http-options.ts";
 import { together } from "../../http/together.ts";
 import type { Hit } from "../retriever.ts";
 import type { RetrieverPart } from "../retriever-part.ts";
-import { encoderOption, queryEncoder } from "./query-encoder.ts";
+import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
 import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
 
 const NAME = "qdrant";
@@ -27,7 +27,7 @@ const options = z
         text: z.string().min(1).default("text"),
       })
       .prefault({}),
-    /** Makes the query's vector here, by an embeddings server. */
+    /** Makes the query's vector: a model that runs here, or an embeddings server. */
     encoder: encoderOption.optional(),
     /** Makes the query's vector there: a model that the server itself runs (Qdrant's inference). */
     model: z.string().min(1).optional(),
@@ -43,7 +43,7 @@ const options = z
   })
   .refine(({ encoder, model }) => (encoder === undefined) !== (model === undefined), {
     message:
-      "a query's vector needs either `encoder` (an embeddings server) or `model` (in Qdrant)",
+      "a query's vector needs either `encoder` (a model here, or an embeddings server) or `model` (in Qdrant)",
     path: ["encoder"],
   });
 
@@ -57,7 +57,7 @@ export const qdrant: RetrieverPart = {
   options,
   async create(given) {
     const settings = parseOptions(options, given, NAME);
-    const { url, apiKeyEnv, encoder } = settings;
+    const { url, apiKeyEnv } = settings;
     const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
     const client = httpClient({
       name: NAME,
@@ -66,10 +66,13 @@ export const qdrant: RetrieverPart = {
       ...(key === null ? {} : { headers: { "api-key": key }, keys: { [apiKeyEnv ?? ""]: key } }),
     });
     const collection = await openCollection(client, settings);
-    const embed = encoder === undefined ? null : queryEncoder(NAME, encoder);
+    const { encoder: encoding, ...others } = settings;
+    const encoder = encoding === undefined ? null : await openQueryEncoder(NAME, encoding);
+    const embed = encoder?.embed ?? null;
+    const seen = { points: collection.points, encoder: encoder?.identity };
     return {
       name: NAME,
-      fingerprint: remoteFingerprint(NAME, settings, { points: collection.points }),
+      fingerprint: remoteFingerprint(NAME, others, seen),
       async search(queries, k, { signal } = {}) {
         signal?.throwIfAborted();
         if (k < 1) return queries.map(() => []);
@@ -77,7 +80,7 @@ export const qdrant: RetrieverPart = {
           searchBatch({ client, settings, embed, collection }, { queries: batch, k, signal: stop });
         return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
       },
-      close: () => Promise.resolve(),
+      close: async () => encoder?.close(),
     };
   },
 };

@@ -10,7 +10,7 @@ import type { Hit } from "../retriever.ts";
  * @param seen what the server says of itself, where it does: a number of passages, an encoder's fingerprint.
  */
 export function remoteFingerprint(name: string, options: object, seen: object = {}): string {
-  return derivedFingerprint(name, [lasting(options), seen], []);
+  return derivedFingerprint(name, [lasting(options), lasting(seen)], []);
 }
 
 /** Options that can change results, nested ones too. */

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openEncoder } from "../../../src/retrieval/dense/encoder.ts";
 import { qdrant } from "../../../src/retrieval/remote/qdrant.ts";
 import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { retrieverContract } from "../../contracts/retriever.ts";
@@ -9,7 +11,10 @@ import {
   embedWords,
   madeQdrant,
 } from "../../helpers/remote-engines.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import { writeTinyEncoder } from "../../helpers/tiny-encoder.ts";
 
+const folder = temporaryFolder();
 const passages = [
   { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
   { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
@@ -119,6 +124,32 @@ describe("qdrant", () => {
     const keyed = await open({ apiKeyEnv: "AGENTRL_TEST_QDRANT_KEY" });
     expect(made.received.at(-1)?.headers["api-key"]).toBe("secret");
     expect(keyed.fingerprint).toBe((await open()).fingerprint);
+  });
+
+  it("takes vectors of a model that runs here, known by its files and not by its folder", async () => {
+    const words = ["capital", "norway", "rain", "peru"];
+    const folders = ["one", "two"].map((name) => join(folder, name));
+    for (const each of folders) await writeTinyEncoder(each, words, { dimensions: DIMENSIONS });
+    const [one, two] = await Promise.all(
+      folders.map((model) => open({ encoder: { model, queryPrefix: "rain " } })),
+    );
+    made.received.length = 0;
+    await one!.search(["peru"], 1);
+    const { searches } = JSON.parse(made.received[0]!.body) as { searches: { query: number[] }[] };
+    const encoder = await openEncoder(folders[0]!);
+    expect(searches[0]!.query).toEqual(Array.from(await encoder.encodeQueries(["rain peru"])));
+    expect(one!.fingerprint).toBe(two!.fingerprint);
+    expect(one!.fingerprint).not.toBe((await open()).fingerprint);
+    await Promise.all([one!.close(), two!.close(), encoder.close()]);
+  });
+
+  it("names what an encoder lacks", async () => {
+    await expect(open({ encoder: { pooling: "mean" } })).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", "qdrant.encoder.model is missing"),
+    );
+    await expect(open({ encoder: { ...encoder, pooling: "mean" } })).rejects.toThrow(
+      errorWith("RECIPE_UNKNOWN_KEY", "qdrant.encoder.pooling is not a key here"),
+    );
   });
 
   it("puts the prefix of the encoder's model before each query", async () => {
