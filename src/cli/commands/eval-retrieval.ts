@@ -72,7 +72,10 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
       "hits per query (default: what the metrics look at; 1000 for map, mrr, ndcg, rprec)",
       wholeNumber(1),
     )
-    .option("--run-out <file>", "write the hits as a TREC run, in an order that trec_eval keeps")
+    .option(
+      "--run-out <file>",
+      "write the judged queries' hits as a TREC run, in an order that trec_eval keeps",
+    )
     .option(
       "--compare <file>",
       "a TREC run to test against: difference, interval and p for each metric",
