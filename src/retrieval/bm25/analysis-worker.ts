@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import { analyzers } from "../../text/analyzer.ts";
+import { writeFailure } from "../store/index-folder.ts";
 import { localRunWriter, type RunAnswer, type RunRequest } from "./run-writers.ts";
 
 const port = parentPort;
@@ -22,6 +23,8 @@ async function answer(request: RunRequest): Promise<RunAnswer> {
     }
     return { kind: "written", ...(await writer.write(request.path)) };
   } catch (error) {
-    return { kind: "failed", error: sendError(error) };
+    const where = request.kind === "write" ? request.path : "index";
+    // Disk full, say: of our own class it stays what it is on the way between threads.
+    return { kind: "failed", error: sendError(writeFailure(where, error)) };
   }
 }

@@ -1,9 +1,14 @@
 import { availableParallelism } from "node:os";
 import type { Passage } from "../../trajectory/task.ts";
-import { INDEX_VERSION, writeIndexFolder, writeManifest } from "../store/index-folder.ts";
+import { INDEX_VERSION, writeIndexFolder } from "../store/index-folder.ts";
 import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
 import { writeCorpus } from "./corpus-writer.ts";
-import { changeName, type IndexManifest, segmentFolder } from "./index-manifest.ts";
+import {
+  changeName,
+  type IndexManifest,
+  segmentFolder,
+  writeBm25Manifest,
+} from "./index-manifest.ts";
 import { segmentOfCorpus } from "./write-segment.ts";
 
 /** How an index is told what to do beyond the formula. */
@@ -64,7 +69,7 @@ export async function buildIndex(
       changes: 1,
       segments: [entry],
     };
-    await writeManifest(folder, manifest);
+    await writeBm25Manifest(folder, manifest);
     return manifest;
   });
 }

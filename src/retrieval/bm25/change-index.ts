@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { writeFailure, writeManifest } from "../store/index-folder.ts";
+import { writeFailure } from "../store/index-folder.ts";
 import { searchedText } from "../store/passage-store.ts";
 import { withWriteLock } from "../store/write-lock.ts";
 import { defaultThreads, type IndexingOptions } from "./build-index.ts";
@@ -18,7 +18,9 @@ import {
   changeName,
   type IndexManifest,
   type IndexSegment,
+  readBm25Manifest,
   segmentFolder,
+  writeBm25Manifest,
 } from "./index-manifest.ts";
 import { closeSegments, type OpenIndex, openSegments } from "./open-index.ts";
 import type { FolderSegment } from "./segment.ts";
@@ -101,7 +103,7 @@ export async function deleteFromIndex(
     const entries = segments.map((segment, i) =>
       withDead(folder, segment, {
         doomed: doomed[i]!,
-        analyze: analyzer.analyze,
+        analyze: (text) => analyzer.analyze(text),
         file: `dead-${changeName(number)}.bin`,
       }),
     );
@@ -145,26 +147,49 @@ async function change(
 ): Promise<IndexManifest> {
   // Whoever names a folder that is no index is told so before a lock is written into it.
   await closeSegments((await openSegments(folder)).segments);
-  return withWriteLock(folder, async () => {
-    const index = await openSegments(folder);
-    try {
+  try {
+    return await withWriteLock(folder, async () => {
       // What a killed writer left has the names that this one will use.
-      removeUnnamed(folder, index.manifest);
-      const manifest = await work(index);
-      if (manifest !== index.manifest) await writeManifest(folder, manifest);
-      removeUnnamed(folder, manifest);
-      return manifest;
-    } catch (error) {
-      removeUnnamed(folder, index.manifest);
-      throw writeFailure(folder, error);
-    } finally {
-      await closeSegments(index.segments);
-    }
-  });
+      removeUnnamed(folder, await readBm25Manifest(folder));
+      try {
+        return await changed(folder, work);
+      } finally {
+        await removeRemains(folder);
+      }
+    });
+  } catch (error) {
+    throw writeFailure(folder, error);
+  }
 }
 
-/** Removes segments and files of deletions that the manifest does not name. */
+async function changed(
+  folder: string,
+  work: (index: OpenIndex) => Promise<IndexManifest>,
+): Promise<IndexManifest> {
+  const index = await openSegments(folder);
+  try {
+    const manifest = await work(index);
+    if (manifest !== index.manifest) await writeBm25Manifest(folder, manifest);
+    return manifest;
+  } finally {
+    await closeSegments(index.segments);
+  }
+}
+
+/** After a change that may have failed at any point: what counts is the manifest on disk. */
+async function removeRemains(folder: string): Promise<void> {
+  try {
+    removeUnnamed(folder, await readBm25Manifest(folder));
+  } catch {
+    // They take space and do no harm; the next change removes them.
+  }
+}
+
+/** Removes segments, files of deletions and unfinished manifests that the manifest does not name. */
 function removeUnnamed(folder: string, { segments }: IndexManifest): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith("manifest.json.tmp-")) rmSync(join(folder, name), { force: true });
+  }
   const named = new Map(segments.map((segment) => [segment.name, segment]));
   const all = segmentFolder(folder, "");
   for (const name of readdirSync(all)) {

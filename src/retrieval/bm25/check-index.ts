@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { errorMessage } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
@@ -66,8 +67,8 @@ export async function checkIndex(
 }
 
 async function checkChecksums(folder: string, signal?: AbortSignal): Promise<IndexFinding> {
-  const { segments } = await readBm25Manifest(folder);
-  const files = segments.flatMap((segment) => filesOf(folder, segment));
+  const manifest = await readBm25Manifest(folder);
+  const files = manifest.segments.flatMap((segment) => filesOf(folder, segment));
   const damaged: string[] = [];
   let bytes = 0;
   for (const { path, entry } of files) {
@@ -76,6 +77,10 @@ async function checkChecksums(folder: string, signal?: AbortSignal): Promise<Ind
       damaged.push(errorMessage(error));
     });
     bytes += entry.bytes;
+  }
+  // A change may have replaced files meanwhile: then there is a newer manifest.
+  if (damaged.length > 0 && !isDeepStrictEqual(await readBm25Manifest(folder), manifest)) {
+    return checkChecksums(folder, signal);
   }
   const detail =
     damaged.length === 0

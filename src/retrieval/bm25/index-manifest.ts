@@ -21,7 +21,9 @@ import {
   manifestBase,
   manifestPath,
   readManifest,
+  writeManifest,
 } from "../store/index-folder.ts";
+import { syncFolder } from "../store/replace-folder.ts";
 
 /** Every file of a segment; those of its passages are named by store/passage-file.ts. */
 export const SEGMENT_FILES = {
@@ -107,6 +109,13 @@ export function changeName(number: number): string {
 /** The manifest of a BM25 index. @throws {DataError} as store/index-folder.ts says. */
 export function readBm25Manifest(folder: string): Promise<IndexManifest> {
   return readManifest(folder, manifestSchema);
+}
+
+/** Makes the manifest the index's, once the files that it names are sure to be there. */
+export async function writeBm25Manifest(folder: string, manifest: IndexManifest): Promise<void> {
+  for (const { name } of manifest.segments) await syncFolder(segmentFolder(folder, name));
+  await syncFolder(segmentFolder(folder, ""));
+  await writeManifest(folder, manifest);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { createBm25, type Bm25Retriever } from "./bm25.ts";
 import { analyzerOf, type IndexManifest, readBm25Manifest } from "./index-manifest.ts";
 import { type FolderSegment, openSegment } from "./segment.ts";
@@ -34,8 +35,7 @@ export async function openSegments(folder: string): Promise<OpenIndex> {
     return { manifest, segments: openAll(folder, manifest) };
   } catch (error) {
     // A change may have replaced files between the manifest and them: then there is a newer manifest.
-    const { changes } = await readBm25Manifest(folder);
-    if (changes === manifest.changes) throw error;
+    if (isDeepStrictEqual(await readBm25Manifest(folder), manifest)) throw error;
     return openSegments(folder);
   }
 }

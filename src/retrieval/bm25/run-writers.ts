@@ -63,7 +63,7 @@ export function localRunWriter(analyzer: Analyzer): RunWriter {
  */
 export function workerRunWriter(analyzer: string): RunWriter {
   const worker = new Worker(WORKER_FILE, { workerData: analyzer });
-  const waiting: { resolve(answer: RunAnswer): void; reject(error: unknown): void }[] = [];
+  const waiting: { resolve: (answer: RunAnswer) => void; reject: (error: unknown) => void }[] = [];
   let ended: Error | null = null;
   const fail = (cause: unknown): void => {
     ended ??= new ExternalError(

@@ -49,7 +49,9 @@ export function openSegment(folder: string, entry: IndexSegment): FolderSegment 
   const closers: (() => void)[] = [];
   const open = (file: SegmentFile): CheckedFile => {
     const checked = openCheckedFile(join(own, SEGMENT_FILES[file]), entry.files[file]);
-    closers.push(checked.close);
+    closers.push(() => {
+      checked.close();
+    });
     return checked;
   };
   const closeAll = (): void => {
@@ -68,7 +70,7 @@ export function openSegment(folder: string, entry: IndexSegment): FolderSegment 
       dictionary: openTermDictionary(open("terms"), open("termBlocks"), entry.terms),
       postings: open("postings"),
       passages,
-      readLine: passages.readLine,
+      readLine: (position) => passages.readLine(position),
       ids: open("ids"),
       dead: {
         ...dead,

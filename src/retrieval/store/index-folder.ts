@@ -3,9 +3,9 @@
  * is new files and then a new manifest, renamed over the old one, so a reader sees the index before or after it and
  * nothing between.
  */
-import { randomUUID } from "node:crypto";
-import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import {
   AgentrlError,
   ConfigError,
@@ -13,10 +13,17 @@ import {
   errorMessage,
   ExternalError,
 } from "../../base/errors.ts";
-import { readJson, sha256, writeFileAtomic } from "../../base/files.ts";
+import { readText, sha256, writeFileAtomic } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { corrupt } from "./checked-file.ts";
-import { isAlive, processMark } from "./write-lock.ts";
+import {
+  exists,
+  finishReplacing,
+  moveIntoPlace,
+  removeLeftovers,
+  syncFolder,
+  temporaryFolder,
+} from "./replace-folder.ts";
 
 /** What this version writes and reads. Grows with every change of any kind's layout. */
 export const INDEX_VERSION = 2;
@@ -65,27 +72,25 @@ export async function readManifest<S extends z.ZodType>(
   throw corrupt(`${[manifestPath(folder), ...path].join(".")} ${message}`);
 }
 
-/** Writes `manifest.json` with its checksum: the moment at which a change becomes part of the index. */
+/**
+ * Writes `manifest.json` with its checksum: the moment at which a change becomes part of the index. Folders of the
+ * files that it names must have been synced.
+ */
 export async function writeManifest(folder: string, manifest: object): Promise<void> {
   const checksum = sha256(JSON.stringify(manifest));
-  const text = JSON.stringify({ ...manifest, checksum }, null, 2);
-  await writeFileAtomic(manifestPath(folder), `${text}\n`);
+  await writeFileAtomic(manifestPath(folder), textOf({ ...manifest, checksum }));
+  await syncFolder(folder);
+}
+
+function textOf(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 async function readChecked(folder: string): Promise<Record<string, unknown>> {
   const path = manifestPath(folder);
-  const value = await readJson(path).catch((error: unknown) => {
-    if (error instanceof DataError && error.code === "FILE_NOT_JSON") {
-      throw corrupt(error.message, error);
-    }
-    throw new DataError(
-      "INDEX_MISSING",
-      `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
-      { cause: error },
-    );
-  });
-  if (typeof value !== "object" || value === null) throw corrupt(`${path}: is no object`);
-  const { checksum, ...content } = value as Record<string, unknown>;
+  const text = await readManifestText(folder);
+  const value = parse(text, path);
+  const { checksum, ...content } = value;
   const { version } = content;
   // Format 1 had no checksum: its version is what can be said about it.
   const isOther = typeof version === "number" && version !== INDEX_VERSION;
@@ -95,10 +100,44 @@ async function readChecked(folder: string): Promise<Record<string, unknown>> {
       `${path}: index format ${version}; this version of agentrl reads format ${INDEX_VERSION}. Build the index again, or use the version of agentrl that made it.`,
     );
   }
-  if (checksum !== sha256(JSON.stringify(content))) {
+  // The text, too: white space and repeated keys would not change what was parsed.
+  if (checksum !== sha256(JSON.stringify(content)) || text !== textOf(value)) {
     throw corrupt(`${path}: is not what was written: its checksum differs`);
   }
   return content;
+}
+
+/** How long a reader waits for a folder that is being replaced at this moment. */
+const REPLACING_TRIES = 100;
+const REPLACING_MS = 10;
+
+async function readManifestText(folder: string): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await readText(manifestPath(folder));
+    } catch (error) {
+      const replacing = await finishReplacing(folder);
+      if (replacing === "nothing" || attempt === REPLACING_TRIES) {
+        throw new DataError(
+          "INDEX_MISSING",
+          `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
+          { cause: error },
+        );
+      }
+      if (replacing === "running") await setTimeout(REPLACING_MS);
+    }
+  }
+}
+
+function parse(text: string, path: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw corrupt(`${path}: is not JSON (${errorMessage(error)})`, error);
+  }
+  if (typeof value !== "object" || value === null) throw corrupt(`${path}: is no object`);
+  return value as Record<string, unknown>;
 }
 
 /** How a new index folder is written. */
@@ -120,15 +159,15 @@ export async function writeIndexFolder<T>(
   { overwrite, signal }: WriteFolderOptions,
   write: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const target = resolve(out);
-  if (await exists(target)) await refuseUnlessReplaceable(out, overwrite);
-  await removeLeftovers(target);
-  const temporary = `${target}.tmp-${processMark()}`;
+  const temporary = temporaryFolder(out);
   try {
+    if (!(await exists(out))) await finishReplacing(out);
+    if (await exists(out)) await refuseUnlessReplaceable(out, overwrite);
+    await removeLeftovers(out);
     await mkdir(temporary, { recursive: true });
     const result = await write(temporary);
     signal?.throwIfAborted();
-    await moveIntoPlace(temporary, target);
+    await moveIntoPlace(temporary, out);
     return result;
   } catch (error) {
     // What went wrong matters, not that the remains of it could not be removed.
@@ -144,7 +183,7 @@ export function writeFailure(out: string, error: unknown): unknown {
   if (!isSystemError) return error;
   return new ExternalError(
     "FILE_WRITE_FAILED",
-    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space or choose another --out. \`agentrl index plan\` tells how much it needs.`,
+    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space, or choose a place where you may write. \`agentrl index plan\` tells how much a build needs.`,
     { cause: error },
   );
 }
@@ -157,46 +196,4 @@ async function refuseUnlessReplaceable(out: string, overwrite: boolean): Promise
     ? "Choose another --out, or replace it with --overwrite."
     : "It is not an index, so it is never replaced: choose another --out.";
   throw new ConfigError("INDEX_EXISTS", `${out}: is already there. ${advice}`);
-}
-
-/** Temporary folders whose process is gone. */
-async function removeLeftovers(target: string): Promise<void> {
-  const parent = dirname(target);
-  const prefix = `${basename(target)}.tmp-`;
-  for (const name of await readdir(parent).catch(() => [])) {
-    if (!name.startsWith(prefix) || isAlive(name.slice(prefix.length))) continue;
-    await rm(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-/** Renames a finished folder to its name; an index that was there is moved aside first and then removed. */
-async function moveIntoPlace(temporary: string, target: string): Promise<void> {
-  const aside = `${temporary}-replaced-${randomUUID().slice(0, 8)}`;
-  const replaces = await exists(target);
-  if (replaces) await rename(target, aside);
-  try {
-    await rename(temporary, target);
-  } catch (error) {
-    if (replaces) await rename(aside, target);
-    throw error;
-  }
-  await syncFolder(dirname(target));
-  if (replaces) await rm(aside, { recursive: true, force: true });
-}
-
-/** Makes renames in a folder outlast a power cut. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

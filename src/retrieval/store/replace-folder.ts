@@ -1,0 +1,97 @@
+/**
+ * A finished folder takes the place of another: the old one is moved aside, the new one to its name, the old one
+ * removed. No file system does the first two in one step; who finds them half done finishes them.
+ *
+ *   IDX                                   the index
+ *   IDX.tmp-MARK                          being written by the process of that mark
+ *   IDX.tmp-MARK-replaced-1a2b3c4d        the one before, moved aside
+ */
+import { randomUUID } from "node:crypto";
+import { access, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { isAlive, processMark } from "./write-lock.ts";
+
+const ASIDE = /-replaced-[0-9a-f]{8}$/;
+
+/** Where this process writes what is to become `target`. */
+export function temporaryFolder(target: string): string {
+  return `${resolve(target)}.tmp-${processMark()}`;
+}
+
+/** Gives a finished folder its name; what was there is removed. */
+export async function moveIntoPlace(temporary: string, target: string): Promise<void> {
+  const aside = `${temporary}-replaced-${randomUUID().slice(0, 8)}`;
+  const replaces = await exists(target);
+  if (replaces) await rename(target, aside);
+  try {
+    await rename(temporary, target);
+  } catch (error) {
+    if (replaces) await rename(aside, target);
+    throw error;
+  }
+  await syncFolder(dirname(resolve(target)));
+  // The new one is in place: what is left of the old one is removed by the next build at the latest.
+  if (replaces) await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/**
+ * Moves a finished folder to its name where a process was killed between moving the old one aside and that.
+ * @returns "running" when the process still lives: its next step is due any moment.
+ */
+export async function finishReplacing(target: string): Promise<"nothing" | "finished" | "running"> {
+  const { parent, names } = await leftoversOf(target);
+  for (const name of names) {
+    const fresh = name.replace(ASIDE, "");
+    // Without the fresh folder beside it, an old one is what a finished replacement did not get to remove.
+    if (fresh === name || !names.includes(fresh)) continue;
+    if (isAlive(markOf(name, target))) return "running";
+    const moved = await rename(join(parent, fresh), resolve(target)).then(
+      () => true,
+      () => false,
+    );
+    // Another reader may have been faster.
+    if (moved || (await exists(target))) return "finished";
+  }
+  return "nothing";
+}
+
+/** Removes temporary folders whose process is gone. */
+export async function removeLeftovers(target: string): Promise<void> {
+  const { parent, names } = await leftoversOf(target);
+  for (const name of names) {
+    if (isAlive(markOf(name, target))) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+async function leftoversOf(target: string): Promise<{ parent: string; names: string[] }> {
+  const parent = dirname(resolve(target));
+  const names = await readdir(parent).catch(() => []);
+  return { parent, names: names.filter((name) => name.startsWith(prefixOf(target))) };
+}
+
+function prefixOf(target: string): string {
+  return `${basename(resolve(target))}.tmp-`;
+}
+
+function markOf(name: string, target: string): string {
+  return name.slice(prefixOf(target).length);
+}
+
+/** Makes names in a folder outlast a power cut. Windows has no such thing. */
+export async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
