@@ -109,8 +109,12 @@ interface LoadedModel {
   tokenize: TokenizeFunction;
   padId: number;
   /** @returns [B, D] */
-  run(inputs: object, lengths: readonly number[], settings: EncoderSettings): Promise<Float32Array>;
-  dispose(): Promise<void>;
+  run: (
+    inputs: object,
+    lengths: readonly number[],
+    settings: EncoderSettings,
+  ) => Promise<Float32Array>;
+  dispose: () => Promise<void>;
 }
 
 /** What a model returns, as far as it is read. */
@@ -128,7 +132,7 @@ async function load(files: ModelFiles, threads: number): Promise<LoadedModel> {
     const model = await AutoModel.from_pretrained(files.source, options);
     return {
       tokenize: tokenizeWith(tokenizer),
-      padId: tokenizer.pad_token_id ?? 0,
+      padId: padIdOf(tokenizer),
       async run(inputs, lengths, settings) {
         const outputs = (await model(inputs)) as Record<string, ModelTensor>;
         return sentenceVectors(files, outputs, lengths, settings);
@@ -140,6 +144,11 @@ async function load(files: ModelFiles, threads: number): Promise<LoadedModel> {
   } catch (error) {
     throw modelFailure(files, error);
   }
+}
+
+/** Any id where the tokenizer has none: attention never sees it. */
+function padIdOf(tokenizer: { pad_token_id?: number }): number {
+  return tokenizer.pad_token_id ?? 0;
 }
 
 /** One vector per row from what the model returns. */

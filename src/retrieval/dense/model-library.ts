@@ -1,8 +1,9 @@
 import { pathToFileURL } from "node:url";
+import type * as Transformers from "@huggingface/transformers";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 
 /** The library that runs embedding and reranking models; types only, so that nothing is loaded. */
-export type ModelLibrary = typeof import("@huggingface/transformers");
+export type ModelLibrary = typeof Transformers;
 
 /**
  * Loads `@huggingface/transformers`, an optional peer dependency: its 190 MB are of use only to who embeds text.

@@ -1,0 +1,169 @@
+import { availableMemory } from "node:process";
+import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
+import { sha256 } from "../../base/files.ts";
+import { openPassages } from "../store/passage-file.ts";
+import type { PassageStore } from "../store/passage-store.ts";
+import type { Hit, Retriever } from "../retriever.ts";
+import {
+  denseFormat,
+  type DenseManifest,
+  graphPath,
+  readDenseManifest,
+  vectorsPath,
+} from "./dense-manifest.ts";
+import { type Encoder, type EncoderRun, openEncoder } from "./encoder.ts";
+import { openFlatSearch } from "./flat-search.ts";
+import { HNSW_ADVICE, hnswBytes, hnswLibrary, openHnsw } from "./hnsw.ts";
+import type { VectorSearch } from "./vector-search.ts";
+
+/** How a dense index is opened. */
+export interface OpenDenseOptions {
+  /** Where the model is, when it is no longer where it was at building. */
+  model?: string | undefined;
+  /** Compare with every vector even where there is a graph. */
+  exact?: boolean | undefined;
+  /** Candidates of the graph's search, instead of the index's. */
+  efSearch?: number | undefined;
+  /** Of the exact search; as `FlatOptions`. */
+  threads?: number | undefined;
+  /** Bytes that vectors or graph may take; default: four fifths of what is free. Exact search then reads from the file. */
+  maxMemory?: number | undefined;
+  /** Of the encoder. */
+  run?: EncoderRun;
+}
+
+/** A dense index, open. */
+export interface DenseRetriever extends Retriever {
+  readonly manifest: DenseManifest;
+  readonly encoder: Encoder;
+  readonly passages: PassageStore;
+  readonly vectors: VectorSearch;
+}
+
+/**
+ * Opens a dense index folder, with the model that made it. Vectors that are held in memory are read and checked now,
+ * a graph is hashed; passages and other vectors are checked when they are read.
+ *
+ * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_CORRUPT; INDEX_ENCODER when the model is not there or another one.
+ * @throws {ConfigError} INDEX_TOO_LARGE when the graph does not fit into memory.
+ * @throws {ExternalError} ENCODER_LIBRARY_MISSING, ENCODER_UNAVAILABLE.
+ */
+export async function openDenseIndex(
+  folder: string,
+  options: OpenDenseOptions = {},
+): Promise<DenseRetriever> {
+  const manifest = await readDenseManifest(folder);
+  const passages = openPassages(folder, manifest.passages, manifest.corpus.passages);
+  try {
+    const vectors = await openVectors(folder, manifest, options);
+    const encoder = await openModel(folder, manifest, options).catch(async (error: unknown) => {
+      await vectors.close();
+      throw error;
+    });
+    return denseRetriever({ manifest, encoder, passages, vectors });
+  } catch (error) {
+    await passages.close();
+    throw error;
+  }
+}
+
+interface DenseParts {
+  manifest: DenseManifest;
+  encoder: Encoder;
+  passages: PassageStore;
+  vectors: VectorSearch;
+}
+
+function denseRetriever(parts: DenseParts): DenseRetriever {
+  const { manifest, encoder, passages, vectors } = parts;
+  const { corpus, vectors: stored } = manifest;
+  const identity = [corpus.sha256, encoder.fingerprint, stored.storage, vectors.kind];
+  return {
+    ...parts,
+    name: "dense",
+    fingerprint: `dense-${sha256(JSON.stringify(identity)).slice(0, 16)}`,
+    async search(queries, k, { signal } = {}) {
+      signal?.throwIfAborted();
+      const encoded = await encoder.encodeQueries(queries, signal);
+      const found = await vectors.search(encoded, k, signal);
+      return found.map((hits) =>
+        hits.map(({ position, score }): Hit => ({ ...passages.read(position), score })),
+      );
+    },
+    close: async () => {
+      await Promise.all([encoder.close(), passages.close(), vectors.close()]);
+    },
+  };
+}
+
+/** Share of the free memory that vectors may take unless a limit is given. */
+const FREE_SHARE = 0.8;
+
+/** The search over an index's vectors: by its graph where there is one and its library, else exact. */
+export async function openVectors(
+  folder: string,
+  manifest: DenseManifest,
+  options: OpenDenseOptions,
+): Promise<VectorSearch> {
+  const { graph, vectors, corpus } = manifest;
+  const limit = options.maxMemory ?? FREE_SHARE * availableMemory();
+  if (graph !== null && options.exact !== true && (await graphIsUsable(folder))) {
+    const wanted = hnswBytes(corpus.passages, vectors.dimensions, graph.M);
+    if (wanted > limit) throw graphTooLarge(folder, wanted, limit);
+    const entry = { ...graph, efSearch: options.efSearch ?? graph.efSearch };
+    const { dimensions } = vectors;
+    return openHnsw({ path: graphPath(folder), entry, dimensions, count: corpus.passages });
+  }
+  const file = { path: vectorsPath(folder), entry: vectors.file, format: denseFormat(manifest) };
+  const { threads } = options;
+  const resident = vectors.file.bytes <= limit;
+  return openFlatSearch(file, { resident, ...(threads === undefined ? {} : { threads }) });
+}
+
+let noticed = false;
+
+/** Whether the graph's library is there; says once when it is not. */
+async function graphIsUsable(folder: string): Promise<boolean> {
+  if ((await hnswLibrary()) !== null) return true;
+  if (!noticed) {
+    process.emitWarning(
+      `${folder} is searched exactly, without its graph: slower, and nothing is missed. ${HNSW_ADVICE}.`,
+      { type: "AgentrlWarning", code: "HNSW_MISSING" },
+    );
+  }
+  noticed = true;
+  return false;
+}
+
+function graphTooLarge(folder: string, wanted: number, limit: number): ConfigError {
+  return new ConfigError(
+    "INDEX_TOO_LARGE",
+    `${folder}: its graph takes ${gigabytes(wanted)} of memory; ${gigabytes(limit)} may be used. Open it with exact: true (vectors are then read from the file as needed), or raise maxMemory.`,
+  );
+}
+
+/** 1.23 GB. */
+export function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+async function openModel(
+  folder: string,
+  { encoder: made }: DenseManifest,
+  { model = made.model, run }: OpenDenseOptions,
+): Promise<Encoder> {
+  const encoder = await openEncoder(model, made.settings, run).catch((error: unknown) => {
+    if (!(error instanceof DataError)) throw error;
+    throw new DataError(
+      "INDEX_ENCODER",
+      `${folder}: its queries need the model that made it, and that is not there: ${errorMessage(error)} If it has moved, name it: { name: dense, index: …, model: FOLDER }.`,
+      { cause: error },
+    );
+  });
+  if (encoder.hash === made.hash) return encoder;
+  await encoder.close();
+  throw new DataError(
+    "INDEX_ENCODER",
+    `${folder}: was made by a model of hash ${made.hash.slice(0, 16)}; ${model} has ${encoder.hash.slice(0, 16)}. Queries and passages must be encoded by one model: give that one, or build the index again.`,
+  );
+}
