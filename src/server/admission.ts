@@ -4,10 +4,10 @@ export type Refusal = "full" | "too-large";
 /** One request's room, from its arrival until its reply is sent or given up. */
 export interface Place {
   /**
-   * Asks for room for more characters of body or reply.
+   * Asks for room for more bytes of body or reply.
    * @returns null when they fit, "too-large" when they would not even if the request were alone.
    */
-  hold(characters: number): Refusal | null;
+  hold(bytes: number): Refusal | null;
   /** Gives all of it back; calling it again does nothing. */
   leave(): void;
 }
@@ -16,11 +16,11 @@ export interface Place {
 export interface Admission {
   /** Requests that have a place. */
   readonly inside: number;
-  /** @param characters that the body is said to have. */
-  enter(characters: number): Place | Refusal;
+  /** @param bytes that the body is said to have. */
+  enter(bytes: number): Place | Refusal;
 }
 
-/** An empty room for `places` requests and `memoryLimit` characters. */
+/** An empty room for `places` requests and `memoryLimit` bytes. */
 export function admission(places: number, memoryLimit: number): Admission {
   let inside = 0;
   let total = 0;
@@ -28,7 +28,7 @@ export function admission(places: number, memoryLimit: number): Admission {
     get inside() {
       return inside;
     },
-    enter(characters) {
+    enter(bytes) {
       if (inside >= places) return "full";
       let held: number | null = 0;
       const place: Place = {
@@ -48,7 +48,7 @@ export function admission(places: number, memoryLimit: number): Admission {
         },
       };
       inside += 1;
-      const refusal = place.hold(characters);
+      const refusal = place.hold(bytes);
       if (refusal === null) return place;
       place.leave();
       return refusal;

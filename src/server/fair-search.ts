@@ -38,23 +38,28 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
   /** By k, since hits cost too: milliseconds of this thread per query. */
   const costs = new Map<number, number>();
   let running = 0;
+  /** Whether a turn is to come. */
   let turning = false;
+  /** By the clock of `performance`. */
+  let turnEnd = 0;
 
-  const turn = (): void => {
-    turning = false;
-    const start = performance.now();
+  const startSome = (): void => {
     for (const go of line) {
-      if (running >= concurrency || performance.now() - start > SLICE_MS) break;
+      if (running >= concurrency || performance.now() >= turnEnd) break;
       line.delete(go);
       go();
     }
-    if (running < concurrency) callNext();
   };
-  /** Never at once: input and output get their turn first. */
+  /** The next ones at once while the turn lasts; then input and output come first. */
   const callNext = (): void => {
-    if (turning || line.size === 0) return;
+    startSome();
+    if (turning || line.size === 0 || running >= concurrency) return;
     turning = true;
-    setImmediate(turn);
+    setImmediate(() => {
+      turning = false;
+      turnEnd = performance.now() + SLICE_MS;
+      callNext();
+    });
   };
 
   const sliceSize = (k: number): number => {

@@ -19,12 +19,12 @@ import { type ServerStats, statsRecorder } from "./server-stats.ts";
 export interface RetrievalServer {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
-  stats(): ServerStats;
+  readonly stats: () => ServerStats;
   /**
    * Ends in order: new requests get 503, those taken in are answered, then the port is given back. What is not answered
    * within `timeoutMs` is given up. Calling it again waits for the same end.
    */
-  drain(): Promise<void>;
+  readonly drain: () => Promise<void>;
 }
 
 /** What a server tells of itself, and to whom. */

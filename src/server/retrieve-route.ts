@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AgentrlError } from "../base/errors.ts";
 import type { Admission, Place, Refusal } from "./admission.ts";
@@ -27,8 +28,8 @@ export interface Service {
 export interface Call {
   readonly signal: AbortSignal;
   readonly place: Place;
-  /** The time to answer becomes the time to read the answer. */
-  restartTimer(): void;
+  /** From here on the answer is sent: the time to answer becomes the time to read it. */
+  startSending(): void;
   /** Answers it with an error, or cuts off a client that does not read its answer. */
   giveUp(status: number, detail: string): void;
 }
@@ -68,15 +69,17 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
   }
   const arrived = performance.now();
   const abort = new AbortController();
+  let sending = false;
   const call: Call = {
     signal: abort.signal,
     place,
-    restartTimer: () => {
+    startSending() {
+      sending = true;
       timer.refresh();
     },
     giveUp(status, detail) {
       abort.abort(new Error(detail));
-      if (reply.sent) {
+      if (sending || reply.raw.headersSent) {
         reply.raw.destroy();
         return;
       }
@@ -114,10 +117,10 @@ async function answer(
   const parsed = service.parse(body, request.headers["content-type"]);
   if ("problems" in parsed) return reply.code(422).send({ detail: parsed.problems });
   try {
-    const results = await search(parsed.request, call, service);
-    service.stats.addQueries(results.length);
-    call.restartTimer();
-    return await reply.send(`{"result":[${results.join(",")}]}`);
+    const pieces = await search(parsed.request, call, service);
+    service.stats.addQueries(parsed.request.queries.length);
+    call.startSending();
+    return await sendPieces(reply, pieces);
   } catch (error) {
     if (call.signal.aborted) return reply;
     if (error instanceof NoRoom) return noRoom(reply, error.refusal, service);
@@ -127,27 +130,38 @@ async function answer(
   }
 }
 
-/** Per query its hits as JSON: less than half of what the hits themselves take. */
+/** The reply's body, a piece for each slice of the queries: bytes, so that what is held is known and off the heap. */
 async function search(
   { queries, topk, returnScores }: RetrieveRequest,
   { signal, place }: Call,
   { searches }: Service,
-): Promise<string[]> {
-  const results: string[] = [];
+): Promise<Buffer[]> {
+  const pieces = [Buffer.from('{"result":[')];
   await searches.search({
     queries,
     k: topk,
     signal,
     onHits: (found) => {
-      for (const hits of found) {
-        const text = hitsJson(hits, returnScores);
-        const refusal = place.hold(text.length);
-        if (refusal !== null) throw new NoRoom(refusal);
-        results.push(text);
-      }
+      const comma = pieces.length > 1 ? "," : "";
+      const text = found.map((hits) => hitsJson(hits, returnScores)).join(",");
+      const piece = Buffer.from(comma + text);
+      const refusal = place.hold(piece.length);
+      if (refusal !== null) throw new NoRoom(refusal);
+      pieces.push(piece);
     },
   });
-  return results;
+  pieces.push(Buffer.from("]}"));
+  return pieces;
+}
+
+/** Up to this, a reply is sent whole. */
+const SMALL_BYTES = 256 * 1024;
+
+/** Others get turns between the pieces of a large reply, and a client that reads slowly is waited for. */
+function sendPieces(reply: FastifyReply, pieces: Buffer[]): FastifyReply {
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  if (bytes <= SMALL_BYTES) return reply.send(Buffer.concat(pieces));
+  return reply.header("content-length", bytes).send(Readable.from(pieces));
 }
 
 /** A reply outgrew the memory that replies may take. */
@@ -163,7 +177,7 @@ class NoRoom extends Error {
 function noRoom(reply: FastifyReply, refusal: Refusal, service: Service): FastifyReply {
   if (refusal === "too-large") {
     const limit = service.options.memoryLimit;
-    const detail = `Request and reply would have more than ${limit} characters. Send fewer queries at once or ask for a smaller topk.`;
+    const detail = `Request and reply would have more than ${limit} bytes. Send fewer queries at once or ask for a smaller topk.`;
     return refuse(reply, 413, detail);
   }
   reply.header("retry-after", service.stats.retryAfterSeconds());

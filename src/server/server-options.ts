@@ -16,7 +16,7 @@ export const serverOptions = z.strictObject({
   maxQueue: z.int().min(0).default(256),
   /** Bytes that a request's body may have: 10 000 questions take about 1 MB. */
   bodyLimit: positive.default(4 * 1024 * 1024),
-  /** Characters of bodies and replies held at once, over all requests: what bounds the server's memory under load. */
+  /** Bytes of bodies and replies held at once, over all requests: what bounds the server's memory under load. */
   memoryLimit: positive.default(256 * 1024 * 1024),
   /** Milliseconds from a request's arrival to its answer, waiting included, and again for the client to read it. */
   timeoutMs: positive.default(30_000),

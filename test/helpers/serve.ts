@@ -11,8 +11,8 @@ import type { serverOptions } from "../../src/server/server-options.ts";
 /** A server that listens, and how to ask it. */
 export interface TestServer extends RetrievalServer {
   /** POST /retrieve. */
-  retrieve(body: unknown, init?: RequestInit): Promise<Response>;
-  get(path: string, init?: RequestInit): Promise<Response>;
+  retrieve: (body: unknown, init?: RequestInit) => Promise<Response>;
+  get: (path: string, init?: RequestInit) => Promise<Response>;
 }
 
 /** Serves a retriever on a free port until the test ends. */

@@ -64,7 +64,7 @@ describe("a full server", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(55);
   });
 
-  it("bounds the characters that it holds: 429 when others hold them, 413 when one alone would", async () => {
+  it("bounds the bytes that it holds: 429 when others hold them, 413 when one alone would", async () => {
     const waiting = waitingRetriever();
     const server = await serveForTest(waiting, { memoryLimit: 1000 });
     const large = { queries: ["x".repeat(600)] };
@@ -77,12 +77,53 @@ describe("a full server", () => {
     expect((await first).status).toBe(413);
     expect(await (await first).json()).toEqual({
       detail:
-        "Request and reply would have more than 1000 characters. Send fewer queries at once or ask for a smaller topk.",
+        "Request and reply would have more than 1000 bytes. Send fewer queries at once or ask for a smaller topk.",
     });
     await until(server, ({ queued }) => queued === 0);
     const third = server.retrieve(query);
     (await waiting.next()).answer();
     expect((await third).status).toBe(200);
+  });
+});
+
+describe("a large reply", () => {
+  it("arrives whole, with its length", async () => {
+    const text = "é".repeat(1000);
+    const server = await serveForTest({
+      ...{ name: "long", fingerprint: "long-1", close: () => Promise.resolve() },
+      search: (queries) =>
+        Promise.resolve(queries.map((id) => [{ id, title: "T", text, score: 0.5 }])),
+    });
+    const queries = Array.from({ length: 500 }, (_, i) => String(i));
+    const reply = await server.retrieve({ queries });
+    const body = await reply.text();
+    expect(Number(reply.headers.get("content-length"))).toBe(Buffer.byteLength(body));
+    const { result } = JSON.parse(body) as { result: object[][] };
+    const expected = queries.map((id) => [{ id, contents: `"T"\n${text}`, title: "T", text }]);
+    expect(result).toEqual(expected);
+    expect(server.stats()).toMatchObject({ queries: 500, queued: 0 });
+  });
+
+  it("is given up when its client does not read it", async () => {
+    const text = "x".repeat(1_000_000);
+    const server = await serveForTest(
+      {
+        ...{ name: "long", fingerprint: "long-1", close: () => Promise.resolve() },
+        search: (queries) =>
+          Promise.resolve(queries.map((id) => [{ id, title: "", text, score: 0.5 }])),
+      },
+      { timeoutMs: 1000 },
+    );
+    const { socket } = await rawConnection(server.url);
+    socket.pause();
+    const body = JSON.stringify({ queries: Array.from({ length: 10 }, () => "x") });
+    socket.write(
+      `POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await until(server, ({ queued }) => queued === 1);
+    await until(server, ({ requests }) => requests === 1);
+    expect(server.stats()).toMatchObject({ aborted: 1, queries: 10, queued: 0 });
+    socket.destroy();
   });
 });
 

@@ -84,12 +84,11 @@ async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
     announce({ server, retriever, passages, flags }, context);
     await stopped;
     const { inFlight, queued } = server.stats();
-    if (inFlight + queued > 0)
-      context.note(`Stopping: ${inFlight + queued} requests are finished first.`);
+    if (inFlight + queued > 0) context.note(`Stopping; to be answered first: ${inFlight + queued}`);
     await server.drain();
     const { requests, queries, errors, rejected } = server.stats();
     context.note(
-      `Served ${queries} queries in ${requests} requests; ${errors} failed, ${rejected} found no room.`,
+      `Stopped. Requests ${requests}, queries ${queries}, failed ${errors}, turned away ${rejected}.`,
     );
   } finally {
     await retriever.close();

@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { serveCommand } from "../../src/cli/commands/serve.ts";
+import { runCli } from "../helpers/run-cli.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const cwd = temporaryFolder();
+const binary = join(import.meta.dirname, "..", "..", "bin", "agentrl.js");
+
+beforeAll(() => {
+  const passages = [
+    { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
+    { id: "b", title: "Bergen", text: "A city in Norway with much rain." },
+    { id: "c", title: "Lima", text: "The capital of Peru." },
+  ];
+  const lines = passages.map((passage) => `${JSON.stringify(passage)}\n`).join("");
+  writeFileSync(join(cwd, "corpus.jsonl"), lines);
+  expect(runCli(["index", "build", "corpus.jsonl", "--out", "idx"], { cwd }).status).toBe(0);
+});
+
+interface Started {
+  /** What --json printed. */
+  line: { url: string; name: string; fingerprint: string; passages?: number; pid: number };
+  child: ChildProcess;
+  /** Exit status and everything on stderr, once it has ended. */
+  ended: Promise<{ status: number | null; stderr: string }>;
+}
+
+/** Starts the real command on a free port. */
+async function start(...args: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [binary, "serve", "--port", "0", "--json", ...args], {
+    cwd,
+    env: { ...process.env, SERVE_TEST_TOKEN: "s3cret", NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
+  const ended = new Promise<{ status: number | null; stderr: string }>((resolve) => {
+    child.on("close", (status) => {
+      resolve({ status, stderr });
+    });
+  });
+  const text = await new Promise<string>((resolve, reject) => {
+    child.stdout.once("data", (piece: Buffer) => {
+      resolve(piece.toString());
+    });
+    void ended.then(({ stderr: said }) => {
+      reject(new Error(said));
+    });
+  });
+  return { line: JSON.parse(text) as Started["line"], child, ended };
+}
+
+const post = (url: string, body: unknown) =>
+  fetch(`${url}/retrieve`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+describe("agentrl serve", () => {
+  it("serves an index until SIGTERM, then ends with 0", async () => {
+    const { line, child, ended } = await start("--index", "idx");
+    const { url, fingerprint } = line;
+    expect(line).toEqual({ url, name: "bm25", fingerprint, passages: 3, pid: child.pid });
+    const health = (await (await fetch(`${url}/health`)).json()) as object;
+    expect(health).toMatchObject({ status: "ok", name: "bm25", fingerprint, passages: 3 });
+    const reply = await post(url, { queries: ["rain"], topk: 1, return_scores: true });
+    expect(reply.headers.get("x-index-fingerprint")).toBe(fingerprint);
+    expect(await reply.json()).toMatchObject({
+      result: [[{ document: { contents: '"Bergen"\nA city in Norway with much rain.' } }]],
+    });
+    child.kill("SIGTERM");
+    const { status, stderr } = await ended;
+    expect(status).toBe(0);
+    const shown = stderr.replaceAll(url, "URL");
+    expect(shown.replace(fingerprint, "FINGERPRINT").replace(/kill \d+/, "kill PID"))
+      .toMatchInlineSnapshot(`
+      "Serving bm25, 3 passages: URL/retrieve, URL/health, URL/stats
+      fingerprint FINGERPRINT
+      try   curl -s URL/retrieve -H "content-type: application/json" -d '{"queries":["capital of Norway"],"topk":3,"return_scores":true}'
+      stop  Ctrl-C, or kill PID; what was taken in is answered first
+      Stopped. Requests 1, queries 1, failed 0, turned away 0.
+      "
+    `);
+  });
+
+  it("answers what it has taken in before it ends", async () => {
+    const slow = "{ name: faulty, of: { name: bm25, index: idx }, latencyMs: 400 }";
+    const { line, child, ended } = await start("--retriever", slow);
+    const reply = post(line.url, { queries: ["rain"] });
+    const inFlight = async (): Promise<number> => {
+      const stats = (await (await fetch(`${line.url}/stats`)).json()) as { inFlight: number };
+      return stats.inFlight;
+    };
+    while ((await inFlight()) === 0);
+    child.kill("SIGTERM");
+    expect((await reply).status).toBe(200);
+    const { status, stderr } = await ended;
+    expect(status).toBe(0);
+    expect(stderr).toContain("Stopping; to be answered first: 1");
+  });
+
+  it("ends with 130 on Ctrl-C", async () => {
+    const { child, ended } = await start("--index", "idx");
+    child.kill("SIGINT");
+    expect((await ended).status).toBe(130);
+  });
+
+  it("takes its token from the environment and names the variable, not the token", async () => {
+    const { line, child, ended } = await start(
+      ...["--index", "idx", "--token-env", "SERVE_TEST_TOKEN"],
+      ...["--host", "0.0.0.0"],
+    );
+    const url = line.url.replace("0.0.0.0", "127.0.0.1");
+    expect((await post(url, { queries: ["rain"] })).status).toBe(401);
+    const stats = await fetch(`${url}/stats`, { headers: { authorization: "Bearer s3cret" } });
+    expect(stats.status).toBe(200);
+    child.kill("SIGTERM");
+    const { stderr } = await ended;
+    expect(stderr).toContain('-H "Authorization: Bearer $SERVE_TEST_TOKEN"');
+    expect(stderr).not.toContain("s3cret");
+  });
+
+  it("passes its limits on", async () => {
+    const { line } = await start(
+      ...["--index", "idx", "--top-k-limit", "5", "--body-limit", "200"],
+      ...["--max-queue", "9", "--concurrency", "2", "--timeout", "5000"],
+    );
+    const { url } = line;
+    expect((await post(url, { queries: ["rain"], topk: 6 })).status).toBe(422);
+    expect((await post(url, { queries: ["rain".repeat(50)] })).status).toBe(413);
+    expect((await post(url, { queries: ["rain"], topk: 5 })).status).toBe(200);
+  });
+
+  it("ends with 2 for flags that do not fit", async () => {
+    const serve = (...args: string[]) => runCommand(serveCommand, ["serve", ...args], `${cwd}/`);
+    const index = ["--index", join(cwd, "idx")];
+    const open = await serve(...index, "--host", "0.0.0.0");
+    expect([open.status, open.stderr]).toEqual([
+      2,
+      expect.stringContaining("[SERVER_UNPROTECTED]"),
+    ]);
+    expect(await serve(...index, "--token-env", "SERVE_TEST_UNSET")).toMatchInlineSnapshot(`
+      {
+        "status": 2,
+        "stderr": "error: --token-env: the environment variable SERVE_TEST_UNSET is unset or empty. Put a secret into it: export SERVE_TEST_UNSET="$(openssl rand -hex 16)". [SERVER_TOKEN]
+      ",
+        "stdout": "",
+      }
+    `);
+    expect((await serve()).stderr).toContain("--index or --retriever is missing");
+    expect((await serve(...index, "--port", "70000")).status).toBe(2);
+    expect((await serve("--index", join(cwd, "none"))).status).toBe(3);
+  });
+});
