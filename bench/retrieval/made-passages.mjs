@@ -64,9 +64,11 @@ function* madePassages(count, sentences) {
       }
     }
     const code = titles.at(i);
-    const title = [1, NAME_WORDS.length, NAME_WORDS.length ** 2]
-      .map((unit) => NAME_WORDS[Math.floor(code / unit) % NAME_WORDS.length])
-      .join(" ");
+    const [first, second, third] = [1, NAME_WORDS.length, NAME_WORDS.length ** 2].map(
+      (unit) => NAME_WORDS[Math.floor(code / unit) % NAME_WORDS.length],
+    );
+    // No name of a tiny world has an "of": titles stay unique.
+    const title = `${first} ${second} of ${third}`;
     const chosen = Array.from({ length: sentences.someLength(draw) }, () => sentences.some(draw));
     const words = chosen.reduce((sum, sentence) => sum + sentence.split(" ").length, 0);
     const called = names.next(words);
