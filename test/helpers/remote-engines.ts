@@ -54,8 +54,9 @@ interface QdrantSearch {
 }
 
 /**
- * A collection "passages" with a vector "words", by the shapes of Qdrant 1.20's REST API: replies agree with the models of
- * its Python client of that version. Server-side inference knows one model, "toy".
+ * A collection "passages" with a vector "words", made by hand by the shapes of Qdrant 1.20's REST API. Requests and replies of
+ * count and query fit the models of its Python client of that version; of the collection's facts only those that are read
+ * are there. Server-side inference knows one model, "toy".
  */
 export function madeQdrant(
   passages: readonly Passage[],
