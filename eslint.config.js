@@ -22,6 +22,8 @@ const owners = {
   "onnxruntime-node": "onnx",
   "@bufbuild/protobuf": "onnx",
   flexsearch: "text",
+  "@orama/stemmers": "text",
+  "@orama/stopwords": "text",
   "@huggingface/tokenizers": "text",
   "@huggingface/transformers": "retrieval",
   "hnswlib-node": "retrieval",
@@ -105,6 +107,8 @@ export default tseslint.config(
     // Numeric kernels on typed arrays: an index within bounds by construction needs no check.
     files: [
       "src/base/random.ts",
+      "src/text/term-cache.ts",
+      "src/text/unit-table.ts",
       "src/autodiff/ops/*.ts", // inputs and cotangents by the operator's own arity
       "src/retrieval/**/*.ts",
       "src/advantages/**/*.ts",
@@ -136,6 +140,7 @@ export default tseslint.config(
         URL: "readonly",
         Buffer: "readonly",
         setTimeout: "readonly",
+        fetch: "readonly",
       },
     },
   },

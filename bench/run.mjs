@@ -1,7 +1,11 @@
 // npm run bench -- <name> [--json]: one JSON document on stdout with --json, a table for people on stderr.
 import { existsSync } from "node:fs";
 
-const benchmarks = { engine: () => import("./engine.mjs") };
+const benchmarks = {
+  engine: () => import("./engine.mjs"),
+  retrieval: () => import("./retrieval.mjs"),
+  serve: () => import("./serve.mjs"),
+};
 
 const [name, ...rest] = process.argv.slice(2);
 const load = benchmarks[name];
