@@ -71,31 +71,43 @@ function keyOf({ method, url, body }: { method: string; url: string; body: strin
 }
 
 async function fill(url: string, passages: readonly Passage[]): Promise<void> {
-  const send = async (method: string, path: string, body: string): Promise<void> => {
-    const headers = { "content-type": "application/json" };
-    const { ok, status } = await fetch(url + path, { method, headers, body });
-    if (!ok && method !== "DELETE") throw new Error(`${method} ${path}: status ${status}`);
-  };
   const vector = {
     type: "knn_vector",
     dimension: DIMENSIONS,
     method: { name: "hnsw", engine: "lucene", space_type: "innerproduct" },
   };
-  const properties = { title: { type: "text" }, text: { type: "text" }, vector };
-  const settings = { "index.knn": true, number_of_shards: 1, number_of_replicas: 0 };
-  await send("DELETE", `/${OPENSEARCH_INDEX}`, "");
-  const index = JSON.stringify({ settings, mappings: { properties } });
-  await send("PUT", `/${OPENSEARCH_INDEX}`, index);
-  const lines = passages.flatMap(({ id, title, text }) => [
-    { index: { _id: id } },
-    { title, text, vector: embedWords(`${title} ${text}`) },
-  ]);
-  const bulk = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
-  await send("POST", `/${OPENSEARCH_INDEX}/_bulk?refresh=true`, bulk);
+  const documents = passages.map((passage) => {
+    const { id, title, text } = passage;
+    return { id, title, text, vector: embedWords(`${title} ${text}`) };
+  });
+  await fillIndex(url, documents, { settings: { "index.knn": true }, properties: { vector } });
   const combination = { technique: "rrf", rank_constant: 60 };
   const processors = [{ "score-ranker-processor": { combination } }];
   const pipeline = JSON.stringify({ phase_results_processors: processors });
-  await send("PUT", `/_search/pipeline/${OPENSEARCH_PIPELINE}`, pipeline);
+  await send("PUT", `${url}/_search/pipeline/${OPENSEARCH_PIPELINE}`, pipeline);
+}
+
+/** Makes the index anew on a real OpenSearch or Elasticsearch: one shard, the engine's own analysis. */
+export async function fillIndex(
+  url: string,
+  documents: readonly ({ id: string } & Record<string, unknown>)[],
+  { settings = {}, properties = {} }: { settings?: object; properties?: object } = {},
+): Promise<void> {
+  const index = {
+    settings: { number_of_shards: 1, number_of_replicas: 0, ...settings },
+    mappings: { properties: { title: { type: "text" }, text: { type: "text" }, ...properties } },
+  };
+  await send("DELETE", `${url}/${OPENSEARCH_INDEX}`, "");
+  await send("PUT", `${url}/${OPENSEARCH_INDEX}`, JSON.stringify(index));
+  const lines = documents.flatMap(({ id, ...source }) => [{ index: { _id: id } }, source]);
+  const bulk = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+  await send("POST", `${url}/${OPENSEARCH_INDEX}/_bulk?refresh=true`, bulk);
+}
+
+async function send(method: string, url: string, body: string): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const { ok, status } = await fetch(url, { method, headers, body });
+  if (!ok && method !== "DELETE") throw new Error(`${method} ${url}: status ${status}`);
 }
 
 async function writeRecording(

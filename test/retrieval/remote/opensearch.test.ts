@@ -5,6 +5,7 @@ import { retrieverContract } from "../../contracts/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { localServer, type Received, sendJson } from "../../helpers/local-server.ts";
 import {
+  fillIndex,
   OPENSEARCH_INDEX,
   OPENSEARCH_PIPELINE,
   openSearchEngine,
@@ -39,6 +40,20 @@ const modes = {
 };
 for (const [name, options] of Object.entries(modes)) {
   retrieverContract(`opensearch, ${name}`, () => open(options));
+}
+
+/** A real Elasticsearch, named by whoever has one: its index `agentrl-test` is made anew. */
+const elasticsearch = process.env["AGENTRL_TEST_ELASTICSEARCH_URL"];
+if (elasticsearch !== undefined) {
+  await fillIndex(elasticsearch, passages);
+  const given = { url: elasticsearch, dialect: "elasticsearch" };
+  retrieverContract("opensearch over Elasticsearch, bm25", () => open(given));
+
+  it("has OpenSearch's scores over Elasticsearch", async () => {
+    const queries = ["capital of Norway", "rain"];
+    const found = await (await open(given)).search(queries, 3);
+    expect(found).toEqual(await (await open({})).search(queries, 3));
+  });
 }
 
 describe("opensearch", () => {
