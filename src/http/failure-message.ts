@@ -13,7 +13,7 @@ export interface GivenUp {
 }
 
 /** The first characters of a body that a message shows. */
-export const QUOTED_CHARACTERS = 200;
+const QUOTED_CHARACTERS = 200;
 
 /** What was found and what to do, without the place in front. */
 export function failureMessage(given: GivenUp): string {

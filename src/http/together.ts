@@ -17,6 +17,7 @@ export async function together<T, R>(
   const stop = (): void => {
     all.abort(signal?.reason);
   };
+  if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has a listener per search
   signal?.addEventListener("abort", stop, { once: true });
   try {
     const outcomes = await Promise.allSettled(
