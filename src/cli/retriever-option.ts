@@ -58,13 +58,9 @@ export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags
   if (wrong !== undefined) throw new ConfigError("USAGE", wrong);
 }
 
-/**
- * Opens an index folder of any kind.
- * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT.
- */
+/** Loads what indexes run on only once one is opened, not for --help. */
 async function openIndexFolder(folder: string): Promise<Retriever> {
-  const { openIndex } = await import("../retrieval/bm25/open-index.ts");
-  return openIndex(folder);
+  return (await import("../retrieval/open-index-folder.ts")).openIndexFolder(folder);
 }
 
 async function openYaml(text: string, corpus: string | undefined): Promise<Retriever> {

@@ -14,7 +14,7 @@ import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-lo
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
-import { openIndex } from "../retrieval/bm25/open-index.ts";
+import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { enginePolicy } from "../rollout/policy.ts";
 import { strategies } from "../rollout/strategies.ts";
@@ -179,7 +179,7 @@ function openRetriever(
   index: string | undefined,
 ): Promise<Retriever> {
   const { searches } = strategies.get(settings.evaluation.strategy, "evaluation.strategy");
-  if (index !== undefined && searches) return openIndex(index);
+  if (index !== undefined && searches) return openIndexFolder(index);
   return retrieverOver(dataset, settings, "evaluation");
 }
 

@@ -3,6 +3,7 @@ import { type Registry, registry } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
 import { bm25 } from "./bm25/bm25-retriever.ts";
 import { hybrid } from "./combine/hybrid.ts";
+import { rerank } from "./combine/rerank.ts";
 import { faulty } from "./controls/faulty.ts";
 import { noisy } from "./controls/noisy.ts";
 import { none } from "./controls/none.ts";
@@ -11,6 +12,7 @@ import { random } from "./controls/random.ts";
 import { recorded } from "./controls/recorded.ts";
 import { subset } from "./controls/subset.ts";
 import { withoutGold } from "./controls/without-gold.ts";
+import { dense } from "./dense/dense-retriever.ts";
 import { llmSearch } from "./remote/llm-search.ts";
 import { opensearch } from "./remote/opensearch.ts";
 import { qdrant } from "./remote/qdrant.ts";
@@ -25,7 +27,9 @@ export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() => partSc
 /** All retrievers. */
 export const retrievers: Registry<RetrieverPart> = registry("retriever", [
   bm25,
+  dense,
   hybrid(retrieverSchema),
+  rerank(retrieverSchema),
   none,
   random,
   oracle(retrieverSchema),

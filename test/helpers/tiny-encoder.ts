@@ -61,7 +61,7 @@ export async function writeTinyCrossEncoder(
   const mask = graph.input("attention_mask", "int64", [B, T]);
   const all = [...SPECIALS.map(() => 0), ...Object.values(weights)];
   const each = gather([graph.constant("float32", [all.length], all), ids]);
-  const logits = reduceSum(mul([each, castTo(mask, "float32")]), [1], true);
+  const logits = reduceSum(mul([each, castTo(mask, "float32")]), [1]);
   return writeModelFolder(folder, Object.keys(weights), {
     graph: anySize(graph, { logits }),
     config: { model_type: "bert", architectures: ["BertForSequenceClassification"] },

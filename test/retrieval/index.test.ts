@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
+import { buildDenseIndex } from "../../src/retrieval/dense/build-dense-index.ts";
+import { openEncoder } from "../../src/retrieval/dense/encoder.ts";
 import { openRetriever, retrievers } from "../../src/retrieval/index.ts";
 import { startRetrievalServer } from "../../src/server/retrieval-server.ts";
 import { readsGold } from "../../src/retrieval/retriever.ts";
@@ -14,6 +16,7 @@ import {
   simulatorServer,
 } from "../helpers/remote-engines.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { writeTinyCrossEncoder, writeTinyEncoder } from "../helpers/tiny-encoder.ts";
 
 const folder = temporaryFolder();
 const index = join(folder, "idx");
@@ -23,8 +26,19 @@ const passages = [
   { id: "c", title: "Lima", text: "The capital of Peru." },
 ];
 
+const denseIndex = join(folder, "dense");
+const crossEncoder = join(folder, "cross-encoder");
+
 beforeAll(async () => {
   await buildIndex(passages, index);
+  const model = await writeTinyEncoder(join(folder, "model"), [
+    "oslo",
+    "norway",
+    "rain",
+    "capital",
+  ]);
+  await buildDenseIndex(passages, denseIndex, { encoder: await openEncoder(model) });
+  await writeTinyCrossEncoder(crossEncoder, { rain: 2, norway: 1 });
 });
 
 const embeddings = await embeddingsServer();
@@ -36,7 +50,9 @@ process.env["AGENTRL_TEST_SERPER_KEY"] = "key";
 /** Options that open each retriever on the corpus above. */
 const options: Record<string, object> = {
   bm25: { index },
+  dense: { index: denseIndex },
   hybrid: { of: ["bm25", "random"] },
+  rerank: { of: "bm25", model: crossEncoder },
   none: {},
   random: {},
   oracle: { of: "bm25" },

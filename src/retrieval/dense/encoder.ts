@@ -17,6 +17,7 @@ import {
   type TokenizeFunction,
   tokenRow,
   tokenizeWith,
+  padIdOf,
 } from "./token-rows.ts";
 
 /** A text embedding model. */
@@ -144,11 +145,6 @@ async function load(files: ModelFiles, threads: number): Promise<LoadedModel> {
   } catch (error) {
     throw modelFailure(files, error);
   }
-}
-
-/** Any id where the tokenizer has none: attention never sees it. */
-function padIdOf(tokenizer: { pad_token_id?: number }): number {
-  return tokenizer.pad_token_id ?? 0;
 }
 
 /** One vector per row from what the model returns. */

@@ -26,6 +26,11 @@ export function tokenizeWith(
   };
 }
 
+/** Any id where the tokenizer has none: attention never sees it. */
+export function padIdOf(tokenizer: { pad_token_id?: number }): number {
+  return tokenizer.pad_token_id ?? 0;
+}
+
 /**
  * Token ids of one text, or of a pair, of at most `maxTokens` in all. Too long texts lose tokens at their ends, the
  * longer of two first; special tokens stay. (The library itself cuts the row, and with it the closing special token.)

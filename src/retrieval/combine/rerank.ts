@@ -1,0 +1,61 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import { type CrossEncoder, openCrossEncoder } from "../dense/cross-encoder.ts";
+import { derivedFingerprint } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
+import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import { searchedText } from "../store/passage-store.ts";
+
+/** The first hits of a retriever put in a new order by a model that reads query and passage together. */
+export function rerank(inner: InnerRetriever): RetrieverPart {
+  const options = z.strictObject({
+    of: inner,
+    /** Folder or hub name of a cross-encoder in ONNX. */
+    model: z.string(),
+    /** Hits that are read and put in order; what is beyond is not given. */
+    depth: z.int().min(1).default(50),
+    /** Of query and passage together. */
+    maxTokens: z.int().min(8).optional(),
+  });
+  return {
+    name: "rerank",
+    summary: "Another retriever's first hits, put in order by a cross-encoder.",
+    readsGold: false,
+    options,
+    async create(given, context) {
+      const { of, model, depth, maxTokens } = parseOptions(options, given, "rerank");
+      const source = await context.open(of);
+      const encoder = await openCrossEncoder(model, { maxTokens }).catch(async (error: unknown) => {
+        await source.close();
+        throw error;
+      });
+      const settings = { model: encoder.fingerprint, depth };
+      return {
+        name: "rerank",
+        fingerprint: derivedFingerprint("rerank", settings, [source]),
+        ...(source.reads === undefined ? {} : { reads: source.reads }),
+        async search(queries, k, asked) {
+          const found = await source.search(queries, depth, asked);
+          const results: Hit[][] = [];
+          for (const [i, hits] of found.entries()) {
+            const ordered = await reordered(encoder, { query: queries[i]!, hits }, asked?.signal);
+            results.push(ordered.slice(0, k));
+          }
+          return results;
+        },
+        close: async () => {
+          await Promise.all([source.close(), encoder.close()]);
+        },
+      };
+    },
+  };
+}
+
+/** Equal scores stay in the order in which they were found. */
+async function reordered(
+  encoder: CrossEncoder,
+  { query, hits }: { query: string; hits: readonly Hit[] },
+  signal?: AbortSignal,
+): Promise<Hit[]> {
+  const scores = await encoder.score(query, hits.map(searchedText), signal);
+  return hits.map((hit, i) => ({ ...hit, score: scores[i]! })).sort((a, b) => b.score - a.score);
+}
