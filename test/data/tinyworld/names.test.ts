@@ -9,7 +9,7 @@ import {
 } from "../../../src/data/tinyworld/names.ts";
 import { NOUNS, RELATIONS } from "../../../src/data/tinyworld/relations.ts";
 import { tinyWorldWords } from "../../../src/data/tinyworld/text.ts";
-import { analyzers } from "../../../src/text/analyzer.ts";
+import { english, plain } from "../../../src/text/analyzer.ts";
 import { porterStem } from "../../../src/text/porter.ts";
 
 const all = (
@@ -36,8 +36,8 @@ describe("name words", () => {
     expect(changed).toEqual([]);
   });
 
-  it("are one search term each under every analyzer", () => {
-    for (const analyzer of analyzers.parts) {
+  it("are one search term each under the analyzers for English", () => {
+    for (const analyzer of [english, plain]) {
       const terms = NAME_WORDS.flatMap((word) => analyzer.analyze(word));
       expect(terms).toEqual(NAME_WORDS.map((word) => word.toLowerCase()));
     }
