@@ -41,7 +41,7 @@ function addBm25Options(command: Command): Command {
   return command
     .option("--k1 <x>", "saturation of repeated terms (default: 0.9)", decimal(0))
     .option("--b <x>", "length normalisation, 0 to 1 (default: 0.4)", decimal(0, 1))
-    .option("--analyzer <name>", `${analyzers.names.join(" or ")} (default: english)`);
+    .option("--analyzer <name>", `one of ${analyzers.names.join(", ")} (default: english)`);
 }
 
 interface BuildOptions extends Bm25Options {
