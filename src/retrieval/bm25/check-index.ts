@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { errorMessage } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
+import { whileUnchanged } from "../store/index-folder.ts";
 import type { Bm25Retriever } from "./bm25.ts";
 import { isSet } from "./dead-file.ts";
 import { exactBm25 } from "./exact-bm25.ts";
@@ -67,8 +67,22 @@ export async function checkIndex(
 }
 
 async function checkChecksums(folder: string, signal?: AbortSignal): Promise<IndexFinding> {
-  const manifest = await readBm25Manifest(folder);
-  const files = manifest.segments.flatMap((segment) => filesOf(folder, segment));
+  const check = "checksums";
+  try {
+    const detail = await whileUnchanged(folder, () => readAllFiles(folder, signal));
+    return { check, ok: true, detail };
+  } catch (error) {
+    if (!(error instanceof DamagedFiles)) throw error;
+    return { check, ok: false, detail: error.message };
+  }
+}
+
+/** Its message names them all. */
+class DamagedFiles extends Error {}
+
+async function readAllFiles(folder: string, signal?: AbortSignal): Promise<string> {
+  const { segments } = await readBm25Manifest(folder);
+  const files = segments.flatMap((segment) => filesOf(folder, segment));
   const damaged: string[] = [];
   let bytes = 0;
   for (const { path, entry } of files) {
@@ -78,15 +92,8 @@ async function checkChecksums(folder: string, signal?: AbortSignal): Promise<Ind
     });
     bytes += entry.bytes;
   }
-  // A change may have replaced files meanwhile: then there is a newer manifest.
-  if (damaged.length > 0 && !isDeepStrictEqual(await readBm25Manifest(folder), manifest)) {
-    return checkChecksums(folder, signal);
-  }
-  const detail =
-    damaged.length === 0
-      ? `${files.length} files, ${bytes} bytes, all as written`
-      : damaged.join(" ");
-  return { check: "checksums", ok: damaged.length === 0, detail };
+  if (damaged.length > 0) throw new DamagedFiles(damaged.join(" "));
+  return `${files.length} files, ${bytes} bytes, all as written`;
 }
 
 function filesOf(

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import { createBm25, type Bm25Retriever } from "./bm25.ts";
 import { analyzerOf, type IndexManifest, readBm25Manifest } from "./index-manifest.ts";
+import { whileUnchanged } from "../store/index-folder.ts";
 import { type FolderSegment, openSegment } from "./segment.ts";
 
 /** An index folder, open. */
@@ -29,15 +29,11 @@ export async function openIndex(folder: string): Promise<Bm25Retriever> {
 }
 
 /** The segments of an index as its manifest names them at this moment. @throws {DataError} as `openIndex`. */
-export async function openSegments(folder: string): Promise<OpenIndex> {
-  const manifest = await readBm25Manifest(folder);
-  try {
+export function openSegments(folder: string): Promise<OpenIndex> {
+  return whileUnchanged(folder, async () => {
+    const manifest = await readBm25Manifest(folder);
     return { manifest, segments: openAll(folder, manifest) };
-  } catch (error) {
-    // A change may have replaced files between the manifest and them: then there is a newer manifest.
-    if (isDeepStrictEqual(await readBm25Manifest(folder), manifest)) throw error;
-    return openSegments(folder);
-  }
+  });
 }
 
 function openAll(folder: string, manifest: IndexManifest): FolderSegment[] {

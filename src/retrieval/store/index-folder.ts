@@ -3,7 +3,7 @@
  * is new files and then a new manifest, renamed over the old one, so a reader sees the index before or after it and
  * nothing between.
  */
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
@@ -107,6 +107,30 @@ async function readChecked(folder: string): Promise<Record<string, unknown>> {
   return content;
 }
 
+/**
+ * Reads files that a manifest names: anew when it failed because a change replaced them meanwhile.
+ * @param read reads the manifest first.
+ */
+export async function whileUnchanged<T>(folder: string, read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const before = await manifestIdentity(folder);
+    try {
+      return await read();
+    } catch (error) {
+      if (before === (await manifestIdentity(folder))) throw error;
+    }
+  }
+}
+
+/** Another one for every manifest that is written, even of the same content; null while there is none. */
+async function manifestIdentity(folder: string): Promise<string | null> {
+  await readManifestText(folder).catch(() => undefined);
+  return stat(manifestPath(folder), { bigint: true }).then(
+    ({ ino, ctimeNs }) => `${ino} ${ctimeNs}`,
+    () => null,
+  );
+}
+
 /** How long a reader waits for a folder that is being replaced at this moment. */
 const REPLACING_TRIES = 100;
 const REPLACING_MS = 10;
@@ -117,7 +141,8 @@ async function readManifestText(folder: string): Promise<string> {
       return await readText(manifestPath(folder));
     } catch (error) {
       const replacing = await finishReplacing(folder);
-      if (replacing === "nothing" || attempt === REPLACING_TRIES) {
+      const isThere = replacing !== "nothing" || (await exists(manifestPath(folder)));
+      if (!isThere || attempt === REPLACING_TRIES) {
         throw new DataError(
           "INDEX_MISSING",
           `${folder}: is not an index: it has no manifest.json. Make one with \`agentrl index build CORPUS.jsonl --out ${folder}\`.`,
