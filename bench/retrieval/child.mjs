@@ -30,10 +30,7 @@ export async function runChild(command, args, { pinned = false, limitSeconds = 3
     return { status: "too slow", detail: `stopped after ${limitSeconds} s` };
   }
   if (end.code === 0) return { status: "ok", ...JSON.parse(last) };
-  return {
-    status: failure(end, remarks),
-    detail: remarks.trim().split("\n").slice(-3).join(" | "),
-  };
+  return { status: failure(end, remarks), detail: reason(remarks) };
 }
 
 function failure({ code, signal }, remarks) {
@@ -41,6 +38,16 @@ function failure({ code, signal }, remarks) {
   // V8 aborts; the kernel kills.
   if (/heap out of memory|MemoryError|OutOfMemoryError/.test(remarks)) return "out of memory";
   return signal === "SIGKILL" ? "out of memory" : "failed";
+}
+
+/** The line that names the error, or the last one. */
+function reason(remarks) {
+  const lines = remarks.trim().split("\n");
+  return (
+    lines.find((line) => /\w*(Error|Exception)\b.*:/.test(line)) ??
+    lines.at(-1) ??
+    ""
+  ).trim();
 }
 
 const PINNED = process.platform === "linux" ? ["taskset", "-c", "0"] : [];

@@ -5,6 +5,7 @@ The passages' text is not stored, only the id; every hit's id is read.
 """
 
 import os
+import re
 import sys
 import tempfile
 
@@ -35,9 +36,9 @@ def main():
         searcher = index.searcher()
 
         def search(query):
-            # A question is words, no query language: every sign that could be an operator goes.
-            words = "".join(sign if sign.isalnum() else " " for sign in query)
-            parsed = index.parse_query(words.lower(), ["text"])
+            # A question is words, no query language: signs and capitals, which could be operators, go.
+            words = re.sub(r"\W+", " ", query).lower() if own else query
+            parsed = index.parse_query(words, ["text"])
             hits = searcher.search(parsed, K, count=False).hits
             return [searcher.doc(address)["id"][0] for _, address in hits]
 
