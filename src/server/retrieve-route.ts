@@ -94,9 +94,10 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
   service.calls.set(request, call);
   reply.raw.once("close", () => {
     clearTimeout(timer);
-    abort.abort(new Error("The client went away."));
     place.leave();
-    const outcome = reply.raw.writableFinished ? outcomeOf(reply.statusCode) : "aborted";
+    const finished = reply.raw.writableFinished;
+    if (!finished) abort.abort(new Error("The client went away."));
+    const outcome = finished ? outcomeOf(reply.statusCode) : "aborted";
     service.stats.record(outcome, performance.now() - arrived);
     service.calls.delete(request);
     if (service.calls.size === 0) service.onEmpty();
