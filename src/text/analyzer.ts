@@ -4,7 +4,7 @@ import { type Analyzer, defineAnalyzer, LONGEST_WORD } from "./define-analyzer.t
 import { languages } from "./languages.ts";
 import { porterStem } from "./porter.ts";
 
-export type { Analyzer, AnalyzerSpec } from "./define-analyzer.ts";
+export type { Analyzer } from "./define-analyzer.ts";
 
 const separator = /[^\p{L}\p{N}]+/u;
 
