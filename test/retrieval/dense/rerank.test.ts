@@ -19,10 +19,7 @@ beforeAll(async () => {
 });
 
 async function ids(settings: object, query: string, k = 3): Promise<(string | number)[][]> {
-  const retriever = await openRetriever(
-    { name: "rerank", model, ...settings },
-    () => passages,
-  );
+  const retriever = await openRetriever({ name: "rerank", model, ...settings }, () => passages);
   const [hits = []] = await retriever.search([query], k);
   await retriever.close();
   return hits.map(({ id, score }) => [id, score]);
@@ -77,10 +74,7 @@ describe("rerank", () => {
       { of: "random" },
       { of: "bm25", model: other },
     ]) {
-      const retriever = await openRetriever(
-        { name: "rerank", model, ...settings },
-        () => passages,
-      );
+      const retriever = await openRetriever({ name: "rerank", model, ...settings }, () => passages);
       prints.add(retriever.fingerprint);
       await retriever.close();
     }

@@ -1,0 +1,277 @@
+/** The dense half of `agentrl index build|plan|check`: options and actions, for index-command.ts to hook in. */
+import { type Command, Option } from "commander";
+import { readPassages } from "../../data/passages.ts";
+import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
+import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
+import type { DenseManifest } from "../../retrieval/dense/dense-manifest.ts";
+import type { Encoder } from "../../retrieval/dense/encoder.ts";
+import type { CliContext } from "../command.ts";
+import { decimal, wholeNumber } from "../options.ts";
+import { type Progress, startProgress } from "../progress.ts";
+import { table } from "../table.ts";
+
+/** Flags of `addDenseOptions`. */
+export interface DenseFlags {
+  encoder?: string;
+  queryPrefix?: string;
+  passagePrefix?: string;
+  pooling?: "mean" | "cls" | "last";
+  innerProduct?: true;
+  maxTokens?: number;
+  dtype?: string;
+  vectors?: "f32" | "f16" | "int8";
+  graph?: "hnsw" | "flat";
+  m?: number;
+  efConstruction?: number;
+  efSearch?: number;
+  /** GB. */
+  maxMemory?: number;
+}
+
+/** Flags of a build, beside those of the plan. */
+export interface DenseBuildFlags extends DenseFlags {
+  out: string;
+  overwrite?: true;
+  resume?: true;
+}
+
+/** Adds the options that make an index a dense one; --encoder decides. */
+export function addDenseOptions(command: Command): Command {
+  return command
+    .option(
+      "--encoder <model>",
+      "make a dense index: folder or hub name of an ONNX embedding model",
+    )
+    .option("--query-prefix <text>", "before each query (default: the model's; `query: ` for E5)")
+    .option(
+      "--passage-prefix <text>",
+      "before each passage (default: the model's; `passage: ` for E5)",
+    )
+    .addOption(
+      new Option("--pooling <how>", "default: the model's, else mean").choices([
+        "mean",
+        "cls",
+        "last",
+      ]),
+    )
+    .option("--inner-product", "keep the lengths of vectors (default: the model's, else cosines)")
+    .option(
+      "--max-tokens <n>",
+      "longer texts lose their end (default: the model's)",
+      wholeNumber(4),
+    )
+    .option(
+      "--dtype <name>",
+      "which of the model's files: fp32, fp16, q8, … (default: the first there is)",
+    )
+    .addOption(
+      new Option("--vectors <type>", "4, 2 or 1 bytes a number (default: f32)").choices([
+        "f32",
+        "f16",
+        "int8",
+      ]),
+    )
+    .addOption(
+      new Option(
+        "--graph <kind>",
+        "flat is exact; hnsw is faster beyond some 100 000 passages (default: flat)",
+      ).choices(["hnsw", "flat"]),
+    )
+    .option("--m <n>", "links per passage in the graph (default: 16)", wholeNumber(2, 256))
+    .option(
+      "--ef-construction <n>",
+      "candidates while building the graph (default: 200)",
+      wholeNumber(10),
+    )
+    .option("--ef-search <n>", "candidates of a query in the graph (default: 128)", wholeNumber(1))
+    .option("--max-memory <GB>", "refuse an index that takes more once opened", decimal(0));
+}
+
+/** What a dense build reports. */
+export interface DenseSummary {
+  out: string;
+  passages: number;
+  dimensions: number;
+  bytesOnDisk: number;
+  seconds: number;
+  vectors: string;
+  graph: "hnsw" | "flat";
+  encoder: string;
+}
+
+/**
+ * Plans, refuses what does not fit, and builds, with progress and time left for each phase.
+ * @throws as `planDenseIndex`, `refuseUnlessFits`, `buildDenseIndex`.
+ */
+export async function buildDense(
+  corpus: string,
+  flags: DenseBuildFlags & { encoder: string },
+  context: CliContext,
+): Promise<DenseSummary> {
+  const [{ buildDenseIndex }, { planDenseIndex, refuseUnlessFits }] = await Promise.all([
+    import("../../retrieval/dense/build-dense-index.ts"),
+    import("../../retrieval/dense/plan-dense-index.ts"),
+  ]);
+  const begin = performance.now();
+  const { out, overwrite = false, resume = false, maxMemory } = flags;
+  return withEncoder(flags, async (encoder) => {
+    const options = { ...denseOptionsOf(flags), encoder, source: corpus, signal: context.signal };
+    const plan = await planDenseIndex(readPassages(corpus), { ...options, sample: 32 });
+    await refuseUnlessFits(plan, { out, maxMemory: bytesOf(maxMemory) });
+    const bar = phaseBar(context);
+    try {
+      const manifest = await buildDenseIndex(readPassages(corpus), out, {
+        ...{ ...options, overwrite, resume },
+        onProgress: bar.update,
+      });
+      return summary(out, manifest, (performance.now() - begin) / 1000);
+    } finally {
+      bar.stop();
+    }
+  });
+}
+
+/**
+ * What a dense index would cost.
+ * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --max-memory is given and it does not fit.
+ */
+export async function planDense(
+  corpus: string,
+  flags: DenseFlags & { encoder: string },
+  context: CliContext,
+): Promise<DensePlan> {
+  const { planDenseIndex, refuseUnlessFits } =
+    await import("../../retrieval/dense/plan-dense-index.ts");
+  return withEncoder(flags, async (encoder) => {
+    const options = { ...denseOptionsOf(flags), encoder, source: corpus, signal: context.signal };
+    const plan = await planDenseIndex(readPassages(corpus), options);
+    const { maxMemory } = flags;
+    if (maxMemory !== undefined) {
+      await refuseUnlessFits(plan, { out: ".", maxMemory: bytesOf(maxMemory) });
+    }
+    return plan;
+  });
+}
+
+/** A plan as people read it. */
+export function densePlanText(plan: DensePlan): string {
+  const { passages, sampled, dimensions, vectors, graph, M } = plan;
+  const rows = [
+    [
+      "on disk",
+      megabytes(plan.bytesOnDisk),
+      `text ${megabytes(plan.textBytes)}, vectors ${megabytes(plan.vectorBytes)}, graph ${megabytes(plan.graphBytes)}`,
+    ],
+    ["while building", megabytes(plan.temporaryBytes), "beside that, until it is done"],
+    [
+      "in memory",
+      megabytes(plan.residentBytes),
+      graph === "flat" ? "once opened; where memory is short, read from disk" : "once opened",
+    ],
+    [
+      "to build",
+      duration(plan.seconds),
+      `encoding ${duration(plan.encodingSeconds)}, graph ${duration(plan.graphSeconds)}, on this machine`,
+    ],
+  ];
+  const shape = `${dimensions} dimensions, ${vectors}, ${graph}${graph === "flat" ? "" : ` with M ${M}`}`;
+  return `${passages} passages, ${shape}; from the first ${sampled}\n${table(rows, { align: ["left", "right"] })}`;
+}
+
+/** @throws as `checkDenseIndex`. */
+export async function checkDense(folder: string, { signal }: CliContext): Promise<DenseFinding[]> {
+  const { checkDenseIndex } = await import("../../retrieval/dense/check-dense-index.ts");
+  return checkDenseIndex(folder, { signal });
+}
+
+/** A finished build as people read it. */
+export function denseSummaryText(summary: DenseSummary): string {
+  const { out, passages, dimensions, vectors, graph, bytesOnDisk, seconds } = summary;
+  return `${out}: ${passages} passages, ${dimensions} dimensions, ${vectors}, ${graph}, ${megabytes(bytesOnDisk)}, built in ${duration(seconds)}`;
+}
+
+async function withEncoder<T>(
+  flags: DenseFlags & { encoder: string },
+  work: (encoder: Encoder) => Promise<T>,
+): Promise<T> {
+  const [{ openEncoder }, { encoderOptions }, { parseOptions }] = await Promise.all([
+    import("../../retrieval/dense/encoder.ts"),
+    import("../../retrieval/dense/encoder-settings.ts"),
+    import("../../base/schema.ts"),
+  ]);
+  const { queryPrefix, passagePrefix, pooling, innerProduct, maxTokens, dtype } = flags;
+  const normalize = innerProduct === true ? false : undefined;
+  const options = present({ queryPrefix, passagePrefix, pooling, normalize, maxTokens, dtype });
+  const encoder = await openEncoder(
+    flags.encoder,
+    parseOptions(encoderOptions, options, "--encoder"),
+  );
+  try {
+    return await work(encoder);
+  } finally {
+    await encoder.close();
+  }
+}
+
+function denseOptionsOf({ vectors, graph, m, efConstruction, efSearch }: DenseFlags): object {
+  return present({ vectors, graph, M: m, efConstruction, efSearch });
+}
+
+/** Without the keys that are not set: then the default of whoever owns the option holds. */
+function present(values: Record<string, unknown>): object {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+function bytesOf(gigabytes: number | undefined): number | undefined {
+  return gigabytes === undefined ? undefined : gigabytes * 1e9;
+}
+
+const UNITS = {
+  passages: { label: "reading", unit: "passages" },
+  encoding: { label: "encoding", unit: "passages" },
+  graph: { label: "linking", unit: "vectors" },
+} as const;
+
+/** One bar after the other. */
+function phaseBar(context: CliContext): {
+  update: (phase: keyof typeof UNITS, done: number, total: number) => void;
+  stop: () => void;
+} {
+  let shown: { phase: string; bar: Progress; begin: number; from: number } | null = null;
+  return {
+    update(phase, done, total) {
+      if (shown?.phase !== phase) {
+        shown?.bar.stop();
+        const bar = startProgress(context, { ...UNITS[phase], total });
+        shown = { phase, bar, begin: performance.now(), from: done };
+      }
+      const seconds = (performance.now() - shown.begin) / 1000;
+      const rate = seconds > 0 ? ((done - shown.from) / seconds).toFixed(0) : "0";
+      shown.bar.update(done, `${rate}/s`);
+    },
+    stop: () => shown?.bar.stop(),
+  };
+}
+
+function summary(out: string, manifest: DenseManifest, seconds: number): DenseSummary {
+  const { corpus, vectors, passages, graph, encoder } = manifest;
+  const files = [vectors.file, passages.passages, passages.passageStarts, graph ?? { bytes: 0 }];
+  return {
+    ...{ out, passages: corpus.passages, dimensions: vectors.dimensions },
+    bytesOnDisk: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...{ seconds, vectors: vectors.storage, graph: graph === null ? "flat" : "hnsw" },
+    encoder: encoder.model,
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function duration(seconds: number): string {
+  return seconds < 120
+    ? `${seconds.toFixed(1)} s`
+    : seconds < 7200
+      ? `${(seconds / 60).toFixed(0)} min`
+      : `${(seconds / 3600).toFixed(1)} h`;
+}

@@ -1,0 +1,85 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Command } from "commander";
+import { beforeAll, expect, it } from "vitest";
+import type { CliContext } from "../../src/cli/command.ts";
+import {
+  addDenseOptions,
+  buildDense,
+  checkDense,
+  type DenseFlags,
+  densePlanText,
+  denseSummaryText,
+  planDense,
+} from "../../src/cli/commands/index-dense.ts";
+import { openRetrieverFlags } from "../../src/cli/retriever-option.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { writeTinyEncoder } from "../helpers/tiny-encoder.ts";
+
+const folder = temporaryFolder();
+const corpus = join(folder, "corpus.jsonl");
+const out = join(folder, "index");
+const context: CliContext = {
+  out: () => undefined,
+  note: () => undefined,
+  terminal: false,
+  signal: new AbortController().signal,
+};
+
+beforeAll(async () => {
+  await writeTinyEncoder(join(folder, "e5-tiny"), ["oslo", "norway", "rain", "capital"]);
+  const passages = [
+    { id: "a", title: "Oslo", text: "capital of Norway" },
+    { id: "b", title: "Bergen", text: "rain" },
+  ];
+  await writeFile(corpus, passages.map((each) => `${JSON.stringify(each)}\n`).join(""));
+});
+
+function flagsOf(...args: string[]): DenseFlags & { encoder: string } {
+  const command = addDenseOptions(new Command()).parse(args, { from: "user" });
+  return command.opts();
+}
+
+it("the flags of a dense index build one that any command opens and that checks out", async () => {
+  const flags = flagsOf(
+    ...["--encoder", join(folder, "e5-tiny"), "--vectors", "f16", "--graph", "hnsw", "--m", "8"],
+    ...["--query-prefix", "", "--inner-product", "--pooling", "mean", "--max-tokens", "16"],
+  );
+  const summary = await buildDense(corpus, { ...flags, out }, context);
+  expect(summary).toMatchObject({ passages: 2, dimensions: 16, vectors: "f16", graph: "hnsw" });
+  expect(denseSummaryText(summary)).toMatch(
+    /: 2 passages, 16 dimensions, f16, hnsw, 0\.0 MB, built in/,
+  );
+  const retriever = await openRetrieverFlags({ index: out });
+  const [hits = []] = await retriever.search(["rain"], 1);
+  await retriever.close();
+  expect(hits[0]).toMatchObject({ id: "b", text: "rain" });
+  const findings = await checkDense(out, context);
+  expect(findings.every(({ ok }) => ok)).toBe(true);
+});
+
+it("nothing but the encoder is set unless it is given", () => {
+  expect(flagsOf("--encoder", "x")).toEqual({ encoder: "x" });
+});
+
+it("a plan tells sizes and time, and is refused when it exceeds --max-memory", async () => {
+  const flags = flagsOf("--encoder", join(folder, "e5-tiny"));
+  const plan = await planDense(corpus, flags, context);
+  const text = densePlanText(plan)
+    .replaceAll(/[\d.]+ (s|MB)\b/g, "# $1")
+    .replaceAll(/ +/g, " ");
+  expect(text).toMatchInlineSnapshot(`
+    "2 passages, 16 dimensions, f32, flat; from the first 2
+    on disk # MB text # MB, vectors # MB, graph # MB
+    while building # MB beside that, until it is done
+    in memory # MB once opened; where memory is short, read from disk
+    to build # s encoding # s, graph # s, on this machine"
+  `);
+  await expect(planDense(corpus, { ...flags, maxMemory: 1e-9 }, context)).rejects.toThrow(
+    errorWith("INDEX_TOO_LARGE", "the index of 2 passages needs"),
+  );
+  await expect(planDense(corpus, { ...flags, dtype: "fp99" }, context)).rejects.toThrow(
+    errorWith("RECIPE_BAD_VALUE", "--encoder.dtype"),
+  );
+});

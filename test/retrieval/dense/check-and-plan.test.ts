@@ -1,0 +1,106 @@
+import { cp, open } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { random } from "../../../src/base/random.ts";
+import { buildDenseIndex } from "../../../src/retrieval/dense/build-dense-index.ts";
+import { checkDenseIndex } from "../../../src/retrieval/dense/check-dense-index.ts";
+import { type Encoder, openEncoder } from "../../../src/retrieval/dense/encoder.ts";
+import { planDenseIndex, refuseUnlessFits } from "../../../src/retrieval/dense/plan-dense-index.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import { writeTinyEncoder } from "../../helpers/tiny-encoder.ts";
+
+const folder = temporaryFolder();
+const index = join(folder, "index");
+const words = Array.from({ length: 50 }, (_, i) => `word${i}`);
+const draw = random("check and plan");
+const passages = Array.from({ length: 400 }, (_, i) => ({
+  id: `p${i}`,
+  title: "",
+  text: Array.from({ length: 6 }, () => words[draw.int(50)]).join(" "),
+}));
+let encoder: Encoder;
+
+beforeAll(async () => {
+  encoder = await openEncoder(await writeTinyEncoder(join(folder, "model"), words));
+  await buildDenseIndex(passages, index, { encoder, graph: "hnsw", vectors: "int8" });
+});
+
+describe("checking a dense index", () => {
+  it("finds a whole one in order", async () => {
+    const findings = await checkDenseIndex(index);
+    expect(findings.map(({ check, ok }) => [check, ok])).toEqual([
+      ["checksums", true],
+      ["self-retrieval", true],
+      ["graph-recall", true],
+    ]);
+    expect(findings[0]!.detail).toMatch(/^4 files, \d+ bytes, all as written$/);
+    expect(findings[1]!.detail).toBe("100 of 100 passages find themselves among 10 hits");
+    expect(findings[2]!.detail).toMatch(/efSearch 128 finds 1.0000 of the first 10 exact hits/);
+  });
+
+  for (const file of ["vectors.bin", "graph.hnsw", "passages.jsonl", "passage-starts.f64"]) {
+    it(`names ${file} when a byte of it has changed`, async () => {
+      const damaged = join(folder, `damaged-${file}`);
+      await cp(index, damaged, { recursive: true });
+      const handle = await open(join(damaged, file), "r+");
+      await handle.write(Buffer.of(0xee), 0, 1, 1234);
+      await handle.close();
+      const findings = await checkDenseIndex(damaged);
+      expect(findings).toHaveLength(1);
+      expect(findings[0]).toMatchObject({ check: "checksums", ok: false });
+      expect(findings[0]!.detail).toContain(file);
+    });
+  }
+});
+
+describe("planning a dense index", () => {
+  it("tells the sizes that the build then has", async () => {
+    const plan = await planDenseIndex(passages, {
+      encoder,
+      vectors: "int8",
+      graph: "hnsw",
+      sample: 400,
+    });
+    const {
+      graph,
+      vectors,
+      passages: text,
+    } = await buildDenseIndex(passages, join(folder, "built"), {
+      ...{ encoder, vectors: "int8", graph: "hnsw" },
+    });
+    expect(plan).toMatchObject({
+      ...{ passages: 400, sampled: 400, dimensions: 16, vectors: "int8", graph: "hnsw", M: 16 },
+      vectorBytes: vectors.file.bytes,
+      textBytes: text.passages.bytes + text.passageStarts.bytes,
+      temporaryBytes: vectors.file.bytes,
+    });
+    expect(plan.graphBytes / graph!.bytes).toBeGreaterThan(0.9);
+    expect(plan.graphBytes / graph!.bytes).toBeLessThan(1.1);
+    expect(plan.bytesOnDisk).toBe(plan.textBytes + plan.vectorBytes + plan.graphBytes);
+    expect(plan.seconds).toBeGreaterThan(0);
+  });
+
+  it("extrapolates from the first passages", async () => {
+    const whole = await planDenseIndex(passages, { encoder, sample: 400 });
+    const part = await planDenseIndex(passages, { encoder, sample: 40 });
+    expect(part).toMatchObject({ passages: 400, sampled: 40, vectorBytes: 400 * 64 });
+    expect(part.textBytes / whole.textBytes).toBeCloseTo(1, 1);
+  });
+
+  it("refuses what does not fit, with the number and what would", async () => {
+    const plan = await planDenseIndex(passages, { encoder, graph: "hnsw" });
+    const large = { ...plan, passages: 4e6, residentBytes: 0.9e9 };
+    await expect(refuseUnlessFits(large, { out: index, maxMemory: 0.2e9 })).rejects.toThrow(
+      errorWith(
+        "INDEX_TOO_LARGE",
+        "the index of 4000000 passages needs 0.90 GB of memory; there is 0.20 GB. What fits: --graph flat --vectors f16 (0.13 GB); --graph flat --vectors int8 (0.08 GB); the first",
+      ),
+    );
+    const huge = { ...plan, bytesOnDisk: 1e18 };
+    await expect(refuseUnlessFits(huge, { out: join(folder, "not", "yet") })).rejects.toThrow(
+      errorWith("INDEX_TOO_LARGE", "of disk while it is built"),
+    );
+    await expect(refuseUnlessFits(plan, { out: index })).resolves.toBeUndefined();
+  });
+});
