@@ -14,7 +14,8 @@ const passages = [
 function searchOver(texts: string[], options: Bm25Options) {
   const passages = texts.map((text, i) => ({ id: String(i), title: "", text }));
   const { segments, parameters } = buildBm25(passages, { analyzer: "plain", ...options });
-  return bm25Search(segments, parameters).best;
+  const search = bm25Search(segments, parameters);
+  return (terms: string[], k: number) => search.best(terms, k);
 }
 
 describe("bm25Search", () => {

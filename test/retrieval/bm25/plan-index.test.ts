@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { buildIndex } from "../../../src/retrieval/bm25/build-index.ts";
 import { planIndex } from "../../../src/retrieval/bm25/plan-index.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { filesUnder } from "../../helpers/index-files.ts";
 
 /** Passages with a few common and ever new rare words. */
 function corpus(count: number) {
@@ -27,26 +29,23 @@ afterEach(async () => {
 });
 
 describe("planIndex", () => {
-  it("foretells the size of the folder, exactly from the whole corpus and within a tenth from a part", async () => {
+  it("foretells the size of the folder, exactly from the whole corpus and within a fifth from a part", async () => {
     const passages = corpus(3000);
-    const { segments } = await buildIndex(passages, join(folder, "idx"));
-    const bytes = Object.values(segments[0]?.files ?? {}).reduce(
-      (sum, file) => sum + file.bytes,
-      0,
-    );
+    const out = join(folder, "idx");
+    await buildIndex(passages, out, { threads: 0 });
+    let bytes = 0;
+    for (const file of await filesUnder(out)) bytes += (await stat(join(out, file))).size;
     const whole = await planIndex(passages);
     expect(whole.sampled).toBe(3000);
-    expect(Math.abs(whole.bytesOnDisk - bytes)).toBeLessThan(2500);
+    expect(Math.abs(whole.bytesOnDisk - bytes)).toBeLessThan(500);
     const part = await planIndex(passages, { sample: 600 });
     expect(part).toMatchObject({ sampled: 600, passages: 3000 });
-    expect(Math.abs(part.bytesOnDisk / bytes - 1)).toBeLessThan(0.1);
+    expect(Math.abs(part.bytesOnDisk / bytes - 1)).toBeLessThan(0.2);
     expect(part.seconds).toBeGreaterThan(0);
     expect(part.residentBytes).toBeLessThan(part.bytesOnDisk + 3000 * 100);
   });
 
   it("refuses an empty corpus", async () => {
-    await expect(planIndex([])).rejects.toThrow(
-      expect.objectContaining({ code: "CORPUS_EMPTY" }) as Error,
-    );
+    await expect(planIndex([])).rejects.toThrow(errorWith("CORPUS_EMPTY"));
   });
 });
