@@ -4,7 +4,7 @@
  * nothing between.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import {
   AgentrlError,
@@ -189,7 +189,9 @@ export async function writeIndexFolder<T>(
     if (!(await exists(out))) await finishReplacing(out);
     if (await exists(out)) await refuseUnlessReplaceable(out, overwrite);
     await removeLeftovers(out);
-    await mkdir(temporary, { recursive: true });
+    // In two steps: on a read-only disk a recursive one says "no such file" (Node 20).
+    await mkdir(dirname(temporary), { recursive: true });
+    await mkdir(temporary);
     const result = await write(temporary);
     signal?.throwIfAborted();
     await moveIntoPlace(temporary, out);

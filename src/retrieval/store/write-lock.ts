@@ -53,7 +53,7 @@ function take(path: string, folder: string): void {
   removeAbandoned(folder);
   const own = `${path}.${processMark()}`;
   try {
-    mkdirSync(own, { recursive: true });
+    mkdirSync(own);
     writeFileSync(join(own, processMark()), "");
     for (let attempt = 1; !tryRename(own, path); attempt++) {
       const holders = namesIn(path);
