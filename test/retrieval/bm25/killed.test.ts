@@ -148,8 +148,8 @@ describe("an index whose change is killed", () => {
         await expectNoLeftovers();
       }
       if (process.env["AGENTRL_KILLS"] !== undefined) {
-        console.log(
-          `${change.operation}: ${ms.toFixed(0)} ms, after the kill ${JSON.stringify(seen)}`,
+        process.stdout.write(
+          `${change.operation}: ${ms.toFixed(0)} ms, after the kill ${JSON.stringify(seen)}\n`,
         );
       }
       expect(seen.before).toBeGreaterThan(0);
