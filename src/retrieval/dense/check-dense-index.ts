@@ -157,7 +157,7 @@ function graphRecall(
     ok: kind === "flat" || recall >= GRAPH_RECALL,
     detail:
       kind === "flat"
-        ? "not checked: hnswlib-node is not installed"
+        ? "not checked: a graph of more than 4 GiB needs hnswlib-node, which is not installed"
         : `${kind} finds ${recall.toFixed(4)} of the first ${K} exact hits of ${exact.length} passages`,
   };
 }

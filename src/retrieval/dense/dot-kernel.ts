@@ -4,6 +4,20 @@
  * four products. Measured against the best plain loop of `dot-products.ts` in docs/adr/0015-dense-retrieval.md.
  */
 import type { VectorFormat } from "./vector-format.ts";
+import {
+  ADD,
+  at,
+  get,
+  I32,
+  i32,
+  LESS,
+  loop,
+  set,
+  simd,
+  tee,
+  V128,
+  wasmModule,
+} from "./wasm-code.ts";
 
 /** Queries that one call of the kernel serves. */
 export const LANES = 4;
@@ -28,26 +42,16 @@ export function queryBytes({ storage, padded }: VectorFormat): number {
 
 /** @returns the module; it imports its memory as `env.memory`. */
 export function dotKernelModule(format: VectorFormat): Uint8Array<ArrayBuffer> {
-  const memory = [...text("env"), ...text("memory"), 0x02, 0x00, ...unsigned(1)];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-    ...section(1, [[0x60, ...vector([[I32], [I32], [I32], [I32]]), 0x00]]), // (i32, i32, i32, i32) → ()
-    ...section(2, [memory]),
-    ...section(3, [[0x00]]),
-    ...section(7, [[...text("dot"), 0x00, 0x00]]),
-    ...section(10, [sized([...LOCALS, ...body(format), END])]),
-  ]);
+  // Three addresses, the numbers at hand, one sum for each query.
+  const locals = [
+    [3, I32],
+    [1 + LANES, V128],
+  ] as const;
+  return wasmModule({ name: "dot", parameters: 4, locals, code: body(format) });
 }
-
-const I32 = 0x7f;
-const V128 = 0x7b;
-const END = 0x0b;
 
 // Parameters and locals of the function, by number.
 const [RECORDS, COUNT, QUERIES, SCORES, AT, STOP, QUERY, X, SUMS] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
-
-/** Three addresses, the numbers at hand, one sum for each query. */
-const LOCALS = [2, 3, I32, 1 + LANES, V128];
 
 function body(format: VectorFormat): number[] {
   const { padded, headBytes, recordBytes } = format;
@@ -118,74 +122,4 @@ function storeSum({ storage, recordBytes }: VectorFormat, sum: number, lane: num
   const total = [...part(0), ...part(1), plus, ...part(2), ...part(3), plus, plus];
   const scaled = [0xb2, ...get(STOP), ...i32(-recordBytes), ADD, 0x2a, ...at(0, 2), 0x94];
   return [...get(SCORES), ...total, ...(isWhole ? scaled : []), 0x38, ...at(4 * lane, 2)];
-}
-
-const ADD = 0x6a; // i32.add
-const LESS = 0x49; // i32.lt_u
-
-function get(local: number | undefined): number[] {
-  return [0x20, ...unsigned(local ?? 0)];
-}
-
-function set(local: number | undefined): number[] {
-  return [0x21, ...unsigned(local ?? 0)];
-}
-
-function tee(local: number | undefined): number[] {
-  return [0x22, ...unsigned(local ?? 0)];
-}
-
-/** i32.const */
-function i32(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value | 0;
-  for (;;) {
-    const low = rest & 0x7f;
-    rest >>= 7;
-    const isLast = (rest === 0 && low < 64) || (rest === -1 && low >= 64);
-    bytes.push(isLast ? low : low | 0x80);
-    if (isLast) return [0x41, ...bytes];
-  }
-}
-
-/** An instruction of the SIMD table. */
-function simd(opcode: number): number[] {
-  return [0xfd, ...unsigned(opcode)];
-}
-
-/** Where a load or store reads or writes, relative to the address on the stack. */
-function at(offset: number, alignment = 0): number[] {
-  return [...unsigned(alignment), ...unsigned(offset)];
-}
-
-/** Runs the code again as long as it leaves a number other than 0. */
-function loop(code: number[]): number[] {
-  return [0x03, 0x40, ...code, 0x0d, 0x00, END];
-}
-
-function unsigned(value: number): number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  do {
-    const low = rest & 0x7f;
-    rest >>>= 7;
-    bytes.push(rest === 0 ? low : low | 0x80);
-  } while (rest !== 0);
-  return bytes;
-}
-
-function text(value: string): number[] {
-  return sized([...new TextEncoder().encode(value)]);
-}
-
-function sized(bytes: number[]): number[] {
-  return [...unsigned(bytes.length), ...bytes];
-}
-
-function vector(items: number[][]): number[] {
-  return [...unsigned(items.length), ...items.flat()];
-}
-
-function section(id: number, items: number[][]): number[] {
-  return [id, ...sized(vector(items))];
 }

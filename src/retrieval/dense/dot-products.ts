@@ -1,4 +1,5 @@
 import { dotKernelModule, LANES, queryBytes, type DotKernel } from "./dot-kernel.ts";
+import { webAssembly as wasm, type WebAssemblyApi } from "./wasm-code.ts";
 import { decodeVectors, type VectorFormat } from "./vector-format.ts";
 
 /** Queries that one `VectorBlock` holds at a time. */
@@ -37,23 +38,14 @@ export interface BlockMaker {
   make(capacity: number): VectorBlock;
 }
 
-/** What is used of WebAssembly: its types come with a browser's, which this project does not load. */
-interface WebAssemblyApi {
-  Module: new (code: Uint8Array) => object;
-  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
-  Instance: new (module: object, imports: object) => { readonly exports: object };
-}
-
-/** Absent under `node --jitless`. */
-const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly?: WebAssemblyApi };
-
 /** @param code chosen by the machine; a test names it. */
 export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "simd"): BlockMaker {
   if (wasm === undefined || code === "plain") {
     return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
   }
-  const compiled = new wasm.Module(dotKernelModule(format));
-  return { code, make: (capacity) => simdBlock(wasm, { format, compiled, capacity }) };
+  const api = wasm;
+  const compiled = new api.Module(dotKernelModule(format));
+  return { code, make: (capacity) => simdBlock(api, { format, compiled, capacity }) };
 }
 
 /** Memory of a block: queries, scores of a tile, records. */

@@ -5,7 +5,9 @@ import { sha256File } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import { corrupt } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
+import { type GraphSearch, MAX_GRAPH_BYTES, openGraphSearch } from "./graph-search.ts";
 import type { VectorSearch } from "./vector-search.ts";
+import { webAssembly } from "./wasm-code.ts";
 
 /** A navigable small-world graph's parameters, by the paper's names (Malkov and Yashunin, arXiv 1603.09320). */
 export const hnswParameters = z.strictObject({
@@ -40,7 +42,7 @@ export async function hnswLibrary(): Promise<Hnswlib | null> {
 
 /** What to do where the graph's library is missing. */
 export const HNSW_ADVICE =
-  "hnswlib-node is not installed: it is compiled when it is installed, which needs a C++ compiler, make and Python. With them, `npm rebuild hnswlib-node` or `npm install hnswlib-node@3`";
+  "hnswlib-node is not installed, which builds graphs: it is compiled when it is installed, which needs a C++ compiler, make and Python. With them, `npm rebuild hnswlib-node` or `npm install hnswlib-node@3`";
 
 /** @throws {ExternalError} HNSW_MISSING */
 async function requireHnsw(): Promise<Hnswlib> {
@@ -109,10 +111,11 @@ export interface HnswFile {
 const QUERIES_PER_TURN = 16;
 
 /**
- * Opens a graph: the file is hashed and then loaded whole.
+ * Opens a graph: its file is hashed as it is loaded. It is searched without hnswlib (graph-search.ts) where it fits into
+ * WebAssembly's 4 GiB, else by hnswlib-node; the hits are the same.
  *
  * @throws {DataError} INDEX_CORRUPT when its bytes are not those that were written.
- * @throws {ExternalError} HNSW_MISSING
+ * @throws {ExternalError} HNSW_MISSING for a larger graph where the library is missing.
  */
 export async function openHnsw({
   path,
@@ -120,30 +123,21 @@ export async function openHnsw({
   dimensions,
   count,
 }: HnswFile): Promise<VectorSearch> {
-  const { HierarchicalNSW } = await requireHnsw();
-  const found = await sha256File(path).catch((error: unknown) => {
-    throw corrupt(`${path}: cannot be read (${errorMessage(error)})`, error);
-  });
-  if (found !== entry.sha256) throw corrupt(`${path}: has changed`);
-  const graph = new HierarchicalNSW("ip", dimensions);
-  await graph.readIndex(path);
-  if (graph.getCurrentCount() !== count) {
-    throw corrupt(`${path}: holds ${graph.getCurrentCount()} vectors, not ${count}`);
-  }
-  const { M, efConstruction, efSearch } = entry;
+  const { M, efConstruction, efSearch, sha256 } = entry;
+  const one =
+    webAssembly !== undefined && entry.bytes <= MAX_GRAPH_BYTES
+      ? await openGraphSearch(webAssembly, { path, sha256, dimensions, count })
+      : await openByLibrary({ path, entry, dimensions, count });
   return {
     kind: `hnsw M ${M} efConstruction ${efConstruction} efSearch ${efSearch}`,
     async search(queries, k, signal) {
       signal?.throwIfAborted();
-      graph.setEf(Math.max(efSearch, k));
       const hits: Scored[][] = [];
       for (let at = 0; at < queries.length; at += dimensions) {
-        const query = Array.from(queries.subarray(at, at + dimensions));
-        hits.push(scored(graph.searchKnn(query, Math.min(k, count))));
+        hits.push(one.search(queries.subarray(at, at + dimensions), k, efSearch));
         if (hits.length % QUERIES_PER_TURN !== 0) continue;
         await turn();
         signal?.throwIfAborted();
-        graph.setEf(Math.max(efSearch, k)); // another search may have run in between
       }
       return hits;
     },
@@ -151,11 +145,35 @@ export async function openHnsw({
   };
 }
 
-/** hnswlib's inner-product distance is 1 − the product. */
-function scored({ neighbors, distances }: { neighbors: number[]; distances: number[] }): Scored[] {
-  return neighbors
-    .map((position, i) => ({ position, score: 1 - distances[i]! }))
-    .sort((a, b) => b.score - a.score || a.position - b.position);
+/** Whether a graph can be opened here: larger ones, and all under `node --jitless`, need hnswlib-node. */
+export async function canOpenHnsw({ bytes }: GraphEntry): Promise<boolean> {
+  return (webAssembly !== undefined && bytes <= MAX_GRAPH_BYTES) || (await hnswLibrary()) !== null;
+}
+
+/** The same search by hnswlib-node: its arguments are arrays of numbers, which cost 0.1 µs each to hand over. */
+export async function openByLibrary({
+  path,
+  entry,
+  dimensions,
+  count,
+}: HnswFile): Promise<GraphSearch> {
+  const { HierarchicalNSW } = await requireHnsw();
+  const found = await sha256File(path).catch((error: unknown) => {
+    throw corrupt(`${path}: cannot be read (${errorMessage(error)})`, error);
+  });
+  if (found !== entry.sha256) throw corrupt(`${path}: has changed`);
+  const graph = new HierarchicalNSW("ip", dimensions);
+  await graph.readIndex(path);
+  return {
+    search(query, k, efSearch) {
+      graph.setEf(Math.max(efSearch, k));
+      // hnswlib's inner-product distance is 1 − the product.
+      const { neighbors, distances } = graph.searchKnn(Array.from(query), Math.min(k, count));
+      return neighbors
+        .map((position, i) => ({ position, score: 1 - distances[i]! }))
+        .sort((a, b) => b.score - a.score || a.position - b.position);
+    },
+  };
 }
 
 function guarded(path: string, work: () => void): void {

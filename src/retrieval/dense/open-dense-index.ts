@@ -13,7 +13,7 @@ import {
 } from "./dense-manifest.ts";
 import { type Encoder, type EncoderRun, openEncoder } from "./encoder.ts";
 import { openFlatSearch } from "./flat-search.ts";
-import { HNSW_ADVICE, hnswBytes, hnswLibrary, openHnsw } from "./hnsw.ts";
+import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswBytes, openHnsw } from "./hnsw.ts";
 import type { VectorSearch } from "./vector-search.ts";
 
 /** How a dense index is opened. */
@@ -107,7 +107,7 @@ export async function openVectors(
 ): Promise<VectorSearch> {
   const { graph, vectors, corpus } = manifest;
   const limit = options.maxMemory ?? FREE_SHARE * availableMemory();
-  if (graph !== null && options.exact !== true && (await graphIsUsable(folder))) {
+  if (graph !== null && options.exact !== true && (await graphIsUsable(folder, graph))) {
     const wanted = hnswBytes(corpus.passages, vectors.dimensions, graph.M);
     if (wanted > limit) throw graphTooLarge(folder, wanted, limit);
     const entry = { ...graph, efSearch: options.efSearch ?? graph.efSearch };
@@ -122,9 +122,9 @@ export async function openVectors(
 
 let noticed = false;
 
-/** Whether the graph's library is there; says once when it is not. */
-async function graphIsUsable(folder: string): Promise<boolean> {
-  if ((await hnswLibrary()) !== null) return true;
+/** Whether the graph can be searched; says once when it cannot. */
+async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean> {
+  if (await canOpenHnsw(graph)) return true;
   if (!noticed) {
     process.emitWarning(
       `${folder} is searched exactly, without its graph: slower, and nothing is missed. ${HNSW_ADVICE}.`,

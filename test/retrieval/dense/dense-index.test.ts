@@ -109,29 +109,45 @@ describe("a dense index", () => {
     expect(fingerprints.size).toBe(4);
   });
 
-  it("is searched exactly, with one notice, where hnswlib-node was not built", async () => {
-    const script = `
-      import { register } from "node:module";
-      register("data:text/javascript," + encodeURIComponent(
-        'export const resolve = (name, context, next) => { if (name === "hnswlib-node") throw new Error("not here"); return next(name, context); };'
-      ));
-      process.on("warning", ({ code, message }) => console.log(code, message.includes("is searched exactly, without its graph")));
-      const { openDenseIndex } = await import("./dist/retrieval/dense/open-dense-index.js");
-      const { openEncoder } = await import("./dist/retrieval/dense/encoder.js");
-      const { buildDenseIndex } = await import("./dist/retrieval/dense/build-dense-index.js");
-      for (const _ of [1, 2]) {
-        const retriever = await openDenseIndex(${JSON.stringify(join(folder, "graph"))});
-        console.log(retriever.vectors.kind);
-        await retriever.close();
-      }
-      const encoder = await openEncoder(${JSON.stringify(join(folder, "model"))});
-      await buildDenseIndex([{ id: "a", title: "", text: "word1" }], ${JSON.stringify(join(folder, "none"))}, { encoder, graph: "hnsw" })
-        .catch((error) => console.log(error.code));`;
-    const printed = (await runNode(script)).trim().split("\n").sort();
-    expect(printed).toEqual(["HNSW_MISSING", "HNSW_MISSING true", "flat", "flat"]);
+  it("searches a graph where hnswlib-node was not built, and says what building one needs", async () => {
+    const printed = await withoutHnswlib("");
+    expect(printed).toEqual(["HNSW_MISSING", GRAPH, GRAPH]);
     expect(existsSync(join(folder, "none"))).toBe(false);
   });
+
+  it("is searched exactly, with one notice, where neither WebAssembly nor hnswlib-node is", async () => {
+    const printed = await withoutHnswlib("delete globalThis.WebAssembly;");
+    expect(printed).toEqual(["HNSW_MISSING", "HNSW_MISSING true", "flat", "flat"]);
+  });
 });
+
+const GRAPH = "hnsw M 16 efConstruction 200 efSearch 128";
+
+/** Opens the graph's index twice and builds another one, in a process that cannot load hnswlib-node. */
+async function withoutHnswlib(first: string): Promise<string[]> {
+  const script = `
+    import { register } from "node:module";
+    register("data:text/javascript," + encodeURIComponent(
+      'export const resolve = (name, context, next) => { if (name === "hnswlib-node") throw new Error("not here"); return next(name, context); };'
+    ));
+    const kept = globalThis.WebAssembly;
+    ${first}
+    await import("./dist/retrieval/dense/wasm-code.js");
+    globalThis.WebAssembly = kept; // Node itself needs it
+    process.on("warning", ({ code, message }) => console.log(code, message.includes("is searched exactly, without its graph")));
+    const { openDenseIndex } = await import("./dist/retrieval/dense/open-dense-index.js");
+    const { openEncoder } = await import("./dist/retrieval/dense/encoder.js");
+    const { buildDenseIndex } = await import("./dist/retrieval/dense/build-dense-index.js");
+    for (const _ of [1, 2]) {
+      const retriever = await openDenseIndex(${JSON.stringify(join(folder, "graph"))});
+      console.log(retriever.vectors.kind);
+      await retriever.close();
+    }
+    const encoder = await openEncoder(${JSON.stringify(join(folder, "model"))});
+    await buildDenseIndex([{ id: "a", title: "", text: "word1" }], ${JSON.stringify(join(folder, "none"))}, { encoder, graph: "hnsw" })
+      .catch((error) => console.log(error.code));`;
+  return (await runNode(script)).trim().split("\n").sort();
+}
 
 describe("a dense index that is damaged or of another model", () => {
   for (const [file, source] of [

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { random } from "../../../src/base/random.ts";
+import { openGraphSearch } from "../../../src/retrieval/dense/graph-search.ts";
+import { buildHnsw, hnswBytes, openByLibrary } from "../../../src/retrieval/dense/hnsw.ts";
+import { scoreHeap } from "../../../src/retrieval/dense/score-heap.ts";
+import { webAssembly } from "../../../src/retrieval/dense/wasm-code.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+/** A graph of unit vectors, and queries. */
+async function made(dimensions: number, count = 3000, M = 6) {
+  const draw = random(`graph ${dimensions}`);
+  const unit = (n: number): Float32Array => {
+    const all = Float32Array.from({ length: n * dimensions }, () => draw.normal());
+    for (let at = 0; at < all.length; at += dimensions) {
+      const length = Math.hypot(...all.subarray(at, at + dimensions));
+      for (let d = 0; d < dimensions; d++) all[at + d]! /= length;
+    }
+    return all;
+  };
+  const vectors = unit(count);
+  const path = join(folder, `${dimensions}-${count}.hnsw`);
+  const entry = await buildHnsw(path, {
+    ...{ M, efConstruction: 60, efSearch: 40, count, dimensions },
+    vectors: (from, to) => vectors.subarray(from * dimensions, to * dimensions),
+  });
+  const queries = unit(50);
+  const query = (i: number) => queries.subarray(i * dimensions, (i + 1) * dimensions);
+  return { path, entry, dimensions, count, query, vectors };
+}
+
+describe("a graph's search", () => {
+  for (const dimensions of [3, 8, 17, 32]) {
+    it(`finds what hnswlib finds, ${dimensions} dimensions`, async () => {
+      const { query, ...file } = await made(dimensions);
+      const source = { ...file, sha256: file.entry.sha256 };
+      const ours = await openGraphSearch(webAssembly!, source);
+      const theirs = await openByLibrary(file);
+      for (let i = 0; i < 50; i++) {
+        const found = ours.search(query(i), 10, 40);
+        const expected = theirs.search(query(i), 10, 40);
+        expect(found.map(({ position }) => position)).toEqual(
+          expected.map(({ position }) => position),
+        );
+        for (const [rank, { score }] of found.entries()) {
+          expect(score).toBeCloseTo(expected[rank]!.score, 5);
+        }
+      }
+    });
+  }
+
+  it("gives all there are where k is larger, also of a single vector", async () => {
+    const { query, ...file } = await made(8, 1);
+    const search = await openGraphSearch(webAssembly!, { ...file, sha256: file.entry.sha256 });
+    expect(search.search(file.vectors, 10, 40)).toEqual([
+      { position: 0, score: expect.closeTo(1, 5) as number },
+    ]);
+    expect(query(0)).toHaveLength(8);
+  });
+
+  it("refuses a graph of another shape", async () => {
+    const { path, entry } = await made(8, 20);
+    const source = { path, sha256: entry.sha256, dimensions: 8, count: 21 };
+    await expect(openGraphSearch(webAssembly!, source)).rejects.toThrow(
+      errorWith("INDEX_CORRUPT", "is not a graph of 21 vectors of 8 dimensions"),
+    );
+    await expect(
+      openGraphSearch(webAssembly!, { ...source, path: join(folder, "none") }),
+    ).rejects.toThrow(errorWith("INDEX_CORRUPT", "cannot be read"));
+  });
+
+  it("takes the memory that is forecast", async () => {
+    const { entry } = await made(32, 3000, 16);
+    expect(entry.bytes / hnswBytes(3000, 32, 16)).toBeCloseTo(1, 1);
+  });
+});
+
+it("a build is stopped between vectors", async () => {
+  const stop = new AbortController();
+  const build = buildHnsw(join(folder, "stopped"), {
+    ...{ M: 4, efConstruction: 20, efSearch: 10, count: 1000, dimensions: 2, signal: stop.signal },
+    vectors: (from, to) => new Float32Array(2 * (to - from)).fill(1),
+    onProgress: (done) => {
+      if (done >= 128) stop.abort(new Error("stop"));
+    },
+  });
+  await expect(build).rejects.toThrow("stop");
+});
+
+it("a heap gives items by ascending score, however many", () => {
+  const draw = random("heap");
+  const heap = scoreHeap();
+  const scores = Array.from({ length: 3000 }, () => draw.next());
+  scores.forEach((score, item) => {
+    heap.push(score, item);
+  });
+  const taken = scores.map(() => scores[heap.pop()]!);
+  expect(taken).toEqual([...scores].sort((a, b) => a - b));
+  expect(heap.size).toBe(0);
+});
