@@ -28,6 +28,13 @@ export interface DenseFlags {
   maxMemory?: number;
 }
 
+/** Flags of a plan, beside those. */
+export interface DensePlanFlags extends DenseFlags {
+  out?: string;
+  /** GB. */
+  maxDisk?: number;
+}
+
 /** Flags of a build, beside those of the plan. */
 export interface DenseBuildFlags extends DenseFlags {
   out: string;
@@ -133,11 +140,11 @@ export async function buildDense(
 
 /**
  * What a dense index would cost.
- * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --max-memory is given and it does not fit.
+ * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
  */
 export async function planDense(
   corpus: string,
-  flags: DenseFlags & { encoder: string },
+  flags: DensePlanFlags & { encoder: string },
   context: CliContext,
 ): Promise<DensePlan> {
   const { planDenseIndex, refuseUnlessFits } =
@@ -145,9 +152,10 @@ export async function planDense(
   return withEncoder(flags, async (encoder) => {
     const options = { ...denseOptionsOf(flags), encoder, source: corpus, signal: context.signal };
     const plan = await planDenseIndex(readPassages(corpus), options);
-    const { maxMemory } = flags;
-    if (maxMemory !== undefined) {
-      await refuseUnlessFits(plan, { out: ".", maxMemory: bytesOf(maxMemory) });
+    const { out, maxMemory, maxDisk } = flags;
+    if (out !== undefined || maxMemory !== undefined || maxDisk !== undefined) {
+      const limits = { maxMemory: bytesOf(maxMemory), maxDisk: bytesOf(maxDisk) };
+      await refuseUnlessFits(plan, { out: out ?? ".", ...limits });
     }
     return plan;
   });

@@ -1,7 +1,7 @@
 /** Changes to an index folder: each writes new files, then the manifest that names them, then removes what it replaced. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { writeFailure } from "../store/index-folder.ts";
@@ -9,7 +9,6 @@ import { searchedText } from "../store/passage-store.ts";
 import { withWriteLock } from "../store/write-lock.ts";
 import { defaultThreads, type IndexingOptions } from "./build-index.ts";
 import { compactedCorpus } from "./compact.ts";
-import { duplicateId } from "./corpus.ts";
 import { writeCorpus } from "./corpus-writer.ts";
 import { type DeadPassages, isSet, writeDead } from "./dead-file.ts";
 import { findId } from "./id-table.ts";
@@ -212,9 +211,11 @@ async function* refusingKnown(
 ): AsyncGenerator<Passage> {
   let position = 0;
   for await (const passage of passages) {
-    const known = findPassage(segments, passage.id);
-    if (known !== null) {
-      throw duplicateId(`${source} and ${folder}`, passage.id, [position, known.position]);
+    if (findPassage(segments, passage.id) !== null) {
+      throw new DataError(
+        "CORPUS_DUPLICATE_ID",
+        `${source}: passage ${position + 1} has the id "${passage.id}", which ${folder} has already; every passage needs its own. Drop it, or delete the old one first.`,
+      );
     }
     position += 1;
     yield passage;

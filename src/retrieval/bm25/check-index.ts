@@ -124,8 +124,8 @@ async function readThrough(path: string, entry: FileEntry, signal?: AbortSignal)
   }
 }
 
-/** Whether the passage at a position of the whole corpus is deleted. */
-function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
+/** Tells of a position of the whole corpus whether its passage is deleted. */
+export function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   return (position) => {
     let local = position;
     for (const { count, dead } of segments) {

@@ -31,6 +31,8 @@ export interface PlanIndexOptions extends Bm25Options {
   /** The corpus in messages: its path. */
   source?: string;
   signal?: AbortSignal;
+  /** Called after every 1 000 passages. */
+  onProgress?: (passages: number) => void;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface PlanIndexOptions extends Bm25Options {
  */
 export async function planIndex(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
-  { sample = 20_000, source = "corpus", signal, ...bm25 }: PlanIndexOptions = {},
+  { sample = 20_000, source = "corpus", signal, onProgress, ...bm25 }: PlanIndexOptions = {},
 ): Promise<IndexPlan> {
   const { analyzer, parameters } = resolveBm25Options(bm25, "index");
   const measure = (sampled: Sampled): Measured => {
@@ -65,7 +67,10 @@ export async function planIndex(
   let count = 0;
   for await (const passage of passages) {
     count += 1;
-    if (count % 1000 === 0) signal?.throwIfAborted();
+    if (count % 1000 === 0) {
+      signal?.throwIfAborted();
+      onProgress?.(count);
+    }
     if (measured !== null) continue;
     sampled.textBytes += Buffer.byteLength(passageLine(passage)) + 1;
     sampled.builder.add(analyzer.analyze(searchedText(passage)), passage.id);

@@ -59,6 +59,11 @@ export function memoryFile(content: Uint8Array<ArrayBuffer>, path = "memory"): C
   };
 }
 
+/** What content takes with its page table. */
+export function sizeOnDisk(bytes: number): number {
+  return bytes + 4 * Math.ceil(bytes / PAGE_BYTES);
+}
+
 /** CRC-32 as 8 hex digits. */
 export function crcHex(bytes: Uint8Array): string {
   return crc32(bytes).toString(16).padStart(8, "0");
@@ -113,7 +118,7 @@ function openForReading(path: string): number {
 }
 
 function readTable(file: number, path: string, bytes: number): Uint8Array<ArrayBuffer> {
-  const table = readFully(file, path, bytes, 4 * Math.ceil(bytes / PAGE_BYTES));
+  const table = readFully(file, path, bytes, sizeOnDisk(bytes) - bytes);
   const beyond = readSync(file, new Uint8Array(1), 0, 1, bytes + table.length);
   if (beyond > 0) throw corrupt(`${path}: is longer than the manifest says`);
   return table;

@@ -181,7 +181,7 @@ describe("addToIndex", () => {
     await expect(add([...made(2, "b"), ...made(3, "a").slice(2)])).rejects.toThrow(
       errorWith(
         "CORPUS_DUPLICATE_ID",
-        `more.jsonl and ${out}: passages 3 and 3 share the id "a-2"; every passage needs its own.`,
+        `more.jsonl: passage 3 has the id "a-2", which ${out} has already; every passage needs its own.`,
       ),
     );
     await expect(add([...made(2, "b"), ...made(1, "b")])).rejects.toThrow(

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { readPassages } from "../../../data/passages.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
+import { bytesText, countText, secondsText } from "../../amounts.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption, outOption, wholeNumber } from "../../options.ts";
+import { startProgress } from "../../progress.ts";
+import {
+  addDenseOptions,
+  buildDense,
+  type DenseBuildFlags,
+  denseSummaryText,
+} from "../index-dense.ts";
+import { addBm25Options, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
+
+interface BuildFlags extends Bm25Options, DenseBuildFlags {
+  threads?: number;
+  json?: true;
+}
+
+/** Adds `build`. */
+export function registerBuild(index: Command, context: CliContext): void {
+  const command = index
+    .command("build")
+    .summary("build an index from a corpus")
+    .description(
+      "Build an index from a corpus: BM25, or of text embeddings with --encoder. It appears whole or not at all.",
+    )
+    .argument("<corpus>", CORPUS)
+    .addOption(outOption("folder for the index").makeOptionMandatory());
+  addBm25Options(command)
+    .option("--overwrite", "replace the index that is there")
+    .option("--threads <n>", "that analyse (default: one per core but one)", wholeNumber(0));
+  addDenseOptions(command)
+    .option("--resume", "of --encoder: go on where a build was interrupted")
+    .addOption(jsonOption())
+    .action(async (corpus: string, { json, ...flags }: BuildFlags) => {
+      checkKindFlags(flags);
+      const { encoder } = flags;
+      if (encoder === undefined) await buildBm25Index(corpus, { ...flags, json }, context);
+      else {
+        const summary = await buildDense(corpus, { ...flags, encoder }, context);
+        context.out(json === true ? JSON.stringify(summary) : denseSummaryText(summary));
+      }
+    });
+}
+
+async function buildBm25Index(
+  corpus: string,
+  flags: Bm25Options & {
+    out: string;
+    overwrite?: true;
+    threads?: number;
+    json: true | undefined;
+  },
+  context: CliContext,
+): Promise<void> {
+  const { buildIndex } = await import("../../../retrieval/bm25/build-index.ts");
+  const { out, json, ...options } = flags;
+  const begin = performance.now();
+  const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
+  const manifest = await buildIndex(readPassages(corpus), out, {
+    ...{ ...options, source: corpus, signal: context.signal },
+    onProgress: (passages) => {
+      const rate = (1000 * passages) / (performance.now() - begin);
+      progress.update(passages, `${countText(rate)}/s`);
+    },
+  }).finally(() => {
+    progress.stop();
+  });
+  const seconds = (performance.now() - begin) / 1000;
+  const sizes = sizesOf(manifest);
+  if (json === true) {
+    const settings = { ...manifest.parameters, analyzer: manifest.analyzer.name };
+    context.out(JSON.stringify({ out, ...sizes, seconds, ...settings }));
+    return;
+  }
+  const { passages, terms, bytesOnDisk } = sizes;
+  context.out(
+    `${out}: ${countText(passages)} passages, ${countText(terms)} terms, ${bytesText(bytesOnDisk)}, built in ${secondsText(seconds)}`,
+  );
+}

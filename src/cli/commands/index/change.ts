@@ -1,0 +1,132 @@
+import type { Command } from "commander";
+import { ConfigError } from "../../../base/errors.ts";
+import { readText } from "../../../base/files.ts";
+import { readPassages } from "../../../data/passages.ts";
+import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
+import { bytesText, countText } from "../../amounts.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption, wholeNumber } from "../../options.ts";
+import { startProgress } from "../../progress.ts";
+import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
+
+/** Adds `add`. */
+export function registerAdd(index: Command, context: CliContext): void {
+  index
+    .command("add")
+    .summary("add passages to an index")
+    .description(
+      "Add the passages of a corpus to a BM25 index, as a segment of their own. Hits and scores are those of an index of all of them.",
+    )
+    .argument("<index>", INDEX)
+    .argument("<corpus>", CORPUS)
+    .option("--threads <n>", "that analyse (default: one per core but one)", wholeNumber(0))
+    .addOption(jsonOption())
+    .action(async (folder: string, corpus: string, flags: { threads?: number; json?: true }) => {
+      const { json, ...options } = flags;
+      await checkChangeable(folder);
+      const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
+      const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
+      const manifest = await addToIndex(folder, readPassages(corpus), {
+        ...{ ...options, source: corpus, signal: context.signal },
+        onProgress: (passages) => {
+          progress.update(passages);
+        },
+      }).finally(() => {
+        progress.stop();
+      });
+      const added = manifest.segments.at(-1)?.passages ?? 0;
+      if (json === true)
+        context.out(JSON.stringify({ index: folder, added, ...sizesOf(manifest) }));
+      else context.out(`${folder}: ${countText(added)} passages added; ${stateText(manifest)}`);
+    });
+}
+
+interface DeleteFlags {
+  ids?: string;
+  idsFile?: string;
+  json?: true;
+}
+
+/** Adds `delete`. */
+export function registerDelete(index: Command, context: CliContext): void {
+  index
+    .command("delete")
+    .summary("delete passages from an index")
+    .description(
+      "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with `index compact`.",
+    )
+    .argument("<index>", INDEX)
+    .option("--ids <list>", "with commas")
+    .option("--ids-file <file>", "one id a line")
+    .addOption(jsonOption())
+    .action(async (folder: string, { json, ...flags }: DeleteFlags) => {
+      const ids = await idsOf(flags);
+      await checkChangeable(folder);
+      const { deleteFromIndex } = await import("../../../retrieval/bm25/change-index.ts");
+      const { manifest, deleted, unknown } = await deleteFromIndex(folder, ids);
+      if (json === true) {
+        const sizes = sizesOf(manifest);
+        context.out(
+          JSON.stringify({ index: folder, ...sizes, deleted, unknown, stillOnDisk: sizes.deleted }),
+        );
+        return;
+      }
+      context.out(`${folder}: ${countText(deleted)} passages deleted; ${stateText(manifest)}`);
+      if (unknown.length > 0) context.note(unknownText(unknown));
+    });
+}
+
+const UNKNOWN_SHOWN = 5;
+
+function unknownText(ids: readonly string[]): string {
+  const shown = ids.slice(0, UNKNOWN_SHOWN).map((id) => `"${id}"`);
+  const more = ids.length > shown.length ? ", …" : "";
+  return `Not in the index: ${countText(ids.length)} of the ids (${shown.join(", ")}${more}).`;
+}
+
+async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
+  const listed = ids === undefined ? [] : ids.split(",");
+  const lines = idsFile === undefined ? [] : (await readText(idsFile)).split(/\r?\n/);
+  const all = [...listed, ...lines].map((id) => id.trim()).filter((id) => id !== "");
+  if (all.length > 0) return all;
+  throw new ConfigError("USAGE", "index delete needs ids: --ids a,b or --ids-file FILE.");
+}
+
+/** Adds `compact`. */
+export function registerCompact(index: Command, context: CliContext): void {
+  index
+    .command("compact")
+    .summary("write an index anew without what was deleted")
+    .description(
+      "Write all segments of a BM25 index as one, without deleted passages. Hits and scores stay; searches get faster. Needs the disk space of the result while it works.",
+    )
+    .argument("<index>", INDEX)
+    .addOption(jsonOption())
+    .action(async (folder: string, { json }: { json?: true }) => {
+      await checkChangeable(folder);
+      const [{ compactIndex }, { readBm25Manifest }] = await Promise.all([
+        import("../../../retrieval/bm25/change-index.ts"),
+        import("../../../retrieval/bm25/index-manifest.ts"),
+      ]);
+      const before = sizesOf(await readBm25Manifest(folder));
+      const manifest = await compactIndex(folder, { signal: context.signal });
+      const after = sizesOf(manifest);
+      if (json === true) {
+        context.out(JSON.stringify({ index: folder, ...after, before }));
+        return;
+      }
+      context.out(
+        `${folder}: ${stateText(manifest)}; before, ${segmentsText(before.segments)}, ${bytesText(before.bytesOnDisk)}`,
+      );
+    });
+}
+
+function stateText(manifest: IndexManifest): string {
+  const { passages, deleted, segments, bytesOnDisk } = sizesOf(manifest);
+  const dead = deleted === 0 ? "" : ` and ${countText(deleted)} deleted`;
+  return `${countText(passages)} passages${dead} in ${segmentsText(segments)}, ${bytesText(bytesOnDisk)}`;
+}
+
+function segmentsText(count: number): string {
+  return count === 1 ? "1 segment" : `${countText(count)} segments`;
+}

@@ -1,0 +1,46 @@
+import type { Command } from "commander";
+import { DataError } from "../../../base/errors.ts";
+import { indexKind } from "../../../retrieval/store/index-folder.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption } from "../../options.ts";
+import { table } from "../../table.ts";
+import { checkDense } from "../index-dense.ts";
+import { INDEX } from "./index-flags.ts";
+
+/** One property of an index, whatever its kind. */
+interface Finding {
+  check: string;
+  ok: boolean;
+  detail: string;
+}
+
+/** Adds `check`. */
+export function registerCheck(index: Command, context: CliContext): void {
+  index
+    .command("check")
+    .summary("check an index: files, self-retrieval, exact scores")
+    .description(
+      "Check an index: every byte of its files; that titles (or texts, of a dense index) find their passages; that scores are the formula's, or that a graph finds what exact search finds.",
+    )
+    .argument("<index>", INDEX)
+    .addOption(jsonOption())
+    .action(async (folder: string, { json }: { json?: true }) => {
+      const findings = await findingsOf(folder, context);
+      const failed = findings.filter(({ ok }) => !ok);
+      if (json === true) context.out(JSON.stringify({ ok: failed.length === 0, findings }));
+      else {
+        context.out(
+          table(findings.map(({ check, ok, detail }) => [ok ? "ok" : "FAILED", check, detail])),
+        );
+      }
+      if (failed.length === 0) return;
+      const list = failed.map(({ check, detail }) => `${check}: ${detail}`).join("; ");
+      throw new DataError("INDEX_CHECK_FAILED", `${folder}: ${list}. Build the index again.`);
+    });
+}
+
+async function findingsOf(folder: string, context: CliContext): Promise<Finding[]> {
+  if ((await indexKind(folder)) === "dense") return checkDense(folder, context);
+  const { checkIndex } = await import("../../../retrieval/bm25/check-index.ts");
+  return checkIndex(folder, { signal: context.signal });
+}

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { readPassages } from "../../../data/passages.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
+import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
+import { bytesText, countText, secondsText } from "../../amounts.ts";
+import type { CliContext } from "../../command.ts";
+import { decimal, jsonOption, outOption } from "../../options.ts";
+import { startProgress } from "../../progress.ts";
+import { table } from "../../table.ts";
+import { addDenseOptions, type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
+import { addBm25Options, checkKindFlags, CORPUS } from "./index-flags.ts";
+
+interface PlanFlags extends Bm25Options, DensePlanFlags {
+  json?: true;
+}
+
+/** Adds `plan`. */
+export function registerPlan(index: Command, context: CliContext): void {
+  const command = index
+    .command("plan")
+    .summary("tell what an index will cost before it is built")
+    .description(
+      "Tell what an index of a corpus will cost, from a sample of it, before anything is written. With --out or a limit it fails when the index would not fit.",
+    )
+    .argument("<corpus>", CORPUS)
+    .addOption(outOption("hold it against the free disk there, and the free memory"));
+  addBm25Options(command);
+  addDenseOptions(command)
+    .option("--max-disk <GB>", "refuse an index that takes more while it is built", decimal(0))
+    .addOption(jsonOption())
+    .action(async (corpus: string, { json, ...flags }: PlanFlags) => {
+      checkKindFlags(flags);
+      const { encoder } = flags;
+      if (encoder === undefined) {
+        const plan = await planBm25(corpus, flags, context);
+        context.out(json === true ? JSON.stringify(plan) : planText(plan));
+      } else {
+        const plan = await planDense(corpus, { ...flags, encoder }, context);
+        context.out(json === true ? JSON.stringify(plan) : densePlanText(plan));
+      }
+    });
+}
+
+async function planBm25(
+  corpus: string,
+  { out, maxMemory, maxDisk, ...bm25 }: Omit<PlanFlags, "json">,
+  context: CliContext,
+): Promise<IndexPlan> {
+  const [{ planIndex }, { refuseUnlessFits }] = await Promise.all([
+    import("../../../retrieval/bm25/plan-index.ts"),
+    import("../../../retrieval/bm25/index-limits.ts"),
+  ]);
+  const progress = startProgress(context, { label: "counting", total: 0, unit: "passages" });
+  const plan = await planIndex(readPassages(corpus), {
+    ...{ ...bm25, source: corpus, signal: context.signal },
+    onProgress: (passages) => {
+      progress.update(passages);
+    },
+  }).finally(() => {
+    progress.stop();
+  });
+  await refuseUnlessFits(plan, { out, maxMemory: bytesOf(maxMemory), maxDisk: bytesOf(maxDisk) });
+  return plan;
+}
+
+function bytesOf(gigabytes: number | undefined): number | undefined {
+  return gigabytes === undefined ? undefined : gigabytes * 1e9;
+}
+
+function planText(plan: IndexPlan): string {
+  const { passages, bytesOnDisk, textBytes, temporaryBytes, residentBytes, seconds, sampled } =
+    plan;
+  const rows = [
+    ["on disk", bytesText(bytesOnDisk), `of it text ${bytesText(textBytes)}`],
+    ["while building", bytesText(temporaryBytes), "beside that, until it is done"],
+    ["in memory", bytesText(residentBytes), "once opened; the text stays on disk"],
+    ["to build", secondsText(seconds), "in one thread of this machine"],
+  ];
+  const basis = sampled < passages ? `, judged by the first ${countText(sampled)}` : "";
+  const text = table(rows, { align: ["left", "right"] });
+  return `${countText(passages)} passages${basis}\n${text}`;
+}

@@ -1,0 +1,92 @@
+import type { Command } from "commander";
+import { ConfigError } from "../../../base/errors.ts";
+import type { Hit, Retriever } from "../../../retrieval/retriever.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption, wholeNumber } from "../../options.ts";
+import {
+  addRetrieverOptions,
+  openRetrieverFlags,
+  type RetrieverFlags,
+} from "../../retriever-option.ts";
+import { table } from "../../table.ts";
+import { INDEX } from "./index-flags.ts";
+
+interface SearchFlags extends RetrieverFlags {
+  k?: number;
+  json?: true;
+}
+
+/** Adds `search`. */
+export function registerSearch(index: Command, context: CliContext): void {
+  const command = index
+    .command("search")
+    .summary("search an index, or any retriever")
+    .description("Search an index, or any retriever by --retriever.")
+    .usage(
+      "[options] <index> <query>\n       agentrl index search [options] --retriever <yaml> <query>",
+    )
+    .argument("[index]", `${INDEX}; left out beside --retriever`)
+    .argument("[query]", "one query, quoted")
+    .option("-k, --k <n>", "hits (default: 10)", wholeNumber(1));
+  addRetrieverOptions(command, { index: false })
+    .addOption(jsonOption())
+    .action(async (first: string | undefined, second: string | undefined, flags: SearchFlags) => {
+      const { query, retriever } = await openSearch(first, second, flags);
+      try {
+        await search(retriever, query, flags, context);
+      } finally {
+        await retriever.close();
+      }
+    });
+}
+
+/** The first argument is the index, or the query where --retriever stands for the index. */
+async function openSearch(
+  first: string | undefined,
+  second: string | undefined,
+  flags: SearchFlags,
+): Promise<{ query: string; retriever: Retriever }> {
+  const [index, query] = flags.retriever === undefined ? [first, second] : [undefined, first];
+  if (query === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      'index search needs an index and a query: agentrl index search IDX "query"; or a query and --retriever.',
+    );
+  }
+  if (flags.retriever !== undefined && second !== undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `An index ("${query}") and --retriever are both given: leave one of them out.`,
+    );
+  }
+  const place = index === undefined ? {} : { index };
+  return { query, retriever: await openRetrieverFlags({ ...flags, ...place }) };
+}
+
+async function search(
+  retriever: Retriever,
+  query: string,
+  { k = 10, json }: SearchFlags,
+  context: CliContext,
+): Promise<void> {
+  const [hits = []] = await retriever.search([query], k, { signal: context.signal });
+  if (json === true) {
+    const { fingerprint } = retriever;
+    context.out(JSON.stringify({ query, hits, fingerprint }));
+  } else if (hits.length === 0) {
+    context.note("No passage was found.");
+  } else {
+    context.out(table(hits.map(hitRow), { align: ["right", "right"] }));
+  }
+}
+
+function hitRow({ id, title, text, score }: Hit, rank: number): string[] {
+  const start = text.replaceAll(/\s+/g, " ").slice(0, 60);
+  return [
+    `${rank + 1}`,
+    score.toFixed(3),
+    id,
+    title,
+    start.length < text.length ? `${start}…` : start,
+  ];
+}
