@@ -6,9 +6,9 @@ export interface Scored {
 
 /** Keeps the best k of what it is offered; among equal scores the lower position wins. */
 export interface TopK {
-  /** The score that a later position must exceed to get in; the floor until k are held. */
+  /** The score that a later position must exceed to get in, and an earlier one reach; the floor until k are held. */
   readonly threshold: number;
-  /** Positions must come in ascending order. */
+  /** Positions may come in any order, each once. */
   offer(position: number, score: number): void;
   /** What is held, best first. */
   take(): Scored[];
@@ -28,12 +28,14 @@ export function topK(k: number, floor = 0): TopK {
       return threshold;
     },
     offer(position, score) {
-      if (score <= threshold) return;
+      if (score <= threshold && (heap.length < k || score < threshold)) return;
+      const offered = { position, score };
       if (heap.length < k) {
-        heap.push({ position, score });
+        heap.push(offered);
         siftUp(heap);
       } else {
-        heap[0] = { position, score };
+        if (!isWorse(heap[0]!, offered)) return;
+        heap[0] = offered;
         siftDown(heap);
       }
       if (heap.length === k) threshold = heap[0]!.score;

@@ -9,9 +9,9 @@ describe("topK", () => {
       const scores = Array.from({ length: 60 }, () => draw.int(12));
       const k = 1 + draw.int(20);
       const best = topK(k);
-      scores.forEach((score, position) => {
-        best.offer(position, score);
-      });
+      for (const position of draw.shuffle(scores.map((_, i) => i))) {
+        best.offer(position, scores[position]!);
+      }
       const sorted = scores
         .map((score, position) => ({ position, score }))
         .filter(({ score }) => score > 0)

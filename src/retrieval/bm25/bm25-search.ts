@@ -38,8 +38,7 @@ export function bm25Search(
     lengths: segment.lengths,
     dead: segment.dead.bits,
     base: sumOf(segments.slice(0, i), (before) => before.count),
-    // Bounds were computed with the segment's own mean: passages count as shorter once the mean has grown.
-    scale: Math.max(1, mean / meanLength(segment.totalLength, segment.count)),
+    ...changeOfMean(mean / meanLength(segment.totalLength, segment.count)),
   }));
   return {
     count,
@@ -61,12 +60,20 @@ export function bm25Search(
           const postings = term.bySegment[i];
           if (postings != null) found.push({ postings, weight });
         }
-        if (found.length > 0) maxScore(found, segment, tables, { top, scale: segment.scale });
+        if (found.length > 0) maxScore(found, segment, tables, { top, k, ...segment });
       });
       terms.trim();
       return top.take();
     },
   };
+}
+
+/**
+ * Bounds were computed with the segment's own mean length. Scores grow with the mean, but not faster; the same holds
+ * for their fall.
+ */
+function changeOfMean(growth: number): { scale: number; certain: number } {
+  return { scale: Math.max(1, growth), certain: Math.min(growth, 1 / growth) };
 }
 
 function repeatsOf(words: readonly string[]): Map<string, number> {
@@ -80,19 +87,25 @@ interface CachedTerm {
   df: number;
   bySegment: (TermPostings | null)[];
   bytes: number;
+  /** Number of its latest use. */
+  used: number;
 }
 
 interface TermCache {
   get(term: string): CachedTerm;
-  /** Forgets the terms that were not used for longest until the cache is within its limit. */
+  /** Forgets the terms that were not used for longest when the cache has outgrown its limit. */
   trim(): void;
 }
+
+/** Share of the limit that is kept when the cache has outgrown it. */
+const KEPT_SHARE = 0.75;
 
 function termCache(segments: readonly Segment[], limit: number): TermCache {
   const kept = new Map<string, CachedTerm>();
   let total = 0;
+  let uses = 0;
   const load = (word: string): CachedTerm => {
-    const term: CachedTerm = { df: 0, bySegment: [], bytes: 0 };
+    const term: CachedTerm = { df: 0, bySegment: [], bytes: 0, used: 0 };
     const onLoad = (bytes: number): void => {
       term.bytes += bytes;
       total += bytes;
@@ -104,19 +117,19 @@ function termCache(segments: readonly Segment[], limit: number): TermCache {
       term.df += entry.df - (dead.lost.get(entry.row) ?? 0);
       return new TermPostings({ file: postings, ...entry }, onLoad);
     });
+    kept.set(word, term);
     return term;
   };
   return {
     get(word) {
-      const found = kept.get(word);
-      if (found !== undefined) kept.delete(word);
-      const term = found ?? load(word);
-      kept.set(word, term);
+      const term = kept.get(word) ?? load(word);
+      term.used = uses++;
       return term;
     },
     trim() {
-      for (const [word, { bytes }] of kept) {
-        if (total <= limit) return;
+      if (total <= limit) return;
+      for (const [word, { bytes }] of [...kept].sort(([, x], [, y]) => x.used - y.used)) {
+        if (total <= KEPT_SHARE * limit) return;
         kept.delete(word);
         total -= bytes;
       }

@@ -1,8 +1,19 @@
 import type { TopK } from "../top-k.ts";
+import {
+  candidates,
+  clearAccumulator,
+  keepAbove,
+  putSums,
+  takeCandidates,
+  takeSums,
+  type Window,
+  WINDOW,
+} from "./accumulator.ts";
 import { isSet } from "./dead-file.ts";
 import type { Bm25Tables } from "./formula.ts";
-import { BLOCK } from "./postings-format.ts";
-import type { TermPostings } from "./term-postings.ts";
+import { BLOCK, MOST_IMPACT } from "./postings-format.ts";
+import { sumFloor } from "./sum-floor.ts";
+import type { AddOptions, TermPostings } from "./term-postings.ts";
 
 /** A term of a query within one segment. */
 export interface WeightedTerm {
@@ -21,293 +32,252 @@ export interface SearchedSegment {
   readonly dead: Uint32Array | null;
 }
 
-/** Passages scored together. A multiple of 32. */
-const WINDOW = 4096;
-
-/** Sums of bounds are compared with a sum of scores that was rounded in another order. */
-const SLACK = 1 + 1e-9;
+/** What a search works with and fills. */
+export interface SearchState {
+  top: TopK;
+  /** How many passages `top` holds. */
+  k: number;
+  /** Impacts and bounds are multiplied by it: above 1 when the mean length has grown since they were written. */
+  scale: number;
+  /** The least share of what they then say that is true. */
+  certain: number;
+}
 
 /**
  * Exact top-k over one segment that leaves out what cannot reach the k best: MaxScore over windows with block bounds.
  *
- * Terms are ordered by weight. In a window of 4 096 passages the first few of them (the essential ones: without them
- * no passage can beat the worst of the k best so far) add their scores to an accumulator; the passages they touched
- * are then looked up in the other terms, until the bounds of those left tell that it is not worth while. Which terms
- * are essential is decided per window, from the bounds of the blocks in it.
+ * Terms are ordered by weight. In each window the first few of them (the essential ones: without them no passage can
+ * beat the worst of the k best so far) add their impacts to an accumulator; the passages that may still be among the
+ * best are completed by the other terms, one after the other, and fewer every time. Impacts are rounded up to whole
+ * numbers, so a sum is never less than the score; what is left at the end is scored exactly. Which terms are essential
+ * is decided per window, from the bounds of the blocks in it.
  *
- * Every passage's score is summed in the order of the terms however they are divided, so equal inputs give equal bits.
+ * Every score is a sum in float64 in the order of the terms, so equal inputs give equal bits.
  *
- * Source: MaxScore, Turtle and Flood 1995; block bounds, Ding and Suel 2011; windows as in Lucene's MaxScoreBulkScorer.
+ * Source: MaxScore, Turtle and Flood 1995; block bounds, Ding and Suel 2011; rounded impacts, Anh and Moffat 2006.
  *
  * @param terms by weight, largest first.
- * @param scale bounds are multiplied by it: above 1 when the mean length has grown since they were written.
  */
 export function maxScore(
   terms: readonly WeightedTerm[],
   segment: SearchedSegment,
   tables: Bm25Tables,
-  { top, scale }: { top: TopK; scale: number },
+  state: SearchState,
 ): void {
-  const cursors = terms.map(({ postings, weight }, i) => {
-    const cursor = (pool[i] ??= new Cursor());
-    cursor.start(postings, weight, scale * SLACK);
-    return cursor;
-  });
+  const cursors = terms.map((term) => new Cursor(term, state.scale * SLACK));
+  const total = cursors.reduce((sum, { bound }) => sum + bound, 0);
+  const unit = total / MOST_SUM;
+  for (const cursor of cursors) cursor.weigh(unit);
   try {
-    searchWindows(cursors, segment, tables, top);
+    const count = segment.lengths.length;
+    for (let from = 0; from < count;) {
+      const start = nextPassage(cursors, from, state.top.threshold / unit);
+      if (start >= count) return;
+      const to = Math.min(count, start + WINDOW);
+      searchWindow(cursors, { from: start, to, start }, segment, { tables, unit, ...state });
+      from = to;
+    }
   } catch (error) {
-    // A block that cannot be read must not leave its neighbours' scores to the next search.
-    scores.fill(0);
-    marks.fill(0);
+    // A block that cannot be read must not leave its neighbours' sums to the next search.
+    clearAccumulator();
     throw error;
   }
 }
 
-function searchWindows(
-  cursors: readonly Cursor[],
-  segment: SearchedSegment,
-  tables: Bm25Tables,
-  top: TopK,
-): void {
-  const count = segment.lengths.length;
-  const rest = new Float64Array(cursors.length + 1);
-  for (let from = 0; from < count;) {
-    sumFromEnd(cursors, rest, (cursor) => cursor.bound);
-    const essential = firstAtMost(rest, top.threshold);
-    from = nextPassage(cursors, essential, from);
-    const to = Math.min(count, from - (from % WINDOW) + WINDOW);
-    if (from >= count) return;
-    for (const cursor of cursors) cursor.enter(from, to);
-    sumFromEnd(cursors, rest, (cursor) => cursor.windowBound);
-    const added = firstAtMost(rest, top.threshold);
-    if (added > 0) {
-      const window = { from, to, start: from - (from % WINDOW) };
-      for (let i = 0; i < added; i++) cursors[i]!.addTo(window, segment.lengths, tables);
-      collect(cursors, { added, rest, window }, segment, { tables, top });
-    }
-    from = to;
-  }
+/** Sums are compared with scores that were rounded in another order. */
+const SLACK = 1 + 1e-9;
+
+/** No sum exceeds it by more than the number of terms times 255: sums are 32-bit numbers. */
+const MOST_SUM = 1 << 29;
+
+interface WindowState extends SearchState {
+  tables: Bm25Tables;
+  /** What 1 of a sum stands for. */
+  unit: number;
 }
 
-interface Window {
-  from: number;
-  to: number;
-  /** A multiple of the window's size: where the accumulator begins. */
-  start: number;
-}
-
-/** [i] the sum of bounds from term i to the last. */
-function sumFromEnd(
-  cursors: readonly Cursor[],
-  rest: Float64Array,
-  bound: (cursor: Cursor) => number,
-): void {
-  rest[cursors.length] = 0;
-  for (let i = cursors.length - 1; i >= 0; i--) rest[i] = rest[i + 1]! + bound(cursors[i]!);
-}
-
-/** How many terms from the first on are needed to beat the threshold: the rest together cannot. */
-function firstAtMost(rest: Float64Array, threshold: number): number {
-  let i = rest.length - 1;
-  while (i > 0 && rest[i - 1]! <= threshold) i--;
-  return i;
-}
-
-/** The first passage, from `from` on, that one of the essential terms has; Infinity when there is none. */
-function nextPassage(cursors: readonly Cursor[], essential: number, from: number): number {
+/**
+ * The first passage, from `from` on, that has one of the essential terms: those without which the bounds of all others
+ * do not exceed the limit. Infinity when there is none.
+ */
+function nextPassage(cursors: readonly Cursor[], from: number, limit: number): number {
+  let rest = 0;
+  for (const cursor of cursors) rest += cursor.most;
   let next = Infinity;
-  for (let i = 0; i < essential && next > from; i++) {
-    next = Math.min(next, cursors[i]!.nextPassage(from));
+  for (let i = 0; i < cursors.length && rest > limit && next > from; i++) {
+    const cursor = cursors[i]!;
+    next = Math.min(next, cursor.nextPassage(from));
+    rest -= cursor.most;
   }
   return next;
 }
 
-interface Candidates {
-  /** Terms whose scores are in the accumulator. */
-  added: number;
-  rest: Float64Array;
-  window: Window;
+function searchWindow(
+  cursors: readonly Cursor[],
+  window: Window,
+  segment: SearchedSegment,
+  state: WindowState,
+): void {
+  const { top, unit, k, certain } = state;
+  let rest = 0;
+  for (const cursor of cursors) rest += cursor.enter(window);
+  const limit = Math.floor(top.threshold / unit);
+  if (rest <= limit) return;
+  let added = 0;
+  // What the sums so far may say too much.
+  let excess = 0;
+  let postings = 0;
+  for (const cursor of cursors) {
+    if (rest <= limit && cursor.windowPostings > CANDIDATE_COST * postings) break;
+    added += 1;
+    postings += cursor.windowPostings;
+    cursor.addTo(window, "all");
+    rest -= cursor.windowMost;
+    excess += cursor.step + MOST_IMPACT;
+  }
+  // The k-th best of the window is a limit, too, whatever the other terms add to it.
+  const floor = sumFloor({
+    k,
+    limit: limit - rest,
+    limitOf: (sum) => sum * certain - excess - rest,
+    counts: (at) => !isSet(segment.dead, window.start + at),
+  });
+  takeCandidates(window, floor);
+  const windowLimit = floor.limit + rest;
+  keepAbove(floor.limit);
+  for (; added < cursors.length && candidates.count > 0; added++) {
+    const cursor = cursors[added]!;
+    rest -= cursor.windowMost;
+    if (cursor.windowMost === 0) continue;
+    complete(cursor, window);
+    keepAbove(windowLimit - rest);
+  }
+  scoreCandidates(cursors, window, segment, state);
 }
 
-/** Offers the window's passages, completed by the terms that are not in the accumulator yet; clears the accumulator. */
-function collect(
+/** Scores candidates exactly, the most promising first: the others then seldom have a chance. */
+function scoreCandidates(
   cursors: readonly Cursor[],
-  { added, rest, window }: Candidates,
+  window: Window,
   segment: SearchedSegment,
-  { tables, top }: { tables: Bm25Tables; top: TopK },
+  { top, unit, tables }: WindowState,
 ): void {
-  const { start } = window;
-  const { lengths } = segment;
-  const words = Math.ceil((window.to - start) / 32);
-  let threshold = top.threshold;
-  const possible = rest[added]!;
-  for (let word = (window.from - start) >> 5; word < words; word++) {
-    let bits = marks[word]!;
-    if (bits === 0) continue;
-    marks[word] = 0;
-    while (bits !== 0) {
-      const bit = 31 - Math.clz32(bits & -bits);
-      bits &= bits - 1;
-      const at = 32 * word + bit;
-      let score = scores[at]!;
-      scores[at] = 0;
-      if (score + possible <= threshold) continue;
-      const passage = start + at;
-      score = complete(cursors, { added, rest, threshold, passage, score }, lengths, tables);
-      if (score <= threshold || isSet(segment.dead, passage)) continue;
-      top.offer(segment.base + passage, score);
-      threshold = top.threshold;
-    }
+  const { at, sums, count } = candidates;
+  const order = Array.from({ length: count }, (_, i) => i).sort((i, j) => sums[j]! - sums[i]!);
+  for (const i of order) {
+    if (sums[i]! * unit <= top.threshold) return;
+    const passage = window.start + at[i]!;
+    if (isSet(segment.dead, passage)) continue;
+    top.offer(segment.base + passage, exactScore(cursors, passage, segment.lengths, tables));
   }
 }
 
-interface Candidate {
-  added: number;
-  rest: Float64Array;
-  threshold: number;
-  passage: number;
-  score: number;
+/** Treating a passage as a candidate takes as long as adding so many impacts. Measured. */
+const CANDIDATE_COST = 8;
+
+/** Finding one passage takes as long as adding so many impacts in order. Measured. */
+const LOOKUP_COST = 24;
+
+/** Adds a term's impacts to the candidates. */
+function complete(cursor: Cursor, window: Window): void {
+  const { count } = candidates;
+  if (cursor.windowPostings < LOOKUP_COST * count) {
+    putSums();
+    cursor.addTo(window, "summed");
+    takeSums();
+    return;
+  }
+  for (let i = 0; i < count; i++) {
+    candidates.sums[i]! += cursor.sumOf(window.start + candidates.at[i]!);
+  }
 }
 
-function complete(
+function exactScore(
   cursors: readonly Cursor[],
-  { added, rest, threshold, passage, score }: Candidate,
+  passage: number,
   lengths: Uint32Array,
   { shifts, penalties, presence }: Bm25Tables,
 ): number {
   const length = lengths[passage]!;
-  let sum = score;
-  for (let i = added; i < cursors.length; i++) {
-    if (sum + rest[i]! <= threshold) return 0;
-    const cursor = cursors[i]!;
+  let score = 0;
+  for (const cursor of cursors) {
     const tf = cursor.frequency(passage);
     if (tf === 0) continue;
-    sum += cursor.weight * ((tf + shifts[length]!) / (tf + penalties[length]!) + presence);
+    score += cursor.weight * ((tf + shifts[length]!) / (tf + penalties[length]!) + presence);
   }
-  return sum;
+  return score;
 }
 
-/** The first of ascending values that is not below `value`; `size` when all are. */
-function firstNotBelow(values: Uint32Array, size: number, value: number): number {
-  let low = 0;
-  let high = size;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** One buffer for all searches: a search is synchronous, and leaves it at 0. */
-const scores = new Float64Array(WINDOW);
-
-/** A bit for each passage of the window that has a score. */
-const marks = new Uint32Array(WINDOW / 32);
-
-/** A term's place in its postings, which only moves forward. Used again by the next search. */
+/** A term's place in its postings. Windows only move forward. */
 class Cursor {
-  weight = 0;
-  /** The most that the term can add to any passage, and to one of the window. */
-  bound = 0;
-  windowBound = 0;
-  private postings!: TermPostings;
-  private scale = 0;
-  /** First block that does not end before the window. */
+  readonly weight: number;
+  /** The most that the term can add to any passage. */
+  readonly bound: number;
+  /** The same as a sum; and within the window. */
+  most = 0;
+  windowMost = 0;
+  /** What an impact of 1 adds to a sum. */
+  step = 0;
+  /** Its postings in the window, at most. */
+  windowPostings = 0;
+  private readonly postings: TermPostings;
+  /** First block that does not end before the window, and the one behind its last. */
   private block = 0;
-  /** Block that lookups are in, not before `block`. */
-  private looked = 0;
-  /** Block that is unpacked. */
-  private unpacked = -1;
-  readonly passages = new Uint32Array(BLOCK);
-  readonly frequencies = new Uint16Array(BLOCK);
+  private end = 0;
 
-  start(postings: TermPostings, weight: number, scale: number): void {
+  constructor({ postings, weight }: WeightedTerm, scale: number) {
     this.postings = postings;
     this.weight = weight;
-    this.scale = weight * scale;
-    this.bound = this.scale * postings.bound;
-    this.block = 0;
-    this.looked = 0;
-    this.unpacked = -1;
+    this.bound = weight * scale * postings.bound;
+  }
+
+  /** Fixes the unit of sums. */
+  weigh(unit: number): void {
+    this.step = Math.ceil(this.bound / MOST_IMPACT / unit);
+    this.most = MOST_IMPACT * this.step;
   }
 
   /** The first passage from `from` on; Infinity when there is none. */
   nextPassage(from: number): number {
     const { postings } = this;
-    this.skipTo(from);
-    if (this.block === postings.blocks) return Infinity;
-    const { passages } = this;
-    this.unpack(this.block);
-    return passages[firstNotBelow(passages, postings.size(this.block), from)]!;
+    this.block = postings.seek(this.block, from);
+    return this.block === postings.blocks ? Infinity : postings.nextPassage(this.block, from);
   }
 
-  /** Moves to a window and finds its bound. */
-  enter(from: number, to: number): void {
-    this.skipTo(from);
-    const { lasts, bounds, blocks } = this.postings;
+  /** Moves to a window. @returns the most that the term can add to a sum there. */
+  enter({ from, to }: Window): number {
+    const { postings } = this;
+    const { lasts, bounds, blocks } = postings;
+    this.block = postings.seek(this.block, from);
     let most = 0;
-    for (let i = this.block; i < blocks; i++) {
-      if (i > 0 && lasts[i - 1]! + 1 >= to) break;
-      if (bounds[i]! > most) most = bounds[i]!;
+    let end = this.block;
+    for (; end < blocks; end++) {
+      if (end > 0 && lasts[end - 1]! + 1 >= to) break;
+      if (bounds[end]! > most) most = bounds[end]!;
     }
-    this.windowBound = this.scale * most;
+    this.end = end;
+    this.windowPostings = (end - this.block) * BLOCK;
+    // Impacts are rounded up from the same numbers, so a block's largest is this one or less.
+    const impact = Math.ceil((most * MOST_IMPACT) / postings.bound);
+    this.windowMost = Math.min(MOST_IMPACT, impact + 1) * this.step;
+    if (most === 0) this.windowMost = 0;
+    return this.windowMost;
   }
 
-  /** Adds the term's scores of the window's passages to the accumulator. */
-  addTo({ from, to, start }: Window, lengths: Uint32Array, tables: Bm25Tables): void {
-    const { lasts, blocks } = this.postings;
-    for (let i = this.block; i < blocks; i++) {
-      if (i > 0 && lasts[i - 1]! + 1 >= to) return;
-      this.unpack(i);
-      const size = this.postings.size(i);
-      const { passages } = this;
-      const begin = firstNotBelow(passages, size, from);
-      const end = lasts[i]! < to ? size : firstNotBelow(passages, size, to);
-      addScores(this, { begin, end, start }, lengths, tables);
-    }
+  /** Adds the term's impacts in the window to the accumulator. */
+  addTo(window: Window, to: AddOptions["to"]): void {
+    this.postings.addImpacts(this.block, this.end, window, { weight: this.step, to });
   }
 
-  /** How often a passage has the term. Passages must come in ascending order. */
+  /** What the term adds to the sum of a passage of the window. */
+  sumOf(passage: number): number {
+    const block = this.postings.seek(this.block, passage);
+    return block === this.postings.blocks ? 0 : this.step * this.postings.impact(block, passage);
+  }
+
+  /** How often a passage of the window has the term. */
   frequency(passage: number): number {
-    const { lasts, blocks } = this.postings;
-    let { looked } = this;
-    if (looked < this.block) looked = this.block;
-    while (looked < blocks && lasts[looked]! < passage) looked++;
-    this.looked = looked;
-    return looked === blocks ? 0 : this.postings.frequency(looked, passage);
-  }
-
-  private skipTo(from: number): void {
-    const { lasts, blocks } = this.postings;
-    let { block } = this;
-    while (block < blocks && lasts[block]! < from) block++;
-    this.block = block;
-  }
-
-  private unpack(block: number): void {
-    if (this.unpacked === block) return;
-    this.postings.read(block, this.passages, this.frequencies);
-    this.unpacked = block;
-  }
-}
-
-const pool: Cursor[] = [];
-
-/** The hot loop, apart from its caller: inlined there it compiles to code three times as slow (Node 20). */
-function addScores(
-  { passages, frequencies, weight }: Cursor,
-  { begin, end, start }: { begin: number; end: number; start: number },
-  lengths: Uint32Array,
-  { shifts, penalties, presence }: Bm25Tables,
-): void {
-  for (let i = begin; i < end; i++) {
-    const passage = passages[i]!;
-    const tf = frequencies[i]!;
-    const length = lengths[passage]!;
-    const at = passage - start;
-    scores[at] =
-      scores[at]! + weight * ((tf + shifts[length]!) / (tf + penalties[length]!) + presence);
-    marks[at >> 5]! |= 1 << (at & 31);
+    const block = this.postings.seek(this.block, passage);
+    return block === this.postings.blocks ? 0 : this.postings.frequency(block, passage);
   }
 }

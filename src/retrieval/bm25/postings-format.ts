@@ -3,12 +3,14 @@
  *
  *   skip table   [blocks] × 16 bytes: last passage u32 · end of the block's data u32, in units of 8 bytes from the
  *                first block · bound f32 · form u32
- *   blocks       passages as distances from the block before's last + 1 (u16, or u32 where one is ≥ 65 536), then
- *                frequencies (nothing where all are 1, u8, or u16), padded to 8 bytes
+ *   blocks       passages as distances from the block before's last + 1 (u16, or u32 where one is ≥ 65 536), impacts
+ *                (u8), then frequencies (nothing where all are 1, u8, or u16), padded to 8 bytes
  *
- * All little-endian; a term begins at a multiple of 8. A block of one passage with frequency 1 has no data at all. The
- * bound is the largest `termScore` of the block under the mean length of the time of writing, rounded up: with it whole
- * blocks are skipped. Nothing is packed tighter than bytes: a posting is read where it lies, without unpacking its block.
+ * All little-endian; a term begins at a multiple of 8. A posting's score is its `termScore` under the mean length of the
+ * time of writing. A block's bound is the largest score in it, rounded up; a posting's impact is its score in 255ths of
+ * the term's largest bound, rounded up. Both only ever say too much: with bounds blocks are skipped, with impacts
+ * passages are discarded, and what is left is scored from frequencies and lengths. Nothing is packed tighter than bytes:
+ * a posting is read where it lies, without unpacking its block.
  */
 import type { FileWriter } from "../store/file-writer.ts";
 import { type Bm25Tables, termScore } from "./formula.ts";
@@ -18,6 +20,9 @@ export const BLOCK = 128;
 
 /** Bytes per entry of the skip table. */
 export const SKIP_BYTES = 16;
+
+/** The most that a block's data take: wide distances, impacts, wide frequencies, padding. */
+export const MOST_BLOCK_BYTES = BLOCK * 7 + 8;
 
 /** Bits of a block's form. */
 export const WIDE_PASSAGES = 1;
@@ -34,6 +39,9 @@ export interface PostingsWriter {
   append(passages: Uint32Array, frequencies: Uint16Array, count: number): number;
 }
 
+/** Impacts run from 1 to this. */
+export const MOST_IMPACT = 255;
+
 /**
  * @param lengths [N] terms per passage.
  * @param tables of the corpus as it will be.
@@ -44,11 +52,20 @@ export function postingsWriter(
   tables: Bm25Tables,
 ): PostingsWriter {
   let data = new DataView(new ArrayBuffer(1 << 16));
+  let scores = new Float64Array(1024);
   return {
     append(passages, frequencies, count) {
       const blocks = Math.ceil(count / BLOCK);
-      const most = blocks * (SKIP_BYTES + BLOCK * 6 + 8);
+      const most = blocks * (SKIP_BYTES + MOST_BLOCK_BYTES);
       if (data.byteLength < most) data = new DataView(new ArrayBuffer(2 * most));
+      if (scores.length < count) scores = new Float64Array(2 * count);
+      let largest = 0;
+      for (let i = 0; i < count; i++) {
+        const score = termScore(frequencies[i]!, lengths[passages[i]!]!, tables);
+        scores[i] = score;
+        if (score > largest) largest = score;
+      }
+      const bound = roundedUp(largest);
       const first = blocks * SKIP_BYTES;
       let at = first;
       let base = 0;
@@ -56,16 +73,13 @@ export function postingsWriter(
         const from = block * BLOCK;
         const to = Math.min(count, from + BLOCK);
         const last = passages[to - 1]!;
-        const form = formOf(passages, frequencies, { from, to, base });
-        at = writeBlock(data, at, { passages, frequencies, from, to, base, form });
+        const range = { passages, frequencies, scores, from, to, base };
+        const form = formOf(range);
+        at = writeBlock(data, at, { ...range, form, bound });
         const skip = block * SKIP_BYTES;
         data.setUint32(skip, last, true);
         data.setUint32(skip + 4, (at - first) / 8, true);
-        data.setFloat32(
-          skip + 8,
-          roundedUp(boundOf({ passages, frequencies, from, to }, lengths, tables)),
-          true,
-        );
+        data.setFloat32(skip + 8, roundedUp(largestOf(scores, from, to)), true);
         data.setUint32(skip + 12, form, true);
         base = last + 1;
       }
@@ -78,15 +92,15 @@ export function postingsWriter(
 interface Range {
   passages: Uint32Array;
   frequencies: Uint16Array;
+  /** `termScore` of each posting. */
+  scores: Float64Array;
   from: number;
   to: number;
+  /** What distances are counted from. */
+  base: number;
 }
 
-function formOf(
-  passages: Uint32Array,
-  frequencies: Uint16Array,
-  { from, to, base }: { from: number; to: number; base: number },
-): number {
+function formOf({ passages, frequencies, from, to, base }: Range): number {
   let most = 1;
   for (let i = from; i < to; i++) if (frequencies[i]! > most) most = frequencies[i]!;
   const width = most === 1 ? 0 : most < 256 ? BYTE_FREQUENCIES : WIDE_FREQUENCIES;
@@ -97,35 +111,48 @@ function formOf(
 function writeBlock(
   data: DataView,
   start: number,
-  { passages, frequencies, from, to, base, form }: Range & { base: number; form: number },
+  {
+    passages,
+    frequencies,
+    scores,
+    from,
+    to,
+    base,
+    form,
+    bound,
+  }: Range & {
+    form: number;
+    bound: number;
+  },
 ): number {
-  if (to - from === 1 && (form | WIDE_PASSAGES) === WIDE_PASSAGES) return start;
   let at = start;
   if ((form & WIDE_PASSAGES) !== 0) {
     for (let i = from; i < to; i++, at += 4) data.setUint32(at, passages[i]! - base, true);
   } else {
     for (let i = from; i < to; i++, at += 2) data.setUint16(at, passages[i]! - base, true);
   }
+  for (let i = from; i < to; i++, at++) data.setUint8(at, impactOf(scores[i]!, bound));
   if ((form & BYTE_FREQUENCIES) !== 0) {
     for (let i = from; i < to; i++, at++) data.setUint8(at, frequencies[i]!);
   } else if ((form & WIDE_FREQUENCIES) !== 0) {
+    // Impacts may end at an odd place.
+    if (at % 2 === 1) data.setUint8(at++, 0);
     for (let i = from; i < to; i++, at += 2) data.setUint16(at, frequencies[i]!, true);
   }
   while (at % 8 !== 0) data.setUint8(at++, 0);
   return at;
 }
 
-function boundOf(
-  { passages, frequencies, from, to }: Range,
-  lengths: Uint32Array,
-  tables: Bm25Tables,
-): number {
-  let most = 0;
-  for (let i = from; i < to; i++) {
-    const score = termScore(frequencies[i]!, lengths[passages[i]!]!, tables);
-    if (score > most) most = score;
-  }
-  return most;
+function largestOf(scores: Float64Array, from: number, to: number): number {
+  let largest = 0;
+  for (let i = from; i < to; i++) if (scores[i]! > largest) largest = scores[i]!;
+  return largest;
+}
+
+/** The smallest impact that does not say less than the score. */
+function impactOf(score: number, bound: number): number {
+  const impact = Math.ceil((score * MOST_IMPACT) / bound);
+  return (impact * bound) / MOST_IMPACT < score ? impact + 1 : impact;
 }
 
 const rounding = new Float32Array(1);

@@ -1,5 +1,13 @@
 import type { CheckedFile } from "../store/checked-file.ts";
 import {
+  addQueued,
+  narrowDistance,
+  queuePostings,
+  stageBlocks,
+  STAGED_BLOCKS,
+  type Window,
+} from "./accumulator.ts";
+import {
   BLOCK,
   BYTE_FREQUENCIES,
   SKIP_BYTES,
@@ -7,8 +15,14 @@ import {
   WIDE_PASSAGES,
 } from "./postings-format.ts";
 
-/** Blocks that are read from file at once: up to 48 KiB. */
-const CHUNK_BLOCKS = 64;
+/** Blocks that are read from file at once: up to 56 KiB. */
+const CHUNK_BLOCKS = STAGED_BLOCKS;
+
+/** What is added, and to which passages. */
+export interface AddOptions {
+  weight: number;
+  to: "all" | "summed";
+}
 
 /** Consecutive blocks of one term, as they lie on disk. */
 interface Chunk {
@@ -24,7 +38,6 @@ export interface PostingsExtent {
   file: CheckedFile;
   /** A multiple of 8. */
   offset: number;
-  bytes: number;
   /** Postings, at least 1. */
   df: number;
 }
@@ -37,7 +50,7 @@ export class TermPostings {
   readonly lasts: Uint32Array;
   /** [blocks] largest `termScore` of each. */
   readonly bounds: Float32Array;
-  /** The largest of all. */
+  /** The largest of all: what an impact of 255 stands for. */
   readonly bound: number;
   private readonly extent: PostingsExtent;
   /** [blocks] end of each in units of 8 bytes, and its form. */
@@ -78,50 +91,138 @@ export class TermPostings {
     return block < this.blocks - 1 ? BLOCK : this.df - BLOCK * (this.blocks - 1);
   }
 
-  /** Unpacks a block: passages and frequencies, as many as `size` says. */
-  read(block: number, passages: Uint32Array, frequencies: Uint16Array): void {
-    const size = this.size(block);
-    const form = this.forms[block]!;
-    if (size === 1 && (form | WIDE_PASSAGES) === WIDE_PASSAGES) {
-      passages[0] = this.lasts[block]!;
-      frequencies[0] = 1;
-      return;
+  /** The first block, from `block` on, that does not end before a passage; `blocks` when all do. */
+  seek(block: number, passage: number): number {
+    const { lasts, blocks } = this;
+    // Most steps are short, few are very long.
+    let step = 1;
+    let low = block;
+    while (low + step < blocks && lasts[low + step - 1]! < passage) {
+      low += step;
+      step *= 2;
     }
-    const chunk = this.chunkOf(block);
-    const base = this.base(block);
-    const at = this.start(block) - chunk.start;
-    let end: number;
-    if ((form & WIDE_PASSAGES) === 0) {
-      copy16(chunk.u16, at >> 1, size, base, passages);
-      end = at + 2 * size;
-    } else {
-      copy32(chunk.u32, at >> 2, size, base, passages);
-      end = at + 4 * size;
+    let high = Math.min(blocks, low + step);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (lasts[middle]! < passage) low = middle + 1;
+      else high = middle;
     }
-    if ((form & BYTE_FREQUENCIES) !== 0) copyFrequencies(chunk.u8, end, size, frequencies);
-    else if ((form & WIDE_FREQUENCIES) !== 0) {
-      copyFrequencies(chunk.u16, end >> 1, size, frequencies);
-    } else frequencies.fill(1, 0, size);
+    return low;
   }
 
-  /** How often a passage of a block has the term; 0 if it has not. */
-  frequency(block: number, passage: number): number {
-    const size = this.size(block);
-    const form = this.forms[block]!;
-    if (size === 1 && (form | WIDE_PASSAGES) === WIDE_PASSAGES) {
-      return passage === this.lasts[block] ? 1 : 0;
-    }
+  /** The first passage of a block that is not below `from`; the block must not end before it. */
+  nextPassage(block: number, from: number): number {
     const chunk = this.chunkOf(block);
-    const at = this.start(block) - chunk.start;
+    const { isWide, at, size } = this.placeOf(block, chunk);
+    const base = this.base(block);
+    if (base >= from) return base + (isWide ? chunk.u32[at >> 2]! : chunk.u16[at >> 1]!);
+    const i = isWide
+      ? firstNotBelow(chunk.u32, at >> 2, size, from - base)
+      : firstNotBelow(chunk.u16, at >> 1, size, from - base);
+    return base + (isWide ? chunk.u32[(at >> 2) + i]! : chunk.u16[(at >> 1) + i]!);
+  }
+
+  /** Unpacks a block: passages and frequencies, as many as `size` says. */
+  read(block: number, passages: Uint32Array, frequencies: Uint16Array): void {
+    const chunk = this.chunkOf(block);
+    const place = this.placeOf(block, chunk);
+    const { isWide, at, size } = place;
+    const base = this.base(block);
+    for (let i = 0; i < size; i++) {
+      passages[i] = base + (isWide ? chunk.u32[(at >> 2) + i]! : chunk.u16[(at >> 1) + i]!);
+      frequencies[i] = this.frequencyAt(block, i, place, chunk);
+    }
+  }
+
+  /**
+   * Adds `weight` times their impact to the sums of the passages of some blocks that lie in a window.
+   * @param end the block behind the last; all of them must reach into the window.
+   */
+  addImpacts(first: number, end: number, window: Window, { weight, to }: AddOptions): void {
+    for (let block = first; block < end;) {
+      const chunk = this.chunkOf(block);
+      const stop = Math.min(end, CHUNK_BLOCKS * (Math.floor(block / CHUNK_BLOCKS) + 1));
+      const begin = this.start(block) - chunk.start;
+      stageBlocks(chunk.u8.subarray(begin, 8 * this.ends[stop - 1]! - chunk.start));
+      for (; block < stop; block++) this.queue(block, chunk, begin, window);
+      addQueued(weight, to);
+    }
+  }
+
+  /** @param staged offset in the chunk of what was staged of it. */
+  private queue(block: number, chunk: Chunk, staged: number, { from, to, start }: Window): void {
+    const { isWide, at, size, impacts } = this.placeOf(block, chunk);
+    const base = this.base(block);
+    const shift = base - start;
+    const values = isWide ? chunk.u32 : chunk.u16;
+    const place = isWide ? at >> 2 : at >> 1;
+    const isWhole = base >= from && this.lasts[block]! < to;
+    const begin = isWhole ? 0 : firstNotBelow(values, place, size, from - base);
+    const end = isWhole ? size : firstNotBelow(values, place, size, to - base);
+    if (begin === end) return;
+    const first = values[place + begin]! + shift;
+    const last = values[place + end - 1]! + shift;
+    if (isWide) {
+      for (let i = begin; i < end; i++) narrowDistance(i - begin, values[place + i]! + shift);
+    }
+    queuePostings(
+      {
+        distances: at + 2 * begin - staged,
+        impacts: impacts + begin - staged,
+        count: end - begin,
+      },
+      { first, last },
+      isWide ? null : shift,
+    );
+  }
+
+  /** The impact of the term in a passage that `seek` found the block of; 0 if the passage has not the term. */
+  impact(block: number, passage: number): number {
+    const chunk = this.chunkOf(block);
+    const place = this.placeOf(block, chunk);
+    const i = this.indexOf(block, passage, place, chunk);
+    return i < 0 ? 0 : chunk.u8[place.impacts + i]!;
+  }
+
+  /** How often such a passage has the term. */
+  frequency(block: number, passage: number): number {
+    const chunk = this.chunkOf(block);
+    const place = this.placeOf(block, chunk);
+    const i = this.indexOf(block, passage, place, chunk);
+    return i < 0 ? 0 : this.frequencyAt(block, i, place, chunk);
+  }
+
+  private indexOf(
+    block: number,
+    passage: number,
+    { isWide, at, size }: Place,
+    chunk: Chunk,
+  ): number {
     const distance = passage - this.base(block);
-    const isWide = (form & WIDE_PASSAGES) !== 0;
-    const found = isWide
-      ? indexOf32(chunk.u32, at >> 2, size, distance)
-      : indexOf16(chunk.u16, at >> 1, size, distance);
-    if (found < 0) return 0;
-    const end = at + (isWide ? 4 : 2) * size;
-    if ((form & BYTE_FREQUENCIES) !== 0) return chunk.u8[end + found]!;
-    return (form & WIDE_FREQUENCIES) !== 0 ? chunk.u16[(end >> 1) + found]! : 1;
+    const i = isWide
+      ? firstNotBelow(chunk.u32, at >> 2, size, distance)
+      : firstNotBelow(chunk.u16, at >> 1, size, distance);
+    if (i === size) return -1;
+    return (isWide ? chunk.u32[(at >> 2) + i] : chunk.u16[(at >> 1) + i]) === distance ? i : -1;
+  }
+
+  private frequencyAt(
+    block: number,
+    i: number,
+    { impacts, size }: Place,
+    { u8, u16 }: Chunk,
+  ): number {
+    const form = this.forms[block]!;
+    const at = impacts + size;
+    if ((form & BYTE_FREQUENCIES) !== 0) return u8[at + i]!;
+    return (form & WIDE_FREQUENCIES) !== 0 ? u16[((at + 1) >> 1) + i]! : 1;
+  }
+
+  private placeOf(block: number, chunk: Chunk): Place {
+    const at = this.start(block) - chunk.start;
+    const size = this.size(block);
+    const isWide = (this.forms[block]! & WIDE_PASSAGES) !== 0;
+    return { at, size, isWide, impacts: at + (isWide ? 4 : 2) * size };
   }
 
   /** Bytes from the term's first block to a block's beginning. */
@@ -157,42 +258,29 @@ export class TermPostings {
   }
 }
 
-function copy16(from: Uint16Array, at: number, size: number, base: number, to: Uint32Array): void {
-  for (let i = 0; i < size; i++) to[i] = from[at + i]! + base;
+/** Where a block lies in its chunk. */
+interface Place {
+  /** Byte of its first passage, and of its first impact. */
+  at: number;
+  impacts: number;
+  /** Postings. */
+  size: number;
+  isWide: boolean;
 }
 
-function copy32(from: Uint32Array, at: number, size: number, base: number, to: Uint32Array): void {
-  for (let i = 0; i < size; i++) to[i] = from[at + i]! + base;
-}
-
-function copyFrequencies(
-  from: Uint8Array | Uint16Array,
+/** The first of `size` ascending values from `at` on that is not below `value`; `size` when all are. */
+function firstNotBelow(
+  values: Uint16Array | Uint32Array,
   at: number,
   size: number,
-  to: Uint16Array,
-): void {
-  for (let i = 0; i < size; i++) to[i] = from[at + i]!;
-}
-
-/** Index of a value in an ascending stretch; negative if it is not there. */
-function indexOf16(values: Uint16Array, at: number, size: number, value: number): number {
+  value: number,
+): number {
   let low = 0;
-  let high = size - 1;
+  let high = size;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (values[at + middle]! < value) low = middle + 1;
     else high = middle;
   }
-  return values[at + low] === value ? low : -1;
-}
-
-function indexOf32(values: Uint32Array, at: number, size: number, value: number): number {
-  let low = 0;
-  let high = size - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (values[at + middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return values[at + low] === value ? low : -1;
+  return low;
 }
