@@ -9,7 +9,7 @@ import { searchedText } from "../store/passage-store.ts";
 import type { PassageFile } from "../store/passage-file.ts";
 import { type DenseManifest, graphPath, vectorsPath } from "./dense-manifest.ts";
 import type { Encoder } from "./encoder.ts";
-import { buildHnsw, type GraphEntry, hnswParameters } from "./hnsw.ts";
+import { buildHnsw, type GraphEntry, hnswParameters, requireHnsw } from "./hnsw.ts";
 import { openDraft, removeDraft, type VectorDraft } from "./vector-draft.ts";
 import {
   decodeVectors,
@@ -74,6 +74,7 @@ export async function buildDenseIndex(
   const { onProgress, ...given } = rest;
   const { vectors: storage, graph, ...parameters } = parseOptions(denseOptions, given, "index");
   const format = vectorFormat(storage, encoder.dimensions);
+  if (graph === "hnsw") await requireHnsw(); // now, not after hours of encoding
   const manifest = await writeIndexFolder(out, { overwrite, signal }, async (folder) => {
     onProgress?.("passages", 0, 0);
     const written = await writePassages(folder, passages, { source, signal });

@@ -45,15 +45,20 @@ export const HNSW_ADVICE =
   "hnswlib-node is not installed, which builds graphs: it is compiled when it is installed, which needs a C++ compiler, make and Python. With them, `npm rebuild hnswlib-node` or `npm install hnswlib-node@3`";
 
 /** @throws {ExternalError} HNSW_MISSING */
-async function requireHnsw(): Promise<Hnswlib> {
+export async function requireHnsw(): Promise<Hnswlib> {
   const library = await hnswLibrary();
   if (library !== null) return library;
   throw new ExternalError("HNSW_MISSING", `${HNSW_ADVICE}; or search exactly (--graph flat).`);
 }
 
-/** Memory of an opened graph: each vector in f32, its links and its label; upper layers hold one in M. */
+/** Bytes of a graph's file: each vector in f32, its links and its label; upper layers hold one in M. */
 export function hnswBytes(count: number, dimensions: number, M: number): number {
-  return count * (4 * dimensions + 4 * (2 * M + 1) + 8 + 12 + Math.ceil((4 * (M + 1)) / (M - 1)));
+  return count * (4 * dimensions + 4 * (2 * M + 1) + 8 + 4 + Math.ceil((4 * (M + 1)) / (M - 1)));
+}
+
+/** Memory of an opened graph: its file, and each vector once more as bytes. */
+export function hnswMemory(count: number, dimensions: number, M: number): number {
+  return hnswBytes(count, dimensions, M) + count * (16 * Math.ceil(dimensions / 16) + 4 + 2);
 }
 
 /** What a graph is built from. */
@@ -112,7 +117,7 @@ const QUERIES_PER_TURN = 16;
 
 /**
  * Opens a graph: its file is hashed as it is loaded. It is searched without hnswlib (graph-search.ts) where it fits into
- * WebAssembly's 4 GiB, else by hnswlib-node; the hits are the same.
+ * WebAssembly's memory, else by hnswlib-node.
  *
  * @throws {DataError} INDEX_CORRUPT when its bytes are not those that were written.
  * @throws {ExternalError} HNSW_MISSING for a larger graph where the library is missing.

@@ -39,16 +39,28 @@ const [ADDRESSES, TURNS, QUERY, QUERY_END, SCORES, AT, X, SUMS] = [0, 1, 2, 3, 4
 /** Address of each of the four vectors. */
 const VECTORS = 6;
 
-/** Numbers that the kernel reads at a time: the query is filled up with zeros to a multiple of them. */
-export function nearStep(dimensions: number): number {
+/** How the vectors that are compared are kept: as they are, or as bytes that whole numbers of 16 bits are multiplied with. */
+export type NearStorage = "f32" | "int8";
+
+/** Numbers that the kernel reads at a time: query and bytes are filled up with zeros to a multiple of them. */
+export function nearStep(storage: NearStorage, dimensions: number): number {
+  if (storage === "int8") return 16;
   return [16, 8].find((step) => dimensions % step === 0) ?? 4;
 }
 
 /** @returns the module for vectors of so many dimensions; it imports its memory as `env.memory`. */
-export function nearKernelModule(dimensions: number): Uint8Array<ArrayBuffer> {
-  const bytes = 4 * nearStep(dimensions);
-  const parts = Array.from({ length: bytes / 16 }, (_, part) => 16 * part);
+export function nearKernelModule(
+  storage: NearStorage,
+  dimensions: number,
+): Uint8Array<ArrayBuffer> {
+  const isWhole = storage === "int8";
+  const step = nearStep(storage, dimensions);
+  // One instruction takes four f32, or eight bytes and eight numbers of the query.
+  const parts = Array.from({ length: step / (isWhole ? 8 : 4) }, (_, part) => part);
+  const load = isWhole ? simd(1) : simd(0); // v128.load8x8_s, v128.load
+  const multiplyAdd = isWhole ? [...simd(0xba), ...simd(0xae)] : [...simd(0xe6), ...simd(0xe4)];
   const lanes = [0, 1, 2, 3];
+  const vectorBytes = step * (isWhole ? 1 : 4);
   const code = loop([
     ...lanes.flatMap((lane) => [
       ...[...get(ADDRESSES), 0x28, ...at(4 * lane, 2), ...set(VECTORS + lane)], // i32.load
@@ -57,18 +69,25 @@ export function nearKernelModule(dimensions: number): Uint8Array<ArrayBuffer> {
     ...[...get(QUERY), ...set(AT)],
     ...loop([
       ...parts.flatMap((part) => [
-        ...[...get(AT), ...simd(0), ...at(part), ...set(X)],
+        ...[...get(AT), ...simd(0), ...at(16 * part), ...set(X)],
         ...lanes.flatMap((lane) => [
-          ...[...get(SUMS + lane), ...get(X), ...get(VECTORS + lane), ...simd(0), ...at(part)],
-          ...[...simd(0xe6), ...simd(0xe4), ...set(SUMS + lane)], // f32x4.mul, f32x4.add
+          ...[...get(SUMS + lane), ...get(X), ...get(VECTORS + lane)],
+          ...[
+            ...load,
+            ...at((vectorBytes / parts.length) * part),
+            ...multiplyAdd,
+            ...set(SUMS + lane),
+          ],
         ]),
       ]),
       ...lanes.flatMap((lane) => [
-        ...[...get(VECTORS + lane), ...i32(bytes), ADD, ...set(VECTORS + lane)],
+        ...[...get(VECTORS + lane), ...i32(vectorBytes), ADD, ...set(VECTORS + lane)],
       ]),
-      ...[...get(AT), ...i32(bytes), ADD, ...tee(AT), ...get(QUERY_END), LESS],
+      ...[...get(AT), ...i32(16 * parts.length), ADD, ...tee(AT), ...get(QUERY_END), LESS],
     ]),
-    ...lanes.flatMap((lane) => [...get(SCORES), ...total(SUMS + lane), 0x38, ...at(4 * lane, 2)]),
+    ...lanes.flatMap((lane) => [
+      ...[...get(SCORES), ...total(SUMS + lane, isWhole), 0x38, ...at(4 * lane, 2)],
+    ]),
     ...[...get(ADDRESSES), ...i32(4 * NEAR_LANES), ADD, ...set(ADDRESSES)],
     ...[...get(SCORES), ...i32(4 * NEAR_LANES), ADD, ...set(SCORES)],
     ...[...get(TURNS), ...i32(-1), ADD, ...tee(TURNS)],
@@ -80,8 +99,10 @@ export function nearKernelModule(dimensions: number): Uint8Array<ArrayBuffer> {
   return wasmModule({ name: "near", parameters: 5, locals, code });
 }
 
-/** The sum over the four parts of a local. */
-function total(sum: number): number[] {
-  const part = (index: number): number[] => [...get(sum), ...simd(0x1f), index];
-  return [...part(0), ...part(1), 0x92, ...part(2), ...part(3), 0x92, 0x92]; // f32.add
+/** The sum over the four parts of a local, as f32. */
+function total(sum: number, isWhole: boolean): number[] {
+  const part = (index: number): number[] => [...get(sum), ...simd(isWhole ? 0x1b : 0x1f), index];
+  const plus = isWhole ? ADD : 0x92;
+  const all = [...part(0), ...part(1), plus, ...part(2), ...part(3), plus, plus];
+  return isWhole ? [...all, 0xb2] : all; // f32.convert_i32_s
 }

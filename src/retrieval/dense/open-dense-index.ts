@@ -13,7 +13,7 @@ import {
 } from "./dense-manifest.ts";
 import { type Encoder, type EncoderRun, openEncoder } from "./encoder.ts";
 import { openFlatSearch } from "./flat-search.ts";
-import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswBytes, openHnsw } from "./hnsw.ts";
+import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswMemory, openHnsw } from "./hnsw.ts";
 import type { VectorSearch } from "./vector-search.ts";
 
 /** How a dense index is opened. */
@@ -108,7 +108,7 @@ export async function openVectors(
   const { graph, vectors, corpus } = manifest;
   const limit = options.maxMemory ?? FREE_SHARE * availableMemory();
   if (graph !== null && options.exact !== true && (await graphIsUsable(folder, graph))) {
-    const wanted = hnswBytes(corpus.passages, vectors.dimensions, graph.M);
+    const wanted = hnswMemory(corpus.passages, vectors.dimensions, graph.M);
     if (wanted > limit) throw graphTooLarge(folder, wanted, limit);
     const entry = { ...graph, efSearch: options.efSearch ?? graph.efSearch };
     const { dimensions } = vectors;

@@ -1,16 +1,17 @@
-import { mkdtemp, rm, statfs } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { availableMemory } from "node:process";
 import { ConfigError } from "../../base/errors.ts";
 import type { z } from "../../base/schema.ts";
 import { parseOptions } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { emptyCorpus } from "../bm25/corpus.ts";
+import { freeDiskBytes } from "../store/free-space.ts";
 import { passageLine, searchedText } from "../store/passage-store.ts";
 import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";
-import { buildHnsw, hnswBytes, hnswParameters } from "./hnsw.ts";
+import { buildHnsw, hnswBytes, hnswMemory, hnswParameters } from "./hnsw.ts";
 import { gigabytes } from "./open-dense-index.ts";
 import { VECTOR_STORAGES, type VectorFormat, vectorFormat } from "./vector-format.ts";
 
@@ -95,7 +96,7 @@ function sizesOf({
 }: Shape): Pick<DensePlan, "vectorBytes" | "graphBytes" | "temporaryBytes" | "residentBytes"> {
   const vectorBytes = passages * vectorFormat(vectors, dimensions).recordBytes;
   const graphBytes = graph === "flat" ? 0 : hnswBytes(passages, dimensions, M);
-  const residentBytes = graph === "flat" ? vectorBytes : graphBytes;
+  const residentBytes = graph === "flat" ? vectorBytes : hnswMemory(passages, dimensions, M);
   return { vectorBytes, graphBytes, temporaryBytes: vectorBytes, residentBytes };
 }
 
@@ -135,6 +136,8 @@ export interface DenseLimits {
   out: string;
   /** Bytes that the opened index may hold in memory. Without it only a graph is held against the free memory. */
   maxMemory?: number | undefined;
+  /** Bytes of disk that building may take, instead of what is free. */
+  maxDisk?: number | undefined;
 }
 
 /**
@@ -143,10 +146,10 @@ export interface DenseLimits {
  */
 export async function refuseUnlessFits(
   plan: DensePlan,
-  { out, maxMemory }: DenseLimits,
+  { out, maxMemory, maxDisk }: DenseLimits,
 ): Promise<void> {
   const memory = maxMemory ?? (plan.graph === "flat" ? Infinity : availableMemory());
-  const disk = await freeBytes(dirname(resolve(out)));
+  const disk = maxDisk ?? (await freeDiskBytes(out));
   const wantedDisk = plan.bytesOnDisk + plan.temporaryBytes;
   if (plan.residentBytes > memory) {
     throw tooLarge(
@@ -182,10 +185,4 @@ function tooLarge(
     "INDEX_TOO_LARGE",
     `the index of ${plan.passages} passages needs ${wanted}; there is ${gigabytes(limit)}. What fits: ${[...choices, subset].join("; ")}.`,
   );
-}
-
-async function freeBytes(folder: string): Promise<number> {
-  const found = await statfs(folder).catch(() => null);
-  if (found === null) return folder === dirname(folder) ? Infinity : freeBytes(dirname(folder));
-  return found.bavail * found.bsize;
 }

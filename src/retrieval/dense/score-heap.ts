@@ -6,6 +6,8 @@ export interface ScoreHeap {
   push(score: number, item: number): void;
   /** Takes the item of the lowest score away; the heap must not be empty. */
   pop(): number;
+  /** As `pop` and then `push`, in one go; the heap must not be empty. */
+  replaceTop(score: number, item: number): void;
   clear(): void;
 }
 
@@ -13,6 +15,22 @@ export interface ScoreHeap {
 export function scoreHeap(): ScoreHeap {
   let scores = new Float64Array(1024);
   let items = new Int32Array(1024);
+  /** Puts an item where the top was. */
+  const sink = (score: number, item: number): void => {
+    const { size } = heap;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= size) break;
+      if (child + 1 < size && scores[child + 1]! < scores[child]!) child++;
+      if (scores[child]! >= score) break;
+      scores[at] = scores[child]!;
+      items[at] = items[child]!;
+      at = child;
+    }
+    scores[at] = score;
+    items[at] = item;
+  };
   const heap: ScoreHeap = {
     size: 0,
     top: () => scores[0]!,
@@ -34,22 +52,12 @@ export function scoreHeap(): ScoreHeap {
     },
     pop() {
       const taken = items[0]!;
-      const size = --heap.size;
-      const score = scores[size]!;
-      const item = items[size]!;
-      let at = 0;
-      for (;;) {
-        let child = 2 * at + 1;
-        if (child >= size) break;
-        if (child + 1 < size && scores[child + 1]! < scores[child]!) child++;
-        if (scores[child]! >= score) break;
-        scores[at] = scores[child]!;
-        items[at] = items[child]!;
-        at = child;
-      }
-      scores[at] = score;
-      items[at] = item;
+      heap.size -= 1;
+      sink(scores[heap.size]!, items[heap.size]!);
       return taken;
+    },
+    replaceTop: (score, item) => {
+      sink(score, item);
     },
     clear() {
       heap.size = 0;

@@ -36,7 +36,7 @@ describe("a graph's search", () => {
   for (const dimensions of [3, 8, 17, 32]) {
     it(`finds what hnswlib finds, ${dimensions} dimensions`, async () => {
       const { query, ...file } = await made(dimensions);
-      const source = { ...file, sha256: file.entry.sha256 };
+      const source = { ...file, sha256: file.entry.sha256, steering: "f32" as const };
       const ours = await openGraphSearch(webAssembly!, source);
       const theirs = await openByLibrary(file);
       for (let i = 0; i < 50; i++) {
@@ -51,6 +51,25 @@ describe("a graph's search", () => {
       }
     });
   }
+
+  it("finds nearly the same when it is steered by bytes, with the same scores", async () => {
+    const { query, ...file } = await made(24);
+    const source = { ...file, sha256: file.entry.sha256 };
+    const rough = await openGraphSearch(webAssembly!, source);
+    const exact = await openGraphSearch(webAssembly!, { ...source, steering: "f32" });
+    let same = 0;
+    for (let i = 0; i < 50; i++) {
+      const expected = new Map(
+        exact.search(query(i), 10, 40).map(({ position, score }) => [position, score]),
+      );
+      for (const { position, score } of rough.search(query(i), 10, 40)) {
+        if (!expected.has(position)) continue;
+        expect(score).toBe(expected.get(position));
+        same += 1;
+      }
+    }
+    expect(same / 500).toBeGreaterThan(0.98);
+  });
 
   it("gives all there are where k is larger, also of a single vector", async () => {
     const { query, ...file } = await made(8, 1);
