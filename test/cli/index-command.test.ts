@@ -125,6 +125,11 @@ describe("agentrl index", () => {
     const memory = await index("plan", "./corpus.jsonl", "--max-memory", "0", "--json");
     expect(memory.stdout).toBe("");
     expect(memory.stderr).toContain("of memory once opened; there is 0.0 MB. Some 0 of its");
+    const build = await index("build", "./corpus.jsonl", "--out", "./x", "--max-memory", "0");
+    expect(build.stderr).toContain("[INDEX_TOO_LARGE]");
+    expect(existsSync(join(cwd, "x"))).toBe(false);
+    const small = await index("build", "./corpus.jsonl", "--out", "./small", "--max-memory", "1");
+    expect(small.status).toBe(0);
     const fits = await index("plan", "./corpus.jsonl", "--out", "./idx", "--json");
     expect(fits.status).toBe(0);
   });

@@ -134,7 +134,7 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
   let passages = 0;
   let units = 0;
   let waiting = 0;
-  let failure: unknown = null;
+  let failure: Error | null = null;
   const writer = (): RunWriter => writers[runs.length % writers.length]!;
   const endRun = (): void => {
     if (passages === 0) return;
@@ -157,7 +157,7 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
       waiting += size;
       void writer()
         .add(batch)
-        .catch((error: unknown) => (failure ??= error))
+        .catch((error: unknown) => (failure ??= error as Error))
         .finally(() => {
           waiting -= size;
           wake();

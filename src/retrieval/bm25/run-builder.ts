@@ -27,54 +27,89 @@ const MOST_FREQUENT = 65_535;
 
 export function runBuilder(): RunBuilder {
   const numbers = new Map<string, number>();
-  const terms = growing((size) => new Uint32Array(size));
-  const passages = growing((size) => new Uint32Array(size));
-  const frequencies = growing((size) => new Uint16Array(size));
-  const lengths = growing((size) => new Uint32Array(size));
+  let postings = emptyPostings(1 << 16);
+  let postingCount = 0;
   /** By term: its latest posting. */
-  const latest = growing((size) => new Uint32Array(size));
+  let latest = new Uint32Array(1 << 12);
+  let lengths = new Uint32Array(1 << 10);
+  let passages = 0;
+  const makeRoom = (words: number): void => {
+    if (postingCount + words > postings.terms.length) {
+      postings = {
+        terms: doubled(postings.terms, postingCount + words),
+        passages: doubled(postings.passages, postingCount + words),
+        frequencies: doubled(postings.frequencies, postingCount + words),
+      };
+    }
+    if (numbers.size + words > latest.length) latest = doubled(latest, numbers.size + words);
+    if (passages === lengths.length) lengths = doubled(lengths, passages + 1);
+  };
   return {
     get terms() {
       return numbers.size;
     },
     add(words, id) {
-      const passage = lengths.length;
+      makeRoom(words.length);
+      const { terms, passages: places, frequencies } = postings;
       for (const word of words) {
         let number = numbers.get(word);
         if (number === undefined) {
           number = numbers.size;
           numbers.set(word, number);
-          latest.push(terms.length);
         } else {
-          const posting = latest.array[number]!;
-          if (passages.array[posting] === passage) {
-            if (frequencies.array[posting] === MOST_FREQUENT) throw tooLong(id);
-            frequencies.array[posting]! += 1;
+          const posting = latest[number]!;
+          if (places[posting] === passages) {
+            if (frequencies[posting] === MOST_FREQUENT) throw tooLong(id);
+            frequencies[posting]! += 1;
             continue;
           }
-          latest.array[number] = terms.length;
         }
-        terms.push(number);
-        passages.push(passage);
-        frequencies.push(1);
+        latest[number] = postingCount;
+        terms[postingCount] = number;
+        places[postingCount] = passages;
+        frequencies[postingCount] = 1;
+        postingCount += 1;
       }
-      lengths.push(words.length);
+      lengths[passages++] = words.length;
     },
     write(out) {
-      const postings = byTerm(numbers.size, { terms, passages, frequencies });
-      writeTerms(numbers, postings, out);
-      const result = lengths.array.slice(0, lengths.length);
+      writeTerms(numbers, byTerm(numbers.size, postings, postingCount), out);
+      const result = lengths.slice(0, passages);
       numbers.clear();
-      for (const array of [terms, passages, frequencies, lengths, latest]) array.clear();
+      postings = emptyPostings(1 << 16);
+      postingCount = 0;
+      passages = 0;
       return result;
     },
   };
 }
 
+/** Three numbers a posting, as they came. */
 interface Postings {
-  terms: Growing<Uint32Array<ArrayBuffer>>;
-  passages: Growing<Uint32Array<ArrayBuffer>>;
-  frequencies: Growing<Uint16Array<ArrayBuffer>>;
+  terms: Uint32Array<ArrayBuffer>;
+  passages: Uint32Array<ArrayBuffer>;
+  frequencies: Uint16Array<ArrayBuffer>;
+}
+
+function emptyPostings(size: number): Postings {
+  return {
+    terms: new Uint32Array(size),
+    passages: new Uint32Array(size),
+    frequencies: new Uint16Array(size),
+  };
+}
+
+/** A longer array with the same beginning. */
+function doubled<A extends Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>(
+  array: A,
+  needed: number,
+): A {
+  const size = Math.max(needed, 2 * array.length);
+  const larger = (
+    array instanceof Uint32Array ? new Uint32Array(size) : new Uint16Array(size)
+  ) as A;
+  larger.set(array);
+  return larger;
 }
 
 interface SortedPostings {
@@ -85,10 +120,10 @@ interface SortedPostings {
 }
 
 /** Counting sort by term; stable, so passages stay ascending. */
-function byTerm(count: number, { terms, passages, frequencies }: Postings): SortedPostings {
+function byTerm(count: number, postings: Postings, length: number): SortedPostings {
+  const { terms, passages, frequencies } = postings;
   const starts = new Uint32Array(count + 1);
-  const { length } = terms;
-  for (let i = 0; i < length; i++) starts[terms.array[i]! + 1]! += 1;
+  for (let i = 0; i < length; i++) starts[terms[i]! + 1]! += 1;
   for (let term = 0; term < count; term++) starts[term + 1]! += starts[term]!;
   const next = starts.slice();
   const sorted = {
@@ -97,9 +132,9 @@ function byTerm(count: number, { terms, passages, frequencies }: Postings): Sort
     frequencies: new Uint16Array(length),
   };
   for (let i = 0; i < length; i++) {
-    const at = next[terms.array[i]!]!++;
-    sorted.passages[at] = passages.array[i]!;
-    sorted.frequencies[at] = frequencies.array[i]!;
+    const at = next[terms[i]!]!++;
+    sorted.passages[at] = passages[i]!;
+    sorted.frequencies[at] = frequencies[i]!;
   }
   return sorted;
 }
@@ -142,40 +177,4 @@ function tooLong(id: string): DataError {
     "PASSAGE_TOO_LONG",
     `passage "${id}": one term occurs more than ${MOST_FREQUENT} times; at most that many are counted. Split it into passages of a few hundred words.`,
   );
-}
-
-interface Growing<A> {
-  /** Longer than `length`; another one after a `push` that did not fit. */
-  readonly array: A;
-  readonly length: number;
-  push(value: number): void;
-  clear(): void;
-}
-
-/** A typed array that doubles. */
-function growing<A extends Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>(
-  create: (size: number) => A,
-): Growing<A> {
-  let array = create(1024);
-  let length = 0;
-  return {
-    get array() {
-      return array;
-    },
-    get length() {
-      return length;
-    },
-    push(value) {
-      if (length === array.length) {
-        const larger = create(2 * length);
-        larger.set(array);
-        array = larger;
-      }
-      array[length] = value;
-      length += 1;
-    },
-    clear() {
-      length = 0;
-    },
-  };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import type { Bm25Options } from "../../../src/retrieval/bm25/bm25-options.ts";
 import { bm25Search } from "../../../src/retrieval/bm25/bm25-search.ts";
+import { analyzers } from "../../../src/text/analyzer.ts";
 
 const passages = [
   { id: "a", title: "Oslo", text: "Oslo is the capital of Norway." },
@@ -116,8 +117,8 @@ describe("buildBm25", () => {
   });
 
   it("names the nearest analyzer and the allowed range of parameters", () => {
-    expect(() => buildBm25(passages, { analyzer: "englsh" })).toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: bm25.analyzer is "englsh"; no such analyzer. Did you mean "english"? Known: english, plain.]`,
+    expect(() => buildBm25(passages, { analyzer: "englsh" })).toThrow(
+      `bm25.analyzer is "englsh"; no such analyzer. Did you mean "english"? Known: ${analyzers.names.join(", ")}.`,
     );
     expect(() => buildBm25(passages, { b: 1.5 })).toThrow(/b is 1\.5/);
   });

@@ -11,6 +11,7 @@ import {
   type DenseBuildFlags,
   denseSummaryText,
 } from "../index-dense.ts";
+import { planBm25 } from "./plan.ts";
 import { addBm25Options, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
 
 interface BuildFlags extends Bm25Options, DenseBuildFlags {
@@ -45,18 +46,21 @@ export function registerBuild(index: Command, context: CliContext): void {
     });
 }
 
+interface Bm25BuildFlags extends Bm25Options {
+  out: string;
+  overwrite?: true;
+  threads?: number;
+  maxMemory?: number;
+  json: true | undefined;
+}
+
 async function buildBm25Index(
   corpus: string,
-  flags: Bm25Options & {
-    out: string;
-    overwrite?: true;
-    threads?: number;
-    json: true | undefined;
-  },
+  { out, json, maxMemory, ...options }: Bm25BuildFlags,
   context: CliContext,
 ): Promise<void> {
   const { buildIndex } = await import("../../../retrieval/bm25/build-index.ts");
-  const { out, json, ...options } = flags;
+  if (maxMemory !== undefined) await refuseTooLarge(corpus, { out, maxMemory, options }, context);
   const begin = performance.now();
   const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
   const manifest = await buildIndex(readPassages(corpus), out, {
@@ -79,4 +83,18 @@ async function buildBm25Index(
   context.out(
     `${out}: ${countText(passages)} passages, ${countText(terms)} terms, ${bytesText(bytesOnDisk)}, built in ${secondsText(seconds)}`,
   );
+}
+
+/** With a limit the corpus is read once more, before anything is written. */
+async function refuseTooLarge(
+  corpus: string,
+  {
+    out,
+    maxMemory,
+    options,
+  }: { out: string; maxMemory: number; options: Omit<Bm25BuildFlags, "out" | "json"> },
+  context: CliContext,
+): Promise<void> {
+  const { threads: _, overwrite: __, ...bm25 } = options;
+  await planBm25(corpus, { ...bm25, out, maxMemory }, context);
 }

@@ -14,6 +14,9 @@ interface PlanFlags extends Bm25Options, DensePlanFlags {
   json?: true;
 }
 
+/** Flags of a plan of a BM25 index. */
+type Bm25PlanFlags = Bm25Options & Pick<PlanFlags, "out" | "maxMemory" | "maxDisk">;
+
 /** Adds `plan`. */
 export function registerPlan(index: Command, context: CliContext): void {
   const command = index
@@ -41,9 +44,13 @@ export function registerPlan(index: Command, context: CliContext): void {
     });
 }
 
-async function planBm25(
+/**
+ * What a BM25 index would cost.
+ * @throws as `planIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
+ */
+export async function planBm25(
   corpus: string,
-  { out, maxMemory, maxDisk, ...bm25 }: Omit<PlanFlags, "json">,
+  { out, maxMemory, maxDisk, ...bm25 }: Bm25PlanFlags,
   context: CliContext,
 ): Promise<IndexPlan> {
   const [{ planIndex }, { refuseUnlessFits }] = await Promise.all([
