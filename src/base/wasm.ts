@@ -25,6 +25,12 @@ export const MEMORY_PAGE_BYTES = 1 << 16;
 export const I32 = 0x7f;
 export const V128 = 0x7b;
 
+/** i32.add */
+export const ADD = 0x6a;
+
+/** i32.lt_u */
+export const LESS = 0x49;
+
 /** A function: parameters and other variables are numbered together, in this order. */
 export interface WasmFunction {
   /** Exported under this name. */
@@ -99,6 +105,9 @@ export function i32(value: number): number[] {
 export function simd(opcode: number): number[] {
   return [0xfd, ...unsigned(opcode)];
 }
+
+/** v128.const with all bits 0. */
+export const ZERO: readonly number[] = [...simd(12), ...new Array<number>(16).fill(0)];
 
 /** Where a load or store reads or writes, relative to the address on the stack; alignment as a power of 2. */
 export function at(offset: number, alignment = 0): number[] {

@@ -3,10 +3,12 @@
  * JavaScript. Scanning: 16 sums are compared with the limit at once, in a tenth of the time; it was most of a search.
  */
 import {
+  ADD,
   at,
   get,
   I32,
   i32,
+  LESS,
   loop,
   MEMORY_PAGE_BYTES,
   set,
@@ -17,6 +19,7 @@ import {
   wasmModule,
   webAssembly,
   when,
+  ZERO,
 } from "../../base/wasm.ts";
 
 /** Sums that one turn of the scan looks at: stretches must be a multiple of it long. */
@@ -105,8 +108,6 @@ export function plainSums(buffer: ArrayBuffer, sumsOffset: number): SumKernel {
   };
 }
 
-const ADD = 0x6a; // i32.add
-const LESS = 0x49; // i32.lt_u
 const SHIFT_LEFT = 0x74; // i32.shl
 const LOAD = [0x28, ...at(0)]; // i32.load
 const STORE = [0x36, ...at(0)]; // i32.store
@@ -158,7 +159,7 @@ function scanFunction(sumsOffset: number): WasmFunction {
   const narrowed = (part: number): number[] => [...above(part), ...above(part + 1), ...simd(0x85)];
   const clear = (part: number): number[] => [
     ...get(ADDRESS),
-    ...[...simd(12), ...new Array<number>(16).fill(0)], // v128.const 0
+    ...ZERO,
     ...[...simd(11), ...at(16 * part)], // v128.store
   ];
   const listOne = [

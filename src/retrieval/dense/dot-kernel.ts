@@ -1,9 +1,8 @@
 /**
  * The inner loop of exact search as a WebAssembly module with 128-bit SIMD, written out byte by byte for one vector
  * format: inner products of stored vectors with four queries at a time, so that each stored number is loaded once for
- * four products. Measured against the best plain loop of `dot-products.ts` in docs/adr/0015-dense-retrieval.md.
+ * four products. Measured against the best plain loop of `dot-products.ts` in docs/adr/0005-dense-retrieval.md.
  */
-import type { VectorFormat } from "./vector-format.ts";
 import {
   ADD,
   at,
@@ -17,7 +16,9 @@ import {
   tee,
   V128,
   wasmModule,
-} from "./wasm-code.ts";
+  ZERO,
+} from "../../base/wasm.ts";
+import type { VectorFormat } from "./vector-format.ts";
 
 /** Queries that one call of the kernel serves. */
 export const LANES = 4;
@@ -44,14 +45,17 @@ export function queryBytes({ storage, padded }: VectorFormat): number {
 export function dotKernelModule(format: VectorFormat): Uint8Array<ArrayBuffer> {
   // Three addresses, the numbers at hand, one sum for each query.
   const locals = [
-    [3, I32],
-    [1 + LANES, V128],
-  ] as const;
-  return wasmModule({ name: "dot", parameters: 4, locals, code: body(format) });
+    { count: 3, type: I32 },
+    { count: 1 + LANES, type: V128 },
+  ];
+  const parameters = [I32, I32, I32, I32];
+  return wasmModule([{ name: "dot", parameters, results: [], locals, code: body(format) }], 1);
 }
 
 // Parameters and locals of the function, by number.
-const [RECORDS, COUNT, QUERIES, SCORES, AT, STOP, QUERY, X, SUMS] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const [RECORDS, COUNT, QUERIES, SCORES, AT, STOP, QUERY, X, SUMS] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8,
+] as const;
 
 function body(format: VectorFormat): number[] {
   const { padded, headBytes, recordBytes } = format;
@@ -59,7 +63,7 @@ function body(format: VectorFormat): number[] {
   const sums = Array.from({ length: LANES }, (_, lane) => SUMS + lane);
   const perTurn = (recordBytes - headBytes) / (padded / 8);
   return loop([
-    ...sums.flatMap((sum) => [...simd(12), ...new Array<number>(16).fill(0), ...set(sum)]),
+    ...sums.flatMap((sum) => [...ZERO, ...set(sum)]),
     ...[...get(RECORDS), ...i32(headBytes), ADD, ...set(AT)],
     ...[...get(RECORDS), ...i32(recordBytes), ADD, ...set(STOP)],
     ...[...get(QUERIES), ...set(QUERY)],

@@ -1,5 +1,5 @@
+import { MEMORY_PAGE_BYTES, webAssembly as wasm, type WebAssemblyApi } from "../../base/wasm.ts";
 import { dotKernelModule, LANES, queryBytes, type DotKernel } from "./dot-kernel.ts";
-import { webAssembly as wasm, type WebAssemblyApi } from "./wasm-code.ts";
 import { decodeVectors, type VectorFormat } from "./vector-format.ts";
 
 /** Queries that one `VectorBlock` holds at a time. */
@@ -57,8 +57,6 @@ function recordsAt(format: VectorFormat): number {
   return scoresAt(format) + 4 * MAX_TILE * LANES;
 }
 
-const PAGE = 65_536;
-
 interface SimdBlock {
   format: VectorFormat;
   /** The kernel's module. */
@@ -69,9 +67,9 @@ interface SimdBlock {
 function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBlock): VectorBlock {
   const { recordBytes } = format;
   const bytes = recordsAt(format) + capacity * recordBytes;
-  const memory = new api.Memory({ initial: Math.ceil(bytes / PAGE) });
+  const memory = new api.Memory({ initial: Math.ceil(bytes / MEMORY_PAGE_BYTES) });
   const { exports } = new api.Instance(compiled, { env: { memory } });
-  const { dot } = exports as DotKernel;
+  const { dot } = exports as unknown as DotKernel;
   const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
   const scores = new Float32Array(memory.buffer, scoresAt(format), MAX_TILE * LANES);
   const setQueries = querySetter(format, memory.buffer);

@@ -3,11 +3,11 @@ import type * as Hnsw from "hnswlib-node";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
+import { webAssembly } from "../../base/wasm.ts";
 import { corrupt } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
 import { type GraphSearch, MAX_GRAPH_BYTES, openGraphSearch } from "./graph-search.ts";
 import type { VectorSearch } from "./vector-search.ts";
-import { webAssembly } from "./wasm-code.ts";
 
 /** A navigable small-world graph's parameters, by the paper's names (Malkov and Yashunin, arXiv 1603.09320). */
 export const hnswParameters = z.strictObject({
@@ -17,7 +17,7 @@ export const hnswParameters = z.strictObject({
   efConstruction: z.int().min(10).default(200),
   /**
    * Candidates looked at by a query, at least k. Measured recall@10 of the default: 1.000 on 10 000 MNIST images and .996
-   * on a million made vectors of 128 dimensions (ADR 15).
+   * on a million made vectors of 128 dimensions (ADR 5).
    */
   efSearch: z.int().min(1).default(128),
 });

@@ -15,7 +15,8 @@ import {
   tee,
   V128,
   wasmModule,
-} from "./wasm-code.ts";
+  ZERO,
+} from "../../base/wasm.ts";
 
 /** Vectors that one turn of the kernel compares. */
 export const NEAR_LANES = 4;
@@ -34,7 +35,9 @@ export interface NearKernel {
 }
 
 // Parameters and locals of the function, by number.
-const [ADDRESSES, TURNS, QUERY, QUERY_END, SCORES, AT, X, SUMS] = [0, 1, 2, 3, 4, 5, 10, 11];
+const [ADDRESSES, TURNS, QUERY, QUERY_END, SCORES, AT, X, SUMS] = [
+  0, 1, 2, 3, 4, 5, 10, 11,
+] as const;
 
 /** Address of each of the four vectors. */
 const VECTORS = 6;
@@ -64,7 +67,7 @@ export function nearKernelModule(
   const code = loop([
     ...lanes.flatMap((lane) => [
       ...[...get(ADDRESSES), 0x28, ...at(4 * lane, 2), ...set(VECTORS + lane)], // i32.load
-      ...[...simd(12), ...new Array<number>(16).fill(0), ...set(SUMS + lane)],
+      ...[...ZERO, ...set(SUMS + lane)],
     ]),
     ...[...get(QUERY), ...set(AT)],
     ...loop([
@@ -93,10 +96,11 @@ export function nearKernelModule(
     ...[...get(TURNS), ...i32(-1), ADD, ...tee(TURNS)],
   ]);
   const locals = [
-    [5, I32],
-    [1 + NEAR_LANES, V128],
-  ] as const;
-  return wasmModule({ name: "near", parameters: 5, locals, code });
+    { count: 5, type: I32 },
+    { count: 1 + NEAR_LANES, type: V128 },
+  ];
+  const parameters = [I32, I32, I32, I32, I32];
+  return wasmModule([{ name: "near", parameters, results: [], locals, code }], 1);
 }
 
 /** The sum over the four parts of a local, as f32. */

@@ -132,7 +132,7 @@ async function withoutHnswlib(first: string): Promise<string[]> {
     ));
     const kept = globalThis.WebAssembly;
     ${first}
-    await import("./dist/retrieval/dense/wasm-code.js");
+    await import("./dist/base/wasm.js");
     globalThis.WebAssembly = kept; // Node itself needs it
     process.on("warning", ({ code, message }) => console.log(code, message.includes("is searched exactly, without its graph")));
     const { openDenseIndex } = await import("./dist/retrieval/dense/open-dense-index.js");
