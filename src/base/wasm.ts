@@ -5,7 +5,11 @@
 
 /** What is used of WebAssembly: its types come with a browser's, which this project does not load. */
 export interface WebAssemblyApi {
-  Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  Memory: new (size: { initial: number }) => {
+    readonly buffer: ArrayBuffer;
+    /** By so many pages; the old buffer is gone then. */
+    grow(pages: number): number;
+  };
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
   Instance: new (
     module: object,
@@ -23,6 +27,7 @@ export const MEMORY_PAGE_BYTES = 1 << 16;
 
 /** Value types. */
 export const I32 = 0x7f;
+export const F32 = 0x7d;
 export const V128 = 0x7b;
 
 /** i32.add */
@@ -99,6 +104,11 @@ export function i32(value: number): number[] {
     bytes.push(isLast ? low : low | 0x80);
     if (isLast) return [0x41, ...bytes];
   }
+}
+
+/** Calls a function of the module, by its place in the list. */
+export function call(index: number): number[] {
+  return [0x10, ...unsigned(index)];
 }
 
 /** An instruction of the SIMD table. */

@@ -90,7 +90,11 @@ export function addDenseOptions(command: Command): Command {
       "candidates while building the graph (default: 200)",
       wholeNumber(10),
     )
-    .option("--ef-search <n>", "candidates of a query in the graph (default: 128)", wholeNumber(1))
+    .option(
+      "--ef-search <n>",
+      "candidates of a query in the graph (default: 128, or as many more as .99 of the exact hits take)",
+      wholeNumber(1),
+    )
     .option("--max-memory <GB>", "refuse an index that takes more once opened", decimal(0));
 }
 

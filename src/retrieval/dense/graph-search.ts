@@ -1,11 +1,12 @@
 import { MEMORY_PAGE_BYTES, type WebAssemblyApi } from "../../base/wasm.ts";
 import type { Scored } from "../top-k.ts";
 import { loadGraph, type GraphSource, type LoadedGraph } from "./graph-file.ts";
-import { bestOf, type Compare, descent, lowestLayer, MAX_LINKS } from "./graph-walk.ts";
+import { bestOf, type Comparing, descent, lowestLayer, MAX_LINKS } from "./graph-walk.ts";
 import {
   NEAR_LANES,
   type NearKernel,
   nearKernelModule,
+  type NearPlaces,
   type NearStorage,
   nearStep,
 } from "./near-kernel.ts";
@@ -15,10 +16,6 @@ export interface GraphSearch {
   /** @param query [D]. @returns at most k, best first, ties by position. */
   search(query: Float32Array, k: number, efSearch: number): Scored[];
 }
-
-/** Memory from its start on: addresses of the vectors to compare, their scores, the query in both forms. */
-const SCORES = 4 * MAX_LINKS;
-const QUERIES = SCORES + 4 * MAX_LINKS;
 
 /** Bytes of a graph's file that fit: WebAssembly's addresses have 32 bits, and the vectors are there as bytes, too. */
 export const MAX_GRAPH_BYTES = 3 * 2 ** 30;
@@ -41,42 +38,37 @@ export async function openGraphSearch(
   { steering = "int8", ...source }: GraphSearchOptions,
 ): Promise<GraphSearch> {
   const { dimensions, count } = source;
-  const exact = queryRoom("f32", dimensions, QUERIES);
-  const rough = queryRoom("int8", dimensions, exact.end);
-  const codeBytes = steering === "int8" ? count * rough.padded : 0;
-  const codes = MEMORY_PAGE_BYTES * Math.ceil(rough.end / MEMORY_PAGE_BYTES);
+  const layout = layoutOf(steering, dimensions, count);
   let memory: { readonly buffer: ArrayBuffer } | null = null;
   const graph = await loadGraph({
     ...source,
-    reserved: codes + 16 * Math.ceil(codeBytes / 16),
+    reserved: layout.end,
     memoryOf: (bytes) =>
       (memory = new api.Memory({ initial: Math.ceil(bytes / MEMORY_PAGE_BYTES) })).buffer,
   });
-  const kernel = (storage: NearStorage): NearKernel["near"] => {
-    const module = new api.Module(nearKernelModule(storage, dimensions));
-    return (new api.Instance(module, { env: { memory: memory! } }).exports as unknown as NearKernel)
-      .near;
+  const comparing = (storage: NearStorage, places: Place): Comparing => {
+    const { marks } = layout;
+    const linkBytes = graph.vectorAt;
+    const all = { ids: IDS, scores: SCORES, touched: TOUCHED, marks, linkBytes, ...places };
+    const module = new api.Module(nearKernelModule(storage, dimensions, all));
+    const { exports } = new api.Instance(module, { env: { memory: memory! } });
+    return comparer(graph.memory, exports as unknown as NearKernel);
   };
-  const comparing = (storage: NearStorage, place: Place): Compare =>
-    comparer(graph.memory, kernel(storage), place);
-  const compareExact = comparing("f32", {
-    ...{ query: exact, base: graph.records + graph.vectorAt, stride: graph.recordBytes },
+  const exact = comparing("f32", {
+    ...{ ...layout.exact, scales: null },
+    ...{ vectors: graph.records + graph.vectorAt, stride: graph.recordBytes },
   });
-  const exactQuery = new Float32Array(graph.memory, exact.at, exact.padded);
-  const roughQuery = new Int16Array(graph.memory, rough.at, rough.padded);
-  let compare = compareExact;
+  let rough = exact;
   if (steering === "int8") {
-    const scales = encodeCodes(graph, { dimensions, codes, padded: rough.padded });
-    const raw = comparing("int8", { query: rough, base: codes, stride: rough.padded });
-    compare = (ids, wanted) => {
-      const found = raw(ids, wanted);
-      for (let i = 0; i < wanted; i++) found[i]! *= scales[ids[i]!]!;
-      return found;
-    };
+    const scales = encodeCodes(graph, layout, dimensions);
+    const { codes: vectors, rough: room } = layout;
+    rough = comparing("int8", { ...room, scales, vectors, stride: room.padded });
   }
-  const descend = descent(graph, compare);
-  const spread = lowestLayer(graph, compare);
-  const best = bestOf(graph, compareExact);
+  const exactQuery = new Float32Array(graph.memory, layout.exact.query, layout.exact.padded);
+  const roughQuery = new Int16Array(graph.memory, layout.rough.query, layout.rough.padded);
+  const descend = descent(graph, rough);
+  const spread = lowestLayer(graph, rough, new Uint8Array(graph.memory, layout.marks, count));
+  const best = bestOf(graph, exact);
   return {
     search(given, k, efSearch) {
       exactQuery.set(given);
@@ -86,43 +78,61 @@ export async function openGraphSearch(
   };
 }
 
-interface QueryRoom {
-  at: number;
+type Place = Pick<NearPlaces, "query" | "queryEnd" | "vectors" | "stride" | "scales">;
+
+/** Memory begins with the ids that are compared and their scores. */
+const IDS = 0;
+const ROOM = 4 * (MAX_LINKS + NEAR_LANES);
+const SCORES = IDS + ROOM;
+const TOUCHED = SCORES + ROOM;
+
+interface Layout {
+  exact: QueryRoom;
+  rough: QueryRoom;
+  /** Vectors as bytes, and the largest number of each; nothing where the steering needs none. */
+  codes: number;
+  scales: number;
+  marks: number;
   end: number;
+}
+
+/** What lies before the graph's records. */
+function layoutOf(steering: NearStorage, dimensions: number, count: number): Layout {
+  const exact = queryRoom("f32", dimensions, TOUCHED + 16);
+  const rough = queryRoom("int8", dimensions, exact.queryEnd);
+  const coded = steering === "int8" ? count : 0;
+  const codes = MEMORY_PAGE_BYTES * Math.ceil(rough.queryEnd / MEMORY_PAGE_BYTES);
+  const scales = codes + coded * rough.padded;
+  const marks = scales + 4 * coded;
+  return { exact, rough, codes, scales, marks, end: 16 * Math.ceil((marks + count) / 16) };
+}
+
+interface QueryRoom {
+  query: number;
+  queryEnd: number;
   padded: number;
 }
 
-interface Place {
-  query: QueryRoom;
-  base: number;
-  stride: number;
-}
-
-/** Compares a query with vectors that lie `stride` bytes apart from `base` on. */
-function comparer(
-  memory: ArrayBuffer,
-  near: NearKernel["near"],
-  { query, base, stride }: Place,
-): Compare {
-  // As i32, which is what the machine multiplies fast: addresses beyond 2³¹ have the same bits.
-  const addresses = new Int32Array(memory, 0, MAX_LINKS);
-  const scores = new Float32Array(memory, SCORES, MAX_LINKS);
-  return (ids, wanted) => {
-    if (wanted === 0) return scores;
-    const turns = Math.ceil(wanted / NEAR_LANES);
-    for (let i = 0; i < turns * NEAR_LANES; i++) {
-      addresses[i] = (base + Math.imul(ids[i < wanted ? i : 0]!, stride)) | 0;
-    }
-    near(0, turns, query.at, query.end, SCORES);
-    return scores;
-  };
-}
-
 /** Where a query lies in memory; what is beyond its dimensions stays 0. */
-function queryRoom(storage: NearStorage, dimensions: number, at: number): QueryRoom {
+function queryRoom(storage: NearStorage, dimensions: number, query: number): QueryRoom {
   const step = nearStep(storage, dimensions);
   const padded = step * Math.ceil(dimensions / step);
-  return { at, end: at + padded * (storage === "int8" ? 2 : 4), padded };
+  return { query, queryEnd: query + padded * (storage === "int8" ? 2 : 4), padded };
+}
+
+function comparer(memory: ArrayBuffer, { near, expand }: NearKernel): Comparing {
+  const ids = new Int32Array(memory, IDS, MAX_LINKS + NEAR_LANES);
+  const scores = new Float32Array(memory, SCORES, MAX_LINKS + NEAR_LANES);
+  return {
+    ids,
+    scores,
+    compare(wanted) {
+      if (wanted === 0) return;
+      ids.fill(ids[0]!, wanted, wanted + NEAR_LANES - 1);
+      near(Math.ceil(wanted / NEAR_LANES));
+    },
+    expand,
+  };
 }
 
 /** Only the order of scores counts on the way, so the query's scale is left out. */
@@ -133,24 +143,42 @@ function writeWhole(query: Float32Array, into: Int16Array): void {
   for (let d = 0; d < query.length; d++) into[d] = Math.round(query[d]! * factor);
 }
 
-/** Rounds every vector to bytes. @returns the scale of each. */
-function encodeCodes(
-  { memory, records, recordBytes, vectorAt, count }: LoadedGraph,
-  { dimensions, codes, padded }: { dimensions: number; codes: number; padded: number },
-): Float32Array {
-  const bytes = new Int8Array(memory);
-  const numbers = new Float32Array(memory, 0, Math.floor(memory.byteLength / 4));
-  const scales = new Float32Array(count);
+/** How far the largest number of a vector may lie above that of most: 127 steps are then still 30 for most. */
+const EVEN = 4;
+
+/**
+ * Rounds every vector to bytes: all by one factor where they are of about one size, as only the order of scores counts on
+ * the way; otherwise each by its own, which is one more place in memory to wait for.
+ *
+ * @returns where the factors are that scores are to be multiplied with; null for none.
+ */
+function encodeCodes(graph: LoadedGraph, layout: Layout, dimensions: number): number | null {
+  const { memory, records, recordBytes, vectorAt, count } = graph;
+  const { padded } = layout.rough;
+  const numbers = new Float32Array(memory, records, (count * recordBytes) / 4);
+  const bytes = new Int8Array(memory, layout.codes, count * padded);
+  const sizes = new Float32Array(memory, layout.scales, count);
+  const startOf = (id: number): number => (id * recordBytes + vectorAt) / 4;
+  for (let id = 0; id < count; id++) sizes[id] = largestOf(numbers, startOf(id), dimensions);
+  const sorted = sizes.slice().sort();
+  const [middle, most] = [sorted[count >> 1]!, sorted[count - 1]!];
+  const isEven = most <= EVEN * middle;
   for (let id = 0; id < count; id++) {
-    const from = (records + id * recordBytes + vectorAt) / 4;
-    let largest = 0;
-    for (let d = 0; d < dimensions; d++) largest = Math.max(largest, Math.abs(numbers[from + d]!));
-    scales[id] = largest / 127;
-    if (largest === 0) continue;
-    const into = codes + id * padded;
-    for (let d = 0; d < dimensions; d++) {
-      bytes[into + d] = Math.round((numbers[from + d]! / largest) * 127);
+    const size = isEven ? most : sizes[id]!;
+    const factor = size === 0 ? 0 : 127 / size;
+    const from = startOf(id);
+    for (let d = 0, into = id * padded; d < dimensions; d++, into++) {
+      bytes[into] = ((numbers[from + d]! * factor + 128.5) | 0) - 128; // rounded
     }
   }
-  return scales;
+  return isEven ? null : layout.scales;
+}
+
+function largestOf(numbers: Float32Array, from: number, dimensions: number): number {
+  let largest = 0;
+  for (let at = from; at < from + dimensions; at++) {
+    const size = Math.abs(numbers[at]!);
+    if (size > largest) largest = size;
+  }
+  return largest;
 }

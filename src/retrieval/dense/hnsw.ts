@@ -3,9 +3,10 @@ import type * as Hnsw from "hnswlib-node";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
-import { webAssembly } from "../../base/wasm.ts";
+import { webAssembly, type WebAssemblyApi } from "../../base/wasm.ts";
 import { corrupt } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
+import { chooseEfSearch } from "./choose-ef-search.ts";
 import { type GraphSearch, MAX_GRAPH_BYTES, openGraphSearch } from "./graph-search.ts";
 import type { VectorSearch } from "./vector-search.ts";
 
@@ -15,16 +16,14 @@ export const hnswParameters = z.strictObject({
   M: z.int().min(2).max(256).default(16),
   /** Candidates looked at for each vector that is added. */
   efConstruction: z.int().min(10).default(200),
-  /**
-   * Candidates looked at by a query, at least k. Measured recall@10 of the default: 1.000 on 10 000 MNIST images and .996
-   * on a million made vectors of 128 dimensions (ADR 5).
-   */
-  efSearch: z.int().min(1).default(128),
+  /** Candidates looked at by a query, at least k. Absent: as many as the vectors turn out to need (choose-ef-search.ts). */
+  efSearch: z.int().min(1).optional(),
 });
 export type HnswParameters = z.output<typeof hnswParameters>;
 
 /** A manifest's entry for the graph's file, which has hnswlib's own layout and holds its vectors in f32. */
 export const graphEntrySchema = hnswParameters.extend({
+  efSearch: z.int().min(1),
   bytes: z.int().min(0),
   sha256: z.string().length(64),
 });
@@ -58,7 +57,7 @@ export function hnswBytes(count: number, dimensions: number, M: number): number 
 
 /** Memory of an opened graph: its file, and each vector once more as bytes. */
 export function hnswMemory(count: number, dimensions: number, M: number): number {
-  return hnswBytes(count, dimensions, M) + count * (16 * Math.ceil(dimensions / 16) + 4 + 2);
+  return hnswBytes(count, dimensions, M) + count * (16 * Math.ceil(dimensions / 16) + 4 + 1);
 }
 
 /** What a graph is built from. */
@@ -75,13 +74,19 @@ export interface HnswBuild extends HnswParameters {
 const STEP = 64;
 
 /**
- * Builds a graph over inner products and writes it; the same input gives the same file. One thread: hnswlib-node has no other.
+ * Builds a graph over inner products and writes it; the same input gives the same file. One thread: hnswlib-node has no
+ * other. Where no `efSearch` is given, one is measured (choose-ef-search.ts), which
+ * takes the memory of the opened graph beside that of the built one.
  *
  * @throws {ExternalError} HNSW_MISSING, RUNTIME_FAILED (memory).
  */
 export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEntry> {
   const { HierarchicalNSW } = await requireHnsw();
-  const { count, dimensions, M, efConstruction, efSearch, signal, onProgress } = build;
+  const { count, dimensions, M, efConstruction, signal, onProgress } = build;
+  const pause = async (): Promise<void> => {
+    await turn();
+    signal?.throwIfAborted();
+  };
   const graph = new HierarchicalNSW("ip", dimensions);
   guarded(path, () => {
     graph.initIndex({ maxElements: count, m: M, efConstruction, randomSeed: 100 });
@@ -94,13 +99,20 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
       graph.addPoint(Array.from(vectors.subarray(at, at + dimensions)), i);
     }
     onProgress?.(to);
-    await turn();
-    signal?.throwIfAborted();
+    await pause();
   }
   // Its promise resolves false rather than rejecting where the disk is full, and not every error is told.
   graph.writeIndexSync(path);
   const { size: bytes } = await stat(path);
-  return { M, efConstruction, efSearch, bytes, sha256: await sha256File(path) };
+  const file = { M, efConstruction, bytes, sha256: await sha256File(path) };
+  if (build.efSearch !== undefined) return { ...file, efSearch: build.efSearch };
+  // Measured with the search that will be used.
+  const api = webAssemblyFor(bytes);
+  const searched =
+    api === null
+      ? { search: searchBy(graph, count) }
+      : await openGraphSearch(api, { path, ...file, dimensions, count });
+  return { ...file, efSearch: await chooseEfSearch({ ...build, ...searched, pause }) };
 }
 
 /** Where a graph is and what it is over. */
@@ -129,10 +141,11 @@ export async function openHnsw({
   count,
 }: HnswFile): Promise<VectorSearch> {
   const { M, efConstruction, efSearch, sha256 } = entry;
+  const api = webAssemblyFor(entry.bytes);
   const one =
-    webAssembly !== undefined && entry.bytes <= MAX_GRAPH_BYTES
-      ? await openGraphSearch(webAssembly, { path, sha256, dimensions, count })
-      : await openByLibrary({ path, entry, dimensions, count });
+    api === null
+      ? await openByLibrary({ path, entry, dimensions, count })
+      : await openGraphSearch(api, { path, sha256, dimensions, count });
   return {
     kind: `hnsw M ${M} efConstruction ${efConstruction} efSearch ${efSearch}`,
     async search(queries, k, signal) {
@@ -152,7 +165,12 @@ export async function openHnsw({
 
 /** Whether a graph can be opened here: larger ones, and all under `node --jitless`, need hnswlib-node. */
 export async function canOpenHnsw({ bytes }: GraphEntry): Promise<boolean> {
-  return (webAssembly !== undefined && bytes <= MAX_GRAPH_BYTES) || (await hnswLibrary()) !== null;
+  return webAssemblyFor(bytes) !== null || (await hnswLibrary()) !== null;
+}
+
+/** WebAssembly, where it is and has room for a graph of this size. */
+function webAssemblyFor(graphBytes: number): WebAssemblyApi | null {
+  return webAssembly !== undefined && graphBytes <= MAX_GRAPH_BYTES ? webAssembly : null;
 }
 
 /** The same search by hnswlib-node: its arguments are arrays of numbers, which cost 0.1 µs each to hand over. */
@@ -169,15 +187,17 @@ export async function openByLibrary({
   if (found !== entry.sha256) throw corrupt(`${path}: has changed`);
   const graph = new HierarchicalNSW("ip", dimensions);
   await graph.readIndex(path);
-  return {
-    search(query, k, efSearch) {
-      graph.setEf(Math.max(efSearch, k));
-      // hnswlib's inner-product distance is 1 − the product.
-      const { neighbors, distances } = graph.searchKnn(Array.from(query), Math.min(k, count));
-      return neighbors
-        .map((position, i) => ({ position, score: 1 - distances[i]! }))
-        .sort((a, b) => b.score - a.score || a.position - b.position);
-    },
+  return { search: searchBy(graph, count) };
+}
+
+function searchBy(graph: Hnsw.HierarchicalNSW, count: number): GraphSearch["search"] {
+  return (query, k, efSearch) => {
+    graph.setEf(Math.max(efSearch, k));
+    // hnswlib's inner-product distance is 1 − the product.
+    const { neighbors, distances } = graph.searchKnn(Array.from(query), Math.min(k, count));
+    return neighbors
+      .map((position, i) => ({ position, score: 1 - distances[i]! }))
+      .sort((a, b) => b.score - a.score || a.position - b.position);
   };
 }
 

@@ -11,6 +11,7 @@ import { freeDiskBytes } from "../store/free-space.ts";
 import { passageLine, searchedText } from "../store/passage-store.ts";
 import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";
+import { LEAST_EF_SEARCH } from "./choose-ef-search.ts";
 import { buildHnsw, hnswBytes, hnswMemory, hnswParameters } from "./hnsw.ts";
 import { gigabytes } from "./open-dense-index.ts";
 import { VECTOR_STORAGES, type VectorFormat, vectorFormat } from "./vector-format.ts";
@@ -117,7 +118,7 @@ async function timeGraph(
     const sampled = vectors.length / dimensions;
     const begin = performance.now();
     await buildHnsw(join(folder, "graph.hnsw"), {
-      ...{ ...parameters, count: sampled, dimensions, signal },
+      ...{ ...parameters, efSearch: LEAST_EF_SEARCH, count: sampled, dimensions, signal },
       vectors: (from, to) => vectors.subarray(from * dimensions, to * dimensions),
     });
     const perVector = (performance.now() - begin) / 1000 / sampled;

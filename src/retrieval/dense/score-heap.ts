@@ -3,6 +3,8 @@ export interface ScoreHeap {
   size: number;
   /** The lowest score; 0 of an empty heap. */
   top(): number;
+  /** Its item; the heap must not be empty. */
+  topItem(): number;
   push(score: number, item: number): void;
   /** Takes the item of the lowest score away; the heap must not be empty. */
   pop(): number;
@@ -34,6 +36,7 @@ export function scoreHeap(): ScoreHeap {
   const heap: ScoreHeap = {
     size: 0,
     top: () => scores[0]!,
+    topItem: () => items[0]!,
     push(score, item) {
       if (heap.size === items.length) {
         scores = grown(scores, new Float64Array(2 * scores.length));

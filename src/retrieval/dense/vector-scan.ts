@@ -59,21 +59,37 @@ export function openVectorScan(file: CheckedFile, options: ScanOptions): VectorS
       const count = queries.length / format.dimensions;
       const selections = Array.from({ length: count }, () => topK(k, -Infinity));
       chunks.forEach((chunk, i) => {
-        const block = blockOf(i);
-        for (let first = 0; first < count; first += MAX_QUERIES) {
-          const last = Math.min(count, first + MAX_QUERIES);
-          block.setQueries(queries.subarray(first * format.dimensions, last * format.dimensions));
-          scanBlock(block, chunk, selections.slice(first, last));
-        }
+        scanChunk(blockOf(i), chunk, { queries, dimensions: format.dimensions, selections });
       });
       return selections.map((selection) => selection.take());
     },
   };
 }
 
+/** Records that are in a block: the position of the first, and how many. */
 interface Chunk {
   start: number;
   count: number;
+}
+
+/** Queries [q, D] and what each has selected. */
+interface Asked {
+  queries: Float32Array;
+  dimensions: number;
+  selections: TopK[];
+}
+
+/** Offers every record of a chunk to every query's selection. */
+export function scanChunk(
+  block: VectorBlock,
+  chunk: Chunk,
+  { queries, dimensions, selections }: Asked,
+): void {
+  for (let first = 0; first < selections.length; first += MAX_QUERIES) {
+    const last = Math.min(selections.length, first + MAX_QUERIES);
+    block.setQueries(queries.subarray(first * dimensions, last * dimensions));
+    scanBlock(block, chunk, selections.slice(first, last));
+  }
 }
 
 function makeLargest(maker: BlockMaker, chunks: readonly Chunk[]): VectorBlock {

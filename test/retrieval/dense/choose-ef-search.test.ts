@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { random } from "../../../src/base/random.ts";
+import { type BuiltGraph, chooseEfSearch } from "../../../src/retrieval/dense/choose-ef-search.ts";
+import { buildHnsw } from "../../../src/retrieval/dense/hnsw.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const COUNT = 500;
+const D = 8;
+const draw = random("efSearch");
+const all = Float32Array.from({ length: COUNT * D }, () => draw.normal());
+const vectors = (from: number, to: number): Float32Array => all.subarray(from * D, to * D);
+const dot = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, x, d) => sum + x * b[d]!, 0);
+
+/** Finds everything, but for some hits that it loses when it looks at few candidates. */
+function graph(loses: (efSearch: number, rank: number) => boolean): BuiltGraph {
+  return {
+    ...{ count: COUNT, dimensions: D, vectors },
+    search: (query, k, efSearch) =>
+      Array.from({ length: COUNT }, (_, position) => {
+        return { position, score: dot(query, vectors(position, position + 1)) };
+      })
+        .sort((a, b) => b.score - a.score)
+        .slice(0, k)
+        .filter((_, rank) => !loses(efSearch, rank)),
+    pause: () => Promise.resolve(),
+  };
+}
+
+describe("efSearch where none is given", () => {
+  it("stays at 128 when that finds the nearest others", async () => {
+    expect(await chooseEfSearch(graph(() => false))).toBe(128);
+  });
+
+  it("is the first of 128, 192, 256, 384, … that finds them", async () => {
+    expect(await chooseEfSearch(graph((efSearch, rank) => efSearch < 300 && rank === 4))).toBe(384);
+  });
+
+  it("ends at 4096 when none does", async () => {
+    expect(await chooseEfSearch(graph((_, rank) => rank === 4))).toBe(4096);
+  });
+
+  it("is 128 of a single vector, and of vectors that are all equal", async () => {
+    expect(await chooseEfSearch({ ...graph(() => false), count: 1 })).toBe(128);
+    const same = new Float32Array(D).fill(1);
+    const equal = (from: number, to: number): Float32Array =>
+      Float32Array.from({ length: (to - from) * D }, () => 1);
+    const hits = Array.from({ length: 11 }, (_, i) => ({
+      position: i + 300,
+      score: dot(same, same),
+    }));
+    const found = await chooseEfSearch({
+      ...graph(() => false),
+      vectors: equal,
+      search: () => hits,
+    });
+    expect(found).toBe(128);
+  });
+
+  it("is kept with a graph that is built, where the given one is as it was given", async () => {
+    const build = { M: 2, efConstruction: 10, count: COUNT, dimensions: D, vectors };
+    const chosen = await buildHnsw(join(folder, "chosen"), build);
+    expect(chosen.efSearch).toBeGreaterThan(128); // two links a vector are too few for 128 candidates
+    expect((await buildHnsw(join(folder, "given"), { ...build, efSearch: 7 })).efSearch).toBe(7);
+  });
+});
