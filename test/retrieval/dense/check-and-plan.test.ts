@@ -1,4 +1,4 @@
-import { cp, open } from "node:fs/promises";
+import { cp, open, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
@@ -40,19 +40,60 @@ describe("checking a dense index", () => {
   });
 
   for (const file of ["vectors.bin", "graph.hnsw", "passages.jsonl", "passage-starts.f64"]) {
-    it(`names ${file} when a byte of it has changed`, async () => {
-      const damaged = join(folder, `damaged-${file}`);
-      await cp(index, damaged, { recursive: true });
-      const handle = await open(join(damaged, file), "r+");
-      await handle.write(Buffer.of(0xee), 0, 1, 1234);
-      await handle.close();
-      const findings = await checkDenseIndex(damaged);
-      expect(findings).toHaveLength(1);
-      expect(findings[0]).toMatchObject({ check: "checksums", ok: false });
-      expect(findings[0]!.detail).toContain(file);
+    it(`names ${file} when a bit of it has changed: first byte, last one, any between`, async () => {
+      const damaged = await copyOf(file);
+      const { size } = await stat(join(damaged, file));
+      for (const at of [0, 1, Math.floor(size / 3), size - 2, size - 1]) {
+        await flip(join(damaged, file), at);
+        const findings = await checkDenseIndex(damaged);
+        expect(findings).toHaveLength(1);
+        expect(findings[0]).toMatchObject({ check: "checksums", ok: false });
+        expect(findings[0]!.detail).toContain(file);
+        await flip(join(damaged, file), at);
+      }
+      expect((await checkDenseIndex(damaged))[0]).toMatchObject({ check: "checksums", ok: true });
     });
   }
+
+  it("refuses a manifest in which a bit has changed", async () => {
+    const damaged = await copyOf("manifest.json");
+    const path = join(damaged, "manifest.json");
+    const { size } = await stat(path);
+    for (let at = 0; at < size; at += 29) {
+      await flip(path, at);
+      await expect(checkDenseIndex(damaged)).rejects.toMatchObject({
+        code: expect.stringMatching(/^INDEX_(CORRUPT|VERSION)$/) as string,
+      });
+      await flip(path, at);
+    }
+  });
+
+  it("names a file that is missing or cut short", async () => {
+    for (const file of ["vectors.bin", "graph.hnsw"]) {
+      const damaged = await copyOf(`short-${file}`);
+      await truncate(join(damaged, file), 1000);
+      expect((await checkDenseIndex(damaged))[0]).toMatchObject({ check: "checksums", ok: false });
+      await rm(join(damaged, file));
+      const [finding] = await checkDenseIndex(damaged);
+      expect(finding!.ok).toBe(false);
+      expect(finding!.detail).toContain(file);
+    }
+  });
 });
+
+async function copyOf(name: string): Promise<string> {
+  const copy = join(folder, `damaged-${name}`);
+  await cp(index, copy, { recursive: true });
+  return copy;
+}
+
+/** Twice, it is as it was. */
+async function flip(path: string, at: number): Promise<void> {
+  const handle = await open(path, "r+");
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, at);
+  await handle.write(Buffer.of(buffer[0]! ^ 4), 0, 1, at);
+  await handle.close();
+}
 
 describe("planning a dense index", () => {
   it("tells the sizes that the build then has", async () => {
