@@ -1,168 +1,201 @@
-/**
- * The sums of impacts of the passages in one window of a segment, as whole numbers: what a search discards passages by.
- * One buffer for all searches of a thread: a search is synchronous, and leaves it at 0.
- */
-
-import { BLOCK, MOST_BLOCK_BYTES } from "./postings-format.ts";
-import { sumKernel, TABLE_NUMBERS } from "./sum-kernel.ts";
-
-/** Passages of a window; distances from its start are 16-bit numbers. */
-export const WINDOW = 1 << 16;
+import { type SearchMemory, searchMemory } from "./search-memory.ts";
+import {
+  CANDIDATE_SUMS_AT,
+  CANDIDATES_AT,
+  ENTRY_BYTES,
+  ENTRY_NUMBERS,
+  FREE_AT,
+  type KernelMemory,
+  MARKS_AT,
+  STRETCH,
+  STRETCH_SHIFT,
+} from "./sum-kernel.ts";
+import type { SumFloor } from "./sum-floor.ts";
 
 /** A stretch of passages. */
 export interface Window {
   /** First passage, and the one behind the last. */
   from: number;
   to: number;
-  /** Where distances are counted from: not behind `from`, and less than 65 536 before `to`. */
+  /** Where distances are counted from: not behind `from`, and at most `WINDOW` before `to`. */
   start: number;
 }
 
-/** Postings that are added at once: staged as the bytes of whole blocks, at most `STAGED_BLOCKS` of them. */
-export const STAGED_BLOCKS = 64;
-const STAGED_BYTES = STAGED_BLOCKS * MOST_BLOCK_BYTES;
-const NARROWED_BYTES = STAGED_BLOCKS * BLOCK * 2;
-const TABLE_BYTES = STAGED_BLOCKS * TABLE_NUMBERS * 4;
-
-/** Sums, candidates, candidates' sums; then staged blocks, narrowed distances, and the table of blocks. */
-const STAGE_AT = 3 * 4 * WINDOW;
-const NARROWED_AT = STAGE_AT + STAGED_BYTES;
-const TABLE_AT = NARROWED_AT + NARROWED_BYTES;
-const { buffer, kernel } = sumKernel(TABLE_AT + TABLE_BYTES, 4 * WINDOW);
-const sums = new Int32Array(buffer, 0, WINDOW);
-const candidatesAt = new Int32Array(buffer, 4 * WINDOW, WINDOW);
-const candidatesSums = new Int32Array(buffer, 8 * WINDOW, WINDOW);
-const staged = new Uint8Array(buffer, STAGE_AT, STAGED_BYTES);
-const narrowed = new Uint16Array(buffer, NARROWED_AT, NARROWED_BYTES / 2);
-const table = new Int32Array(buffer, TABLE_AT, TABLE_BYTES / 4);
-
-/** Passages of which one mark tells whether any may have a sum. */
-const MARK_SHIFT = 9;
-const PER_MARK = 1 << MARK_SHIFT; // a multiple of the kernel's SCAN_STEP
-const marks = new Uint8Array(WINDOW / PER_MARK);
-
-let queued = 0;
-
-/** Copies the bytes of consecutive blocks to where they can be added from. @returns what `queueBlock` counts from. */
-export function stageBlocks(bytes: Uint8Array): void {
-  staged.set(bytes);
+/** What is added, and to which passages: to all, or only to those that have a sum already. */
+export interface AddOptions {
+  weight: number;
+  to: "all" | "summed";
 }
 
-/** A stretch of a staged block: offsets in the staged bytes of its distances (u16) and impacts (u8), and how many. */
-export interface StagedPostings {
+/** Postings of one block; addresses. */
+export interface BlockPart {
+  /** Of the first distance (u16) and the first impact (u8). */
   distances: number;
   impacts: number;
   count: number;
+  /** What the distances count from. */
+  base: number;
+}
+
+/** Parts of blocks that may wait to be added. */
+const QUEUED_BLOCKS = 64;
+const QUEUE_AT = FREE_AT;
+const OWN_BYTES = QUEUED_BLOCKS * ENTRY_BYTES;
+
+/** Stretches that are scanned before the floor rises. */
+const SCANNED = 16;
+
+function stretchesTo(distance: number): number {
+  return Math.ceil(distance / STRETCH);
 }
 
 /**
- * Queues postings for `addQueued`.
- * @param first distance of the first one's passage from the window's start; `last` that of the last one's.
- * @param shift what is to be added to the staged distances; null when `narrowDistance` has given them instead.
+ * The sums of impacts of the passages in one window of a segment, as whole numbers: what a search discards passages by.
+ * A search leaves it at 0.
  */
-export function queuePostings(
-  { distances, impacts, count }: StagedPostings,
-  { first, last }: { first: number; last: number },
-  shift: number | null,
-): void {
-  const from = shift === null ? NARROWED_AT + 2 * BLOCK * (queued >> 2) : STAGE_AT + distances;
-  table[queued] = from;
-  table[queued + 1] = STAGE_AT + impacts;
-  table[queued + 2] = from + 2 * count;
-  table[queued + 3] = 4 * (shift ?? 0);
-  queued += TABLE_NUMBERS;
-  for (let mark = first >> MARK_SHIFT; mark <= last >> MARK_SHIFT; mark++) marks[mark] = 1;
-}
+export class Accumulator {
+  readonly store: SearchMemory;
+  /** Passages that may still be among the best: `candidateAt` and `candidateSum` tell which. */
+  candidates = 0;
+  private queued = 0;
+  private readonly memory: KernelMemory;
 
-/** Where the distances of the next queued postings go when they are not staged as they are. */
-export function narrowDistance(i: number, distance: number): void {
-  narrowed[BLOCK * (queued >> 2) + i] = distance;
-}
+  /** @param store for the postings to add. */
+  constructor(store = searchMemory(OWN_BYTES)) {
+    this.store = store;
+    this.memory = store.memory;
+  }
 
-/** Adds `weight` times each queued impact to the sums: of all passages, or only where there is a sum already. */
-export function addQueued(weight: number, to: "all" | "summed"): void {
-  if (queued === 0) return;
-  const end = TABLE_AT + 4 * queued;
-  queued = 0;
-  if (to === "all") kernel.addAll(TABLE_AT, end, weight);
-  else kernel.addSummed(TABLE_AT, end, weight);
-}
+  /**
+   * Adds whole blocks.
+   * @param table addresses of the first one's entry and of the one behind the last; `base` what entries count from.
+   */
+  addBlocks(
+    { table, end, base }: { table: number; end: number; base: number },
+    { start }: Window,
+    { weight, to }: AddOptions,
+  ): void {
+    const { kernel } = this.memory;
+    if (to === "all") kernel.addAll(table, end, base, start, weight);
+    else kernel.addSummed(table, end, base, start, weight);
+  }
 
-/** Passages that may still be among the best. There is one list, beside the accumulator. */
-export const candidates = {
-  /** Distances from the window's start; ascending. */
-  at: candidatesAt,
-  sums: candidatesSums,
-  count: 0,
-};
+  /** Queues a part of a block. */
+  queue({ distances, impacts, count, base }: BlockPart, window: Window, options: AddOptions): void {
+    const entry = (QUEUE_AT >> 2) + ENTRY_NUMBERS * this.queued;
+    const { i32 } = this.memory.views;
+    i32[entry] = distances;
+    i32[entry + 1] = impacts;
+    i32[entry + 2] = distances + 2 * count;
+    i32[entry + 3] = base;
+    this.queued += 1;
+    if (this.queued === QUEUED_BLOCKS) this.addQueued(window, options);
+  }
 
-/** Keeps track of the k-th largest of the sums it is given: what lies far enough below it is of no interest any more. */
-export interface Floor {
-  /** Sums must exceed it to be candidates. */
-  readonly limit: number;
-  /** Sums that do not exceed it change nothing. */
-  readonly least: number;
-  /** @param at distance of the sum's passage from the window's start. */
-  raise(sum: number, at: number): void;
-}
-
-/** Makes the passages whose sum exceeds the floor the candidates; clears the accumulator. */
-export function takeCandidates({ to, start }: Window, floor: Floor): void {
-  const last = (to - 1 - start) >> MARK_SHIFT;
-  let count = 0;
-  for (let mark = 0; mark <= last; mark++) {
-    if (marks[mark] === 0) continue;
-    marks[mark] = 0;
-    const from = mark << MARK_SHIFT;
-    const out = kernel.scan(
-      4 * from,
-      4 * (from + PER_MARK),
-      floor.limit,
-      from,
-      candidatesAt.byteOffset + 4 * count,
-    );
-    const before = count;
-    count = (out - candidatesAt.byteOffset) >> 2;
-    const least = floor.least;
-    for (let i = before; i < count; i++) {
-      if (candidatesSums[i]! > least) floor.raise(candidatesSums[i]!, candidatesAt[i]!);
+  /** Adds postings whose distances are no 16-bit numbers: `from` on among the memory's 32-bit numbers. */
+  addWide(
+    { from, impacts, count, base }: Omit<BlockPart, "distances"> & { from: number },
+    { start }: Window,
+    { weight, to }: AddOptions,
+  ): void {
+    const { u8, u32, i32 } = this.memory.views;
+    const shift = base - start;
+    for (let i = 0; i < count; i++) {
+      const at = u32[from + i]! + shift;
+      if (to === "summed" && i32[at] === 0) continue;
+      i32[at]! += weight * u8[impacts + i]!;
+      u8[MARKS_AT + (at >> STRETCH_SHIFT)] = 1;
     }
   }
-  candidates.count = count;
-}
 
-/** Gives candidates their sums back, for `addToSummed`; `takeSums` must follow. */
-export function putSums(): void {
-  const { at, sums: own, count } = candidates;
-  for (let i = 0; i < count; i++) sums[at[i]!] = own[i]!;
-}
-
-/** Takes the candidates' sums out of the accumulator again. */
-export function takeSums(): void {
-  const { at, sums: own, count } = candidates;
-  for (let i = 0; i < count; i++) {
-    own[i] = sums[at[i]!]!;
-    sums[at[i]!] = 0;
+  /** Adds what is queued; must follow before other options or another window come. */
+  addQueued(window: Window, options: AddOptions): void {
+    if (this.queued === 0) return;
+    const end = QUEUE_AT + ENTRY_BYTES * this.queued;
+    this.queued = 0;
+    this.addBlocks({ table: QUEUE_AT, end, base: 0 }, window, options);
   }
-}
 
-/** Drops the candidates whose sum does not exceed a limit. */
-export function keepAbove(limit: number): void {
-  const { at, sums: own } = candidates;
-  let kept = 0;
-  for (let i = 0; i < candidates.count; i++) {
-    const sum = own[i]!;
-    if (sum <= limit) continue;
-    at[kept] = at[i]!;
-    own[kept] = sum;
-    kept += 1;
+  /** Raises a floor by the largest sum of every stretch of passages. */
+  raiseByStretches({ to, start }: Window, floor: SumFloor): void {
+    const { kernel } = this.memory;
+    const end = MARKS_AT + stretchesTo(to - start);
+    const out = kernel.largest(MARKS_AT, end, CANDIDATES_AT);
+    this.raise(floor, 0, (out - CANDIDATES_AT) >> 2);
   }
-  candidates.count = kept;
-}
 
-/** After a search that broke off. */
-export function clearAccumulator(): void {
-  sums.fill(0);
-  marks.fill(0);
-  queued = 0;
+  /** Makes the passages whose sum exceeds the floor the candidates; clears the sums. */
+  takeCandidates({ to, start }: Window, floor: SumFloor): void {
+    const { kernel } = this.memory;
+    const end = MARKS_AT + stretchesTo(to - start);
+    let count = 0;
+    for (let mark = MARKS_AT; mark < end; mark += SCANNED) {
+      const stop = Math.min(end, mark + SCANNED);
+      const out = kernel.scan(mark, stop, floor.limitSoFar, CANDIDATES_AT + 4 * count);
+      const listed = (out - CANDIDATES_AT) >> 2;
+      this.raise(floor, count, listed);
+      count = listed;
+    }
+    this.candidates = count;
+  }
+
+  private raise(floor: SumFloor, from: number, to: number): void {
+    const { i32 } = this.memory.views;
+    let { least } = floor;
+    for (let i = from; i < to; i++) {
+      const sum = i32[(CANDIDATE_SUMS_AT >> 2) + i]!;
+      if (sum <= least) continue;
+      floor.raise(sum, i32[(CANDIDATES_AT >> 2) + i]!);
+      least = floor.least;
+    }
+  }
+
+  /** Distance of a candidate from the window's start; ascending. */
+  candidateAt(i: number): number {
+    return this.memory.views.i32[(CANDIDATES_AT >> 2) + i]!;
+  }
+
+  /** The candidates' sums, in the same order; a view until something is stored in the memory. */
+  candidateSums(): Int32Array {
+    const first = CANDIDATE_SUMS_AT >> 2;
+    return this.memory.views.i32.subarray(first, first + this.candidates);
+  }
+
+  /** Gives candidates their sums back, so that more can be added; `takeSums` must follow. */
+  putSums(): void {
+    const { i32 } = this.memory.views;
+    for (let i = 0; i < this.candidates; i++) {
+      i32[i32[(CANDIDATES_AT >> 2) + i]!] = i32[(CANDIDATE_SUMS_AT >> 2) + i]!;
+    }
+  }
+
+  /** Takes the candidates' sums out again. */
+  takeSums(): void {
+    const { i32 } = this.memory.views;
+    for (let i = 0; i < this.candidates; i++) {
+      const at = i32[(CANDIDATES_AT >> 2) + i]!;
+      i32[(CANDIDATE_SUMS_AT >> 2) + i] = i32[at]!;
+      i32[at] = 0;
+    }
+  }
+
+  /** Drops the candidates whose sum does not exceed a limit. */
+  keepAbove(limit: number): void {
+    const { i32 } = this.memory.views;
+    let kept = 0;
+    for (let i = 0; i < this.candidates; i++) {
+      const sum = i32[(CANDIDATE_SUMS_AT >> 2) + i]!;
+      if (sum <= limit) continue;
+      i32[(CANDIDATES_AT >> 2) + kept] = i32[(CANDIDATES_AT >> 2) + i]!;
+      i32[(CANDIDATE_SUMS_AT >> 2) + kept] = sum;
+      kept += 1;
+    }
+    this.candidates = kept;
+  }
+
+  /** After a search that broke off. */
+  clear(): void {
+    this.memory.views.u8.fill(0, 0, CANDIDATES_AT);
+    this.queued = 0;
+  }
 }

@@ -1,7 +1,9 @@
 import { type Scored, topK } from "../top-k.ts";
+import { Accumulator } from "./accumulator.ts";
 import { meanLength } from "./corpus.ts";
 import { type Bm25Parameters, bm25Tables, bm25Variants } from "./formula.ts";
 import { maxScore, type WeightedTerm } from "./max-score.ts";
+import type { SearchMemory } from "./search-memory.ts";
 import type { Segment } from "./segment.ts";
 import { TermPostings } from "./term-postings.ts";
 
@@ -33,7 +35,8 @@ export function bm25Search(
   const mean = meanLength(live, count);
   const longest = segments.reduce((most, segment) => Math.max(most, segment.longest), 0);
   const tables = bm25Tables(parameters, mean, longest);
-  const terms = termCache(segments, cacheBytes);
+  const accumulator = new Accumulator();
+  const terms = termCache(segments, accumulator.store, cacheBytes);
   const searched = segments.map((segment, i) => ({
     lengths: segment.lengths,
     dead: segment.dead.bits,
@@ -45,22 +48,21 @@ export function bm25Search(
     best(words, k) {
       if (k < 1) return [];
       const top = topK(k);
-      const weighted = [...repeatsOf(words)]
-        .map(([word, repeats]) => ({ term: terms.get(word), repeats }))
-        .filter(({ term }) => term.df > 0)
-        .map(({ term, repeats }) => ({
-          term,
-          weight: repeats * variant.weight(term.df, count, parameters),
-        }))
-        .filter(({ weight }) => weight > 0)
-        .sort((x, y) => y.weight - x.weight);
+      const weighted: { term: CachedTerm; weight: number }[] = [];
+      for (const [word, repeats] of repeatsOf(words)) {
+        const term = terms.get(word);
+        if (term.df === 0) continue;
+        const weight = repeats * variant.weight(term.df, count, parameters);
+        if (weight > 0) weighted.push({ term, weight });
+      }
+      weighted.sort((x, y) => y.weight - x.weight);
       searched.forEach((segment, i) => {
         const found: WeightedTerm[] = [];
         for (const { term, weight } of weighted) {
           const postings = term.bySegment[i];
           if (postings != null) found.push({ postings, weight });
         }
-        if (found.length > 0) maxScore(found, segment, tables, { top, k, ...segment });
+        if (found.length > 0) maxScore(found, segment, tables, { accumulator, top, k, ...segment });
       });
       terms.trim();
       return top.take();
@@ -100,7 +102,7 @@ interface TermCache {
 /** Share of the limit that is kept when the cache has outgrown it. */
 const KEPT_SHARE = 0.75;
 
-function termCache(segments: readonly Segment[], limit: number): TermCache {
+function termCache(segments: readonly Segment[], memory: SearchMemory, limit: number): TermCache {
   const kept = new Map<string, CachedTerm>();
   let total = 0;
   let uses = 0;
@@ -115,7 +117,7 @@ function termCache(segments: readonly Segment[], limit: number): TermCache {
       const entry = dictionary.find(word);
       if (entry === null) return null;
       term.df += entry.df - (dead.lost.get(entry.row) ?? 0);
-      return new TermPostings({ file: postings, ...entry }, onLoad);
+      return new TermPostings({ file: postings, ...entry }, memory, onLoad);
     });
     kept.set(word, term);
     return term;
@@ -129,10 +131,12 @@ function termCache(segments: readonly Segment[], limit: number): TermCache {
     trim() {
       if (total <= limit) return;
       for (const [word, { bytes }] of [...kept].sort(([, x], [, y]) => x.used - y.used)) {
-        if (total <= KEPT_SHARE * limit) return;
+        if (total <= KEPT_SHARE * limit) break;
         kept.delete(word);
         total -= bytes;
       }
+      const terms = [...kept.values()].flatMap(({ bySegment }) => bySegment);
+      memory.keep(terms.flatMap((term) => term?.stored() ?? []));
     },
   };
 }

@@ -3,6 +3,7 @@ import { sha256 } from "../../base/files.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import type { PassageStore } from "../store/passage-store.ts";
+import { recentPassages } from "../store/recent-passages.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
 import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
@@ -51,7 +52,8 @@ export function createBm25(parts: Bm25Parts): Bm25Retriever {
   const { name, version, options } = analyzer;
   const search = bm25Search(segments, parameters);
   const passages = allPassages(segments);
-  const hit = ({ position, score }: Scored): Hit => ({ ...passages.read(position), score });
+  const recent = recentPassages(passages);
+  const hit = ({ position, score }: Scored): Hit => ({ ...recent.read(position), score });
   return {
     ...parts,
     passages,

@@ -4,6 +4,7 @@ import { idCollector, readIds } from "./id-table.ts";
 import { type PostingsSource, reserve } from "./merge-postings.ts";
 import { BLOCK } from "./postings-format.ts";
 import type { FolderSegment } from "./segment.ts";
+import { separateMemory } from "./search-memory.ts";
 import { TermPostings } from "./term-postings.ts";
 import type { SegmentParts } from "./write-segment.ts";
 import type { CheckedFile } from "../store/checked-file.ts";
@@ -113,7 +114,7 @@ function segmentSource(
     },
     takeInto(list) {
       if (current.done === true) return;
-      const term = new TermPostings({ file, ...current.value }, () => undefined);
+      const term = new TermPostings({ file, ...current.value }, separateMemory, () => undefined);
       reserve(list, term.df);
       for (let block = 0; block < term.blocks; block++) {
         term.read(block, passages, frequencies);

@@ -1,19 +1,11 @@
 import type { TopK } from "../top-k.ts";
-import {
-  candidates,
-  clearAccumulator,
-  keepAbove,
-  putSums,
-  takeCandidates,
-  takeSums,
-  type Window,
-  WINDOW,
-} from "./accumulator.ts";
+import type { Accumulator, AddOptions, Window } from "./accumulator.ts";
 import { isSet } from "./dead-file.ts";
 import type { Bm25Tables } from "./formula.ts";
 import { BLOCK, MOST_IMPACT } from "./postings-format.ts";
-import { sumFloor } from "./sum-floor.ts";
-import type { AddOptions, TermPostings } from "./term-postings.ts";
+import { sumFloor, type SumFloor } from "./sum-floor.ts";
+import { WINDOW } from "./sum-kernel.ts";
+import type { TermPostings } from "./term-postings.ts";
 
 /** A term of a query within one segment. */
 export interface WeightedTerm {
@@ -34,6 +26,7 @@ export interface SearchedSegment {
 
 /** What a search works with and fills. */
 export interface SearchState {
+  accumulator: Accumulator;
   top: TopK;
   /** How many passages `top` holds. */
   k: number;
@@ -79,7 +72,7 @@ export function maxScore(
     }
   } catch (error) {
     // A block that cannot be read must not leave its neighbours' sums to the next search.
-    clearAccumulator();
+    state.accumulator.clear();
     throw error;
   }
 }
@@ -97,8 +90,8 @@ interface WindowState extends SearchState {
 }
 
 /**
- * The first passage, from `from` on, that has one of the essential terms: those without which the bounds of all others
- * do not exceed the limit. Infinity when there is none.
+ * No passage from `from` up to this one has one of the essential terms: those without which the bounds of all others do
+ * not exceed the limit. Infinity when none from `from` on has.
  */
 function nextPassage(cursors: readonly Cursor[], from: number, limit: number): number {
   let rest = 0;
@@ -118,41 +111,78 @@ function searchWindow(
   segment: SearchedSegment,
   state: WindowState,
 ): void {
-  const { top, unit, k, certain } = state;
+  const { top, unit, accumulator } = state;
   let rest = 0;
   for (const cursor of cursors) rest += cursor.enter(window);
   const limit = Math.floor(top.threshold / unit);
   if (rest <= limit) return;
-  let added = 0;
-  // What the sums so far may say too much.
-  let excess = 0;
-  let postings = 0;
-  for (const cursor of cursors) {
-    if (rest <= limit && cursor.windowPostings > CANDIDATE_COST * postings) break;
-    added += 1;
-    postings += cursor.windowPostings;
-    cursor.addTo(window, "all");
-    rest -= cursor.windowMost;
-    excess += cursor.step + MOST_IMPACT;
-  }
-  // The k-th best of the window is a limit, too, whatever the other terms add to it.
-  const floor = sumFloor({
-    k,
-    limit: limit - rest,
-    limitOf: (sum) => sum * certain - excess - rest,
-    counts: (at) => !isSet(segment.dead, window.start + at),
-  });
-  takeCandidates(window, floor);
-  const windowLimit = floor.limit + rest;
-  keepAbove(floor.limit);
-  for (; added < cursors.length && candidates.count > 0; added++) {
+  const essential = addEssential(cursors, window, segment, { ...state, limit, rest });
+  let { added } = essential;
+  rest = essential.rest;
+  for (; added < cursors.length && accumulator.candidates > 0; added++) {
     const cursor = cursors[added]!;
     rest -= cursor.windowMost;
     if (cursor.windowMost === 0) continue;
-    complete(cursor, window);
-    keepAbove(windowLimit - rest);
+    complete(cursor, window, accumulator);
+    accumulator.keepAbove(essential.limit - rest);
   }
   scoreCandidates(cursors, window, segment, state);
+}
+
+/** Adding stops where the terms left add at most this share of what a passage needs to get in. */
+const LEFT_WORTH = 0.5;
+
+/** And when they have more postings than this: otherwise it does not pay. */
+const LEAST_LEFT = 1 << 16;
+
+/**
+ * Adds the impacts of the first terms and makes the passages that may still be among the best the candidates.
+ *
+ * The first terms at least until no passage without them can get in; and then until few can, which is far cheaper to
+ * find out than to list many. Both numbers were measured: anything from .5 to .8 and from .1 to .6 is as good.
+ *
+ * @returns how many terms were added, what the others add at most, and what a sum of all terms must exceed.
+ */
+function addEssential(
+  cursors: readonly Cursor[],
+  window: Window,
+  { dead }: SearchedSegment,
+  state: WindowState & { limit: number; rest: number },
+): { added: number; rest: number; limit: number } {
+  const { k, certain, accumulator } = state;
+  let { limit, rest } = state;
+  let left = 0;
+  for (const cursor of cursors) left += cursor.windowPostings;
+  let added = 0;
+  let postings = 0;
+  // What the sums so far may say too much.
+  let excess = 0;
+  // The k-th best of the window is a limit, too, whatever the other terms add to it.
+  const counts = (at: number): boolean => !isSet(dead, window.start + at);
+  const floorNow = (): SumFloor => sumFloor({ k, limit, rest, certain, excess, counts });
+  let isKnown = limit > 0 || dead !== null;
+  const learn = (): void => {
+    // The best of every stretch tell what the k-th best has at least.
+    const floor = floorNow();
+    accumulator.raiseByStretches(window, floor);
+    limit = floor.limit;
+    isKnown = true;
+  };
+  for (const cursor of cursors) {
+    if (!isKnown && postings > 0 && left > LEAST_LEFT) learn();
+    if (rest <= LEFT_WORTH * limit && left > LEAST_LEFT) break;
+    added += 1;
+    postings += cursor.windowPostings;
+    left -= cursor.windowPostings;
+    cursor.addTo(window, "all", accumulator);
+    rest -= cursor.windowMost;
+    excess += cursor.step + MOST_IMPACT;
+  }
+  if (!isKnown) learn();
+  const floor = floorNow();
+  accumulator.takeCandidates(window, floor);
+  accumulator.keepAbove(floor.limitSoFar);
+  return { added, rest, limit: floor.limit };
 }
 
 /** Scores candidates exactly, the most promising first: the others then seldom have a chance. */
@@ -160,35 +190,33 @@ function scoreCandidates(
   cursors: readonly Cursor[],
   window: Window,
   segment: SearchedSegment,
-  { top, unit, tables }: WindowState,
+  { top, unit, tables, accumulator }: WindowState,
 ): void {
-  const { at, sums, count } = candidates;
-  const order = Array.from({ length: count }, (_, i) => i).sort((i, j) => sums[j]! - sums[i]!);
+  const sums = accumulator.candidateSums().slice();
+  const order = Array.from(sums, (_, i) => i).sort((i, j) => sums[j]! - sums[i]!);
   for (const i of order) {
     if (sums[i]! * unit <= top.threshold) return;
-    const passage = window.start + at[i]!;
+    const passage = window.start + accumulator.candidateAt(i);
     if (isSet(segment.dead, passage)) continue;
     top.offer(segment.base + passage, exactScore(cursors, passage, segment.lengths, tables));
   }
 }
 
-/** Treating a passage as a candidate takes as long as adding so many impacts. Measured. */
-const CANDIDATE_COST = 8;
-
 /** Finding one passage takes as long as adding so many impacts in order. Measured. */
-const LOOKUP_COST = 24;
+const LOOKUP_COST = 100;
 
 /** Adds a term's impacts to the candidates. */
-function complete(cursor: Cursor, window: Window): void {
-  const { count } = candidates;
-  if (cursor.windowPostings < LOOKUP_COST * count) {
-    putSums();
-    cursor.addTo(window, "summed");
-    takeSums();
+function complete(cursor: Cursor, window: Window, accumulator: Accumulator): void {
+  const { candidates } = accumulator;
+  if (cursor.windowPostings < LOOKUP_COST * candidates) {
+    accumulator.putSums();
+    cursor.addTo(window, "summed", accumulator);
+    accumulator.takeSums();
     return;
   }
-  for (let i = 0; i < count; i++) {
-    candidates.sums[i]! += cursor.sumOf(window.start + candidates.at[i]!);
+  for (let i = 0; i < candidates; i++) {
+    const sum = cursor.sumOf(window.start + accumulator.candidateAt(i));
+    accumulator.candidateSums()[i]! += sum;
   }
 }
 
@@ -237,26 +265,26 @@ class Cursor {
     this.most = MOST_IMPACT * this.step;
   }
 
-  /** The first passage from `from` on; Infinity when there is none. */
+  /** No passage from `from` up to this one has the term; Infinity when none from `from` on has. */
   nextPassage(from: number): number {
     const { postings } = this;
     this.block = postings.seek(this.block, from);
-    return this.block === postings.blocks ? Infinity : postings.nextPassage(this.block, from);
+    if (this.block === postings.blocks) return Infinity;
+    const base = postings.base(this.block);
+    // Looking into a block costs more than looking at a few passages too many.
+    const isClose = postings.lasts[this.block]! - base < WINDOW;
+    return isClose ? Math.max(from, base) : postings.nextPassage(this.block, from);
   }
 
   /** Moves to a window. @returns the most that the term can add to a sum there. */
   enter({ from, to }: Window): number {
     const { postings } = this;
-    const { lasts, bounds, blocks } = postings;
     this.block = postings.seek(this.block, from);
-    let most = 0;
-    let end = this.block;
-    for (; end < blocks; end++) {
-      if (end > 0 && lasts[end - 1]! + 1 >= to) break;
-      if (bounds[end]! > most) most = bounds[end]!;
-    }
-    this.end = end;
-    this.windowPostings = (end - this.block) * BLOCK;
+    const last = postings.seek(this.block, to - 1);
+    // The block that reaches the window's end may begin behind it.
+    this.end = last < postings.blocks && postings.base(last) < to ? last + 1 : last;
+    const most = postings.boundOf(this.block, this.end);
+    this.windowPostings = (this.end - this.block) * BLOCK;
     // Impacts are rounded up from the same numbers, so a block's largest is this one or less.
     const impact = Math.ceil((most * MOST_IMPACT) / postings.bound);
     this.windowMost = Math.min(MOST_IMPACT, impact + 1) * this.step;
@@ -265,19 +293,20 @@ class Cursor {
   }
 
   /** Adds the term's impacts in the window to the accumulator. */
-  addTo(window: Window, to: AddOptions["to"]): void {
-    this.postings.addImpacts(this.block, this.end, window, { weight: this.step, to });
+  addTo(window: Window, to: AddOptions["to"], accumulator: Accumulator): void {
+    const { block, end, step: weight } = this;
+    this.postings.addImpacts(block, end, { accumulator, window, weight, to });
   }
 
   /** What the term adds to the sum of a passage of the window. */
   sumOf(passage: number): number {
-    const block = this.postings.seek(this.block, passage);
-    return block === this.postings.blocks ? 0 : this.step * this.postings.impact(block, passage);
+    const block = this.postings.seekAmong(this.block, this.end, passage);
+    return block === this.end ? 0 : this.step * this.postings.impact(block, passage);
   }
 
   /** How often a passage of the window has the term. */
   frequency(passage: number): number {
-    const block = this.postings.seek(this.block, passage);
-    return block === this.postings.blocks ? 0 : this.postings.frequency(block, passage);
+    const block = this.postings.seekAmong(this.block, this.end, passage);
+    return block === this.end ? 0 : this.postings.frequency(block, passage);
   }
 }

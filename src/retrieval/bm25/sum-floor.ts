@@ -1,24 +1,40 @@
-import type { Floor } from "./accumulator.ts";
-
 /** What `sumFloor` is told. */
 export interface SumFloorOptions {
   /** Passages wanted. */
   k: number;
-  /** What sums must exceed from the beginning. */
+  /** What sums of all terms must exceed from the beginning. */
   limit: number;
-  /** What sums must exceed once k sums are known that are not smaller than the given one. */
-  limitOf: (sum: number) => number;
+  /** What the terms that are not yet in the sums add at most. */
+  rest: number;
+  /** The least share of a sum that is true, after what the sums so far may say too much has been taken off. */
+  certain: number;
+  excess: number;
   /** Whether the passage of a sum counts; deleted ones do not. */
   counts: (at: number) => boolean;
 }
 
-/** A floor that rises with the k-th largest sum it is given. Whole numbers. */
-export function sumFloor({ k, limit, limitOf, counts }: SumFloorOptions): Floor {
+/** Keeps track of the k-th largest of the sums it is given: what lies far enough below it is of no interest any more. */
+export interface SumFloor {
+  /** What sums of all terms must exceed. */
+  readonly limit: number;
+  /** What the sums so far must exceed; not below 0. */
+  readonly limitSoFar: number;
+  /** Sums that do not exceed it change nothing. */
+  readonly least: number;
+  /** @param at distance of the sum's passage from the window's start; every passage once. */
+  raise(sum: number, at: number): void;
+}
+
+/** A floor that rises. Whole numbers. */
+export function sumFloor({ k, limit, rest, certain, excess, counts }: SumFloorOptions): SumFloor {
   const heap: number[] = [];
-  let current = Math.max(0, limit);
+  let current = limit;
   return {
     get limit() {
       return current;
+    },
+    get limitSoFar() {
+      return Math.max(0, current - rest);
     },
     get least() {
       return heap.length < k ? 0 : heap[0]!;
@@ -32,7 +48,7 @@ export function sumFloor({ k, limit, limitOf, counts }: SumFloorOptions): Floor 
         heap[0] = sum;
         siftDown(heap);
       } else return;
-      if (heap.length === k) current = Math.max(current, Math.floor(limitOf(heap[0]!)));
+      if (heap.length === k) current = Math.max(current, Math.floor(heap[0]! * certain - excess));
     },
   };
 }

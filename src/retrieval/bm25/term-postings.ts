@@ -1,12 +1,5 @@
 import type { CheckedFile } from "../store/checked-file.ts";
-import {
-  addQueued,
-  narrowDistance,
-  queuePostings,
-  stageBlocks,
-  STAGED_BLOCKS,
-  type Window,
-} from "./accumulator.ts";
+import type { Accumulator, AddOptions, Window } from "./accumulator.ts";
 import {
   BLOCK,
   BYTE_FREQUENCIES,
@@ -14,23 +7,21 @@ import {
   WIDE_FREQUENCIES,
   WIDE_PASSAGES,
 } from "./postings-format.ts";
+import type { PostingsMemory, Stored } from "./search-memory.ts";
+import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-kernel.ts";
 
 /** Blocks that are read from file at once: up to 56 KiB. */
-const CHUNK_BLOCKS = STAGED_BLOCKS;
+const CHUNK_BLOCKS = 64;
 
-/** What is added, and to which passages. */
-export interface AddOptions {
-  weight: number;
-  to: "all" | "summed";
-}
-
-/** Consecutive blocks of one term, as they lie on disk. */
+/** Consecutive blocks of one term: a table of them as `SumKernel` reads it, then the blocks as they lie on disk. */
 interface Chunk {
+  readonly stored: Stored;
+  /** Bytes of the table; the entries' addresses count from behind it. */
+  readonly tableBytes: number;
   /** Byte, from the term's first block, at which the chunk begins. */
   readonly start: number;
-  readonly u8: Uint8Array;
-  readonly u16: Uint16Array;
-  readonly u32: Uint32Array;
+  /** Whether a block has distances that are no 16-bit numbers; its entry is of no use then. */
+  readonly hasWide: boolean;
 }
 
 /** Where a term's postings lie in their file. */
@@ -50,6 +41,8 @@ export class TermPostings {
   readonly lasts: Uint32Array;
   /** [blocks] largest `termScore` of each. */
   readonly bounds: Float32Array;
+  /** [chunks] the same for blocks that are read together. */
+  private readonly chunkBounds: Float32Array;
   /** The largest of all: what an impact of 255 stands for. */
   readonly bound: number;
   private readonly extent: PostingsExtent;
@@ -57,12 +50,17 @@ export class TermPostings {
   private readonly ends: Uint32Array;
   private readonly forms: Uint8Array;
   private readonly chunks: (Chunk | undefined)[];
+  private readonly memory: PostingsMemory;
   private readonly onLoad: (bytes: number) => void;
 
-  /** @param onLoad is told of every byte that is kept. */
-  constructor(extent: PostingsExtent, onLoad: (bytes: number) => void) {
+  /**
+   * @param memory where blocks are kept.
+   * @param onLoad is told of every byte that is kept, here and there.
+   */
+  constructor(extent: PostingsExtent, memory: PostingsMemory, onLoad: (bytes: number) => void) {
     const { file, offset, df } = extent;
     this.extent = extent;
+    this.memory = memory;
     this.onLoad = onLoad;
     this.df = df;
     this.blocks = Math.ceil(df / BLOCK);
@@ -74,16 +72,17 @@ export class TermPostings {
     this.bounds = new Float32Array(blocks);
     this.forms = new Uint8Array(blocks);
     this.chunks = new Array<Chunk | undefined>(Math.ceil(blocks / CHUNK_BLOCKS));
-    let bound = 0;
+    this.chunkBounds = new Float32Array(this.chunks.length);
     for (let i = 0, at = 0; i < blocks; i++, at += SKIP_BYTES) {
       this.lasts[i] = skip.getUint32(at, true);
       this.ends[i] = skip.getUint32(at + 4, true);
       this.bounds[i] = skip.getFloat32(at + 8, true);
       this.forms[i] = skip.getUint32(at + 12, true);
-      if (this.bounds[i]! > bound) bound = this.bounds[i]!;
+      const chunk = Math.floor(i / CHUNK_BLOCKS);
+      this.chunkBounds[chunk] = Math.max(this.chunkBounds[chunk]!, this.bounds[i]!);
     }
-    this.bound = bound;
-    onLoad(400 + 13 * blocks);
+    this.bound = this.chunkBounds.reduce((most, bound) => Math.max(most, bound), 0);
+    onLoad(500 + 13 * blocks);
   }
 
   /** Postings of a block. */
@@ -101,7 +100,19 @@ export class TermPostings {
       low += step;
       step *= 2;
     }
-    let high = Math.min(blocks, low + step);
+    return this.seekAmong(low, Math.min(blocks, low + step), passage);
+  }
+
+  /** What of the postings lies in the memory. */
+  stored(): Stored[] {
+    return this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
+  }
+
+  /** The first block of some, `end` behind the last of them, that does not end before a passage; `end` when all do. */
+  seekAmong(first: number, end: number, passage: number): number {
+    const { lasts } = this;
+    let low = first;
+    let high = end;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (lasts[middle]! < passage) low = middle + 1;
@@ -110,27 +121,37 @@ export class TermPostings {
     return low;
   }
 
+  /** The largest bound of some blocks. */
+  boundOf(first: number, end: number): number {
+    const { bounds, chunkBounds } = this;
+    let most = 0;
+    for (let block = first; block < end;) {
+      const chunk = block / CHUNK_BLOCKS;
+      if (Number.isInteger(chunk) && block + CHUNK_BLOCKS <= end) {
+        if (chunkBounds[chunk]! > most) most = chunkBounds[chunk]!;
+        block += CHUNK_BLOCKS;
+      } else {
+        if (bounds[block]! > most) most = bounds[block]!;
+        block += 1;
+      }
+    }
+    return most;
+  }
+
   /** The first passage of a block that is not below `from`; the block must not end before it. */
   nextPassage(block: number, from: number): number {
-    const chunk = this.chunkOf(block);
-    const { isWide, at, size } = this.placeOf(block, chunk);
     const base = this.base(block);
-    if (base >= from) return base + (isWide ? chunk.u32[at >> 2]! : chunk.u16[at >> 1]!);
-    const i = isWide
-      ? firstNotBelow(chunk.u32, at >> 2, size, from - base)
-      : firstNotBelow(chunk.u16, at >> 1, size, from - base);
-    return base + (isWide ? chunk.u32[(at >> 2) + i]! : chunk.u16[(at >> 1) + i]!);
+    const i = base >= from ? 0 : this.indexFrom(block, from - base);
+    return base + this.distance(block, i);
   }
 
   /** Unpacks a block: passages and frequencies, as many as `size` says. */
   read(block: number, passages: Uint32Array, frequencies: Uint16Array): void {
-    const chunk = this.chunkOf(block);
-    const place = this.placeOf(block, chunk);
-    const { isWide, at, size } = place;
+    const size = this.size(block);
     const base = this.base(block);
     for (let i = 0; i < size; i++) {
-      passages[i] = base + (isWide ? chunk.u32[(at >> 2) + i]! : chunk.u16[(at >> 1) + i]!);
-      frequencies[i] = this.frequencyAt(block, i, place, chunk);
+      passages[i] = base + this.distance(block, i);
+      frequencies[i] = this.frequencyAt(block, i);
     }
   }
 
@@ -138,91 +159,111 @@ export class TermPostings {
    * Adds `weight` times their impact to the sums of the passages of some blocks that lie in a window.
    * @param end the block behind the last; all of them must reach into the window.
    */
-  addImpacts(first: number, end: number, window: Window, { weight, to }: AddOptions): void {
+  addImpacts(
+    first: number,
+    end: number,
+    { accumulator, window, ...options }: AddOptions & { accumulator: Accumulator; window: Window },
+  ): void {
+    const { from, to } = window;
     for (let block = first; block < end;) {
-      const chunk = this.chunkOf(block);
-      const stop = Math.min(end, CHUNK_BLOCKS * (Math.floor(block / CHUNK_BLOCKS) + 1));
-      const begin = this.start(block) - chunk.start;
-      stageBlocks(chunk.u8.subarray(begin, 8 * this.ends[stop - 1]! - chunk.start));
-      for (; block < stop; block++) this.queue(block, chunk, begin, window);
-      addQueued(weight, to);
+      const number = Math.floor(block / CHUNK_BLOCKS);
+      const stop = Math.min(end, CHUNK_BLOCKS * (number + 1));
+      const { stored, tableBytes, hasWide } = this.chunk(number);
+      // Only the outer two can lie in part outside the window.
+      const whole = this.base(block) < from ? block + 1 : block;
+      const wholeEnd = this.lasts[stop - 1]! >= to ? stop - 1 : stop;
+      if (hasWide || whole >= wholeEnd) {
+        for (; block < stop; block++) this.addPart(block, { accumulator, window, ...options });
+        accumulator.addQueued(window, options);
+        continue;
+      }
+      const entry = (i: number): number => stored.at + ENTRY_BYTES * (i - number * CHUNK_BLOCKS);
+      if (block < whole) this.addPart(block, { accumulator, window, ...options });
+      if (wholeEnd < stop) this.addPart(wholeEnd, { accumulator, window, ...options });
+      accumulator.addQueued(window, options);
+      const table = { table: entry(whole), end: entry(wholeEnd), base: stored.at + tableBytes };
+      accumulator.addBlocks(table, window, options);
+      block = stop;
     }
   }
 
-  /** @param staged offset in the chunk of what was staged of it. */
-  private queue(block: number, chunk: Chunk, staged: number, { from, to, start }: Window): void {
-    const { isWide, at, size, impacts } = this.placeOf(block, chunk);
+  /** Queues what of a block lies in the window. */
+  private addPart(
+    block: number,
+    { accumulator, window, ...options }: AddOptions & { accumulator: Accumulator; window: Window },
+  ): void {
     const base = this.base(block);
-    const shift = base - start;
-    const values = isWide ? chunk.u32 : chunk.u16;
-    const place = isWide ? at >> 2 : at >> 1;
-    const isWhole = base >= from && this.lasts[block]! < to;
-    const begin = isWhole ? 0 : firstNotBelow(values, place, size, from - base);
-    const end = isWhole ? size : firstNotBelow(values, place, size, to - base);
-    if (begin === end) return;
-    const first = values[place + begin]! + shift;
-    const last = values[place + end - 1]! + shift;
-    if (isWide) {
-      for (let i = begin; i < end; i++) narrowDistance(i - begin, values[place + i]! + shift);
+    const begin = base >= window.from ? 0 : this.indexFrom(block, window.from - base);
+    const isWhole = this.lasts[block]! < window.to;
+    const count = (isWhole ? this.size(block) : this.indexFrom(block, window.to - base)) - begin;
+    if (count === 0) return;
+    const address = this.address(block);
+    const impacts = this.impactsAddress(block) + begin;
+    if (this.isWide(block)) {
+      const from = (address >> 2) + begin;
+      accumulator.addWide({ from, impacts, count, base }, window, options);
+    } else {
+      accumulator.queue({ distances: address + 2 * begin, impacts, count, base }, window, options);
     }
-    queuePostings(
-      {
-        distances: at + 2 * begin - staged,
-        impacts: impacts + begin - staged,
-        count: end - begin,
-      },
-      { first, last },
-      isWide ? null : shift,
-    );
   }
 
   /** The impact of the term in a passage that `seek` found the block of; 0 if the passage has not the term. */
   impact(block: number, passage: number): number {
-    const chunk = this.chunkOf(block);
-    const place = this.placeOf(block, chunk);
-    const i = this.indexOf(block, passage, place, chunk);
-    return i < 0 ? 0 : chunk.u8[place.impacts + i]!;
+    const i = this.indexOf(block, passage);
+    return i < 0 ? 0 : this.views(block).u8[this.impactsAddress(block) + i]!;
   }
 
   /** How often such a passage has the term. */
   frequency(block: number, passage: number): number {
-    const chunk = this.chunkOf(block);
-    const place = this.placeOf(block, chunk);
-    const i = this.indexOf(block, passage, place, chunk);
-    return i < 0 ? 0 : this.frequencyAt(block, i, place, chunk);
+    const i = this.indexOf(block, passage);
+    return i < 0 ? 0 : this.frequencyAt(block, i);
   }
 
-  private indexOf(
-    block: number,
-    passage: number,
-    { isWide, at, size }: Place,
-    chunk: Chunk,
-  ): number {
+  private indexOf(block: number, passage: number): number {
     const distance = passage - this.base(block);
-    const i = isWide
-      ? firstNotBelow(chunk.u32, at >> 2, size, distance)
-      : firstNotBelow(chunk.u16, at >> 1, size, distance);
-    if (i === size) return -1;
-    return (isWide ? chunk.u32[(at >> 2) + i] : chunk.u16[(at >> 1) + i]) === distance ? i : -1;
+    const i = this.indexFrom(block, distance);
+    return i < this.size(block) && this.distance(block, i) === distance ? i : -1;
   }
 
-  private frequencyAt(
-    block: number,
-    i: number,
-    { impacts, size }: Place,
-    { u8, u16 }: Chunk,
-  ): number {
+  private frequencyAt(block: number, i: number): number {
     const form = this.forms[block]!;
-    const at = impacts + size;
-    if ((form & BYTE_FREQUENCIES) !== 0) return u8[at + i]!;
-    return (form & WIDE_FREQUENCIES) !== 0 ? u16[((at + 1) >> 1) + i]! : 1;
+    const at = this.impactsAddress(block) + this.size(block);
+    if ((form & BYTE_FREQUENCIES) !== 0) return this.views(block).u8[at + i]!;
+    return (form & WIDE_FREQUENCIES) !== 0 ? this.views(block).u16[((at + 1) >> 1) + i]! : 1;
   }
 
-  private placeOf(block: number, chunk: Chunk): Place {
-    const at = this.start(block) - chunk.start;
-    const size = this.size(block);
-    const isWide = (this.forms[block]! & WIDE_PASSAGES) !== 0;
-    return { at, size, isWide, impacts: at + (isWide ? 4 : 2) * size };
+  /** The i-th passage of a block, counted from the block's base. */
+  private distance(block: number, i: number): number {
+    const address = this.address(block);
+    const { u16, u32 } = this.views(block);
+    return this.isWide(block) ? u32[(address >> 2) + i]! : u16[(address >> 1) + i]!;
+  }
+
+  /** The first posting of a block whose distance is not below one. */
+  private indexFrom(block: number, distance: number): number {
+    const address = this.address(block);
+    const { u16, u32 } = this.views(block);
+    return this.isWide(block)
+      ? firstNotBelow(u32, address >> 2, this.size(block), distance)
+      : firstNotBelow(u16, address >> 1, this.size(block), distance);
+  }
+
+  private isWide(block: number): boolean {
+    return (this.forms[block]! & WIDE_PASSAGES) !== 0;
+  }
+
+  private views(block: number): MemoryViews {
+    return this.chunkOf(block).stored.memory.views;
+  }
+
+  /** Where a block lies in the memory: its distances, and its impacts. */
+  private address(block: number): number {
+    const { stored, tableBytes, start } = this.chunkOf(block);
+    return stored.at + tableBytes + this.start(block) - start;
+  }
+
+  private impactsAddress(block: number): number {
+    return this.address(block) + (this.isWide(block) ? 4 : 2) * this.size(block);
   }
 
   /** Bytes from the term's first block to a block's beginning. */
@@ -230,42 +271,53 @@ export class TermPostings {
     return block === 0 ? 0 : 8 * this.ends[block - 1]!;
   }
 
-  private base(block: number): number {
+  /** Where a block's passages begin: the one behind the last of the block before. */
+  base(block: number): number {
     return block === 0 ? 0 : this.lasts[block - 1]! + 1;
   }
 
   private chunkOf(block: number): Chunk {
-    const number = Math.floor(block / CHUNK_BLOCKS);
+    return this.chunk(Math.floor(block / CHUNK_BLOCKS));
+  }
+
+  private chunk(number: number): Chunk {
     return this.chunks[number] ?? this.load(number);
   }
 
   private load(number: number): Chunk {
     const first = number * CHUNK_BLOCKS;
+    const end = Math.min(this.blocks, first + CHUNK_BLOCKS);
     const start = this.start(first);
-    const end = 8 * this.ends[Math.min(this.blocks, first + CHUNK_BLOCKS) - 1]!;
     const { file, offset } = this.extent;
     const data = offset + this.blocks * SKIP_BYTES;
-    const { buffer, byteOffset, length } = file.read(data + start, data + end);
-    const chunk: Chunk = {
-      start,
-      u8: new Uint8Array(buffer, byteOffset, length),
-      u16: new Uint16Array(buffer, byteOffset, length / 2),
-      u32: new Uint32Array(buffer, byteOffset, length / 4),
-    };
+    const blocks = file.read(data + start, data + 8 * this.ends[end - 1]!);
+    const { table, hasWide } = this.tableOf(first, end);
+    const tableBytes = table.byteLength;
+    const stored = this.memory.store([new Uint8Array(table.buffer), blocks]);
+    const chunk: Chunk = { stored, tableBytes, start, hasWide };
     this.chunks[number] = chunk;
-    this.onLoad(length + 4096);
+    this.onLoad(stored.bytes + 200);
     return chunk;
   }
-}
 
-/** Where a block lies in its chunk. */
-interface Place {
-  /** Byte of its first passage, and of its first impact. */
-  at: number;
-  impacts: number;
-  /** Postings. */
-  size: number;
-  isWide: boolean;
+  private tableOf(
+    first: number,
+    end: number,
+  ): { table: Int32Array<ArrayBuffer>; hasWide: boolean } {
+    const table = new Int32Array(ENTRY_NUMBERS * (end - first));
+    const start = this.start(first);
+    let hasWide = false;
+    for (let block = first, entry = 0; block < end; block++, entry += ENTRY_NUMBERS) {
+      const distances = this.start(block) - start;
+      const bytes = 2 * this.size(block);
+      table[entry] = distances;
+      table[entry + 1] = distances + bytes;
+      table[entry + 2] = distances + bytes;
+      table[entry + 3] = this.base(block);
+      hasWide ||= (this.forms[block]! & WIDE_PASSAGES) !== 0;
+    }
+    return { table, hasWide };
+  }
 }
 
 /** The first of `size` ascending values from `at` on that is not below `value`; `size` when all are. */

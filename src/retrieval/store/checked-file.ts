@@ -28,6 +28,11 @@ export interface CheckedFile {
    * @throws {DataError} INDEX_CORRUPT when a page is not what was written, or is not there.
    */
   read(from: number, to: number): Uint8Array<ArrayBuffer>;
+  /**
+   * The same bytes as text in UTF-8; for short pieces read often: nothing else is allocated.
+   * @throws {DataError} INDEX_CORRUPT as above.
+   */
+  readText(from: number, to: number): string;
   close(): void;
 }
 
@@ -55,6 +60,8 @@ export function memoryFile(content: Uint8Array<ArrayBuffer>, path = "memory"): C
     path,
     bytes: content.length,
     read: (from, to) => content.subarray(from, to),
+    readText: (from, to) =>
+      Buffer.from(content.buffer, content.byteOffset).toString("utf8", from, to),
     close: () => undefined,
   };
 }
@@ -87,21 +94,36 @@ interface OpenFile {
 }
 
 function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
+  let scratch = Buffer.alloc(0);
+  /** Reads the pages that hold the bytes, and checks them. @returns where the first page begins. */
+  const readPages = (from: number, to: number, into: (length: number) => Uint8Array): number => {
+    const begin = from - (from % PAGE_BYTES);
+    const end = Math.min(bytes, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES);
+    const content = into(Math.max(0, end - begin));
+    readFully(file, path, begin, content);
+    for (let at = 0; at < content.length; at += PAGE_BYTES) {
+      const page = content.subarray(at, at + PAGE_BYTES);
+      const number = (begin + at) / PAGE_BYTES;
+      if (crc32(page) !== checksums.getUint32(4 * number, true)) {
+        throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} have changed`);
+      }
+    }
+    return begin;
+  };
   return {
     path,
     bytes,
     read(from, to) {
-      const begin = from - (from % PAGE_BYTES);
-      const end = Math.min(bytes, Math.ceil(to / PAGE_BYTES) * PAGE_BYTES);
-      const content = readFully(file, path, begin, Math.max(0, end - begin));
-      for (let at = 0; at < content.length; at += PAGE_BYTES) {
-        const page = content.subarray(at, at + PAGE_BYTES);
-        const number = (begin + at) / PAGE_BYTES;
-        if (crc32(page) !== checksums.getUint32(4 * number, true)) {
-          throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} have changed`);
-        }
-      }
+      let content = new Uint8Array(0);
+      const begin = readPages(from, to, (length) => (content = ownBytes(length)));
       return content.subarray(from - begin, to - begin);
+    },
+    readText(from, to) {
+      const begin = readPages(from, to, (length) => {
+        if (length > scratch.length) scratch = Buffer.from(ownBytes(2 * length).buffer);
+        return scratch.subarray(0, length);
+      });
+      return scratch.toString("utf8", from - begin, to - begin);
     },
     close: () => {
       closeSync(file);
@@ -118,26 +140,24 @@ function openForReading(path: string): number {
 }
 
 function readTable(file: number, path: string, bytes: number): Uint8Array<ArrayBuffer> {
-  const table = readFully(file, path, bytes, sizeOnDisk(bytes) - bytes);
+  const table = ownBytes(sizeOnDisk(bytes) - bytes);
+  readFully(file, path, bytes, table);
   const beyond = readSync(file, new Uint8Array(1), 0, 1, bytes + table.length);
   if (beyond > 0) throw corrupt(`${path}: is longer than the manifest says`);
   return table;
 }
 
-/** One read may give at most 2 GiB; an own buffer, so that typed arrays can be laid over it. */
-function readFully(
-  file: number,
-  path: string,
-  from: number,
-  length: number,
-): Uint8Array<ArrayBuffer> {
-  const content = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
-  let done = 0;
-  while (done < length) {
-    const wanted = Math.min(length - done, 1 << 30);
+/** In a buffer of their own, so that typed arrays can be laid over them. */
+function ownBytes(length: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+}
+
+/** Fills `content`; one read may give at most 2 GiB. */
+function readFully(file: number, path: string, from: number, content: Uint8Array): void {
+  for (let done = 0; done < content.length;) {
+    const wanted = Math.min(content.length - done, 1 << 30);
     const got = readSync(file, content, done, wanted, from + done);
     if (got === 0) throw corrupt(`${path}: ends at byte ${from + done}`);
     done += got;
   }
-  return content;
 }

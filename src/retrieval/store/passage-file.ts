@@ -84,7 +84,10 @@ export function openPassages(folder: string, entries: PassageEntries, count: num
   return {
     count,
     readLine,
-    read: (position) => parseLine(readLine(position), text.path, position),
+    read(position) {
+      const line = text.readText(pages.at(position), pages.at(position + 1));
+      return parseLine(line, text.path, position);
+    },
     close: () => {
       text.close();
       starts.close();
@@ -115,9 +118,9 @@ function startPages(starts: CheckedFile): { at(position: number): number } {
   };
 }
 
-function parseLine(line: Uint8Array, path: string, position: number): Passage {
+function parseLine(line: string, path: string, position: number): Passage {
   try {
-    return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString()) as Passage;
+    return JSON.parse(line) as Passage;
   } catch (error) {
     throw corrupt(`${path}: passage ${position} is not JSON`, error);
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { bm25Tables, termScore } from "../../../src/retrieval/bm25/formula.ts";
 import { BLOCK, postingsWriter } from "../../../src/retrieval/bm25/postings-format.ts";
+import { separateMemory } from "../../../src/retrieval/bm25/search-memory.ts";
 import { TermPostings } from "../../../src/retrieval/bm25/term-postings.ts";
 import { memoryFile } from "../../../src/retrieval/store/checked-file.ts";
 import { memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
@@ -64,7 +65,7 @@ describe("postings", () => {
   const { file, places } = written();
   const opened = lists.map(([name, list], i) => {
     const extent = { file, ...places[i]!, df: list.passages.length };
-    return { name, list, postings: new TermPostings(extent, () => undefined) };
+    return { name, list, postings: new TermPostings(extent, separateMemory, () => undefined) };
   });
 
   it("lie one after the other at multiples of 8", () => {
@@ -132,7 +133,11 @@ describe("postings", () => {
     let kept = 0;
     const last = places.length - 1;
     const df = lists[last]![1].passages.length;
-    const postings = new TermPostings({ file, ...places[last]!, df }, (bytes) => (kept += bytes));
+    const postings = new TermPostings(
+      { file, ...places[last]!, df },
+      separateMemory,
+      (bytes) => (kept += bytes),
+    );
     const before = kept;
     for (let block = 0; block < postings.blocks; block++) {
       postings.read(block, new Uint32Array(BLOCK), new Uint16Array(BLOCK));

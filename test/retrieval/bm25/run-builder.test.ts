@@ -7,6 +7,7 @@ import {
   openTermDictionary,
   termDictionaryWriter,
 } from "../../../src/retrieval/bm25/term-dictionary.ts";
+import { separateMemory } from "../../../src/retrieval/bm25/search-memory.ts";
 import { TermPostings } from "../../../src/retrieval/bm25/term-postings.ts";
 import { memoryFile } from "../../../src/retrieval/store/checked-file.ts";
 import { memoryWriter } from "../../../src/retrieval/store/file-writer.ts";
@@ -76,7 +77,11 @@ describe("runs", () => {
     expect(counts.postings).toBe(lists.reduce((sum, { size }) => sum + size, 0));
     const [passages, frequencies] = [new Uint32Array(128), new Uint16Array(128)];
     for (const { term, ...entry } of dictionary.entries()) {
-      const list = new TermPostings({ file: memoryFile(postings), ...entry }, () => undefined);
+      const list = new TermPostings(
+        { file: memoryFile(postings), ...entry },
+        separateMemory,
+        () => undefined,
+      );
       const found: [number, number][] = [];
       for (let block = 0; block < list.blocks; block++) {
         list.read(block, passages, frequencies);

@@ -1,0 +1,83 @@
+import {
+  FREE_AT,
+  kernelMemory,
+  type KernelMemory,
+  type MemoryViews,
+  viewsOf,
+} from "./sum-kernel.ts";
+
+/** Bytes that are kept in memory; `keep` may move them. */
+export interface Stored {
+  /** Address, a multiple of 8. */
+  at: number;
+  readonly bytes: number;
+  readonly memory: { readonly views: MemoryViews };
+}
+
+/** Where postings are kept. */
+export interface PostingsMemory {
+  /** Copies pieces one behind the other; each but the last of a multiple of 8 bytes. */
+  store(pieces: readonly Uint8Array[]): Stored;
+}
+
+/** The memory that a search's loops work in, and the postings that they add: these are added where they lie. */
+export interface SearchMemory extends PostingsMemory {
+  readonly memory: KernelMemory;
+  /** Forgets everything but these; they move together. */
+  keep(stored: readonly Stored[]): void;
+}
+
+/** Room for postings that is made at once. */
+const STEP_BYTES = 1 << 22;
+
+/** @param ownBytes of the memory, from `FREE_AT` on, that no postings are stored in. */
+export function searchMemory(ownBytes: number, memory = kernelMemory(FREE_AT)): SearchMemory {
+  const first = FREE_AT + multipleOf8(ownBytes);
+  memory.grow(first);
+  let end = first;
+  return {
+    memory,
+    store(pieces) {
+      const bytes = sizeOf(pieces);
+      if (end + bytes > memory.views.u8.length) memory.grow(end + bytes + STEP_BYTES);
+      const at = end;
+      end += bytes;
+      copy(pieces, memory.views.u8, at);
+      return { at, bytes, memory };
+    },
+    keep(stored) {
+      end = first;
+      for (const each of [...stored].sort((a, b) => a.at - b.at)) {
+        memory.views.u8.copyWithin(end, each.at, each.at + each.bytes);
+        each.at = end;
+        end += each.bytes;
+      }
+    },
+  };
+}
+
+/** An own piece of memory for each: for postings that are read and not searched. */
+export const separateMemory: PostingsMemory = {
+  store(pieces) {
+    const bytes = sizeOf(pieces);
+    const views = viewsOf(new ArrayBuffer(bytes));
+    copy(pieces, views.u8, 0);
+    return { at: 0, bytes, memory: { views } };
+  },
+};
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return multipleOf8(pieces.reduce((sum, piece) => sum + piece.length, 0));
+}
+
+function copy(pieces: readonly Uint8Array[], to: Uint8Array, at: number): void {
+  let place = at;
+  for (const piece of pieces) {
+    to.set(piece, place);
+    place += piece.length;
+  }
+}
+
+function multipleOf8(bytes: number): number {
+  return Math.ceil(bytes / 8) * 8;
+}
