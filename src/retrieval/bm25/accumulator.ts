@@ -1,15 +1,15 @@
 import { type SearchMemory, searchMemory } from "./search-memory.ts";
+import { type KernelMemory } from "./sum-kernel.ts";
 import {
   CANDIDATE_SUMS_AT,
   CANDIDATES_AT,
   ENTRY_BYTES,
   ENTRY_NUMBERS,
   FREE_AT,
-  type KernelMemory,
   MARKS_AT,
   STRETCH,
   STRETCH_SHIFT,
-} from "./sum-kernel.ts";
+} from "./sum-layout.ts";
 import type { SumFloor } from "./sum-floor.ts";
 
 /** A stretch of passages. */

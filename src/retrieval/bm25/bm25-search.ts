@@ -2,9 +2,10 @@ import { type Scored, topK } from "../top-k.ts";
 import { Accumulator } from "./accumulator.ts";
 import { meanLength } from "./corpus.ts";
 import { type Bm25Parameters, bm25Tables, bm25Variants } from "./formula.ts";
-import { maxScore, type WeightedTerm } from "./max-score.ts";
+import { maxScore } from "./max-score.ts";
 import type { SearchMemory } from "./search-memory.ts";
 import type { Segment } from "./segment.ts";
+import type { WeightedTerm } from "./term-cursor.ts";
 import { TermPostings } from "./term-postings.ts";
 
 /** Finds the best passages of an index for analysed queries. */

@@ -115,10 +115,10 @@ function segmentSource(
     takeInto(list) {
       if (current.done === true) return;
       const term = new TermPostings({ file, ...current.value }, separateMemory, () => undefined);
-      reserve(list, term.df);
-      for (let block = 0; block < term.blocks; block++) {
+      reserve(list, term.skips.df);
+      for (let block = 0; block < term.skips.blocks; block++) {
         term.read(block, passages, frequencies);
-        const size = term.size(block);
+        const size = term.skips.size(block);
         for (let i = 0; i < size; i++) {
           const place = places[passages[i]!]!;
           if (place === GONE) continue;

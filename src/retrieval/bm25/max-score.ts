@@ -1,18 +1,11 @@
 import type { TopK } from "../top-k.ts";
-import type { Accumulator, AddOptions, Window } from "./accumulator.ts";
+import type { Accumulator, Window } from "./accumulator.ts";
 import { isSet } from "./dead-file.ts";
 import type { Bm25Tables } from "./formula.ts";
-import { BLOCK, MOST_IMPACT } from "./postings-format.ts";
+import { MOST_IMPACT } from "./postings-format.ts";
 import { sumFloor, type SumFloor } from "./sum-floor.ts";
-import { WINDOW } from "./sum-kernel.ts";
-import type { TermPostings } from "./term-postings.ts";
-
-/** A term of a query within one segment. */
-export interface WeightedTerm {
-  postings: TermPostings;
-  /** Weight in the corpus times the term's occurrences in the query, above 0. */
-  weight: number;
-}
+import { WINDOW } from "./sum-layout.ts";
+import { TermCursor, type WeightedTerm } from "./term-cursor.ts";
 
 /** What is searched: one segment's passages. */
 export interface SearchedSegment {
@@ -57,7 +50,7 @@ export function maxScore(
   tables: Bm25Tables,
   state: SearchState,
 ): void {
-  const cursors = terms.map((term) => new Cursor(term, state.scale * SLACK));
+  const cursors = terms.map((term) => new TermCursor(term, state.scale * SLACK));
   const total = cursors.reduce((sum, { bound }) => sum + bound, 0);
   const unit = total / MOST_SUM;
   for (const cursor of cursors) cursor.weigh(unit);
@@ -93,7 +86,7 @@ interface WindowState extends SearchState {
  * No passage from `from` up to this one has one of the essential terms: those without which the bounds of all others do
  * not exceed the limit. Infinity when none from `from` on has.
  */
-function nextPassage(cursors: readonly Cursor[], from: number, limit: number): number {
+function nextPassage(cursors: readonly TermCursor[], from: number, limit: number): number {
   let rest = 0;
   for (const cursor of cursors) rest += cursor.most;
   let next = Infinity;
@@ -106,7 +99,7 @@ function nextPassage(cursors: readonly Cursor[], from: number, limit: number): n
 }
 
 function searchWindow(
-  cursors: readonly Cursor[],
+  cursors: readonly TermCursor[],
   window: Window,
   segment: SearchedSegment,
   state: WindowState,
@@ -144,7 +137,7 @@ const LEAST_LEFT = 1 << 16;
  * @returns how many terms were added, what the others add at most, and what a sum of all terms must exceed.
  */
 function addEssential(
-  cursors: readonly Cursor[],
+  cursors: readonly TermCursor[],
   window: Window,
   { dead }: SearchedSegment,
   state: WindowState & { limit: number; rest: number },
@@ -187,7 +180,7 @@ function addEssential(
 
 /** Scores candidates exactly, the most promising first: the others then seldom have a chance. */
 function scoreCandidates(
-  cursors: readonly Cursor[],
+  cursors: readonly TermCursor[],
   window: Window,
   segment: SearchedSegment,
   { top, unit, tables, accumulator }: WindowState,
@@ -206,7 +199,7 @@ function scoreCandidates(
 const LOOKUP_COST = 100;
 
 /** Adds a term's impacts to the candidates. */
-function complete(cursor: Cursor, window: Window, accumulator: Accumulator): void {
+function complete(cursor: TermCursor, window: Window, accumulator: Accumulator): void {
   const { candidates } = accumulator;
   if (cursor.windowPostings < LOOKUP_COST * candidates) {
     accumulator.putSums();
@@ -221,7 +214,7 @@ function complete(cursor: Cursor, window: Window, accumulator: Accumulator): voi
 }
 
 function exactScore(
-  cursors: readonly Cursor[],
+  cursors: readonly TermCursor[],
   passage: number,
   lengths: Uint32Array,
   { shifts, penalties, presence }: Bm25Tables,
@@ -234,79 +227,4 @@ function exactScore(
     score += cursor.weight * ((tf + shifts[length]!) / (tf + penalties[length]!) + presence);
   }
   return score;
-}
-
-/** A term's place in its postings. Windows only move forward. */
-class Cursor {
-  readonly weight: number;
-  /** The most that the term can add to any passage. */
-  readonly bound: number;
-  /** The same as a sum; and within the window. */
-  most = 0;
-  windowMost = 0;
-  /** What an impact of 1 adds to a sum. */
-  step = 0;
-  /** Its postings in the window, at most. */
-  windowPostings = 0;
-  private readonly postings: TermPostings;
-  /** First block that does not end before the window, and the one behind its last. */
-  private block = 0;
-  private end = 0;
-
-  constructor({ postings, weight }: WeightedTerm, scale: number) {
-    this.postings = postings;
-    this.weight = weight;
-    this.bound = weight * scale * postings.bound;
-  }
-
-  /** Fixes the unit of sums. */
-  weigh(unit: number): void {
-    this.step = Math.ceil(this.bound / MOST_IMPACT / unit);
-    this.most = MOST_IMPACT * this.step;
-  }
-
-  /** No passage from `from` up to this one has the term; Infinity when none from `from` on has. */
-  nextPassage(from: number): number {
-    const { postings } = this;
-    this.block = postings.seek(this.block, from);
-    if (this.block === postings.blocks) return Infinity;
-    const base = postings.base(this.block);
-    // Looking into a block costs more than looking at a few passages too many.
-    const isClose = postings.lasts[this.block]! - base < WINDOW;
-    return isClose ? Math.max(from, base) : postings.nextPassage(this.block, from);
-  }
-
-  /** Moves to a window. @returns the most that the term can add to a sum there. */
-  enter({ from, to }: Window): number {
-    const { postings } = this;
-    this.block = postings.seek(this.block, from);
-    const last = postings.seek(this.block, to - 1);
-    // The block that reaches the window's end may begin behind it.
-    this.end = last < postings.blocks && postings.base(last) < to ? last + 1 : last;
-    const most = postings.boundOf(this.block, this.end);
-    this.windowPostings = (this.end - this.block) * BLOCK;
-    // Impacts are rounded up from the same numbers, so a block's largest is this one or less.
-    const impact = Math.ceil((most * MOST_IMPACT) / postings.bound);
-    this.windowMost = Math.min(MOST_IMPACT, impact + 1) * this.step;
-    if (most === 0) this.windowMost = 0;
-    return this.windowMost;
-  }
-
-  /** Adds the term's impacts in the window to the accumulator. */
-  addTo(window: Window, to: AddOptions["to"], accumulator: Accumulator): void {
-    const { block, end, step: weight } = this;
-    this.postings.addImpacts(block, end, { accumulator, window, weight, to });
-  }
-
-  /** What the term adds to the sum of a passage of the window. */
-  sumOf(passage: number): number {
-    const block = this.postings.seekAmong(this.block, this.end, passage);
-    return block === this.end ? 0 : this.step * this.postings.impact(block, passage);
-  }
-
-  /** How often a passage of the window has the term. */
-  frequency(passage: number): number {
-    const block = this.postings.seekAmong(this.block, this.end, passage);
-    return block === this.end ? 0 : this.postings.frequency(block, passage);
-  }
 }

@@ -1,10 +1,5 @@
-import {
-  FREE_AT,
-  kernelMemory,
-  type KernelMemory,
-  type MemoryViews,
-  viewsOf,
-} from "./sum-kernel.ts";
+import { kernelMemory, type KernelMemory } from "./sum-kernel.ts";
+import { FREE_AT, type MemoryViews, viewsOf } from "./sum-layout.ts";
 
 /** Bytes that are kept in memory; `keep` may move them. */
 export interface Stored {

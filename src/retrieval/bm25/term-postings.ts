@@ -7,11 +7,9 @@ import {
   WIDE_FREQUENCIES,
   WIDE_PASSAGES,
 } from "./postings-format.ts";
+import { CHUNK_BLOCKS, SkipTable } from "./skip-table.ts";
 import type { PostingsMemory, Stored } from "./search-memory.ts";
-import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-kernel.ts";
-
-/** Blocks that are read from file at once: up to 56 KiB. */
-const CHUNK_BLOCKS = 64;
+import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-layout.ts";
 
 /** Consecutive blocks of one term: a table of them as `SumKernel` reads it, then the blocks as they lie on disk. */
 interface Chunk {
@@ -35,20 +33,8 @@ export interface PostingsExtent {
 
 /** The postings of one term in one segment; its blocks are read when they are asked for and kept. */
 export class TermPostings {
-  readonly df: number;
-  readonly blocks: number;
-  /** [blocks] last passage of each. */
-  readonly lasts: Uint32Array;
-  /** [blocks] largest `termScore` of each. */
-  readonly bounds: Float32Array;
-  /** [chunks] the same for blocks that are read together. */
-  private readonly chunkBounds: Float32Array;
-  /** The largest of all: what an impact of 255 stands for. */
-  readonly bound: number;
+  readonly skips: SkipTable;
   private readonly extent: PostingsExtent;
-  /** [blocks] end of each in units of 8 bytes, and its form. */
-  private readonly ends: Uint32Array;
-  private readonly forms: Uint8Array;
   private readonly chunks: (Chunk | undefined)[];
   private readonly memory: PostingsMemory;
   private readonly onLoad: (bytes: number) => void;
@@ -62,45 +48,10 @@ export class TermPostings {
     this.extent = extent;
     this.memory = memory;
     this.onLoad = onLoad;
-    this.df = df;
-    this.blocks = Math.ceil(df / BLOCK);
-    const { blocks } = this;
-    const bytes = file.read(offset, offset + blocks * SKIP_BYTES);
-    const skip = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.lasts = new Uint32Array(blocks);
-    this.ends = new Uint32Array(blocks);
-    this.bounds = new Float32Array(blocks);
-    this.forms = new Uint8Array(blocks);
-    this.chunks = new Array<Chunk | undefined>(Math.ceil(blocks / CHUNK_BLOCKS));
-    this.chunkBounds = new Float32Array(this.chunks.length);
-    for (let i = 0, at = 0; i < blocks; i++, at += SKIP_BYTES) {
-      this.lasts[i] = skip.getUint32(at, true);
-      this.ends[i] = skip.getUint32(at + 4, true);
-      this.bounds[i] = skip.getFloat32(at + 8, true);
-      this.forms[i] = skip.getUint32(at + 12, true);
-      const chunk = Math.floor(i / CHUNK_BLOCKS);
-      this.chunkBounds[chunk] = Math.max(this.chunkBounds[chunk]!, this.bounds[i]!);
-    }
-    this.bound = this.chunkBounds.reduce((most, bound) => Math.max(most, bound), 0);
-    onLoad(500 + 13 * blocks);
-  }
-
-  /** Postings of a block. */
-  size(block: number): number {
-    return block < this.blocks - 1 ? BLOCK : this.df - BLOCK * (this.blocks - 1);
-  }
-
-  /** The first block, from `block` on, that does not end before a passage; `blocks` when all do. */
-  seek(block: number, passage: number): number {
-    const { lasts, blocks } = this;
-    // Most steps are short, few are very long.
-    let step = 1;
-    let low = block;
-    while (low + step < blocks && lasts[low + step - 1]! < passage) {
-      low += step;
-      step *= 2;
-    }
-    return this.seekAmong(low, Math.min(blocks, low + step), passage);
+    const tableBytes = Math.ceil(df / BLOCK) * SKIP_BYTES;
+    this.skips = new SkipTable(df, file.read(offset, offset + tableBytes));
+    this.chunks = new Array<Chunk | undefined>(Math.ceil(this.skips.blocks / CHUNK_BLOCKS));
+    onLoad(500 + 13 * this.skips.blocks);
   }
 
   /** What of the postings lies in the memory. */
@@ -108,47 +59,17 @@ export class TermPostings {
     return this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
   }
 
-  /** The first block of some, `end` behind the last of them, that does not end before a passage; `end` when all do. */
-  seekAmong(first: number, end: number, passage: number): number {
-    const { lasts } = this;
-    let low = first;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lasts[middle]! < passage) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** The largest bound of some blocks. */
-  boundOf(first: number, end: number): number {
-    const { bounds, chunkBounds } = this;
-    let most = 0;
-    for (let block = first; block < end;) {
-      const chunk = block / CHUNK_BLOCKS;
-      if (Number.isInteger(chunk) && block + CHUNK_BLOCKS <= end) {
-        if (chunkBounds[chunk]! > most) most = chunkBounds[chunk]!;
-        block += CHUNK_BLOCKS;
-      } else {
-        if (bounds[block]! > most) most = bounds[block]!;
-        block += 1;
-      }
-    }
-    return most;
-  }
-
   /** The first passage of a block that is not below `from`; the block must not end before it. */
   nextPassage(block: number, from: number): number {
-    const base = this.base(block);
+    const base = this.skips.base(block);
     const i = base >= from ? 0 : this.indexFrom(block, from - base);
     return base + this.distance(block, i);
   }
 
   /** Unpacks a block: passages and frequencies, as many as `size` says. */
   read(block: number, passages: Uint32Array, frequencies: Uint16Array): void {
-    const size = this.size(block);
-    const base = this.base(block);
+    const size = this.skips.size(block);
+    const base = this.skips.base(block);
     for (let i = 0; i < size; i++) {
       passages[i] = base + this.distance(block, i);
       frequencies[i] = this.frequencyAt(block, i);
@@ -170,8 +91,8 @@ export class TermPostings {
       const stop = Math.min(end, CHUNK_BLOCKS * (number + 1));
       const { stored, tableBytes, hasWide } = this.chunk(number);
       // Only the outer two can lie in part outside the window.
-      const whole = this.base(block) < from ? block + 1 : block;
-      const wholeEnd = this.lasts[stop - 1]! >= to ? stop - 1 : stop;
+      const whole = this.skips.base(block) < from ? block + 1 : block;
+      const wholeEnd = this.skips.lasts[stop - 1]! >= to ? stop - 1 : stop;
       if (hasWide || whole >= wholeEnd) {
         for (; block < stop; block++) this.addPart(block, { accumulator, window, ...options });
         accumulator.addQueued(window, options);
@@ -192,14 +113,15 @@ export class TermPostings {
     block: number,
     { accumulator, window, ...options }: AddOptions & { accumulator: Accumulator; window: Window },
   ): void {
-    const base = this.base(block);
+    const base = this.skips.base(block);
     const begin = base >= window.from ? 0 : this.indexFrom(block, window.from - base);
-    const isWhole = this.lasts[block]! < window.to;
-    const count = (isWhole ? this.size(block) : this.indexFrom(block, window.to - base)) - begin;
+    const isWhole = this.skips.lasts[block]! < window.to;
+    const count =
+      (isWhole ? this.skips.size(block) : this.indexFrom(block, window.to - base)) - begin;
     if (count === 0) return;
     const address = this.address(block);
     const impacts = this.impactsAddress(block) + begin;
-    if (this.isWide(block)) {
+    if (this.skips.isWide(block)) {
       const from = (address >> 2) + begin;
       accumulator.addWide({ from, impacts, count, base }, window, options);
     } else {
@@ -220,14 +142,14 @@ export class TermPostings {
   }
 
   private indexOf(block: number, passage: number): number {
-    const distance = passage - this.base(block);
+    const distance = passage - this.skips.base(block);
     const i = this.indexFrom(block, distance);
-    return i < this.size(block) && this.distance(block, i) === distance ? i : -1;
+    return i < this.skips.size(block) && this.distance(block, i) === distance ? i : -1;
   }
 
   private frequencyAt(block: number, i: number): number {
-    const form = this.forms[block]!;
-    const at = this.impactsAddress(block) + this.size(block);
+    const form = this.skips.forms[block]!;
+    const at = this.impactsAddress(block) + this.skips.size(block);
     if ((form & BYTE_FREQUENCIES) !== 0) return this.views(block).u8[at + i]!;
     return (form & WIDE_FREQUENCIES) !== 0 ? this.views(block).u16[((at + 1) >> 1) + i]! : 1;
   }
@@ -236,20 +158,16 @@ export class TermPostings {
   private distance(block: number, i: number): number {
     const address = this.address(block);
     const { u16, u32 } = this.views(block);
-    return this.isWide(block) ? u32[(address >> 2) + i]! : u16[(address >> 1) + i]!;
+    return this.skips.isWide(block) ? u32[(address >> 2) + i]! : u16[(address >> 1) + i]!;
   }
 
   /** The first posting of a block whose distance is not below one. */
   private indexFrom(block: number, distance: number): number {
     const address = this.address(block);
     const { u16, u32 } = this.views(block);
-    return this.isWide(block)
-      ? firstNotBelow(u32, address >> 2, this.size(block), distance)
-      : firstNotBelow(u16, address >> 1, this.size(block), distance);
-  }
-
-  private isWide(block: number): boolean {
-    return (this.forms[block]! & WIDE_PASSAGES) !== 0;
+    return this.skips.isWide(block)
+      ? firstNotBelow(u32, address >> 2, this.skips.size(block), distance)
+      : firstNotBelow(u16, address >> 1, this.skips.size(block), distance);
   }
 
   private views(block: number): MemoryViews {
@@ -259,21 +177,11 @@ export class TermPostings {
   /** Where a block lies in the memory: its distances, and its impacts. */
   private address(block: number): number {
     const { stored, tableBytes, start } = this.chunkOf(block);
-    return stored.at + tableBytes + this.start(block) - start;
+    return stored.at + tableBytes + this.skips.start(block) - start;
   }
 
   private impactsAddress(block: number): number {
-    return this.address(block) + (this.isWide(block) ? 4 : 2) * this.size(block);
-  }
-
-  /** Bytes from the term's first block to a block's beginning. */
-  private start(block: number): number {
-    return block === 0 ? 0 : 8 * this.ends[block - 1]!;
-  }
-
-  /** Where a block's passages begin: the one behind the last of the block before. */
-  base(block: number): number {
-    return block === 0 ? 0 : this.lasts[block - 1]! + 1;
+    return this.address(block) + (this.skips.isWide(block) ? 4 : 2) * this.skips.size(block);
   }
 
   private chunkOf(block: number): Chunk {
@@ -286,11 +194,11 @@ export class TermPostings {
 
   private load(number: number): Chunk {
     const first = number * CHUNK_BLOCKS;
-    const end = Math.min(this.blocks, first + CHUNK_BLOCKS);
-    const start = this.start(first);
+    const end = Math.min(this.skips.blocks, first + CHUNK_BLOCKS);
+    const start = this.skips.start(first);
     const { file, offset } = this.extent;
-    const data = offset + this.blocks * SKIP_BYTES;
-    const blocks = file.read(data + start, data + 8 * this.ends[end - 1]!);
+    const data = offset + this.skips.blocks * SKIP_BYTES;
+    const blocks = file.read(data + start, data + 8 * this.skips.ends[end - 1]!);
     const { table, hasWide } = this.tableOf(first, end);
     const tableBytes = table.byteLength;
     const stored = this.memory.store([new Uint8Array(table.buffer), blocks]);
@@ -305,16 +213,16 @@ export class TermPostings {
     end: number,
   ): { table: Int32Array<ArrayBuffer>; hasWide: boolean } {
     const table = new Int32Array(ENTRY_NUMBERS * (end - first));
-    const start = this.start(first);
+    const start = this.skips.start(first);
     let hasWide = false;
     for (let block = first, entry = 0; block < end; block++, entry += ENTRY_NUMBERS) {
-      const distances = this.start(block) - start;
-      const bytes = 2 * this.size(block);
+      const distances = this.skips.start(block) - start;
+      const bytes = 2 * this.skips.size(block);
       table[entry] = distances;
       table[entry + 1] = distances + bytes;
       table[entry + 2] = distances + bytes;
-      table[entry + 3] = this.base(block);
-      hasWide ||= (this.forms[block]! & WIDE_PASSAGES) !== 0;
+      table[entry + 3] = this.skips.base(block);
+      hasWide ||= (this.skips.forms[block]! & WIDE_PASSAGES) !== 0;
     }
     return { table, hasWide };
   }

@@ -82,12 +82,12 @@ describe("postings", () => {
     const frequencies = new Uint16Array(BLOCK);
     const all: List = { passages: new Uint32Array(0), frequencies: new Uint16Array(0) };
     const found = { passages: [] as number[], frequencies: [] as number[] };
-    for (let block = 0; block < postings.blocks; block++) {
+    for (let block = 0; block < postings.skips.blocks; block++) {
       postings.read(block, passages, frequencies);
-      const size = postings.size(block);
+      const size = postings.skips.size(block);
       found.passages.push(...passages.subarray(0, size));
       found.frequencies.push(...frequencies.subarray(0, size));
-      expect(postings.lasts[block]).toBe(passages[size - 1]);
+      expect(postings.skips.lasts[block]).toBe(passages[size - 1]);
     }
     all.passages = Uint32Array.from(found.passages);
     all.frequencies = Uint16Array.from(found.frequencies);
@@ -98,20 +98,20 @@ describe("postings", () => {
     "have bounds that no score exceeds, and none needlessly: $name",
     ({ list, postings }) => {
       let best = 0;
-      for (let block = 0; block < postings.blocks; block++) {
+      for (let block = 0; block < postings.skips.blocks; block++) {
         const from = block * BLOCK;
         let most = 0;
-        for (let i = from; i < from + postings.size(block); i++) {
+        for (let i = from; i < from + postings.skips.size(block); i++) {
           most = Math.max(
             most,
             termScore(list.frequencies[i]!, lengths[list.passages[i]!]!, tables),
           );
         }
-        expect(postings.bounds[block]).toBeGreaterThanOrEqual(most);
-        expect(postings.bounds[block]).toBeLessThan(most * (1 + 2 ** -22));
-        best = Math.max(best, postings.bounds[block]!);
+        expect(postings.skips.bounds[block]).toBeGreaterThanOrEqual(most);
+        expect(postings.skips.bounds[block]).toBeLessThan(most * (1 + 2 ** -22));
+        best = Math.max(best, postings.skips.bounds[block]!);
       }
-      expect(postings.bound).toBe(best);
+      expect(postings.skips.bound).toBe(best);
     },
   );
 
@@ -123,7 +123,7 @@ describe("postings", () => {
     const asked = [...list.passages].flatMap((passage) => [passage - 1, passage, passage + 1]);
     for (let i = 0; i < 200; i++) asked.push(draw.int(COUNT));
     for (const passage of asked) {
-      const block = postings.lasts.findIndex((last) => last >= passage);
+      const block = postings.skips.lasts.findIndex((last) => last >= passage);
       if (passage < 0 || block < 0) continue;
       expect(postings.frequency(block, passage)).toBe(held.get(passage) ?? 0);
     }
@@ -139,9 +139,9 @@ describe("postings", () => {
       (bytes) => (kept += bytes),
     );
     const before = kept;
-    for (let block = 0; block < postings.blocks; block++) {
+    for (let block = 0; block < postings.skips.blocks; block++) {
       postings.read(block, new Uint32Array(BLOCK), new Uint16Array(BLOCK));
     }
-    expect(kept - before).toBeGreaterThanOrEqual(places[last]!.bytes - 16 * postings.blocks);
+    expect(kept - before).toBeGreaterThanOrEqual(places[last]!.bytes - 16 * postings.skips.blocks);
   });
 });

@@ -83,9 +83,10 @@ describe("runs", () => {
         () => undefined,
       );
       const found: [number, number][] = [];
-      for (let block = 0; block < list.blocks; block++) {
+      for (let block = 0; block < list.skips.blocks; block++) {
         list.read(block, passages, frequencies);
-        for (let i = 0; i < list.size(block); i++) found.push([passages[i]!, frequencies[i]!]);
+        for (let i = 0; i < list.skips.size(block); i++)
+          found.push([passages[i]!, frequencies[i]!]);
       }
       expect(found).toEqual([...expected.get(term)!]);
     }

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
+import { type KernelMemory, kernelMemory } from "../../../src/retrieval/bm25/sum-kernel.ts";
 import {
   CANDIDATE_SUMS_AT,
   CANDIDATES_AT,
   ENTRY_BYTES,
   FREE_AT,
-  type KernelMemory,
-  kernelMemory,
   MARKS_AT,
   STRETCH,
   WINDOW,
-} from "../../../src/retrieval/bm25/sum-kernel.ts";
+} from "../../../src/retrieval/bm25/sum-layout.ts";
 
 const BYTES = FREE_AT + (1 << 16);
 const BASE = FREE_AT + 4096;
