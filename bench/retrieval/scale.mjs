@@ -8,7 +8,7 @@ import { rounded, short } from "./rows.mjs";
 
 const script = join(import.meta.dirname, "contender.mjs");
 
-/** Issue bars: memory at any size, opening at any size. */
+/** Bars: memory at any size, opening at any size. */
 const BARS = { peakMb: 2000, openMs: 1000 };
 
 export async function measure({ sizes, work, seconds }) {

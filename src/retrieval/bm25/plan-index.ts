@@ -2,6 +2,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import { PAGE_BYTES } from "../store/checked-file.ts";
 import { passageLine, searchedText } from "../store/passage-store.ts";
 import { memoryWriter } from "../store/file-writer.ts";
+import { RECENT_UNITS } from "../store/recent-passages.ts";
 import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
 import { emptyCorpus } from "./corpus.ts";
 import { CACHE_BYTES } from "./bm25-search.ts";
@@ -121,7 +122,9 @@ function forecast(
       count * LENGTH_BYTES +
         checksums +
         3 * growth * measured.blockBytes +
-        Math.min(CACHE_BYTES, 2 * postingBytes),
+        Math.min(CACHE_BYTES, 2 * postingBytes) +
+        // Mostly Latin letters, a byte each.
+        Math.min(RECENT_UNITS, textBytes),
     ),
     seconds: (measured.ms / 1000) * scale,
     sampled: measured.passages,

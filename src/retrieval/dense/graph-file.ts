@@ -75,7 +75,9 @@ export async function loadGraph(source: GraphSource): Promise<LoadedGraph> {
     const upper = new Uint8Array(size - HEADER_BYTES - recordsBytes);
     await readInto(upper, HEADER_BYTES + recordsBytes);
     if (hash.digest("hex") !== source.sha256) throw corrupt(`${path}: has changed`);
-    return { memory, records: reserved, ...shape, upperLinks: upperLinks(upper, shape) };
+    const links = upperLinks(upper, shape);
+    if (links === null) throw corrupt(`${path}: its upper layers end too early`);
+    return { memory, records: reserved, ...shape, upperLinks: links };
   } finally {
     await file.close();
   }
@@ -102,16 +104,17 @@ function headerOf(head: Uint8Array): Shape {
   };
 }
 
-/** One in M vectors has upper layers: where their links begin, by id. */
+/** One in M vectors has upper layers: where their links begin, by id; null where the bytes are too few. */
 function upperLinks(
   bytes: Uint8Array<ArrayBuffer>,
   { count, M }: Shape,
-): LoadedGraph["upperLinks"] {
+): LoadedGraph["upperLinks"] | null {
   const view = new DataView(bytes.buffer);
   const starts = new Map<number, number>();
   let at = 0;
   for (let id = 0; id < count; id++) {
-    const size = view.getUint32(at, true);
+    const size = at + 4 > bytes.length ? Infinity : view.getUint32(at, true);
+    if (at + 4 + size > bytes.length) return null;
     at += 4;
     if (size > 0) starts.set(id, at);
     at += size;

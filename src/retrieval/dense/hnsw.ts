@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { availableMemory } from "node:process";
 import type * as Hnsw from "hnswlib-node";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
@@ -52,7 +53,12 @@ export async function requireHnsw(): Promise<Hnswlib> {
 
 /** Bytes of a graph's file: each vector in f32, its links and its label; upper layers hold one in M. */
 export function hnswBytes(count: number, dimensions: number, M: number): number {
-  return count * (4 * dimensions + 4 * (2 * M + 1) + 8 + 4 + Math.ceil((4 * (M + 1)) / (M - 1)));
+  return count * (hnswRecordBytes(dimensions, M) + 4 + Math.ceil((4 * (M + 1)) / (M - 1)));
+}
+
+/** Numbers, links in the lowest layer, label. */
+function hnswRecordBytes(dimensions: number, M: number): number {
+  return 4 * dimensions + 4 * (2 * M + 1) + 8;
 }
 
 /** Memory of an opened graph: its file, and each vector once more as bytes. */
@@ -75,10 +81,9 @@ const STEP = 64;
 
 /**
  * Builds a graph over inner products and writes it; the same input gives the same file. One thread: hnswlib-node has no
- * other. Where no `efSearch` is given, one is measured (choose-ef-search.ts), which
- * takes the memory of the opened graph beside that of the built one.
+ * other. Where no `efSearch` is given, one is measured (choose-ef-search.ts).
  *
- * @throws {ExternalError} HNSW_MISSING, RUNTIME_FAILED (memory).
+ * @throws {ExternalError} HNSW_MISSING, RUNTIME_FAILED (memory), FILE_WRITE_FAILED.
  */
 export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEntry> {
   const { HierarchicalNSW } = await requireHnsw();
@@ -104,10 +109,12 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
   // Its promise resolves false rather than rejecting where the disk is full, and not every error is told.
   graph.writeIndexSync(path);
   const { size: bytes } = await stat(path);
+  refuseUnlessWhole(path, bytes, count * (hnswRecordBytes(dimensions, M) + 4));
   const file = { M, efConstruction, bytes, sha256: await sha256File(path) };
   if (build.efSearch !== undefined) return { ...file, efSearch: build.efSearch };
-  // Measured with the search that will be used.
-  const api = webAssemblyFor(bytes);
+  // Measured with the search that will be used, where there is room for the graph a second time.
+  const isRoom = hnswMemory(count, dimensions, M) < availableMemory();
+  const api = isRoom ? webAssemblyFor(bytes) : null;
   const searched =
     api === null
       ? { search: searchBy(graph, count) }
@@ -199,6 +206,15 @@ function searchBy(graph: Hnsw.HierarchicalNSW, count: number): GraphSearch["sear
       .map((position, i) => ({ position, score: 1 - distances[i]! }))
       .sort((a, b) => b.score - a.score || a.position - b.position);
   };
+}
+
+/** hnswlib writes without looking whether it succeeds. */
+function refuseUnlessWhole(path: string, bytes: number, least: number): void {
+  if (bytes >= least) return;
+  throw new ExternalError(
+    "FILE_WRITE_FAILED",
+    `${path}: ${bytes} bytes of the graph were written, and it has ${least} or more. The disk may be full: make room and go on with --resume.`,
+  );
 }
 
 function guarded(path: string, work: () => void): void {

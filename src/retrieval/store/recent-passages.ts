@@ -2,7 +2,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import type { PassageStore } from "./passage-store.ts";
 
 /** UTF-16 units of the passages that are kept, at most: some 32 to 64 MB. */
-const MOST_UNITS = 1 << 25;
+export const RECENT_UNITS = 1 << 25;
 
 /** What a kept passage takes beside its text. */
 const OWN_UNITS = 200;
@@ -13,7 +13,7 @@ const OWN_UNITS = 200;
  * There are two generations. A passage enters the young one when it is read; a full young one becomes the old one, whose
  * passages are forgotten. So what was read since is kept, at no cost for order.
  */
-export function recentPassages(store: PassageStore, mostUnits = MOST_UNITS): PassageStore {
+export function recentPassages(store: PassageStore, mostUnits = RECENT_UNITS): PassageStore {
   let young = new Map<number, Passage>();
   let old = new Map<number, Passage>();
   let units = 0;

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sha256File } from "../../../src/base/files.ts";
 import { random } from "../../../src/base/random.ts";
 import { webAssembly } from "../../../src/base/wasm.ts";
 import { openGraphSearch } from "../../../src/retrieval/dense/graph-search.ts";
@@ -131,6 +134,25 @@ it("a build is stopped between vectors", async () => {
     },
   });
   await expect(build).rejects.toThrow("stop");
+});
+
+describe("a graph that is not written whole", () => {
+  it.runIf(existsSync("/dev/full"))("is an error of the build: the disk may be full", async () => {
+    const build = { M: 4, efConstruction: 20, efSearch: 10, count: 100, dimensions: 2 };
+    const vectors = (from: number, to: number) => new Float32Array(2 * (to - from)).fill(1);
+    await expect(buildHnsw("/dev/full", { ...build, vectors })).rejects.toThrow(
+      errorWith("FILE_WRITE_FAILED", "0 bytes of the graph were written, and it has 5600 or more"),
+    );
+  });
+
+  it("is an error when it is opened, though its checksum is that of what was written", async () => {
+    const { path, entry, dimensions, count } = await made(8, 500);
+    await truncate(path, entry.bytes - 10);
+    const source = { path, sha256: await sha256File(path), dimensions, count };
+    await expect(openGraphSearch(webAssembly!, source)).rejects.toThrow(
+      errorWith("INDEX_CORRUPT", "its upper layers end too early"),
+    );
+  });
 });
 
 it("a heap gives items by ascending score, however many", () => {
