@@ -25,11 +25,6 @@ export interface VectorBlock {
   scores(from: number, count: number, group: number): Float32Array;
 }
 
-/** Bytes that a block takes beside its records. */
-export function blockOverhead(format: VectorFormat): number {
-  return recordsAt(format);
-}
-
 /** Makes blocks of one format; the code is compiled once. */
 export interface BlockMaker {
   /** Which code runs: WebAssembly, or plain loops where it is switched off (`node --jitless`). */

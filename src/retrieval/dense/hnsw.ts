@@ -33,7 +33,7 @@ export type GraphEntry = z.output<typeof graphEntrySchema>;
 type Hnswlib = typeof Hnsw;
 
 /** hnswlib-node, or null where it was not built: it compiles when it is installed. */
-export async function hnswLibrary(): Promise<Hnswlib | null> {
+async function hnswLibrary(): Promise<Hnswlib | null> {
   const { default: library } = (await import("hnswlib-node").catch(() => ({ default: null }))) as {
     default: Hnswlib | null;
   };

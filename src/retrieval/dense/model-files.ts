@@ -70,7 +70,7 @@ export function loadOptions({ local, dtype }: ModelFiles, threads: number): obje
 }
 
 /** Name of the model's graph. */
-export function graphFile({ dtype }: Pick<ModelFiles, "dtype">): string {
+function graphFile({ dtype }: Pick<ModelFiles, "dtype">): string {
   return join("onnx", `model${SUFFIXES[dtype]}.onnx`);
 }
 

@@ -50,7 +50,7 @@ export interface DraftOptions {
 }
 
 /** Where the draft of an index is. */
-export function draftFolder(out: string): string {
+function draftFolder(out: string): string {
   return `${out.replace(/\/+$/, "")}.draft`;
 }
 
