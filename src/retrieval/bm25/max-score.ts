@@ -122,17 +122,20 @@ function searchWindow(
   scoreCandidates(cursors, window, segment, state);
 }
 
-/** Adding stops where the terms left add at most this share of what a passage needs to get in. */
+/**
+ * Adding stops where the terms left add at most this share of what a passage needs to get in. Measured on 10⁶ passages,
+ * ms a query: 0 (never) .97, .3 .94, .5 .87, .8 1.07, 1 (as soon as it is allowed) 1.55.
+ */
 const LEFT_WORTH = 0.5;
 
-/** And when they have more postings than this: otherwise it does not pay. */
+/** And only when they have more postings than this: otherwise it does not pay. 20 000 to 200 000 are as good. */
 const LEAST_LEFT = 1 << 16;
 
 /**
  * Adds the impacts of the first terms and makes the passages that may still be among the best the candidates.
  *
- * The first terms at least until no passage without them can get in; and then until few can, which is far cheaper to
- * find out than to list many. Both numbers were measured: anything from .5 to .8 and from .1 to .6 is as good.
+ * The first terms at least until no passage without them can get in; and then until few can: completing many takes
+ * longer than adding.
  *
  * @returns how many terms were added, what the others add at most, and what a sum of all terms must exceed.
  */
@@ -195,7 +198,7 @@ function scoreCandidates(
   }
 }
 
-/** Finding one passage takes as long as adding so many impacts in order. Measured. */
+/** Finding one passage takes as long as adding so many impacts in order: it misses the caches. 30 to 400 are as good. */
 const LOOKUP_COST = 100;
 
 /** Adds a term's impacts to the candidates. */
