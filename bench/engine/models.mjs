@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
+import { plainFeatures } from "../../dist/models/config.js";
 import { initialWeights } from "../../dist/models/initialise.js";
 import { flatten, writeCheckpoint } from "../../dist/models/checkpoint.js";
 import { parameterCount } from "../../dist/models/parameters.js";
 import { wordTokenizer } from "../../dist/text/word-tokenizer.js";
 
 const common = {
+  ...plainFeatures,
   architecture: "llama",
   layers: 4,
   heads: 4,

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DataError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
-import { parseDecoderConfig, toHuggingFaceConfig, type DecoderConfig } from "./config.ts";
+import type { DecoderConfig } from "./config.ts";
+import { parseDecoderConfig, toHuggingFaceConfig } from "./config-json.ts";
 import { HEAD, parameterSpecs } from "./parameters.ts";
 import {
   readSafetensors,

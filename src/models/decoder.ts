@@ -1,11 +1,12 @@
-import type { Graph, Value } from "../autodiff/graph.ts";
+import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
-import { add } from "../autodiff/ops/elementwise.ts";
+import { add, and, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
 import { reshape, transpose } from "../autodiff/ops/shape.ts";
-import type { DecoderConfig } from "./config.ts";
+import { windowOf, type DecoderConfig } from "./config.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
+import { ropeFrequencies } from "./rope.ts";
 
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
 export type ParameterValues = ReadonlyMap<string, Value>;
@@ -35,15 +36,15 @@ export function declareParameters(graph: Graph, config: DecoderConfig): Paramete
 export function decoderRows(config: DecoderConfig, parameters: ParameterValues, ids: Value): Value {
   const [batch, length] = ids.shape as readonly [number, number];
   const at = (name: string): Value => parameters.get(name)!;
-  const mask = causalMask(ids.graph, config.heads / config.kvHeads, length);
+  const masks = causalMasks(ids.graph, config.heads / config.kvHeads, length);
   const rotary = rotaryTables(ids.graph, config, length);
   let x = gather([at(EMBEDDING), reshape(ids, [batch * length])]); // [B·T, D]
   for (let layer = 0; layer < config.layers; layer++) {
     const names = layerNames(layer);
     const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-    const heads = attend(config, batch, length, mask, {
-      q: rotate(project(normal, names.q, names.qBias), config.heads),
-      k: rotate(project(normal, names.k, names.kBias), config.kvHeads),
+    const heads = attend(config, batch, length, masks(windowOf(config, layer)), {
+      q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
+      k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
       v: project(normal, names.v, names.vBias),
     });
     x = add([x, project(heads, names.o)]);
@@ -57,11 +58,19 @@ export function decoderRows(config: DecoderConfig, parameters: ParameterValues, 
     return linear(parameters, rows, weight, bias);
   }
 
-  function rotate(rows: Value, heads: number): Value {
-    const wide = reshape(rows, [batch, length, rows.shape[1]!]);
+  function rotate(rows: Value, norm: string, heads: number): Value {
+    const normal = config.qkNorm ? normHeads(config, rows, at(norm)) : rows;
+    const wide = reshape(normal, [batch, length, rows.shape[1]!]);
     const from = ids.graph.constant("int64", [1], [0]);
     return rotaryEmbedding([wide, from, rotary.cos, rotary.sin], { num_heads: heads });
   }
+}
+
+/** Each head of rows [N, heads · d] normed on its own, with one scale [d] for all of them. */
+export function normHeads(config: DecoderConfig, rows: Value, scale: Value): Value {
+  const { headDim, normEpsilon } = config;
+  const apart = reshape(rows, [sizeOf(rows.shape) / headDim, headDim]);
+  return reshape(rmsNorm(apart, scale, normEpsilon), rows.shape);
 }
 
 /** Scores over the vocabulary [N, V] of hidden states [N, D]. */
@@ -104,29 +113,50 @@ function attend(
 /** Added to the score of a position that must not be seen: its weight becomes exactly 0. */
 export const MASKED = -1e9;
 
-/** 0 where a query may look, MASKED where it may not, once per stacked head: [G·T, T]. */
-export function causalMask(graph: Graph, group: number, length: number): Value {
-  const data: number[] = [];
-  for (let g = 0; g < group; g++) {
-    for (let i = 0; i < length; i++)
-      for (let j = 0; j < length; j++) data.push(j <= i ? 0 : MASKED);
-  }
-  return graph.constant("float32", [group * length, length], data);
+/**
+ * 0 where a query may look, MASKED where it may not, once per stacked head: [G·T, T]. Made of two vectors of positions inside the
+ * graph: as a constant it would be the largest thing that a compiled graph holds. One mask for each window, made when first asked for.
+ *
+ * @param window of the returned function: how many tokens, itself included, a token sees.
+ */
+export function causalMasks(
+  graph: Graph,
+  group: number,
+  length: number,
+): (window: number) => Value {
+  const positions = Array.from({ length }, (_, t) => t);
+  const made = new Map<number, Value>();
+  return (window) => {
+    const seen = Math.min(window, length);
+    let mask = made.get(seen);
+    if (mask === undefined) {
+      const queries = Array.from({ length: group }, () => positions).flat();
+      const column = (numbers: readonly number[]): Value =>
+        graph.constant("int32", [numbers.length, 1], numbers);
+      const keys = graph.constant("int32", [1, length], positions);
+      const past = lessOrEqual([keys, column(queries)]);
+      const near = (): Value => greater([keys, column(queries.map((t) => t - seen))]);
+      const visible = seen < length ? and([past, near()]) : past;
+      const masked = graph.constant("float32", [], [MASKED]);
+      mask = where([visible, scalarLike(masked, 0), masked]);
+      made.set(seen, mask);
+    }
+    return mask;
+  };
 }
 
-/** cos and sin of position · θ^(−2i/d): [P, d/2] each. */
+/** cos and sin of position · frequency: [P, d/2] each. */
 export function rotaryTables(
   graph: Graph,
   config: DecoderConfig,
   positions: number,
 ): { cos: Value; sin: Value } {
-  const half = config.headDim / 2;
+  const frequencies = ropeFrequencies(config);
   const angles: number[] = [];
-  for (let p = 0; p < positions; p++) {
-    for (let i = 0; i < half; i++) angles.push(p * config.ropeTheta ** (-i / half));
-  }
+  for (let p = 0; p < positions; p++) for (const each of frequencies) angles.push(p * each);
+  const shape = [positions, frequencies.length];
   return {
-    cos: graph.constant("float32", [positions, half], angles.map(Math.cos)),
-    sin: graph.constant("float32", [positions, half], angles.map(Math.sin)),
+    cos: graph.constant("float32", shape, angles.map(Math.cos)),
+    sin: graph.constant("float32", shape, angles.map(Math.sin)),
   };
 }

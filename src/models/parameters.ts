@@ -19,6 +19,8 @@ export function layerNames(layer: number): Record<LayerTensor, string> {
     qBias: of("self_attn.q_proj.bias"),
     kBias: of("self_attn.k_proj.bias"),
     vBias: of("self_attn.v_proj.bias"),
+    qNorm: of("self_attn.q_norm.weight"),
+    kNorm: of("self_attn.k_norm.weight"),
     o: of("self_attn.o_proj.weight"),
     postNorm: of("post_attention_layernorm.weight"),
     gate: of("mlp.gate_proj.weight"),
@@ -35,6 +37,8 @@ export type LayerTensor =
   | "qBias"
   | "kBias"
   | "vBias"
+  | "qNorm"
+  | "kNorm"
   | "o"
   | "postNorm"
   | "gate"
@@ -69,8 +73,11 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
       matrix(names.k, kv, d),
       matrix(names.v, kv, d),
     );
-    if (config.architecture === "qwen2") {
+    if (config.qkvBias) {
       specs.push(vector(names.qBias, q), vector(names.kBias, kv), vector(names.vBias, kv));
+    }
+    if (config.qkNorm) {
+      specs.push(vector(names.qNorm, config.headDim), vector(names.kNorm, config.headDim));
     }
     specs.push(
       matrix(names.o, d, q),

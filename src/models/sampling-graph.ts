@@ -1,12 +1,12 @@
 import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
-import { add, mul } from "../autodiff/ops/elementwise.ts";
+import { add, castTo, greater, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
-import type { DecoderConfig } from "./config.ts";
-import { causalMask, MASKED, rotaryTables, TRANSPOSED } from "./decoder.ts";
+import { windowOf, type DecoderConfig } from "./config.ts";
+import { causalMasks, MASKED, normHeads, rotaryTables, TRANSPOSED } from "./decoder.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 
 /**
@@ -61,22 +61,25 @@ export function samplingGraph(
   const positions = graph.input("positions", "int64", [rows, chunk]);
   const cacheMask = graph.input("cacheMask", "float32", [rows, 1, 1, capacity]);
   const rotary = rotaryTables(graph, config, capacity + chunk);
-  const rotate = (x: Value, count: number): Value =>
-    rotaryEmbedding(
-      [reshape(x, [rows, chunk, count * headDim]), positions, rotary.cos, rotary.sin],
-      { num_heads: count },
-    );
+  const rotate = (x: Value, norm: string, count: number): Value => {
+    const normal = config.qkNorm ? normHeads(config, x, weight(norm, [headDim])) : x;
+    const wide = reshape(normal, [rows, chunk, count * headDim]);
+    return rotaryEmbedding([wide, positions, rotary.cos, rotary.sin], { num_heads: count });
+  };
+  const masks = {
+    fresh: causalMasks(graph, heads / kvHeads, chunk),
+    cached: cacheMasks(shape, heads / kvHeads, positions, cacheMask),
+  };
   const outputs: Record<string, Value> = {};
-  const biased = config.architecture === "qwen2";
   let x = gather([weight(EMBEDDING, [config.vocabSize, hiddenSize]), reshape(ids, [rows * chunk])]);
   for (let layer = 0; layer < config.layers; layer++) {
     const names = layerNames(layer);
     const cache = cacheNames(layer);
     const normal = rmsNorm(x, weight(names.inputNorm, [hiddenSize]), config.normEpsilon);
     const project = (name: string, bias: string, count: number): Value =>
-      matrix(normal, name, count * headDim, biased ? bias : undefined);
-    const q = rotate(project(names.q, names.qBias, heads), heads);
-    const k = rotate(project(names.k, names.kBias, kvHeads), kvHeads);
+      matrix(normal, name, count * headDim, config.qkvBias ? bias : undefined);
+    const q = rotate(project(names.q, names.qBias, heads), names.qNorm, heads);
+    const k = rotate(project(names.k, names.kBias, kvHeads), names.kNorm, kvHeads);
     const v = project(names.v, names.vBias, kvHeads);
     const split = [rows, chunk, kvHeads, headDim];
     const keys = transpose(reshape(k, split), [0, 2, 3, 1]);
@@ -85,10 +88,13 @@ export function samplingGraph(
     outputs[`${cache.value}.new`] = values;
     // The last layer's output is not needed when only the cache is filled.
     if (!options.scores && layer === config.layers - 1) break;
+    const window = windowOf(config, layer);
     const mixed = attendCache(config, shape, q, {
       keys,
       values,
-      cacheMask,
+      // A single new token sees itself: it needs no mask.
+      freshMask: chunk === 1 ? null : masks.fresh(window),
+      cacheMask: masks.cached(window),
       cachedKeys: graph.input(cache.key, "float32", [rows, kvHeads, headDim, capacity]),
       cachedValues: graph.input(cache.value, "float32", [rows, kvHeads, capacity, headDim]),
     });
@@ -107,12 +113,43 @@ export function samplingGraph(
   return { graph, outputs };
 }
 
+/**
+ * The mask of cached positions for each window: `cacheMask`, and MASKED for what lies a window or more before a new token,
+ * [rows, 1, G · chunk, capacity]. Where the cache and the new tokens fit into the window it is `cacheMask` itself.
+ */
+function cacheMasks(
+  { rows, chunk, capacity }: SamplingShape,
+  group: number,
+  positions: Value,
+  cacheMask: Value,
+): (window: number) => Value {
+  const made = new Map<number, Value>();
+  return (window) => {
+    if (window >= capacity + chunk) return cacheMask;
+    let mask = made.get(window);
+    if (mask === undefined) {
+      const { graph } = positions;
+      const apart = reshape(castTo(positions, "int32"), [rows, 1, 1, chunk]);
+      const spread = expand(apart, [rows, 1, group, chunk]);
+      const queries = reshape(spread, [rows, 1, group * chunk, 1]);
+      const reached = Array.from({ length: capacity }, (_, at) => at + window);
+      // Position at is seen from t where t − at < window.
+      const near = greater([graph.constant("int32", [capacity], reached), queries]);
+      mask = where([near, cacheMask, scalarLike(cacheMask, MASKED)]);
+      made.set(window, mask);
+    }
+    return mask;
+  };
+}
+
 /** Attention over new and cached tokens under one softmax: [rows · chunk, H · d]. Query heads are stacked as in training. */
 function attendCache(
   config: DecoderConfig,
   { rows, chunk, capacity }: SamplingShape,
   q: Value,
-  at: Record<"keys" | "values" | "cacheMask" | "cachedKeys" | "cachedValues", Value>,
+  at: Record<"keys" | "values" | "cacheMask" | "cachedKeys" | "cachedValues", Value> & {
+    freshMask: Value | null;
+  },
 ): Value {
   const { kvHeads, headDim } = config;
   const group = config.heads / kvHeads;
@@ -123,7 +160,7 @@ function attendCache(
   );
   const scaled = mul([queries, scalarLike(queries, 1 / Math.sqrt(headDim))]);
   const among = matMul([scaled, at.keys]);
-  const fresh = chunk === 1 ? among : add([among, causalMask(q.graph, group, chunk)]);
+  const fresh = at.freshMask === null ? among : add([among, at.freshMask]);
   const cached = add([matMul([scaled, at.cachedKeys]), at.cacheMask]);
   const start = Math.ceil(chunk / CACHE_STEP) * CACHE_STEP;
   const gap = expand(scalarLike(q, MASKED), [rows, kvHeads, stacked, start - chunk]);

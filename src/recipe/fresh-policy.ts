@@ -3,7 +3,7 @@ import { writeJson } from "../base/files.ts";
 import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
 import { protocols } from "../env/protocols/index.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
-import type { DecoderConfig } from "../models/config.ts";
+import { plainFeatures, type DecoderConfig } from "../models/config.ts";
 import { initialWeights } from "../models/initialise.ts";
 import { TEACHER_TEXTS } from "../synth/gold-chain.ts";
 import { wordTokenizer } from "../text/word-tokenizer.ts";
@@ -58,6 +58,7 @@ export async function writeFreshPolicy(
   const { vocabSize } = makeTokenizer(files.tokenizer, files.config, folder);
   const config: DecoderConfig = {
     ...shape,
+    ...plainFeatures,
     architecture: "llama",
     // A multiple of 16 keeps rows of the output matrix aligned.
     vocabSize: Math.ceil(vocabSize / 16) * 16,

@@ -9,7 +9,7 @@ import { modelWeights } from "../../src/engine/local/model-weights.ts";
 import { makeTrainer } from "../../src/engine/local/trainer.ts";
 import { flatten, readCheckpoint, unflatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
 import type { Checkpoint } from "../../src/models/checkpoint.ts";
-import { parseDecoderConfig } from "../../src/models/config.ts";
+import { parseDecoderConfig } from "../../src/models/config-json.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { readSafetensors } from "../../src/models/safetensors.ts";

@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { flatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
-import type { DecoderConfig } from "../../src/models/config.ts";
+import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 
 /** Two layers, two query heads to each of two key/value heads; 300 ids: two specials, 256 bytes, 42 words. */
 export const tinyConfig: DecoderConfig = {
+  ...plainFeatures,
   architecture: "qwen2",
+  qkvBias: true,
   vocabSize: 300,
   hiddenSize: 32,
   layers: 2,

@@ -2,11 +2,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCheckpoint, unflatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
-import {
-  parseDecoderConfig,
-  toHuggingFaceConfig,
-  type DecoderConfig,
-} from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { parameterCount, parameterSpecs } from "../../src/models/parameters.ts";
 import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
@@ -75,62 +70,6 @@ describe("a checkpoint", () => {
     const data = new Float32Array(tinyConfig.vocabSize * tinyConfig.hiddenSize);
     const head = { name: "lm_head.weight", shape: [300, 32], data };
     expect(await damaged("both", (tensors) => [...tensors, head])).toBe("no failure");
-  });
-});
-
-describe("config.json", () => {
-  const json = toHuggingFaceConfig(tinyConfig);
-  const parsed = (change: Record<string, unknown>): DecoderConfig =>
-    parseDecoderConfig({ ...json, ...change }, "config.json");
-
-  it("reads back what was written, for every option", () => {
-    const llama = { ...tinyConfig, architecture: "llama", tiedEmbeddings: false } as const;
-    for (const config of [tinyConfig, llama]) {
-      expect(parseDecoderConfig(toHuggingFaceConfig(config), "config.json")).toEqual(config);
-    }
-  });
-
-  it("fills in what older files leave out", () => {
-    const plain = parsed({ head_dim: undefined, num_key_value_heads: undefined });
-    expect([plain.headDim, plain.kvHeads]).toEqual([8, 4]);
-  });
-
-  it("reads the rotary base where newer files put it", () => {
-    const rope = {
-      rope_theta: undefined,
-      rope_parameters: { rope_type: "default", rope_theta: 5e5 },
-    };
-    expect(parsed(rope).ropeTheta).toBe(5e5);
-  });
-
-  it("is refused with the key whose value the decoder does not have", () => {
-    const message = (change: Record<string, unknown>): string => {
-      try {
-        parsed(change);
-        return "no failure";
-      } catch (error) {
-        expect(error).toMatchObject({ code: "MODEL_CONFIG_UNSUPPORTED" });
-        return (error as Error).message;
-      }
-    };
-    const scaled = { rope_type: "yarn", rope_theta: 1e4, factor: 4 };
-    expect([
-      message({ model_type: "gpt2" }),
-      message({ rope_scaling: { type: "linear", factor: 2 } }),
-      message({ rope_parameters: scaled }),
-      message({ use_sliding_window: true }),
-      message({ num_key_value_heads: 3 }),
-      message({ hidden_act: "gelu" }),
-    ]).toMatchInlineSnapshot(`
-      [
-        "config.json: model_type: Invalid option: expected one of "llama"|"qwen2". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
-        "config.json: rope_scaling: Invalid input: expected null, received object. Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
-        "config.json: rope_parameters.rope_type: Invalid input: expected "default". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
-        "config.json: use_sliding_window: Invalid input: expected false. Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
-        "config.json: num_attention_heads 4 is not a multiple of num_key_value_heads 3.",
-        "config.json: hidden_act: Invalid input: expected "silu". Supported: model_type llama, qwen2 with silu, without rope scaling or sliding window.",
-      ]
-    `);
   });
 });
 

@@ -6,10 +6,11 @@ import { modelWeights } from "../../src/engine/local/model-weights.ts";
 import { makeTrainer } from "../../src/engine/local/trainer.ts";
 import type { LossSpec } from "../../src/losses/loss.ts";
 import { flatten, unflatten } from "../../src/models/checkpoint.ts";
-import type { DecoderConfig } from "../../src/models/config.ts";
+import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 
 const base: DecoderConfig = {
+  ...plainFeatures,
   ...{ architecture: "llama", vocabSize: 23, hiddenSize: 12, layers: 2, heads: 4, kvHeads: 2 },
   ...{ headDim: 4, intermediateSize: 16, normEpsilon: 1e-5, ropeTheta: 100 },
   ...{ tiedEmbeddings: true, maxPositions: 64 },
@@ -88,15 +89,17 @@ function unit(vector: Float64Array): Float64Array {
 }
 
 describe("the gradient of the whole model", () => {
-  it.each([
-    ["llama", true],
-    ["llama", false],
-    ["qwen2", true],
-    ["qwen2", false],
-  ] as const)("of %s with tied embeddings %s agrees with central differences", async (a, tied) => {
-    const config = { ...base, architecture: a, tiedEmbeddings: tied };
-    const { error, tensors } = await worstError(config, crossEntropy);
-    expect(tensors).toBe(2 + 2 * (a === "llama" ? 9 : 12) + (tied ? 0 : 1));
+  const scaling = { type: "linear", factor: 3 } as const;
+  const window = { slidingWindow: { size: 3, fromLayer: 1 }, ropeScaling: scaling };
+  it.each<[string, number, Partial<DecoderConfig>]>([
+    ["plain layers", 2 + 2 * 9, {}],
+    ["an output matrix of its own", 3 + 2 * 9, { tiedEmbeddings: false }],
+    ["biases on queries, keys and values", 2 + 2 * 12, { qkvBias: true }],
+    ["a norm over each head of queries and keys", 2 + 2 * 11, { qkNorm: true }],
+    ["a sliding window in its second layer", 2 + 2 * 9, window],
+  ])("with %s agrees with central differences", async (_, count, features) => {
+    const { error, tensors } = await worstError({ ...base, ...features }, crossEntropy);
+    expect(tensors).toBe(count);
     expect(error).toBeLessThan(1e-3);
   });
 
@@ -125,7 +128,7 @@ describe("the gradient of the whole model", () => {
         return { ...row, fields };
       });
     const loss = { name: "policy-gradient", options };
-    const { error } = await worstError({ ...base, architecture: "qwen2" }, loss, addFields);
+    const { error } = await worstError({ ...base, qkvBias: true }, loss, addFields);
     expect(error).toBeLessThan(1e-3);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeJson } from "../../src/base/files.ts";
 import { openLocalEngine, type LocalEngine } from "../../src/engine/local/local-engine.ts";
 import { flatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
-import type { DecoderConfig } from "../../src/models/config.ts";
+import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { enginePolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
@@ -15,6 +15,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
 const config: DecoderConfig = {
+  ...plainFeatures,
   ...{ architecture: "llama", vocabSize: 288, hiddenSize: 32, layers: 2, heads: 2, kvHeads: 1 },
   ...{ headDim: 16, intermediateSize: 64, normEpsilon: 1e-5, ropeTheta: 10_000 },
   ...{ tiedEmbeddings: false, maxPositions: 256 },

@@ -3,7 +3,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeCheckpoint, flatten } from "../../../dist/models/checkpoint.js";
-import { parseDecoderConfig } from "../../../dist/models/config.js";
+import { parseDecoderConfig } from "../../../dist/models/config-json.js";
 import { initialWeights } from "../../../dist/models/initialise.js";
 
 const out = process.argv[2];

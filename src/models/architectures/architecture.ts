@@ -1,0 +1,91 @@
+import type { Part } from "../../base/registry.ts";
+import { z } from "../../base/schema.ts";
+import type { DecoderConfig, DecoderFeatures } from "../config.ts";
+import { readRope, ropeKeys, writeRope } from "../rope.ts";
+
+/** One family of decoders: what its `config.json` says, as features, and back. */
+export interface Architecture<S extends z.ZodObject = z.ZodObject> extends Part {
+  /** `model_type` in a `config.json`. */
+  readonly name: string;
+  /** The class that transformers makes of it: the only entry of `architectures`. */
+  readonly className: string;
+  /** Keys that change what is computed; those of `commonKeys` among them. */
+  readonly schema: S;
+  toConfig(keys: z.output<S>): DecoderConfig;
+  /** Keys beside those of `commonKeys`. */
+  toKeys(config: DecoderConfig): Record<string, unknown>;
+}
+
+/** Makes an architecture; its schema types the keys that `toConfig` is given. */
+export function defineArchitecture<S extends z.ZodObject>(
+  architecture: Architecture<S>,
+): Architecture {
+  return architecture;
+}
+
+const size = z.int().positive();
+
+/** Keys that every family has, with transformers' defaults for those that may be missing. */
+export const commonKeys = {
+  vocab_size: size,
+  hidden_size: size,
+  num_hidden_layers: size,
+  num_attention_heads: size,
+  intermediate_size: size,
+  rms_norm_eps: z.number().positive(),
+  max_position_embeddings: size,
+  tie_word_embeddings: z.boolean().default(false),
+  hidden_act: z.literal("silu").default("silu"),
+  attention_dropout: z.literal(0).nullish(),
+  ...ropeKeys,
+};
+
+/** Key/value heads; null means as many as heads. The families' own defaults belong to one size each, so the key must be there. */
+export const keyValueHeads = size.nullable();
+
+/** A head's size; missing or null means hidden_size / num_attention_heads. */
+export const headSize = size.nullish();
+
+type CommonKeys = z.output<z.ZodObject<typeof commonKeys>> & {
+  num_key_value_heads?: number | null | undefined;
+  head_dim?: number | null | undefined;
+};
+
+/** The part of a configuration that all families read alike. */
+export function commonConfig(
+  architecture: string,
+  keys: CommonKeys,
+): Omit<DecoderConfig, Exclude<keyof DecoderFeatures, "ropeScaling">> {
+  return {
+    architecture,
+    vocabSize: keys.vocab_size,
+    hiddenSize: keys.hidden_size,
+    layers: keys.num_hidden_layers,
+    heads: keys.num_attention_heads,
+    kvHeads: keys.num_key_value_heads ?? keys.num_attention_heads,
+    headDim: keys.head_dim ?? keys.hidden_size / keys.num_attention_heads,
+    intermediateSize: keys.intermediate_size,
+    normEpsilon: keys.rms_norm_eps,
+    tiedEmbeddings: keys.tie_word_embeddings,
+    maxPositions: keys.max_position_embeddings,
+    ...readRope(keys, keys.max_position_embeddings),
+  };
+}
+
+/** `commonConfig` the other way. */
+export function commonKeysOf(config: DecoderConfig): Record<string, unknown> {
+  return {
+    vocab_size: config.vocabSize,
+    hidden_size: config.hiddenSize,
+    num_hidden_layers: config.layers,
+    num_attention_heads: config.heads,
+    num_key_value_heads: config.kvHeads,
+    head_dim: config.headDim,
+    intermediate_size: config.intermediateSize,
+    rms_norm_eps: config.normEpsilon,
+    ...writeRope(config),
+    tie_word_embeddings: config.tiedEmbeddings,
+    max_position_embeddings: config.maxPositions,
+    hidden_act: "silu",
+  };
+}

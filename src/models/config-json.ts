@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from "node:util";
+import { DataError } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
+import { checkOptions, quote, z } from "../base/schema.ts";
+import { commonKeysOf, type Architecture } from "./architectures/architecture.ts";
+import { isIgnored } from "./architectures/ignored-keys.ts";
+import { architectures } from "./architectures/index.ts";
+import type { DecoderConfig } from "./config.ts";
+
+/**
+ * Reads a Hugging Face `config.json`.
+ *
+ * @param where the file, for messages.
+ * @throws {DataError} MODEL_CONFIG_UNSUPPORTED naming the key, what was found and what is allowed: an architecture that is not
+ *   registered, a value that its decoder does not have, a key that may change what is computed and that nothing here reads.
+ */
+export function parseDecoderConfig(json: unknown, where: string): DecoderConfig {
+  const fail = (what: string): DataError =>
+    new DataError("MODEL_CONFIG_UNSUPPORTED", `${where}: ${what}`);
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw fail(`is ${quote(json)}: expected keys and values, model_type among them.`);
+  }
+  const keys = json as Record<string, unknown>;
+  const architecture = architectures.parts.find(({ name }) => name === keys["model_type"]);
+  if (architecture === undefined) {
+    const found = keys["model_type"];
+    const hint = suggest(typeof found === "string" ? found : "", architectures.names);
+    throw fail(`model_type is ${quote(found)}; no such architecture is supported. ${hint}`);
+  }
+  const identity = {
+    model_type: z.literal(architecture.name),
+    architectures: z.tuple([z.literal(architecture.className)]).nullish(),
+  };
+  refuseUnread(architecture, { ...architecture.schema.shape, ...identity }, keys, fail);
+  const who = checkOptions(z.object(identity), keys);
+  const what = checkOptions(architecture.schema, keys);
+  const problem = who.problem ?? what.problem;
+  if (what.problem !== null || problem !== null) {
+    throw fail(`${problem?.path.join(".") ?? ""} ${problem?.message ?? ""}`);
+  }
+  return checkSizes(architecture.toConfig(what.value), fail);
+}
+
+/** A key that nothing reads could mean another model: it is named, not passed over. */
+function refuseUnread(
+  { name }: Architecture,
+  read: z.ZodRawShape,
+  keys: Readonly<Record<string, unknown>>,
+  fail: (what: string) => DataError,
+): void {
+  for (const [key, value] of Object.entries(keys)) {
+    if (Object.hasOwn(read, key) || isIgnored(key, value)) continue;
+    throw fail(
+      `${key} is ${quote(value)}; models of type ${name} are read without such a key. ${suggest(key, Object.keys(read))} If what the model computes does not depend on it, take it out of the file.`,
+    );
+  }
+}
+
+function checkSizes(config: DecoderConfig, fail: (what: string) => DataError): DecoderConfig {
+  const { heads, kvHeads, headDim } = config;
+  if (heads % kvHeads !== 0) {
+    throw fail(`num_key_value_heads is ${kvHeads}: expected a divisor of the ${heads} heads.`);
+  }
+  if (headDim % 2 !== 0) {
+    throw fail(
+      `head_dim is ${headDim} (missing, it is hidden_size ${config.hiddenSize} / ${heads} heads): expected an even whole number, since rotary positions turn halves.`,
+    );
+  }
+  return config;
+}
+
+/**
+ * The `config.json` that transformers reads back as the same model.
+ * @throws {DataError} MODEL_CONFIG_UNSUPPORTED when the configuration has a feature that its architecture cannot write.
+ */
+export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unknown> {
+  const architecture = architectures.get(config.architecture, "architecture");
+  const { name, className } = architecture;
+  const json = {
+    architectures: [className],
+    model_type: name,
+    ...commonKeysOf(config),
+    ...architecture.toKeys(config),
+  };
+  const back = parseDecoderConfig(json, "the config.json to be written");
+  const lost = (Object.keys(back) as (keyof DecoderConfig)[]).find(
+    (key) => !isDeepStrictEqual(back[key], config[key]),
+  );
+  if (lost !== undefined) {
+    throw new DataError(
+      "MODEL_CONFIG_UNSUPPORTED",
+      `${lost} of the ${name} model to be written is ${quote(config[lost])}; a config.json of that architecture says ${quote(back[lost])}. Choose an architecture that has it: ${architectures.names.join(", ")}.`,
+    );
+  }
+  return json;
+}
