@@ -1,5 +1,6 @@
 import type { SampleResult } from "../engine/engine.ts";
 import type { Protocol } from "../env/protocols/protocol.ts";
+import { textFlow } from "../text/text-flow.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
 /** A message as the environment takes it. */
@@ -21,7 +22,8 @@ export function cutTokens(
   protocol: Protocol,
 ): CutMessage {
   const { ids, logprobs } = result;
-  const written = ids.at(-1) === tokenizer.endId ? ids.slice(0, -1) : ids;
+  const ended = tokenizer.endIds.includes(ids.at(-1) ?? -1);
+  const written = ended ? ids.slice(0, -1) : ids;
   const whole = tokenizer.decode(written);
   const cut = protocol.findCut(whole);
   if (cut === null) return { ids, logprobs, text: whole };
@@ -31,7 +33,8 @@ export function cutTokens(
 }
 
 /**
- * Fewest tokens whose text has a length; the last of them may reach beyond it.
+ * Fewest tokens whose text has a length; the last of them may reach beyond it. A character that tokens share counts with the
+ * last of them.
  * @param length in UTF-16 units, at most that of the whole text.
  */
 export function tokensThrough(
@@ -39,12 +42,11 @@ export function tokensThrough(
   length: number,
   tokenizer: Tokenizer,
 ): number {
-  let low = Math.min(1, ids.length);
-  let high = ids.length;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (tokenizer.decode(ids.slice(0, middle)).length >= length) high = middle;
-    else low = middle + 1;
+  const flow = textFlow();
+  let written = 0;
+  for (const [i, id] of ids.entries()) {
+    written += flow.push(tokenizer.bytes(id)).length;
+    if (written >= length) return i + 1;
   }
-  return low;
+  return ids.length;
 }

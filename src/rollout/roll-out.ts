@@ -102,7 +102,7 @@ async function play(game: Play): Promise<EndReason> {
   const turns = budgetOf(environment.budgets, "trajectory");
   const maxTurns = variant.maxTurns ?? turns?.limit ?? Infinity;
   const hasFinalTurn = variant.maxTurns !== undefined || turns?.onExhausted !== "end";
-  let next: Segment[] = [segment("template", tokenizer.encode(game.prompt))];
+  let next: Segment[] = [segment("template", tokenizer.encodeStart(game.prompt))];
   for (let turn = 0; ; turn++) {
     const final = turn >= maxTurns;
     if (final && !hasFinalTurn) return "turn-limit";
@@ -155,7 +155,7 @@ async function writeMessage(game: Play, turn: number, added: Segment[]): Promise
   if (space < 1) return null;
   const result = await policy.complete({
     ...{ promptIds, maxTokens: Math.min(turnTokens, space), ...sampling },
-    stopIds: tokenizer.endId === null ? [] : [tokenizer.endId],
+    stopIds: [...tokenizer.endIds],
     stopStrings: environment.protocol.stopStrings,
     seed: seedFrom(game.seed, turn),
     sequence: game.id,

@@ -1,12 +1,5 @@
-import { BYTE_CHARACTERS } from "./tokenizer.ts";
-
-/** The two files of a tokenizer in Hugging Face layout. */
-export interface TokenizerFiles {
-  /** `tokenizer.json` */
-  tokenizer: unknown;
-  /** `tokenizer_config.json` */
-  config: unknown;
-}
+import { BYTE_CHARACTERS } from "./byte-characters.ts";
+import type { TokenizerFiles } from "./tokenizer-files.ts";
 
 /**
  * A byte-level tokenizer with one token for each known word and no merges (`ignore_merges`): small models then read a word

@@ -6,7 +6,8 @@ import { scriptedPolicy, type Policy } from "../../src/rollout/policy.ts";
 import type { RolloutOptions } from "../../src/rollout/roll-out.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer, type Tokenizer } from "../../src/text/tokenizer.ts";
-import { wordTokenizer, type TokenizerFiles } from "../../src/text/word-tokenizer.ts";
+import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
+import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 

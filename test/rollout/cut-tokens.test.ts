@@ -61,7 +61,9 @@ describe("tokensThrough", () => {
     for (let length = 1; length <= text.length; length++) {
       const count = tokensThrough(ids, length, tokenizer);
       expect(tokenizer.decode(ids.slice(0, count)).length).toBeGreaterThanOrEqual(length);
-      expect(tokenizer.decode(ids.slice(0, count - 1)).length).toBeLessThan(length);
+      // A character that is not whole yet does not count.
+      const before = tokenizer.decode(ids.slice(0, count - 1)).replace(/\ufffd+$/, "");
+      expect(before.length).toBeLessThan(length);
     }
   });
 });
