@@ -55,7 +55,7 @@ function stretchesTo(distance: number): number {
  */
 export class Accumulator {
   readonly store: SearchMemory;
-  /** Passages that may still be among the best: `candidateAt` and `candidateSum` tell which. */
+  /** How many passages may still be among the best. */
   candidates = 0;
   private queued = 0;
   private readonly memory: KernelMemory;
@@ -150,15 +150,23 @@ export class Accumulator {
     }
   }
 
-  /** Distance of a candidate from the window's start; ascending. */
-  candidateAt(i: number): number {
-    return this.memory.views.i32[(CANDIDATES_AT >> 2) + i]!;
+  /** The candidates' distances from the window's start and their sums, largest sum first. */
+  bestCandidates(): { at: number; sum: number }[] {
+    const { i32 } = this.memory.views;
+    const list: { at: number; sum: number }[] = [];
+    for (let i = 0; i < this.candidates; i++) {
+      list.push({ at: i32[(CANDIDATES_AT >> 2) + i]!, sum: i32[(CANDIDATE_SUMS_AT >> 2) + i]! });
+    }
+    return list.sort((x, y) => y.sum - x.sum);
   }
 
-  /** The candidates' sums, in the same order; a view until something is stored in the memory. */
-  candidateSums(): Int32Array {
-    const first = CANDIDATE_SUMS_AT >> 2;
-    return this.memory.views.i32.subarray(first, first + this.candidates);
+  /** Adds to the sum of every candidate what its distance from the window's start is worth. */
+  addToCandidates(worth: (at: number) => number): void {
+    for (let i = 0; i < this.candidates; i++) {
+      const more = worth(this.memory.views.i32[(CANDIDATES_AT >> 2) + i]!);
+      // Asking may have made the memory grow.
+      this.memory.views.i32[(CANDIDATE_SUMS_AT >> 2) + i]! += more;
+    }
   }
 
   /** Gives candidates their sums back, so that more can be added; `takeSums` must follow. */

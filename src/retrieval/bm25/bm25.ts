@@ -53,7 +53,10 @@ export function createBm25(parts: Bm25Parts): Bm25Retriever {
   const search = bm25Search(segments, parameters);
   const passages = allPassages(segments);
   const recent = recentPassages(passages);
-  const hit = ({ position, score }: Scored): Hit => ({ ...recent.read(position), score });
+  const hit = ({ position, score }: Scored): Hit => {
+    const { id, title, text } = recent.read(position);
+    return { id, title, text, score };
+  };
   return {
     ...parts,
     passages,

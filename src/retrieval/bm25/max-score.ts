@@ -188,11 +188,9 @@ function scoreCandidates(
   segment: SearchedSegment,
   { top, unit, tables, accumulator }: WindowState,
 ): void {
-  const sums = accumulator.candidateSums().slice();
-  const order = Array.from(sums, (_, i) => i).sort((i, j) => sums[j]! - sums[i]!);
-  for (const i of order) {
-    if (sums[i]! * unit <= top.threshold) return;
-    const passage = window.start + accumulator.candidateAt(i);
+  for (const { at, sum } of accumulator.bestCandidates()) {
+    if (sum * unit <= top.threshold) return;
+    const passage = window.start + at;
     if (isSet(segment.dead, passage)) continue;
     top.offer(segment.base + passage, exactScore(cursors, passage, segment.lengths, tables));
   }
@@ -210,10 +208,7 @@ function complete(cursor: TermCursor, window: Window, accumulator: Accumulator):
     accumulator.takeSums();
     return;
   }
-  for (let i = 0; i < candidates; i++) {
-    const sum = cursor.sumOf(window.start + accumulator.candidateAt(i));
-    accumulator.candidateSums()[i]! += sum;
-  }
+  accumulator.addToCandidates((at) => cursor.sumOf(window.start + at));
 }
 
 function exactScore(
