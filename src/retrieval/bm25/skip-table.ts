@@ -1,46 +1,59 @@
 import { BLOCK, SKIP_BYTES, WIDE_PASSAGES } from "./postings-format.ts";
+import type { Stored } from "./search-memory.ts";
 
 /** Blocks that are read from file together: up to 56 KiB. */
 export const CHUNK_BLOCKS = 64;
 
-/** What is known of a term's blocks before they are read. */
+/** 32-bit numbers of an entry: last passage, end of the block, bound (a float), form. */
+const ENTRY = SKIP_BYTES / 4;
+
+/** What is known of a term's blocks before they are read: its skip table, as it lies on disk. */
 export class SkipTable {
   /** Postings, at least 1. */
   readonly df: number;
   readonly blocks: number;
-  /** [blocks] last passage of each. */
-  readonly lasts: Uint32Array;
-  /** [blocks] end of each, from the first one's beginning, in units of 8 bytes. */
-  readonly ends: Uint32Array;
-  /** [blocks] largest `termScore` of each. */
-  readonly bounds: Float32Array;
-  /** [blocks] bits, as the format has them. */
-  readonly forms: Uint8Array;
-  /** [chunks] as `bounds`. */
-  private readonly chunkBounds: Float32Array;
-  /** The largest of all: what an impact of 255 stands for. */
+  /** The largest `termScore` of all: what an impact of 255 stands for. */
   readonly bound: number;
+  readonly stored: Stored;
+  /** [chunks] the largest of each, where there are several. */
+  private readonly chunkBounds: Float32Array | null;
 
-  /** @param bytes [blocks × SKIP_BYTES] */
-  constructor(df: number, bytes: Uint8Array) {
-    const blocks = Math.ceil(df / BLOCK);
-    const skip = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  /** @param stored [blocks × SKIP_BYTES] */
+  constructor(df: number, stored: Stored) {
     this.df = df;
-    this.blocks = blocks;
-    this.lasts = new Uint32Array(blocks);
-    this.ends = new Uint32Array(blocks);
-    this.bounds = new Float32Array(blocks);
-    this.forms = new Uint8Array(blocks);
-    this.chunkBounds = new Float32Array(Math.ceil(blocks / CHUNK_BLOCKS));
-    for (let i = 0, at = 0; i < blocks; i++, at += SKIP_BYTES) {
-      this.lasts[i] = skip.getUint32(at, true);
-      this.ends[i] = skip.getUint32(at + 4, true);
-      this.bounds[i] = skip.getFloat32(at + 8, true);
-      this.forms[i] = skip.getUint32(at + 12, true);
-      const chunk = Math.floor(i / CHUNK_BLOCKS);
-      this.chunkBounds[chunk] = Math.max(this.chunkBounds[chunk]!, this.bounds[i]!);
+    this.blocks = Math.ceil(df / BLOCK);
+    this.stored = stored;
+    const chunks = Math.ceil(this.blocks / CHUNK_BLOCKS);
+    this.chunkBounds = chunks > 1 ? new Float32Array(chunks) : null;
+    let most = 0;
+    for (let block = 0; block < this.blocks; block++) {
+      const bound = this.blockBound(block);
+      if (bound > most) most = bound;
+      if (this.chunkBounds === null) continue;
+      const chunk = Math.floor(block / CHUNK_BLOCKS);
+      if (bound > this.chunkBounds[chunk]!) this.chunkBounds[chunk] = bound;
     }
-    this.bound = this.chunkBounds.reduce((most, bound) => Math.max(most, bound), 0);
+    this.bound = most;
+  }
+
+  /** Last passage of a block. */
+  last(block: number): number {
+    return this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block]!;
+  }
+
+  /** Bytes from the term's first block to the end of a block. */
+  end(block: number): number {
+    return 8 * this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block + 1]!;
+  }
+
+  /** The largest `termScore` of a block. */
+  blockBound(block: number): number {
+    return this.stored.memory.views.f32[(this.stored.at >> 2) + ENTRY * block + 2]!;
+  }
+
+  /** Bits, as the format has them. */
+  form(block: number): number {
+    return this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block + 3]!;
   }
 
   /** Postings of a block. */
@@ -50,11 +63,11 @@ export class SkipTable {
 
   /** The first block, from `block` on, that does not end before a passage; `blocks` when all do. */
   seek(block: number, passage: number): number {
-    const { lasts, blocks } = this;
+    const { blocks } = this;
     // Most steps are short, few are very long.
     let step = 1;
     let low = block;
-    while (low + step < blocks && lasts[low + step - 1]! < passage) {
+    while (low + step < blocks && this.last(low + step - 1) < passage) {
       low += step;
       step *= 2;
     }
@@ -63,12 +76,13 @@ export class SkipTable {
 
   /** The first block of some, `end` behind the last of them, that does not end before a passage; `end` when all do. */
   seekAmong(first: number, end: number, passage: number): number {
-    const { lasts } = this;
+    const { u32 } = this.stored.memory.views;
+    const lasts = this.stored.at >> 2;
     let low = first;
     let high = end;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (lasts[middle]! < passage) low = middle + 1;
+      if (u32[lasts + ENTRY * middle]! < passage) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -76,15 +90,16 @@ export class SkipTable {
 
   /** The largest bound of some blocks. */
   boundOf(first: number, end: number): number {
-    const { bounds, chunkBounds } = this;
+    const { chunkBounds } = this;
+    if (first === 0 && end === this.blocks) return this.bound;
     let most = 0;
     for (let block = first; block < end;) {
       const chunk = block / CHUNK_BLOCKS;
-      if (Number.isInteger(chunk) && block + CHUNK_BLOCKS <= end) {
+      if (chunkBounds !== null && Number.isInteger(chunk) && block + CHUNK_BLOCKS <= end) {
         if (chunkBounds[chunk]! > most) most = chunkBounds[chunk]!;
         block += CHUNK_BLOCKS;
       } else {
-        if (bounds[block]! > most) most = bounds[block]!;
+        most = Math.max(most, this.blockBound(block));
         block += 1;
       }
     }
@@ -93,16 +108,16 @@ export class SkipTable {
 
   /** Whether distances are 32-bit numbers. */
   isWide(block: number): boolean {
-    return (this.forms[block]! & WIDE_PASSAGES) !== 0;
+    return (this.form(block) & WIDE_PASSAGES) !== 0;
   }
 
   /** Bytes from the term's first block to a block's beginning. */
   start(block: number): number {
-    return block === 0 ? 0 : 8 * this.ends[block - 1]!;
+    return block === 0 ? 0 : this.end(block - 1);
   }
 
   /** Where a block's passages begin: the one behind the last of the block before. */
   base(block: number): number {
-    return block === 0 ? 0 : this.lasts[block - 1]! + 1;
+    return block === 0 ? 0 : this.last(block - 1) + 1;
   }
 }

@@ -26,6 +26,7 @@ export interface MemoryViews {
   u16: Uint16Array<ArrayBuffer>;
   u32: Uint32Array<ArrayBuffer>;
   i32: Int32Array<ArrayBuffer>;
+  f32: Float32Array<ArrayBuffer>;
 }
 
 /** The views of a buffer. */
@@ -35,5 +36,6 @@ export function viewsOf(buffer: ArrayBuffer): MemoryViews {
     u16: new Uint16Array(buffer),
     u32: new Uint32Array(buffer),
     i32: new Int32Array(buffer),
+    f32: new Float32Array(buffer),
   };
 }

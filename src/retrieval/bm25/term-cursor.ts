@@ -46,7 +46,7 @@ export class TermCursor {
     if (this.block === skips.blocks) return Infinity;
     const base = skips.base(this.block);
     // Looking into a block costs more than looking at a few passages too many.
-    const isClose = skips.lasts[this.block]! - base < WINDOW;
+    const isClose = skips.last(this.block) - base < WINDOW;
     return isClose ? Math.max(from, base) : this.postings.nextPassage(this.block, from);
   }
 

@@ -22,6 +22,10 @@ interface Chunk {
   readonly hasWide: boolean;
 }
 
+/** What a term takes beside what is stored, roughly; and a chunk. */
+const OWN_BYTES = 600;
+const CHUNK_OWN_BYTES = 200;
+
 /** Where a term's postings lie in their file. */
 export interface PostingsExtent {
   file: CheckedFile;
@@ -49,14 +53,15 @@ export class TermPostings {
     this.memory = memory;
     this.onLoad = onLoad;
     const tableBytes = Math.ceil(df / BLOCK) * SKIP_BYTES;
-    this.skips = new SkipTable(df, file.read(offset, offset + tableBytes));
+    this.skips = new SkipTable(df, memory.store([file.read(offset, offset + tableBytes)]));
     this.chunks = new Array<Chunk | undefined>(Math.ceil(this.skips.blocks / CHUNK_BLOCKS));
-    onLoad(500 + 13 * this.skips.blocks);
+    onLoad(OWN_BYTES + tableBytes);
   }
 
   /** What of the postings lies in the memory. */
   stored(): Stored[] {
-    return this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
+    const chunks = this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
+    return [this.skips.stored, ...chunks];
   }
 
   /** The first passage of a block that is not below `from`; the block must not end before it. */
@@ -92,7 +97,7 @@ export class TermPostings {
       const { stored, tableBytes, hasWide } = this.chunk(number);
       // Only the outer two can lie in part outside the window.
       const whole = this.skips.base(block) < from ? block + 1 : block;
-      const wholeEnd = this.skips.lasts[stop - 1]! >= to ? stop - 1 : stop;
+      const wholeEnd = this.skips.last(stop - 1) >= to ? stop - 1 : stop;
       if (hasWide || whole >= wholeEnd) {
         for (; block < stop; block++) this.addPart(block, { accumulator, window, ...options });
         accumulator.addQueued(window, options);
@@ -115,7 +120,7 @@ export class TermPostings {
   ): void {
     const base = this.skips.base(block);
     const begin = base >= window.from ? 0 : this.indexFrom(block, window.from - base);
-    const isWhole = this.skips.lasts[block]! < window.to;
+    const isWhole = this.skips.last(block) < window.to;
     const count =
       (isWhole ? this.skips.size(block) : this.indexFrom(block, window.to - base)) - begin;
     if (count === 0) return;
@@ -148,7 +153,7 @@ export class TermPostings {
   }
 
   private frequencyAt(block: number, i: number): number {
-    const form = this.skips.forms[block]!;
+    const form = this.skips.form(block);
     const at = this.impactsAddress(block) + this.skips.size(block);
     if ((form & BYTE_FREQUENCIES) !== 0) return this.views(block).u8[at + i]!;
     return (form & WIDE_FREQUENCIES) !== 0 ? this.views(block).u16[((at + 1) >> 1) + i]! : 1;
@@ -198,13 +203,13 @@ export class TermPostings {
     const start = this.skips.start(first);
     const { file, offset } = this.extent;
     const data = offset + this.skips.blocks * SKIP_BYTES;
-    const blocks = file.read(data + start, data + 8 * this.skips.ends[end - 1]!);
+    const blocks = file.read(data + start, data + this.skips.end(end - 1));
     const { table, hasWide } = this.tableOf(first, end);
     const tableBytes = table.byteLength;
     const stored = this.memory.store([new Uint8Array(table.buffer), blocks]);
     const chunk: Chunk = { stored, tableBytes, start, hasWide };
     this.chunks[number] = chunk;
-    this.onLoad(stored.bytes + 200);
+    this.onLoad(stored.bytes + CHUNK_OWN_BYTES);
     return chunk;
   }
 
@@ -222,7 +227,7 @@ export class TermPostings {
       table[entry + 1] = distances + bytes;
       table[entry + 2] = distances + bytes;
       table[entry + 3] = this.skips.base(block);
-      hasWide ||= (this.skips.forms[block]! & WIDE_PASSAGES) !== 0;
+      hasWide ||= (this.skips.form(block) & WIDE_PASSAGES) !== 0;
     }
     return { table, hasWide };
   }
