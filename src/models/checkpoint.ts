@@ -5,13 +5,10 @@ import { DataError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
 import type { DecoderConfig } from "./config.ts";
 import { parseDecoderConfig, toHuggingFaceConfig } from "./config-json.ts";
-import { HEAD, parameterSpecs } from "./parameters.ts";
-import {
-  readSafetensors,
-  writeSafetensors,
-  type NamedTensor,
-  type StoredType,
-} from "./safetensors.ts";
+import { EMBEDDING, HEAD, parameterCount, parameterSpecs } from "./parameters.ts";
+import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
+import type { StoredType } from "./stored-numbers.ts";
+import { openWeightFiles, type WeightFiles } from "./weight-files.ts";
 
 /** A model as it lies in a Hugging Face folder. */
 export interface Checkpoint {
@@ -20,22 +17,47 @@ export interface Checkpoint {
   weights: Float32Array;
 }
 
-/** Files that belong to the tokenizer and travel with a checkpoint unchanged. */
-const TOKENIZER_FILES = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"];
+/** Files beside the weights that travel with a checkpoint unchanged: the tokenizer's, and how to sample. */
+const COMPANIONS = [
+  ...["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"],
+  ...["vocab.json", "merges.txt", "tokenizer.model", "chat_template.jinja"],
+  "generation_config.json",
+];
+
+/** Keys of a `config.json` that no graph reads and other programs do: they travel too. */
+const TOKEN_KEYS = ["bos_token_id", "eos_token_id", "pad_token_id"];
 
 /**
- * Reads `config.json` and `model.safetensors`.
- * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over.
+ * Reads `config.json` and the weights, in one file or in shards, tensor by tensor into place: memory for one copy of the model
+ * as float32, and a piece of 4 MiB.
+ * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over; what `parseDecoderConfig`
+ *   and `openWeightFiles` throw.
  */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const configPath = join(folder, "config.json");
   const config = parseDecoderConfig(await readJson(configPath), configPath);
-  const path = join(folder, "model.safetensors");
-  const tensors = await readSafetensors(path);
-  // Some writers store the output matrix beside the embedding that it is tied to.
-  if (config.tiedEmbeddings) tensors.delete(HEAD);
-  return { config, weights: flatten(config, tensors, path) };
+  const files = await openWeightFiles(folder);
+  try {
+    const stored = new Map(files.tensors);
+    // Buffers that old Llama files hold: they follow from config.json.
+    for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
+    const copied = config.tiedEmbeddings && stored.delete(HEAD);
+    checkTensors(config, stored, files.where);
+    const weights = new Float32Array(parameterCount(config));
+    const tensors = unflatten(config, weights);
+    for (const { name, data } of tensors) await files.read(name, data);
+    if (copied)
+      await checkTied(
+        files,
+        tensors.find(({ name }) => name === EMBEDDING)!,
+      );
+    return { config, weights };
+  } finally {
+    await files.close();
+  }
 }
+
+const BUFFER = /\.rotary_emb\.inv_freq$/;
 
 /** One array of all parameters. @throws {DataError} CHECKPOINT_MISFIT */
 export function flatten(
@@ -43,32 +65,62 @@ export function flatten(
   tensors: ReadonlyMap<string, NamedTensor>,
   where: string,
 ): Float32Array {
-  const misfit = (what: string): DataError =>
-    new DataError(
-      "CHECKPOINT_MISFIT",
-      `${where}: ${what}. The tensors must be those of the config.json beside it; save or fetch both together.`,
-    );
+  checkTensors(config, tensors, where);
+  const flat = new Float32Array(parameterCount(config));
+  for (const { name, data } of unflatten(config, flat)) data.set(tensors.get(name)!.data);
+  return flat;
+}
+
+/** All that the configuration asks for, in its shapes, and nothing else. @throws {DataError} CHECKPOINT_MISFIT */
+function checkTensors(
+  config: DecoderConfig,
+  tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>,
+  where: string,
+): void {
   const specs = parameterSpecs(config);
-  const parts = specs.map(({ name, shape }) => {
+  for (const { name, shape } of specs) {
     const tensor = tensors.get(name);
-    if (tensor === undefined) throw misfit(`has no tensor "${name}" [${shape.join(", ")}]`);
+    if (tensor === undefined) {
+      throw misfit(where, `has no tensor "${name}" [${shape.join(", ")}]`);
+    }
     if (tensor.shape.join() !== shape.join()) {
       throw misfit(
+        where,
         `"${name}" is [${tensor.shape.join(", ")}], config.json asks for [${shape.join(", ")}]`,
       );
     }
-    return tensor.data;
-  });
+  }
   const known = new Set(specs.map(({ name }) => name));
   const extra = [...tensors.keys()].find((name) => !known.has(name));
-  if (extra !== undefined) throw misfit(`holds "${extra}", which this architecture does not have`);
-  const flat = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    flat.set(part, at);
-    at += part.length;
+  if (extra !== undefined) {
+    throw misfit(where, `holds "${extra}", which this architecture does not have`);
   }
-  return flat;
+}
+
+/**
+ * Some writers store the output matrix beside the embedding that it is tied to. It must be the same one: transformers would not
+ * tie two that differ, whatever config.json says.
+ */
+async function checkTied(files: WeightFiles, embedding: NamedTensor): Promise<void> {
+  const { shape } = files.tensors.get(HEAD)!;
+  const same = async (): Promise<boolean> => {
+    const head = new Float32Array(embedding.data.length);
+    await files.read(HEAD, head);
+    return head.every((each, i) => Object.is(each, embedding.data[i]));
+  };
+  if (shape.join() !== embedding.shape.join() || !(await same())) {
+    throw new DataError(
+      "CHECKPOINT_MISFIT",
+      `${files.where}: "${HEAD}" [${shape.join(", ")}] differs from "${EMBEDDING}", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "${HEAD}".`,
+    );
+  }
+}
+
+function misfit(where: string, what: string): DataError {
+  return new DataError(
+    "CHECKPOINT_MISFIT",
+    `${where}: ${what}. The tensors must be those of the config.json beside it; save or fetch both together.`,
+  );
 }
 
 /** The parameters of one array, by name. */
@@ -82,7 +134,8 @@ export function unflatten(config: DecoderConfig, flat: Float32Array): NamedTenso
 }
 
 /**
- * Writes a Hugging Face folder: `config.json`, `model.safetensors` and the tokenizer's files of another folder.
+ * Writes a Hugging Face folder: `config.json`, `model.safetensors`, and of another folder what lies beside the weights there (the
+ * tokenizer's files, `generation_config.json`) and the special tokens that its `config.json` names.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeCheckpoint(
@@ -92,6 +145,7 @@ export async function writeCheckpoint(
 ): Promise<void> {
   await writeJson(join(folder, "config.json"), {
     ...toHuggingFaceConfig(config),
+    ...(await tokenKeys(options.tokenizerFrom)),
     torch_dtype: { F32: "float32", F16: "float16", BF16: "bfloat16" }[options.dtype],
   });
   await writeSafetensors(
@@ -99,9 +153,18 @@ export async function writeCheckpoint(
     unflatten(config, weights),
     options.dtype,
   );
-  for (const file of TOKENIZER_FILES) {
+  for (const file of COMPANIONS) {
     const source = join(options.tokenizerFrom, file);
     const target = join(folder, file);
     if (source !== target && existsSync(source)) await copyFile(source, target);
   }
+}
+
+async function tokenKeys(folder: string): Promise<Record<string, unknown>> {
+  const path = join(folder, "config.json");
+  if (!existsSync(path)) return {};
+  const source = (await readJson(path)) as Record<string, unknown>;
+  return Object.fromEntries(
+    TOKEN_KEYS.filter((key) => key in source).map((key) => [key, source[key]]),
+  );
 }

@@ -1,8 +1,8 @@
-import { open } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
-import { floatToHalf, halfToFloat } from "../base/half.ts";
-import { z } from "../base/schema.ts";
+import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
+import { narrow, storedTypes, widen, type StoredType } from "./stored-numbers.ts";
 
 /** A named tensor on the host. */
 export interface NamedTensor {
@@ -11,61 +11,59 @@ export interface NamedTensor {
   data: Float32Array;
 }
 
-export type StoredType = "F32" | "F16" | "BF16";
-
-const headerSchema = z
-  .object({ __metadata__: z.record(z.string(), z.string()).optional() })
-  .catchall(
-    z.object({
-      dtype: z.string(),
-      shape: z.array(z.int().nonnegative()),
-      data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
-    }),
-  );
-const widths: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2 };
+/** An open safetensors file, whose tensors are read one by one. */
+export interface SafetensorsFile {
+  readonly path: string;
+  /** By name, in the order of the header. */
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  /**
+   * Reads one tensor as float32. F32 goes from the file into `into` and nowhere else; F16 and BF16 through a piece of 4 MiB.
+   * @param into as many numbers as the tensor has.
+   * @throws {DataError} SAFETENSORS_BAD when the tensor is of another type, or the file was cut after it was opened.
+   */
+  read(name: string, into: Float32Array): Promise<void>;
+  close(): Promise<void>;
+}
 
 /**
- * Reads a safetensors file; F16 and BF16 are widened to float32.
- * @throws {DataError} SAFETENSORS_BAD when the file is cut, its header is no header, or a type is not F32, F16 or BF16.
+ * Opens a safetensors file and checks its header against its size.
+ * @throws {DataError} FILE_MISSING; SAFETENSORS_BAD when the file is cut or longer than it says, its header is no header, or
+ *   tensors overlap or leave bytes between them.
+ *
+ * Source: the format's specification (huggingface/safetensors, README), whose reader refuses the same files.
  */
-export async function readSafetensors(path: string): Promise<Map<string, NamedTensor>> {
-  const bad = (what: string, cause?: unknown): DataError =>
-    new DataError("SAFETENSORS_BAD", `${path}: ${what}. Fetch or save the file again.`, { cause });
+export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   const file = await open(path).catch((error: unknown) => {
     throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
       cause: error,
     });
   });
   try {
-    const { size } = await file.stat();
-    const prefix = Buffer.alloc(8);
-    await file.read(prefix, 0, 8, 0);
-    const headerSize = Number(prefix.readBigUInt64LE());
-    if (size < 8 || headerSize > size - 8)
-      throw bad(`is cut: ${size} bytes cannot hold its header`);
-    const headerBytes = Buffer.alloc(headerSize);
-    await file.read(headerBytes, 0, headerSize, 8);
-    let header: z.output<typeof headerSchema>;
-    try {
-      header = headerSchema.parse(JSON.parse(headerBytes.toString("utf8")));
-    } catch (error) {
-      throw bad("its header is not a safetensors header", error);
-    }
+    const tensors = await readHeader(file, path);
+    return {
+      path,
+      tensors,
+      read: (name, into) => readTensor(file, path, tensors.get(name)!, into),
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads a whole safetensors file; F16 and BF16 are widened to float32.
+ * @throws {DataError} as `openSafetensors`, and SAFETENSORS_BAD for a type that is not F32, F16 or BF16.
+ */
+export async function readSafetensors(path: string): Promise<Map<string, NamedTensor>> {
+  const file = await openSafetensors(path);
+  try {
     const tensors = new Map<string, NamedTensor>();
-    const { __metadata__: _, ...entries } = header;
-    for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-      const [begin, end] = data_offsets;
-      const width = widths[dtype];
-      const count = shape.reduce((n, axis) => n * axis, 1);
-      if (width === undefined) throw bad(`"${name}" is ${dtype}; F32, F16 and BF16 are read`);
-      if (end - begin !== count * width || 8 + headerSize + end > size) {
-        throw bad(
-          `is cut or damaged: "${name}" [${shape.join(", ")}] wants ${count * width} bytes at ${begin}`,
-        );
-      }
-      const bytes = Buffer.alloc(end - begin);
-      await file.read(bytes, 0, bytes.length, 8 + headerSize + begin);
-      tensors.set(name, { name, shape, data: widen(bytes, dtype as StoredType) });
+    for (const { name, shape } of file.tensors.values()) {
+      const data = new Float32Array(shape.reduce((n, axis) => n * axis, 1));
+      await file.read(name, data);
+      tensors.set(name, { name, shape, data });
     }
     return tensors;
   } finally {
@@ -106,41 +104,59 @@ export async function writeSafetensors(
   });
 }
 
-function widen(bytes: Buffer, dtype: StoredType): Float32Array {
-  if (dtype === "F32") {
-    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+/** What stands at one place of a file: an error says which file and what to do. */
+function bad(path: string, what: string, cause?: unknown): DataError {
+  return new DataError("SAFETENSORS_BAD", `${path}: ${what}. Fetch or save the file again.`, {
+    cause,
+  });
+}
+
+async function readHeader(file: FileHandle, path: string): Promise<Map<string, StoredTensor>> {
+  const { size } = await file.stat();
+  const prefix = Buffer.alloc(8);
+  await file.read(prefix, 0, 8, 0);
+  const headerSize = Number(prefix.readBigUInt64LE());
+  if (size < 8 || headerSize > size - 8) {
+    throw bad(path, `is cut: ${size} bytes cannot hold its header`);
   }
-  const halves = new Uint16Array(
-    bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
-  );
-  return Float32Array.from(halves, dtype === "BF16" ? bfloatToFloat : halfToFloat);
+  const header = Buffer.alloc(headerSize);
+  await fill(file, path, header, 8);
+  return parseHeader(header, size, (what, cause) => bad(path, what, cause));
 }
 
-function narrow(data: Float32Array, dtype: StoredType): Uint8Array {
-  if (dtype === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const halves = Uint16Array.from(data, dtype === "BF16" ? floatToBfloat : floatToHalf);
-  return new Uint8Array(halves.buffer);
+const PIECE = 2 ** 22;
+
+async function readTensor(
+  file: FileHandle,
+  path: string,
+  { name, dtype, at }: StoredTensor,
+  into: Float32Array,
+): Promise<void> {
+  const type = storedTypes.find((each) => each === dtype);
+  if (type === undefined) throw bad(path, `"${name}" is ${dtype}; F32, F16 and BF16 are read`);
+  if (type === "F32") {
+    await fill(file, path, new Uint8Array(into.buffer, into.byteOffset, into.byteLength), at);
+    return;
+  }
+  const piece = new Uint16Array(Math.min(PIECE / 2, into.length));
+  for (let done = 0; done < into.length; done += piece.length) {
+    const bits = piece.subarray(0, Math.min(piece.length, into.length - done));
+    await fill(file, path, new Uint8Array(bits.buffer, 0, bits.byteLength), at + 2 * done);
+    widen(bits, type, into.subarray(done, done + bits.length));
+  }
 }
 
-const scratch = new DataView(new ArrayBuffer(4));
-
-function bitsOf(value: number): number {
-  scratch.setFloat32(0, value);
-  return scratch.getUint32(0);
-}
-
-function fromBits(bits: number): number {
-  scratch.setUint32(0, bits);
-  return scratch.getFloat32(0);
-}
-
-function bfloatToFloat(bits: number): number {
-  return fromBits(bits << 16);
-}
-
-/** Rounds to nearest, ties to even; NaN stays NaN. */
-function floatToBfloat(value: number): number {
-  const bits = bitsOf(value);
-  if (Number.isNaN(value)) return 0x7fc0;
-  return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+/** Reads until the bytes are full: one call gives at most 2 GiB. */
+async function fill(
+  file: FileHandle,
+  path: string,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const length = Math.min(bytes.length - done, 2 ** 30);
+    const { bytesRead } = await file.read(bytes, done, length, position + done);
+    if (bytesRead === 0) throw bad(path, `was cut while it was read, at byte ${position + done}`);
+    done += bytesRead;
+  }
 }

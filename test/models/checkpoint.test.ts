@@ -2,9 +2,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCheckpoint, unflatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
+import { writeJson } from "../../src/base/files.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { parameterCount, parameterSpecs } from "../../src/models/parameters.ts";
-import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
+import {
+  readSafetensors,
+  writeSafetensors,
+  type NamedTensor,
+} from "../../src/models/safetensors.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../helpers/tiny-model.ts";
 
@@ -67,9 +72,52 @@ describe("a checkpoint", () => {
   });
 
   it("may store the output matrix beside the embedding that it is tied to", async () => {
+    const both = (tensors: NamedTensor[]): NamedTensor[] => [
+      ...tensors,
+      { ...tensors[0]!, name: "lm_head.weight" },
+    ];
+    expect(await damaged("both", both)).toBe("no failure");
+  });
+
+  it("whose stored output matrix is not the embedding that it is tied to says so", async () => {
     const data = new Float32Array(tinyConfig.vocabSize * tinyConfig.hiddenSize);
     const head = { name: "lm_head.weight", shape: [300, 32], data };
-    expect(await damaged("both", (tensors) => [...tensors, head])).toBe("no failure");
+    expect(await damaged("differing", (tensors) => [...tensors, head])).toMatchInlineSnapshot(
+      `"/differing/model.safetensors: "lm_head.weight" [300, 32] differs from "model.embed_tokens.weight", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "lm_head.weight"."`,
+    );
+    const small = { ...head, shape: [1, 32], data: data.subarray(0, 32) };
+    expect(await damaged("small", (tensors) => [...tensors, small])).toContain("[1, 32] differs");
+  });
+
+  it("may hold the rotary frequencies that old Llama files store", async () => {
+    const name = "model.layers.0.self_attn.rotary_emb.inv_freq";
+    const buffer = { name, shape: [4], data: new Float32Array(4) };
+    expect(await damaged("buffer", (tensors) => [...tensors, buffer])).toBe("no failure");
+  });
+
+  it("that lacks an output matrix of its own says so", async () => {
+    const at = await writeTinyModel(join(folder, "headless"));
+    const path = join(at, "config.json");
+    const json = JSON.parse(await readFile(path, "utf8")) as object;
+    await writeJson(path, { ...json, tie_word_embeddings: false });
+    expect(await failure(readCheckpoint(at))).toContain('has no tensor "lm_head.weight" [300, 32]');
+  });
+
+  it("keeps how to sample and the special tokens that its config.json names", async () => {
+    const from = await writeTinyModel(join(folder, "speaking"));
+    const path = join(from, "config.json");
+    const json = JSON.parse(await readFile(path, "utf8")) as object;
+    await writeJson(path, { ...json, eos_token_id: [0, 3], model_name: "left behind" });
+    await writeJson(join(from, "generation_config.json"), { temperature: 0.6 });
+    const to = join(folder, "speaking-too");
+    const options = { dtype: "BF16", tokenizerFrom: from } as const;
+    await writeCheckpoint(to, await readCheckpoint(from), options);
+    const read = async (file: string): Promise<unknown> =>
+      JSON.parse(await readFile(join(to, file), "utf8"));
+    expect(await read("generation_config.json")).toEqual({ temperature: 0.6 });
+    const written = await read("config.json");
+    expect(written).toMatchObject({ eos_token_id: [0, 3], torch_dtype: "bfloat16" });
+    expect(written).not.toHaveProperty("model_name");
   });
 });
 

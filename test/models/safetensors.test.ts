@@ -1,8 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ErrorCode } from "../../src/base/errors.ts";
-import { readSafetensors, writeSafetensors } from "../../src/models/safetensors.ts";
+import {
+  openSafetensors,
+  readSafetensors,
+  writeSafetensors,
+} from "../../src/models/safetensors.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -167,6 +172,67 @@ describe("safetensors", () => {
     expect(await failure(join(folder, "missing"), "FILE_MISSING")).toContain("cannot be read");
   });
 
+  it("refuses tensors that overlap, or leave bytes between or after them", async () => {
+    const two = (a: [number, number], b: [number, number]): string => {
+      const entry = (offsets: [number, number]): object => {
+        return { dtype: "F32", shape: [(offsets[1] - offsets[0]) / 4], data_offsets: offsets };
+      };
+      return JSON.stringify({ b: entry(b), a: entry(a) });
+    };
+    const cases = [
+      ["overlapping", two([0, 8], [4, 12]), 12],
+      ["same-place", two([0, 8], [0, 8]), 8],
+      ["gap", two([0, 8], [12, 16]), 16],
+      ["late", two([4, 8], [8, 12]), 12],
+      ["tail", two([0, 8], [8, 12]), 20],
+    ] as const;
+    const messages = await Promise.all(
+      cases.map(async ([name, header, bytes]) => failure(await handMade(name, header, bytes))),
+    );
+    expect(messages).toMatchInlineSnapshot(`
+      [
+        "/overlapping: its header is damaged: "b" at byte 120 overlaps "a", which ends at 124. Fetch or save the file again.",
+        "/same-place: its header is damaged: "a" at byte 115 overlaps "b", which ends at 123. Fetch or save the file again.",
+        "/gap: its header is damaged: bytes 125 to 129 belong to no tensor. Fetch or save the file again.",
+        "/late: its header is damaged: bytes 116 to 120 belong to no tensor. Fetch or save the file again.",
+        "/tail: is damaged: bytes 128 to 136 belong to no tensor. Fetch or save the file again.",
+      ]
+    `);
+  });
+
+  it("reads one tensor at a time, whatever the others are", async () => {
+    const header = JSON.stringify({
+      steps: { dtype: "I64", shape: [1], data_offsets: [0, 8] },
+      x: { dtype: "F32", shape: [2], data_offsets: [8, 16] },
+    });
+    const file = await openSafetensors(await handMade("mixed", header, 16));
+    const into = Float32Array.of(1, 2, 3);
+    await file.read("x", into.subarray(1));
+    expect([...into]).toEqual([1, 0, 0]);
+    const { at, byteLength } = file.tensors.get("x")!;
+    expect([at, byteLength]).toEqual([8 + header.length + 8, 8]);
+    const refused = file.read("steps", into);
+    await expect(refused).rejects.toThrow(errorWith("SAFETENSORS_BAD", '"steps" is I64'));
+    await file.close();
+  });
+
+  it("reads halves that are longer than one piece", async () => {
+    const path = join(folder, "long.safetensors");
+    const data = Float32Array.from({ length: 2 ** 21 + 5 }, (_, i) => i % 251);
+    await writeSafetensors(path, [{ name: "x", shape: [data.length], data }], "BF16");
+    expect((await readSafetensors(path)).get("x")!.data).toEqual(data);
+  });
+
+  it("says when a file was cut after it was opened", async () => {
+    const path = join(folder, "shrinking.safetensors");
+    await writeSafetensors(path, [{ name: "x", shape: [4], data: new Float32Array(4) }], "F32");
+    const file = await openSafetensors(path);
+    await truncate(path, 90);
+    const reading = file.read("x", new Float32Array(4));
+    await expect(reading).rejects.toThrow(errorWith("SAFETENSORS_BAD", "was cut while it was"));
+    await file.close();
+  });
+
   it("refuses a header that is none, a size that does not fit and a type that it does not read", async () => {
     const entry = (dtype: string, shape: number[], end: number): string =>
       JSON.stringify({ x: { dtype, shape, data_offsets: [0, end] } });
@@ -175,6 +241,7 @@ describe("safetensors", () => {
       ["list", '{"x": [1, 2]}', 0],
       ["wrong-size", entry("F32", [3], 8), 8],
       ["integers", entry("I64", [1], 8), 8],
+      ["unheard-of", entry("F6", [1], 8), 8],
     ] as const;
     const messages = await Promise.all(
       cases.map(async ([name, header, bytes]) => failure(await handMade(name, header, bytes))),
@@ -185,6 +252,7 @@ describe("safetensors", () => {
         "/list: its header is not a safetensors header. Fetch or save the file again.",
         "/wrong-size: is cut or damaged: "x" [3] wants 12 bytes at 0. Fetch or save the file again.",
         "/integers: "x" is I64; F32, F16 and BF16 are read. Fetch or save the file again.",
+        "/unheard-of: "x" is F6; F32, F16 and BF16 are read. Fetch or save the file again.",
       ]
     `);
   });

@@ -1,0 +1,43 @@
+/** The number types that weights are stored in, to float32 and back. Bytes are little-endian, as files and this processor have them. */
+import { floatToHalf, halfToFloat } from "../base/half.ts";
+
+export const storedTypes = ["F32", "F16", "BF16"] as const;
+export type StoredType = (typeof storedTypes)[number];
+
+/** Bytes of one number of each type that safetensors knows. */
+export const widths: Readonly<Partial<Record<string, number>>> = {
+  ...{ F64: 8, F32: 4, F16: 2, BF16: 2, F8_E4M3: 1, F8_E5M2: 1 },
+  ...{ I64: 8, I32: 4, I16: 2, I8: 1, U64: 8, U32: 4, U16: 2, U8: 1, BOOL: 1 },
+};
+
+/** Every half as a float, made when the first is asked for: 65 536 numbers, 256 kB. */
+let halves: Float32Array | null = null;
+
+/**
+ * Halves or bfloat16s to float32, exactly.
+ * @param bits of as many numbers as `into` holds.
+ */
+export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Array): void {
+  if (type === "BF16") {
+    const whole = new Uint32Array(into.buffer, into.byteOffset, into.length);
+    for (let i = 0; i < bits.length; i++) whole[i] = bits[i]! << 16;
+    return;
+  }
+  const table = (halves ??= Float32Array.from({ length: 65_536 }, (_, half) => halfToFloat(half)));
+  for (let i = 0; i < bits.length; i++) into[i] = table[bits[i]!]!;
+}
+
+/** The bytes of numbers in a type, rounded to nearest, ties to even; NaN stays NaN. float32 is not copied. */
+export function narrow(data: Float32Array, type: StoredType): Uint8Array {
+  if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (type === "F16") return new Uint8Array(Uint16Array.from(data, floatToHalf).buffer);
+  const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
+  const halves = new Uint16Array(data.length);
+  for (let i = 0; i < bits.length; i++) halves[i] = roundToBfloat(bits[i]!);
+  return new Uint8Array(halves.buffer);
+}
+
+function roundToBfloat(bits: number): number {
+  if ((bits & 0x7fff_ffff) > 0x7f80_0000) return 0x7fc0;
+  return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
+}

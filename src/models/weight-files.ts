@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DataError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
+import { checkOptions, quote, z } from "../base/schema.ts";
+import type { StoredTensor } from "./safetensors-header.ts";
+import { openSafetensors, type SafetensorsFile } from "./safetensors.ts";
+
+/** The tensors of a model's folder, in one file or several; read one by one. */
+export interface WeightFiles {
+  /** The file that lists the tensors: for messages. */
+  readonly where: string;
+  readonly tensors: ReadonlyMap<string, StoredTensor & { readonly path: string }>;
+  /** As `SafetensorsFile.read`. */
+  read(name: string, into: Float32Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+const WHOLE = "model.safetensors";
+const INDEX = "model.safetensors.index.json";
+
+/** A shard lies beside its index: a name that leads elsewhere is refused. */
+const shardName = z.string().regex(/^[^/\\]+\.safetensors$/, "expected a file beside the index");
+const indexSchema = z.looseObject({ weight_map: z.record(z.string(), shardName) });
+
+/**
+ * Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names.
+ * @throws {DataError} FILE_MISSING when the folder holds neither, or lacks a shard; CHECKPOINT_MISFIT when index and shards
+ *   disagree; SAFETENSORS_BAD from `openSafetensors`.
+ */
+export async function openWeightFiles(folder: string): Promise<WeightFiles> {
+  const whole = join(folder, WHOLE);
+  const index = join(folder, INDEX);
+  if (existsSync(whole)) {
+    const file = await openSafetensors(whole);
+    return gather(whole, new Map([...file.tensors.keys()].map((name) => [name, file])), [file]);
+  }
+  if (!existsSync(index)) {
+    const pickle = existsSync(join(folder, "pytorch_model.bin"))
+      ? " Its pytorch_model.bin is not read: save the model again with safetensors."
+      : "";
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}: holds neither ${WHOLE} nor ${INDEX}, so no weights can be read.${pickle}`,
+    );
+  }
+  return openShards(folder, index);
+}
+
+async function openShards(folder: string, index: string): Promise<WeightFiles> {
+  const misfit = (what: string): DataError =>
+    new DataError("CHECKPOINT_MISFIT", `${index}: ${what}. Fetch or save the model again.`);
+  const result = checkOptions(indexSchema, await readJson(index));
+  if (result.problem !== null) {
+    const { path, message } = result.problem;
+    throw misfit(`${path.join(".") || "it"} ${message.replace(/\.$/, "")}`);
+  }
+  const map = Object.entries(result.value.weight_map);
+  const open = new Map<string, SafetensorsFile>();
+  try {
+    for (const shard of new Set(map.map(([, name]) => name))) {
+      const path = join(folder, shard);
+      if (!existsSync(path)) {
+        throw new DataError(
+          "FILE_MISSING",
+          `${path}: is named in ${INDEX} beside it and is not there. Fetch the model again.`,
+        );
+      }
+      open.set(shard, await openSafetensors(path));
+    }
+    const places = new Map(map.map(([name, shard]) => [name, open.get(shard)!]));
+    for (const [name, shard] of map) {
+      if (!open.get(shard)!.tensors.has(name)) {
+        throw misfit(`"${name}" should be in ${shard}, which does not hold it`);
+      }
+    }
+    for (const [shard, { tensors }] of open) {
+      const extra = [...tensors.keys()].find((name) => places.get(name) !== open.get(shard));
+      if (extra !== undefined) {
+        const said = quote(result.value.weight_map[extra]);
+        throw misfit(`${shard} holds "${extra}", for which the index says ${said}`);
+      }
+    }
+    return gather(index, places, [...open.values()]);
+  } catch (error) {
+    await Promise.all([...open.values()].map((file) => file.close()));
+    throw error;
+  }
+}
+
+function gather(
+  where: string,
+  places: ReadonlyMap<string, SafetensorsFile>,
+  files: readonly SafetensorsFile[],
+): WeightFiles {
+  return {
+    where,
+    tensors: new Map(
+      [...places].map(([name, { path, tensors }]) => [name, { ...tensors.get(name)!, path }]),
+    ),
+    read: (name, into) => places.get(name)!.read(name, into),
+    close: async () => {
+      await Promise.all(files.map((file) => file.close()));
+    },
+  };
+}
