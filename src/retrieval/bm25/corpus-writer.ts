@@ -34,15 +34,23 @@ export interface WriteCorpusOptions {
   onProgress: ((passages: number) => void) | undefined;
 }
 
-/** Passages, and UTF-16 units of text, after which a run is written. */
-const RUN_PASSAGES = 1 << 17;
-const RUN_UNITS = 1 << 26;
+/**
+ * Passages after which a run is written: a thirty-second of those before it, so that neither runs nor files grow many,
+ * within limits; and UTF-16 units of text.
+ */
+function runPassages(before: number): number {
+  return Math.min(1 << 17, Math.max(1 << 15, before / 32));
+}
+const UNITS_PER_PASSAGE = 512;
+
+/** UTF-16 units of text that may wait to be analysed. */
+const WAITING_UNITS = 1 << 22;
 
 const BATCH_PASSAGES = 1000;
 
 /**
  * Streams passages to disk and, in other threads, to runs of postings. What is held in memory does not grow with the
- * corpus but for 12 bytes per passage: every thread has one run, and no more than another one's text waits for it.
+ * corpus but for 12 bytes per passage: every thread has one run, and little more text waits for it.
  *
  * @param folder of the segment; runs are written below it and removed by `removeRuns`.
  * @throws {DataError} PASSAGE_TOO_LONG, and what `passages` throws.
@@ -131,6 +139,7 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
       ? [localRunWriter(analyzer)]
       : Array.from({ length: threads }, () => workerRunWriter(analyzer.name));
   const runs: Promise<WrittenRun>[] = [];
+  let before = 0;
   let passages = 0;
   let units = 0;
   let waiting = 0;
@@ -142,6 +151,7 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
     // Whoever waits for the runs is told; until then nobody may be listening.
     run.catch(() => undefined);
     runs.push(run);
+    before += passages;
     passages = 0;
     units = 0;
   };
@@ -162,8 +172,9 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
           waiting -= size;
           wake();
         });
-      if (passages >= RUN_PASSAGES || units >= RUN_UNITS) endRun();
-      while (waiting > RUN_UNITS && failure === null) {
+      const most = runPassages(before);
+      if (passages >= most || units >= UNITS_PER_PASSAGE * most) endRun();
+      while (waiting > WAITING_UNITS && failure === null) {
         await new Promise<void>((resolve) => settled.push(resolve));
       }
       if (failure !== null) throw failure;
