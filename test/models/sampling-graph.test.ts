@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { Graph } from "../../src/autodiff/graph.ts";
+import { logSoftmax } from "../../src/autodiff/ops/nn.ts";
+import { random } from "../../src/base/random.ts";
+import { cachedModel } from "../../src/engine/local/cached-model.ts";
+import { modelWeights } from "../../src/engine/local/model-weights.ts";
+import { flatten } from "../../src/models/checkpoint.ts";
+import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
+import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
+import { initialWeights } from "../../src/models/initialise.ts";
+import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
+
+const base: DecoderConfig = {
+  ...plainFeatures,
+  ...{ architecture: "llama", vocabSize: 61, hiddenSize: 32, layers: 3, heads: 4, kvHeads: 2 },
+  ...{ headDim: 8, intermediateSize: 40, normEpsilon: 1e-5, ropeTheta: 500 },
+  ...{ tiedEmbeddings: true, maxPositions: 256 },
+};
+const llama3 = {
+  type: "llama3",
+  factor: 8,
+  lowFrequencyFactor: 1,
+  highFrequencyFactor: 4,
+} as const;
+
+/** Spread wider than fresh ones, biases and norms away from where they start. */
+function weightsOf(config: DecoderConfig): Float32Array {
+  const draw = random("weights");
+  const named = new Map(initialWeights(config, 3).map((each) => [each.name, each]));
+  for (const { shape, data } of named.values()) {
+    if (shape.length === 1) data.forEach((each, i) => (data[i] = each + 0.3 * draw.normal()));
+    else data.forEach((each, i) => (data[i] = 2 * each));
+  }
+  return flatten(config, named, "test");
+}
+
+/** Log-probabilities of every token at every position of one row, as training computes them: [T · V]. */
+async function asTrained(config: DecoderConfig, ids: readonly number[]): Promise<Float32Array> {
+  const graph = new Graph();
+  const parameters = declareParameters(graph, config);
+  const tokens = graph.input("ids", "int32", [1, ids.length]);
+  const scores = vocabularyScores(parameters, decoderRows(config, parameters, tokens));
+  const logs = logSoftmax([scores], { axis: -1 });
+  const session = await createSession(graph, { logs }, { threads: 1 });
+  const { feeds } = await modelWeights(config, weightsOf(config), 1);
+  const given = tensorOf(Int32Array.from(ids), tokens.shape);
+  return floats((await session.run({ ...feeds, ids: given }))["logs"]!);
+}
+
+/** The largest gap over all tokens between sampling's and training's log-probabilities, with a prompt filled and the rest stepped. */
+async function worstGap(config: DecoderConfig, length: number, prompt: number): Promise<number> {
+  const draw = random("ids");
+  const ids = Array.from({ length }, () => draw.int(config.vocabSize));
+  const expected = await asTrained(config, ids);
+  const weights = await modelWeights(config, weightsOf(config), 1);
+  // Two slots: the second stands elsewhere, so that a mask of one would be wrong for the other.
+  const model = await cachedModel(config, weights, { slots: 2, threads: 1 });
+  await model.fill(0, ids.slice(0, 70), 0);
+  await model.fill(0, ids.slice(70, prompt), 70);
+  await model.fill(1, ids.slice(0, 3), 0);
+  let worst = 0;
+  for (let at = prompt; at < length; at++) {
+    const other = 3 + at - prompt;
+    const tokens = Int32Array.of(ids[at]!, ids[other]!);
+    const positions = Int32Array.of(at, other);
+    const probabilities = await model.step(tokens, positions, Float32Array.of(1, 1));
+    for (const [slot, position] of positions.entries()) {
+      for (let v = 0; v < config.vocabSize; v++) {
+        const sampled = Math.log(probabilities[slot * config.vocabSize + v]!);
+        worst = Math.max(worst, Math.abs(sampled - expected[position * config.vocabSize + v]!));
+      }
+    }
+  }
+  return worst;
+}
+
+describe("what sampling gives with a cache", () => {
+  it.each<[string, Partial<DecoderConfig>]>([
+    ["plain layers", {}],
+    ["biases", { qkvBias: true }],
+    ["norms over heads", { qkNorm: true }],
+    ["llama3's positions", { ropeScaling: { ...llama3, originalPositions: 32 } }],
+    ["a window in every layer", { slidingWindow: { size: 8, fromLayer: 0 } }],
+    ["a window of one token", { slidingWindow: { size: 1, fromLayer: 0 } }],
+    [
+      "a window in its last layers, longer than a cache step",
+      { slidingWindow: { size: 66, fromLayer: 1 } },
+    ],
+  ])("equals what training gives whole: %s", async (_, features) => {
+    // The prompt comes in two pieces, as of two turns; steps cross the cache's growth at 128.
+    expect(await worstGap({ ...base, ...features }, 132, 84)).toBeLessThan(2e-5);
+  });
+
+  it("sees no further back than its windows reach", async () => {
+    const config = { ...base, slidingWindow: { size: 4, fromLayer: 0 } };
+    // Three layers of windows of four: position 40 depends on positions 31 to 40.
+    const draw = random("reach");
+    const ids = Array.from({ length: 41 }, () => draw.int(config.vocabSize));
+    const last = async (changed: number): Promise<number[]> => {
+      const other = ids.map((id, at) => (at === changed ? (id + 1) % config.vocabSize : id));
+      return [...(await asTrained(config, other)).subarray(40 * config.vocabSize)];
+    };
+    const [whole, within, beyond] = await Promise.all([last(-1), last(31), last(30)]);
+    expect(beyond).toEqual(whole);
+    expect(within).not.toEqual(whole);
+  });
+});
