@@ -5,6 +5,7 @@ import { english } from "../../dist/text/analyzer.js";
 import {
   askInBatches,
   askOneByOne,
+  clocks,
   K,
   memory,
   peakMb,
@@ -25,13 +26,13 @@ async function buildAndAsk({ contender, corpus, questions, seconds }) {
 }
 
 /** Ours: built by one process, opened by another, as it is used. */
-async function build({ contender, corpus, out, threads, analyzer }) {
+async function build({ contender, corpus, out, threads, analyzer, clock }) {
   const options = { out, threads, ...(analyzer === undefined ? {} : { analyzer }) };
-  const { version, buildSeconds } = await timedBuild({ contender, corpus, options });
+  const { version, buildSeconds } = await timedBuild({ contender, corpus, options, clock });
   return { version, buildSeconds, peakMb: peakMb() };
 }
 
-async function ask({ contender, out, questions, titles, seconds }) {
+async function ask({ contender, out, questions, titles, seconds, clock }) {
   const { open } = await import(`./contenders/${contender}.mjs`);
   const start = performance.now();
   const { search, retriever } = await open(out);
@@ -41,7 +42,7 @@ async function ask({ contender, out, questions, titles, seconds }) {
   const one = (query) => search(query, K);
   const asked = await askOneByOne(one, queries, seconds);
   const batched = await askInBatches((batch) => retriever.search(batch, K), queries, {
-    ...{ size: 64, seconds },
+    ...{ size: 64, seconds, clock },
   });
   const titled = titles === undefined ? null : await askOneByOne(one, readLines(titles), seconds);
   return {
@@ -52,11 +53,11 @@ async function ask({ contender, out, questions, titles, seconds }) {
   };
 }
 
-async function timedBuild({ contender, corpus, options }) {
+async function timedBuild({ contender, corpus, options, clock = "wall" }) {
   const module = await import(`./contenders/${contender}.mjs`);
-  const start = performance.now();
+  const start = clocks[clock]();
   const built = await module.build(readPassages(corpus), options);
-  return { ...built, buildSeconds: (performance.now() - start) / 1000 };
+  return { ...built, buildSeconds: clocks[clock]() - start };
 }
 
 /** Are the scores those of the formula that the contender is said to use? Looked at on a small corpus, all ten hits. */
