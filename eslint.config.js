@@ -7,7 +7,7 @@ import tseslint from "typescript-eslint";
 const layers = [
   ["base"],
   ["text", "http", "trajectory", "autodiff", "advantages"],
-  ["data", "retrieval", "onnx", "losses", "rewards"],
+  ["data", "retrieval", "onnx", "losses", "rewards", "chat", "hub"],
   ["models", "env"],
   ["engine"],
   ["rollout"],
@@ -25,6 +25,7 @@ const owners = {
   "@orama/stemmers": "text",
   "@orama/stopwords": "text",
   "@huggingface/tokenizers": "text",
+  "@huggingface/jinja": "chat",
   "@huggingface/transformers": "retrieval",
   "hnswlib-node": "retrieval",
   commander: "cli",

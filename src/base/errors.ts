@@ -5,6 +5,11 @@
  * A message reads: where → what was found → what is allowed → what to do.
  */
 export const ERROR_CODES = {
+  CHAT_TEMPLATE_BAD: "A chat template does not parse, or fails on messages that it should take.",
+  CHAT_TEMPLATE_MISSING: "A model has no chat template, or none of the name that was given.",
+  CHAT_TEMPLATE_REFUSED: "A chat template says itself that it does not take such messages.",
+  CHAT_TEMPLATE_REWRITES:
+    "A chat template writes earlier turns otherwise when later ones follow, so that what was sampled is not what is trained on.",
   CORPUS_DUPLICATE_ID: "Two passages of a corpus share an id.",
   CORPUS_EMPTY: "A corpus holds no passages.",
   DATA_BAD_RECORD:

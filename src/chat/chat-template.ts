@@ -1,0 +1,121 @@
+import * as jinja from "@huggingface/jinja";
+import { AgentrlError, DataError, errorMessage } from "../base/errors.ts";
+import { strftime } from "./strftime.ts";
+
+/** The part of the library that is used; its own declarations do not resolve under Node's module rules. */
+interface Library {
+  tokenize: (source: string, options: Record<"lstrip_blocks" | "trim_blocks", boolean>) => unknown;
+  parse: (tokens: unknown) => unknown;
+  Environment: new () => { set(name: string, value: unknown): unknown };
+  Interpreter: new (scope: unknown) => { run(program: unknown): { value: unknown } };
+}
+const { tokenize, parse, Environment, Interpreter } = jinja as unknown as Library;
+
+/** A message as templates see it: whatever keys it has (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
+export interface TemplateMessage {
+  role: string;
+  content: unknown;
+  readonly [key: string]: unknown;
+}
+
+export interface RenderOptions {
+  /** JSON schemas of functions, as OpenAI's `tools`. */
+  tools?: readonly unknown[];
+  /** End with what comes before the assistant's next message. */
+  addGenerationPrompt?: boolean;
+  /** Further names that the template knows, such as `enable_thinking`. */
+  variables?: Readonly<Record<string, unknown>>;
+  /**
+   * What `strftime_now` tells, in UTC. Without it a template has no such function: those that check for it write their fixed
+   * date, so that a prompt does not change from one day to the next.
+   */
+  now?: Date;
+}
+
+/** How a model writes conversations as text. */
+export interface ChatTemplate {
+  /** Jinja source, for hashes and manifests. */
+  readonly source: string;
+  /** Where it stands, for messages. */
+  readonly where: string;
+  /**
+   * A conversation as the model's text.
+   * @throws {DataError} CHAT_TEMPLATE_REFUSED when the template itself raises an exception; CHAT_TEMPLATE_BAD when it fails.
+   */
+  render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
+}
+
+/**
+ * Compiles a template as transformers does: first newline of a block and blanks before it dropped, loop controls,
+ * `raise_exception`, `strftime_now`, and `generation` blocks, which only mark text there, as plain text.
+ *
+ * @param specialTokens texts by name: `bos_token`, `eos_token`, …
+ * @param where names the file, for messages.
+ * @throws {DataError} CHAT_TEMPLATE_BAD when the source does not parse.
+ *
+ * Different here, by what @huggingface/jinja 0.5.11 does: values that a template writes without `tojson` look as in JSON
+ * (`true`, nothing for none, `["a"]`), not as in Python (`True`, `None`, `['a']`); JSON has one kind of number, so 1.0 is 1.
+ */
+export function compileChatTemplate(
+  source: string,
+  { specialTokens, where }: { specialTokens: Readonly<Record<string, string>>; where: string },
+): ChatTemplate {
+  const program = attempt(where, "does not parse", () =>
+    parse(tokenize(withoutGenerationBlocks(source), { lstrip_blocks: true, trim_blocks: true })),
+  );
+  return {
+    source,
+    where,
+    render(messages, options = {}) {
+      return attempt(where, "cannot be rendered", () => {
+        const scope = new Environment();
+        const names = { ...globals(where, options.now), ...specialTokens, ...options.variables };
+        for (const [name, value] of Object.entries(names)) scope.set(name, value);
+        scope.set("messages", messages);
+        scope.set("tools", options.tools ?? null);
+        scope.set("documents", null);
+        scope.set("add_generation_prompt", options.addGenerationPrompt ?? false);
+        return String(new Interpreter(scope).run(program).value);
+      });
+    },
+  };
+}
+
+/** What every template knows. The library's own set has a clock, and its exceptions look like any other failure. */
+function globals(where: string, now: Date | undefined): Record<string, unknown> {
+  return {
+    ...{ true: true, false: false, none: null, True: true, False: false, None: null },
+    range: (first: number, end?: number, step = 1): number[] => {
+      const [from, to] = end === undefined ? [0, first] : [first, end];
+      const length = Math.max(0, Math.ceil((to - from) / step));
+      return Array.from({ length }, (_, i) => from + i * step);
+    },
+    raise_exception: (said: unknown): never => {
+      throw new DataError(
+        "CHAT_TEMPLATE_REFUSED",
+        `${where}: refuses these messages: ${JSON.stringify(said)}. Change the messages, or give a template that takes them.`,
+      );
+    },
+    ...(now === undefined ? {} : { strftime_now: (format: string) => strftime(now, format) }),
+  };
+}
+
+function attempt<T>(where: string, what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof AgentrlError) throw error;
+    throw new DataError(
+      "CHAT_TEMPLATE_BAD",
+      `${where}: ${what} (${errorMessage(error)}). Give another template, or mend this one.`,
+      { cause: error },
+    );
+  }
+}
+
+/** `{% generation %}` marks what the assistant wrote; the library does not know it. Blanks around are kept or dropped alike. */
+function withoutGenerationBlocks(source: string): string {
+  return source
+    .replace(/\{%([-+]?)\s*generation\s*([-+]?)%\}/g, "{%$1 if true $2%}")
+    .replace(/\{%([-+]?)\s*endgeneration\s*([-+]?)%\}/g, "{%$1 endif $2%}");
+}

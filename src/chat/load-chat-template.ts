@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { DataError } from "../base/errors.ts";
+import { readText } from "../base/files.ts";
+import { suggest } from "../base/nearest.ts";
+import { checkOptions, z } from "../base/schema.ts";
+import { readTokenizerFiles, tokenizerFacts } from "../text/tokenizer-files.ts";
+import { type ChatTemplate, compileChatTemplate } from "./chat-template.ts";
+
+const inConfig = z.looseObject({
+  chat_template: z
+    .union([z.string(), z.array(z.looseObject({ name: z.string(), template: z.string() }))])
+    .nullish(),
+});
+
+/**
+ * The chat template of a Hugging Face folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, or else
+ * `chat_template` in `tokenizer_config.json`, which is one template or a list of named ones.
+ *
+ * @param options.name of a named template; `tool_use` where there is one and tools will be used, else `default`, when absent.
+ * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD for the tokenizer's
+ *   files, which hold the special tokens.
+ */
+export async function loadChatTemplate(
+  folder: string,
+  options: { name?: string; tools?: boolean } = {},
+): Promise<ChatTemplate> {
+  const files = await readTokenizerFiles(folder);
+  const { specialTokens } = tokenizerFacts(files, join(folder, "tokenizer.json"));
+  const templates = await namedTemplates(folder, files.config);
+  const name =
+    options.name ?? (options.tools === true && templates.has("tool_use") ? "tool_use" : "default");
+  const found = templates.get(name);
+  if (found !== undefined)
+    return compileChatTemplate(found.source, { specialTokens, where: found.where });
+  if (templates.size === 0) {
+    throw new DataError(
+      "CHAT_TEMPLATE_MISSING",
+      `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json, as models have that were not trained to chat. Use the chat-tuned one, or put a chat_template.jinja beside it.`,
+    );
+  }
+  throw new DataError(
+    "CHAT_TEMPLATE_MISSING",
+    `${folder}: has no chat template "${name}". ${suggest(name, [...templates.keys()])}`,
+  );
+}
+
+interface Found {
+  source: string;
+  where: string;
+}
+
+async function namedTemplates(folder: string, config: unknown): Promise<Map<string, Found>> {
+  const found = new Map<string, Found>();
+  const configFile = join(folder, "tokenizer_config.json");
+  const checked = checkOptions(inConfig, config);
+  if (checked.problem !== null) {
+    const { path, message } = checked.problem;
+    throw new DataError(
+      "CHAT_TEMPLATE_BAD",
+      `${[configFile, ...path].join(": ")} ${message} Expected a template's text, or a list of name and template.`,
+    );
+  }
+  const own = checked.value.chat_template ?? [];
+  const list = typeof own === "string" ? [{ name: "default", template: own }] : own;
+  for (const { name, template } of list) {
+    const where =
+      list.length > 1 ? `${configFile}: chat_template "${name}"` : `${configFile}: chat_template`;
+    found.set(name, { source: template, where });
+  }
+  const file = join(folder, "chat_template.jinja");
+  if (existsSync(file)) found.set("default", { source: await readText(file), where: file });
+  const further = join(folder, "additional_chat_templates");
+  if (existsSync(further)) {
+    for (const each of (await readdir(further)).filter((name) => name.endsWith(".jinja")).sort()) {
+      const where = join(further, each);
+      found.set(basename(each, ".jinja"), { source: await readText(where), where });
+    }
+  }
+  return found;
+}
