@@ -1,6 +1,6 @@
 import { availableMemory } from "node:process";
 import { ConfigError } from "../../base/errors.ts";
-import { freeDiskBytes } from "../store/free-space.ts";
+import { freeDiskBytes } from "../../base/free-space.ts";
 import type { IndexPlan } from "./plan-index.ts";
 
 /** What an index may take; what is not given is not looked at. */

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { access, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isAlive, processMark } from "./write-lock.ts";
+import { isAlive, processMark } from "../../base/process-mark.ts";
 
 const ASIDE = /-replaced-[0-9a-f]{8}$/;
 

@@ -3,32 +3,10 @@
  * that is renamed to a place where a folder with something in it lies fails, so the lock is taken in one step; and a
  * dead holder is removed by its name, so that two who take over one lock cannot remove each other's.
  */
-import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { ExternalError } from "../../base/errors.ts";
-
-/** Tells this process from one that had its number before. */
-const INSTANCE = randomUUID().slice(0, 8);
-
-/** Names this process among those that may write the same folders: `host.pid-instance`. */
-export function processMark(): string {
-  return `${hostname()}.${process.pid}-${INSTANCE}`;
-}
-
-/** Whether the process of a mark may still run. Those of other machines are taken to. */
-export function isAlive(mark: string): boolean {
-  const [, host, pid, instance] = /^(.*)\.(\d+)-([0-9a-f]{8})/.exec(mark) ?? [];
-  if (host !== hostname() || pid === undefined) return true;
-  if (Number(pid) === process.pid) return instance === INSTANCE;
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
+import { isAlive, processMark } from "../../base/process-mark.ts";
 
 const LOCK = "write.lock";
 

@@ -9,7 +9,7 @@ import {
   writeIndexFolder,
   writeManifest,
 } from "../../../src/retrieval/store/index-folder.ts";
-import { processMark } from "../../../src/retrieval/store/write-lock.ts";
+import { processMark } from "../../../src/base/process-mark.ts";
 import { deadProcess } from "../../helpers/dead-process.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
