@@ -8,22 +8,32 @@ export function halfToFloat(half: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** Float to IEEE half, rounded to nearest, ties to even; beyond 65 504 becomes infinity. */
+const scratch = new Float32Array(1);
+const scratchBits = new Uint32Array(scratch.buffer);
+
+/** float32 to IEEE half, rounded to nearest, ties to even; beyond 65 504 becomes infinity. */
 export function floatToHalf(value: number): number {
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const magnitude = Math.abs(value);
-  if (Number.isNaN(value)) return sign | 0x7e00;
-  if (magnitude >= 65520) return sign | 0x7c00;
-  // Steps of the half's grid at this magnitude; below 2⁻¹⁴ the grid is that of the subnormals.
-  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude === 0 ? 1e-30 : magnitude)));
-  const steps = roundTiesToEven(magnitude / 2 ** (exponent - 10));
-  // A normal number's leading step (1024) carries into the exponent field; a subnormal has none to carry.
-  return sign | (((exponent + 14) << 10) + steps);
+  scratch[0] = value;
+  return floatBitsToHalf(scratchBits[0] ?? 0);
 }
 
-function roundTiesToEven(x: number): number {
-  const floor = Math.floor(x);
-  const rest = x - floor;
-  if (rest > 0.5 || (rest === 0.5 && floor % 2 === 1)) return floor + 1;
-  return floor;
+/** As `floatToHalf`, from the bits of a float32: arrays are read as bits without a detour. */
+export function floatBitsToHalf(bits: number): number {
+  const sign = (bits >>> 16) & 0x8000;
+  const magnitude = bits & 0x7fff_ffff;
+  if (magnitude > 0x7f80_0000) return 0x7e00;
+  // From 65 520 on, half-way between the largest half and what would come next.
+  if (magnitude >= 0x477f_f000) return sign | 0x7c00;
+  if (magnitude >= 0x3880_0000) {
+    // Normal: thirteen fraction bits go, the exponent's bias falls by 112.
+    return sign | ((magnitude + 0xfff + ((magnitude >>> 13) & 1) - 0x3800_0000) >>> 13);
+  }
+  // Subnormal: whole steps of 2⁻²⁴. Below half a step nothing is left.
+  const dropped = 126 - (magnitude >>> 23);
+  if (dropped > 24) return sign;
+  const fraction = (magnitude & 0x7f_ffff) | 0x80_0000;
+  const steps = fraction >>> dropped;
+  const rest = fraction & ((1 << dropped) - 1);
+  const tie = 1 << (dropped - 1);
+  return sign | (rest > tie || (rest === tie && (steps & 1) === 1) ? steps + 1 : steps);
 }

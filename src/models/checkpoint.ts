@@ -29,7 +29,7 @@ const TOKEN_KEYS = ["bos_token_id", "eos_token_id", "pad_token_id"];
 
 /**
  * Reads `config.json` and the weights, in one file or in shards, tensor by tensor into place: memory for one copy of the model
- * as float32, and a piece of 4 MiB.
+ * as float32, and pieces of 256 KiB.
  * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over; what `parseDecoderConfig`
  *   and `openWeightFiles` throw.
  */

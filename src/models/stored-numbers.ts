@@ -1,5 +1,5 @@
 /** The number types that weights are stored in, to float32 and back. Bytes are little-endian, as files and this processor have them. */
-import { floatToHalf, halfToFloat } from "../base/half.ts";
+import { floatBitsToHalf, halfToFloat } from "../base/half.ts";
 
 export const storedTypes = ["F32", "F16", "BF16"] as const;
 export type StoredType = (typeof storedTypes)[number];
@@ -30,14 +30,14 @@ export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Arra
 /** The bytes of numbers in a type, rounded to nearest, ties to even; NaN stays NaN. float32 is not copied. */
 export function narrow(data: Float32Array, type: StoredType): Uint8Array {
   if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  if (type === "F16") return new Uint8Array(Uint16Array.from(data, floatToHalf).buffer);
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
+  const round = type === "F16" ? floatBitsToHalf : floatBitsToBfloat;
   const halves = new Uint16Array(data.length);
-  for (let i = 0; i < bits.length; i++) halves[i] = roundToBfloat(bits[i]!);
+  for (let i = 0; i < bits.length; i++) halves[i] = round(bits[i]!);
   return new Uint8Array(halves.buffer);
 }
 
-function roundToBfloat(bits: number): number {
+function floatBitsToBfloat(bits: number): number {
   if ((bits & 0x7fff_ffff) > 0x7f80_0000) return 0x7fc0;
   return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }
