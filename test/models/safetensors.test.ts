@@ -218,9 +218,11 @@ describe("safetensors", () => {
 
   it("reads halves that are longer than one piece", async () => {
     const path = join(folder, "long.safetensors");
-    const data = Float32Array.from({ length: 2 ** 18 + 5 }, (_, i) => i % 251);
+    const data = Float32Array.from({ length: 2 ** 17 + 5 }, (_, i) => i % 251);
     await writeSafetensors(path, [{ name: "x", shape: [data.length], data }], "BF16");
-    expect((await readSafetensors(path)).get("x")!.data).toEqual(data);
+    const back = (await readSafetensors(path)).get("x")!.data;
+    expect(back).toHaveLength(data.length);
+    expect(back.every((each, i) => each === data[i])).toBe(true);
   });
 
   it("says when a file was cut after it was opened", async () => {
