@@ -46,11 +46,8 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     const weights = new Float32Array(parameterCount(config));
     const tensors = unflatten(config, weights);
     for (const { name, data } of tensors) await files.read(name, data);
-    if (copied)
-      await checkTied(
-        files,
-        tensors.find(({ name }) => name === EMBEDDING)!,
-      );
+    const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
+    if (copied) await checkTied(files, embedding);
     return { config, weights };
   } finally {
     await files.close();
