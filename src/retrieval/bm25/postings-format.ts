@@ -22,7 +22,7 @@ export const BLOCK = 128;
 export const SKIP_BYTES = 16;
 
 /** The most that a block's data take: wide distances, impacts, wide frequencies, padding. */
-export const MOST_BLOCK_BYTES = BLOCK * 7 + 8;
+const MOST_BLOCK_BYTES = BLOCK * 7 + 8;
 
 /** Bits of a block's form. */
 export const WIDE_PASSAGES = 1;
