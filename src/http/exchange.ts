@@ -73,8 +73,8 @@ async function bodyText(response: Response, maxReplyBytes: number): Promise<stri
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** fetch says "fetch failed" or "terminated"; its cause says why, of several addresses of one host each on its own. */
-function connectionProblem(error: unknown): string {
+/** Why fetch failed: it says "fetch failed" or "terminated"; its cause says why, of several addresses of one host each on its own. */
+export function connectionProblem(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (cause instanceof AggregateError && cause.errors.length > 0) {
     return cause.errors.map(errorMessage).join("; ");

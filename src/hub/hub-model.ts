@@ -1,0 +1,213 @@
+import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
+import { freeDiskBytes } from "../base/free-space.ts";
+import { checkOptions, z } from "../base/schema.ts";
+import { limiter } from "../http/limiter.ts";
+import { together } from "../http/together.ts";
+import { isDiskError } from "./disk-error.ts";
+import { downloadBlob } from "./download-blob.ts";
+import { cachePlace, type CachePlace, exists, isCommit } from "./hub-cache.ts";
+import { hubExchange, withRetries } from "./hub-exchange.ts";
+import { type HubName, hubNameText } from "./hub-name.ts";
+import { type HubSettings, hubSettings } from "./hub-settings.ts";
+import { refusal } from "./refusal.ts";
+import { type RemoteFile, remoteFile } from "./remote-file.ts";
+import { isWholeModel, wantedFiles } from "./wanted-files.ts";
+
+/** How far a download is, over all of a model's files. */
+export interface HubProgress {
+  /** The file that has just grown. */
+  file: string;
+  bytes: number;
+  totalBytes: number;
+}
+
+export interface HubModelOptions {
+  settings?: HubSettings;
+  onProgress?: (progress: HubProgress) => void;
+  /** Something that the user should know: the cache is used because the hub cannot be reached. */
+  onNotice?: (notice: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** A model of the hub, on this machine. */
+export interface HubModel {
+  /** Holds its files under their names, in Hugging Face layout. */
+  folder: string;
+  name: HubName;
+  /** What the revision stands for: the same commit gives the same files. */
+  commit: string;
+}
+
+/** Requests and downloads under way at once. */
+const CONCURRENCY = 4;
+
+/**
+ * Finds a model of the hub in the cache, or downloads what is missing of it: configuration, tokenizer, chat templates and
+ * safetensors weights. Downloads are gone on with where they were cut, and checked (SHA-256 of large files, Git's hash of small
+ * ones). The cache is the one that Hugging Face's own programs use.
+ *
+ * @throws {ConfigError} HUB_NOT_FOUND, HUB_GATED, HUB_DENIED, HUB_OFFLINE, HUB_DISK_FULL.
+ * @throws {DataError} HUB_NOT_A_MODEL.
+ * @throws {ExternalError} HUB_UNREACHABLE, HUB_CHECKSUM, FILE_WRITE_FAILED, HTTP_BAD_REPLY.
+ */
+export async function hubModel(name: HubName, options: HubModelOptions = {}): Promise<HubModel> {
+  const settings = options.settings ?? hubSettings();
+  const place = cachePlace(settings.cache, name);
+  const cached = await cachedModel(name, place);
+  if (cached !== null && (settings.offline || isCommit(name.revision))) return cached;
+  if (settings.offline) {
+    throw new ConfigError(
+      "HUB_OFFLINE",
+      `${hubNameText(name)}: is not in ${settings.cache}, or not whole, and HF_HUB_OFFLINE is set. Unset it, or set HF_HUB_CACHE to the folder that has it.`,
+    );
+  }
+  const asked = { settings, name, signal: options.signal };
+  let found: Repository;
+  try {
+    found = await repositoryOf(asked);
+  } catch (error) {
+    if (cached === null || !(error instanceof ExternalError)) throw error;
+    options.onNotice?.(
+      `${error.message} Going on with what the cache has: commit ${cached.commit}.`,
+    );
+    return cached;
+  }
+  try {
+    await fetchFiles({ ...asked, ...options, settings, place }, found);
+    await place.remember(name.revision, found.commit);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${hubNameText(name)}: could not be kept in ${settings.cache} (${errorMessage(error)}). Free space there, or set HF_HUB_CACHE to another folder.`,
+      { cause: error },
+    );
+  }
+  return { folder: place.snapshot(found.commit), name, commit: found.commit };
+}
+
+async function cachedModel(name: HubName, place: CachePlace): Promise<HubModel | null> {
+  const commit = await place.commitOf(name.revision);
+  if (commit === null) return null;
+  const folder = place.snapshot(commit);
+  return (await isWholeModel(folder)) ? { folder, name, commit } : null;
+}
+
+interface Asked {
+  settings: HubSettings;
+  name: HubName;
+  signal?: AbortSignal | undefined;
+}
+
+interface Repository {
+  commit: string;
+  /** Those of its files that make the model. */
+  files: string[];
+}
+
+const repositorySchema = z.object({
+  sha: z.string().regex(/^[0-9a-f]{40}$/),
+  siblings: z.array(z.object({ rfilename: z.string() })),
+});
+
+async function repositoryOf({ settings, name, signal }: Asked): Promise<Repository> {
+  const { repository, revision } = name;
+  const path = `api/models/${repository}/revision/${encodeURIComponent(revision)}`;
+  const url = new URL(`${settings.endpoint}/${path}`);
+  const request = { method: "GET", url, follow: "hub", signal } as const;
+  const what = hubNameText(name);
+  const reply = await withRetries(settings, { what, signal }, () =>
+    hubExchange(settings, request, async (response) => {
+      if (response.status !== 200) throw refusal(response, name, settings);
+      const text = await response.text();
+      return parsed(text);
+    }),
+  );
+  const checked = checkOptions(repositorySchema, reply);
+  if (checked.problem !== null) {
+    throw new ExternalError(
+      "HTTP_BAD_REPLY",
+      `${what}: what ${settings.endpoint}/api answers is no description of a model. Check HF_ENDPOINT.`,
+    );
+  }
+  const all = checked.value.siblings.map(({ rfilename }) => rfilename);
+  const files = wantedFiles(all);
+  if (files === null) {
+    const shown = all
+      .filter((file) => !file.startsWith("."))
+      .slice(0, 12)
+      .join(", ");
+    throw new DataError(
+      "HUB_NOT_A_MODEL",
+      `${what}: holds ${shown}; a model needs config.json, tokenizer.json and model.safetensors (or its shards and their index). Choose a repository with safetensors weights.`,
+    );
+  }
+  return { commit: checked.value.sha, files };
+}
+
+/** Null for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+interface Fetching extends Asked {
+  place: CachePlace;
+  onProgress?: HubModelOptions["onProgress"];
+}
+
+async function fetchFiles(fetching: Fetching, { commit, files }: Repository): Promise<void> {
+  const { settings, name, place, signal, onProgress } = fetching;
+  const turns = limiter(CONCURRENCY);
+  const snapshot = place.snapshot(commit);
+  const missing: string[] = [];
+  for (const file of files) if (!(await exists(`${snapshot}/${file}`))) missing.push(file);
+  const remote = await together(
+    missing,
+    (file, all) =>
+      turns.run(() => remoteFile(settings, { name, commit }, { name: file, signal: all }), all),
+    signal,
+  );
+  await refuseUnlessFits(fetching, remote);
+  const totalBytes = remote.reduce((sum, { size }) => sum + size, 0);
+  const here = new Map<string, number>();
+  await together(
+    remote,
+    (file, all) =>
+      turns.run(async () => {
+        const blob = place.blob(file.checksum);
+        const onBytes = (bytes: number): void => {
+          here.set(file.name, bytes);
+          const sum = [...here.values()].reduce((a, b) => a + b, 0);
+          onProgress?.({ file: file.name, bytes: sum, totalBytes });
+        };
+        if (!(await exists(blob)))
+          await downloadBlob({ settings, name, file, blob, onBytes, signal: all });
+        onBytes(file.size);
+        await place.place(blob, commit, file.name);
+      }, all),
+    signal,
+  );
+}
+
+/** @throws {ConfigError} HUB_DISK_FULL */
+async function refuseUnlessFits(
+  { settings, name, place }: Fetching,
+  files: readonly RemoteFile[],
+): Promise<void> {
+  let wanted = 0;
+  for (const { checksum, size } of files) if (!(await exists(place.blob(checksum)))) wanted += size;
+  const free = await freeDiskBytes(settings.cache);
+  if (wanted <= free) return;
+  throw new ConfigError(
+    "HUB_DISK_FULL",
+    `${hubNameText(name)}: ${gigabytes(wanted)} are to be downloaded, ${gigabytes(free)} are free at ${settings.cache}. Free space there, or set HF_HUB_CACHE to a folder on another disk.`,
+  );
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(2)} GB`;
+}
