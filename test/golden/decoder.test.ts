@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Graph } from "../../src/autodiff/graph.ts";
@@ -11,13 +11,16 @@ import { flatten, readCheckpoint, unflatten, writeCheckpoint } from "../../src/m
 import type { Checkpoint } from "../../src/models/checkpoint.ts";
 import { parseDecoderConfig } from "../../src/models/config-json.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
-import { initialWeights } from "../../src/models/initialise.ts";
+import { readGenerationConfig } from "../../src/models/generation-config.ts";
+import { parameterSpecs } from "../../src/models/parameters.ts";
 import { readSafetensors } from "../../src/models/safetensors.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import common from "./decoder/common-config.json" with { type: "json" };
 import configs from "./decoder/configs.json" with { type: "json" };
 import golden from "./decoder/decoder.json" with { type: "json" };
+import { formulaIds, formulaWeights } from "./decoder/formula-weights.mjs";
 
 // decoder.json: made by decoder/decoder.py with the versions that it names; its gradients and logits were computed in float64.
 const here = new URL("./decoder/", import.meta.url).pathname;
@@ -27,12 +30,15 @@ const row: TrainingRow = {
   targets: golden.ids.slice(1),
   fields: { weights: golden.ids.slice(1).map(() => 1 / (golden.ids.length - 1)) },
 };
+type Name = keyof typeof configs;
+const names = Object.keys(configs) as Name[];
 
-/** The checkpoint that write-checkpoints.mjs wrote, from the same seed. */
-function ours(name: keyof typeof configs): Checkpoint {
-  const config = parseDecoderConfig(configs[name], name);
-  const named = new Map(initialWeights(config, 11).map((each) => [each.name, each]));
-  return { config, weights: flatten(config, named, name).map((each) => each * 1.5) };
+/** The checkpoint that write-checkpoints.mjs wrote, from the same formula. */
+function ours(name: Name): Checkpoint {
+  const config = parseDecoderConfig({ ...common, ...configs[name] }, name);
+  const named = formulaWeights(parameterSpecs(config));
+  const weights = flatten(config, new Map(named.map((each) => [each.name, each])), name);
+  return { config, weights };
 }
 
 async function logits({ config, weights }: Checkpoint): Promise<Float32Array> {
@@ -46,19 +52,8 @@ async function logits({ config, weights }: Checkpoint): Promise<Float32Array> {
   return floats((await session.run({ ...feeds, ids: given }))["scores"]!);
 }
 
-describe.each(["llama", "qwen2"] as const)("a %s checkpoint in transformers", (name) => {
+describe.each(names)("%s in transformers", (name) => {
   const checkpoint = ours(name);
-
-  it("is the one that we write", async () => {
-    await mkdir(join(folder, name));
-    const options = { dtype: "F32", tokenizerFrom: folder } as const;
-    await writeCheckpoint(join(folder, name), checkpoint, options);
-    const written = await readSafetensors(join(folder, name, "model.safetensors"));
-    const hash = createHash("sha256");
-    for (const key of [...written.keys()].sort()) hash.update(key).update(written.get(key)!.data);
-    const digest = hash.digest("hex");
-    expect(digest).toBe(golden.models[name].checkpoint);
-  });
 
   it("has our logits, to 2e-4", async () => {
     const expected = await readSafetensors(join(here, `${name}.safetensors`));
@@ -66,28 +61,59 @@ describe.each(["llama", "qwen2"] as const)("a %s checkpoint in transformers", (n
     expectClose(actual, expected.get("logits")!.data, { atol: 2e-4, rtol: 0 });
   });
 
-  it("has our loss and our gradient of every parameter, to 1e-3 of its norm", async () => {
-    const { config, weights } = checkpoint;
+  it("loads what we write, and then has our logits and gradients too", async () => {
+    const at = join(folder, name);
+    await mkdir(at);
+    await writeCheckpoint(at, checkpoint, { dtype: "F32", tokenizerFrom: at });
+    const written = await readSafetensors(join(at, "model.safetensors"));
+    const hash = createHash("sha256").update(await readFile(join(at, "config.json")));
+    for (const key of [...written.keys()].sort()) hash.update(key).update(written.get(key)!.data);
+    const { wayBack } = golden.models[name];
+    // What decoder.py loaded and compared is what is written here.
+    expect(hash.digest("hex")).toBe(wayBack.checkpoint);
+    expect(wayBack.worstLogit).toBeLessThan(2e-4);
+    expect(wayBack.worstGradient).toBeLessThan(1e-3);
+  });
+});
+
+const withGradients = names.filter((name) => Object.keys(golden.models[name].scales).length > 0);
+
+it.each(withGradients)(
+  "%s in transformers has our loss and our gradient of every parameter, to 1e-3 of its norm",
+  async (name) => {
+    const { config, weights } = ours(name);
     const trainer = makeTrainer(config, 1);
     const model = await modelWeights(config, weights, 1);
     const loss = { name: "cross-entropy", options: {} };
     const result = await trainer.forwardBackward(model, [row], microBatches([row], 64), loss);
     expect(result.loss).toBeCloseTo(golden.models[name].loss, 5);
     const expected = await readSafetensors(join(here, `${name}.safetensors`));
+    const scales: Readonly<Record<string, number>> = golden.models[name].scales;
     for (const { name: parameter, data } of unflatten(config, trainer.gradients)) {
-      const theirs = expected.get(`gradient.${parameter}`)!.data;
+      // Stored as halves of the largest element: rounding alone is 2e-4 of the norm.
+      const theirs = expected.get(`gradient.${parameter}`)!.data.map((x) => x * scales[parameter]!);
       const gap = Math.hypot(...data.map((each, i) => each - theirs[i]!));
       expect.soft(gap / Math.hypot(...theirs), parameter).toBeLessThan(1e-3);
     }
+    expect(Object.keys(scales)).toHaveLength(parameterSpecs(config).length);
+  },
+);
+
+describe("the golden weights", () => {
+  it("come from the formula that decoder.py has", () => {
+    expect(formulaIds(golden.ids.length, common.vocab_size)).toEqual(golden.ids);
   });
 });
 
-describe("a checkpoint that transformers saved", () => {
+describe("a bfloat16 checkpoint that transformers saved in shards", () => {
   it("loads here and gives the same logits", async () => {
-    const checkpoint = await readCheckpoint(join(here, "from-transformers"));
-    expect(checkpoint.config).toMatchObject({ architecture: "qwen2", ropeTheta: 20_000, headDim: 8 });
-    const expected = await readSafetensors(join(here, "from-transformers-logits.safetensors"));
+    const at = join(here, "from-transformers");
+    const checkpoint = await readCheckpoint(at);
+    const config = { architecture: "qwen3", ropeTheta: 20_000, headDim: 8, qkNorm: true };
+    expect(checkpoint.config).toMatchObject(config);
+    const expected = await readSafetensors(join(at, "logits.safetensors"));
     const actual = await logits(checkpoint);
     expectClose(actual, expected.get("logits")!.data, { atol: 2e-4, rtol: 0 });
+    expect(await readGenerationConfig(at)).toMatchObject({ eosIds: [3, 5], bosId: 1 });
   });
 });

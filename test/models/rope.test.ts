@@ -19,10 +19,9 @@ describe("rotary frequencies", () => {
 
   it("are slowed by llama3 where their waves are long, kept where they are short, between them by degrees", () => {
     // 40π positions: 20, 2 and .2 waves fit. Borders 1 and 5: kept, a quarter of the way from slowed to kept, slowed.
-    const ropeScaling = {
-      ...{ type: "llama3", factor: 8, lowFrequencyFactor: 1, highFrequencyFactor: 5 },
-      originalPositions: 40 * Math.PI,
-    } as const;
+    const borders = { lowFrequencyFactor: 1, highFrequencyFactor: 5 };
+    const originalPositions = 40 * Math.PI;
+    const ropeScaling = { type: "llama3", factor: 8, ...borders, originalPositions } as const;
     const between = 0.75 * (0.1 / 8) + 0.25 * 0.1;
     expectClose(ropeFrequencies({ ...config, ropeScaling }), [1, between, 0.01 / 8]);
   });

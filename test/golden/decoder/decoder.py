@@ -1,26 +1,89 @@
-"""What transformers makes of our checkpoints, and a checkpoint of its own for ours to read.
+"""What transformers makes of small decoders of every architecture, of our checkpoints of them, and a checkpoint of its own.
 
   node test/golden/decoder/write-checkpoints.mjs OUT      (after `npm run build`)
   python test/golden/decoder/decoder.py OUT               (torch, transformers, safetensors, numpy)
 
-Writes beside this file: <name>.safetensors (logits of one row and the gradients of its mean cross-entropy, computed in float64),
-decoder.json (versions, seed, ids, losses) and from-transformers/ (a checkpoint saved by transformers with its logits).
+Weights come from a formula (formula-weights.mjs has it too), so that only results are stored. Writes beside this file:
+- <name>.safetensors: logits of one row (float32) and, for those in GRADIENTS, the gradient of its mean cross-entropy by every
+  parameter, divided by its largest element and rounded to half; computed in float64 but where transformers itself says float32;
+- decoder.json: versions, seed, ids, losses, the gradients' largest elements, and `wayBack`: how far what our graphs gave for the
+  checkpoints in OUT, which our writer wrote, lies from what transformers gives after loading them;
+- from-transformers/: a sharded bfloat16 checkpoint that transformers saved, and its logits.
 """
 
 import hashlib
 import json
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
+import numpy as np
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 HERE = Path(__file__).parent
+OUT = Path(sys.argv[1])
 SEED = 20
-torch.manual_seed(SEED)
-ids = torch.randint(0, 48, (1, 41))
+GRADIENTS = ["llama3", "mistral", "qwen2", "qwen3"]
+common = json.loads((HERE / "common-config.json").read_text())
+configs = json.loads((HERE / "configs.json").read_text())
+
+
+def uniform(place, count):
+    with np.errstate(over="ignore"):
+        i = np.arange(1, count + 1, dtype=np.uint32)
+        x = i * np.uint32(0x9E3779B1) + np.uint32((place + 1) * 0x85EBCA77 % 2**32)
+        x = (x ^ (x >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
+        x = (x ^ (x >> np.uint32(12))) * np.uint32(0x297A2D39)
+        x = x ^ (x >> np.uint32(15))
+    return x.astype(np.float64) / 2**31 - 1
+
+
+ids = torch.tensor(np.floor((uniform(-1, 25) + 1) / 2 * common["vocab_size"]).astype(np.int64))[None]
+
+
+def fill(model):
+    parameters = dict(model.named_parameters())
+    for place, name in enumerate(sorted(parameters)):
+        shape = parameters[name].shape
+        scale = 2.5 / np.sqrt(shape[1]) if len(shape) == 2 else 0.3
+        shift = 0 if len(shape) == 2 or name.endswith(".bias") else 1
+        numbers = (shift + scale * uniform(place, parameters[name].numel())).astype(np.float32)
+        parameters[name].data = torch.tensor(numbers).reshape(shape)
+
+
+def run(model):
+    """Logits [T, V] and gradients by name, of one row."""
+    model = model.to(torch.float64).eval()
+    logits = model(ids[:, :-1]).logits[0]
+    loss = torch.nn.functional.cross_entropy(logits, ids[0, 1:])
+    loss.backward()
+    return logits.detach(), loss.item(), {name: each.grad for name, each in model.named_parameters()}
+
+
+def way_back(name):
+    """Loads our checkpoint and compares with what our graphs gave for it."""
+    model, info = AutoModelForCausalLM.from_pretrained(
+        OUT / name, dtype=torch.float32, attn_implementation="eager", output_loading_info=True
+    )
+    assert not any(info[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys")), info
+    logits, _, gradients = run(model)
+    ours = load_file(OUT / f"{name}.ours.safetensors")
+    digest = hashlib.sha256((OUT / name / "config.json").read_bytes())
+    for key, value in sorted(load_file(OUT / name / "model.safetensors").items()):
+        digest.update(key.encode())
+        digest.update(value.numpy().tobytes())
+    gaps = [(ours[f"gradient.{key}"] - each).norm() / each.norm() for key, each in gradients.items()]
+    return {
+        "checkpoint": digest.hexdigest(),
+        "worstLogit": (ours["logits"] - logits).abs().max().item(),
+        "worstGradient": max(gaps).item(),
+    }
+
+
 record = {
     "tool": "transformers",
     "versions": {"transformers": transformers.__version__, "torch": torch.__version__},
@@ -29,39 +92,36 @@ record = {
     "ids": ids[0].tolist(),
     "models": {},
 }
-
-
-def run(model):
-    model = model.to(torch.float64).eval()
-    logits = model(ids[:, :-1]).logits[0]
-    loss = torch.nn.functional.cross_entropy(logits, ids[0, 1:])
-    return logits, loss
-
-
-for name in ["llama", "qwen2"]:
-    folder = Path(sys.argv[1]) / name
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
-    logits, loss = run(model)
-    loss.backward()
-    tensors = {f"gradient.{key}": value.grad.float().contiguous() for key, value in model.named_parameters()}
-    tensors["logits"] = logits.detach().float().contiguous()
+for name, own in configs.items():
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "config.json").write_text(json.dumps({**common, **own}))
+        config = AutoConfig.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+    fill(model)
+    logits, loss, gradients = run(model)
+    tensors = {"logits": logits.float().contiguous()}
+    scales = {}
+    if name in GRADIENTS:
+        for key, each in gradients.items():
+            scales[key] = each.abs().max().item()
+            tensors[f"gradient.{key}"] = (each / scales[key]).half().contiguous()
     save_file(tensors, HERE / f"{name}.safetensors")
-    digest = hashlib.sha256()
-    for key, value in sorted(load_file(folder / "model.safetensors").items()):
-        digest.update(key.encode())
-        digest.update(value.numpy().tobytes())
-    record["models"][name] = {"loss": loss.item(), "checkpoint": digest.hexdigest()}
+    record["models"][name] = {"loss": loss, "scales": scales, "wayBack": way_back(name)}
+    print(name, loss, record["models"][name]["wayBack"])
 
 torch.manual_seed(SEED)
-config = Qwen2Config(
-    vocab_size=48, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
-    intermediate_size=24, max_position_embeddings=64, tie_word_embeddings=True, initializer_range=0.3,
-    rope_theta=20000.0,
+config = Qwen3Config(
+    vocab_size=97, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, head_dim=8,
+    intermediate_size=24, max_position_embeddings=64, tie_word_embeddings=False, initializer_range=0.3,
+    rope_parameters={"rope_type": "default", "rope_theta": 20000.0}, eos_token_id=[3, 5], bos_token_id=1,
 )
-own = Qwen2ForCausalLM(config)
-own.save_pretrained(HERE / "from-transformers")
-(HERE / "from-transformers" / "generation_config.json").unlink(missing_ok=True)
-logits, loss = run(own)
-save_file({"logits": logits.detach().float().contiguous()}, HERE / "from-transformers-logits.safetensors")
-record["models"]["from-transformers"] = {"loss": loss.item()}
+own = Qwen3ForCausalLM(config).to(torch.bfloat16)
+shutil.rmtree(HERE / "from-transformers", ignore_errors=True)
+own.save_pretrained(HERE / "from-transformers", max_shard_size="5KB")
+# Read back, since casting the model rounded its rotary frequencies too.
+back = Qwen3ForCausalLM.from_pretrained(HERE / "from-transformers", dtype=torch.float32, attn_implementation="eager")
+logits, loss, _ = run(back)
+save_file({"logits": logits.float().contiguous()}, HERE / "from-transformers" / "logits.safetensors")
+for path in HERE.rglob("*.safetensors"):
+    path.chmod(0o644)
 (HERE / "decoder.json").write_text(json.dumps(record, indent=2) + "\n")
