@@ -21,6 +21,9 @@ const TAG_MASK = ~AT_MASK;
 /** Numbers of a record before its key: the key's length in bytes, the value. */
 const HEAD = 2;
 
+/** Slots to begin with, where the capacity is not smaller. */
+const FIRST_SLOTS = 2 ** 15;
+
 /** Numbers of a record of average length, the key's up to 12 bytes among them. */
 const RECORD = HEAD + 3;
 
@@ -44,8 +47,7 @@ export class UnitTable {
 
   /** Whether there may be no room for one more key of `length` bytes. */
   isFull(length: number): boolean {
-    if (this.#records.length === 0) return false;
-    const room = this.#records.length - this.#end;
+    const room = RECORD * this.#capacity - this.#end;
     return this.#size === this.#capacity || HEAD + length / 4 + 1 > room;
   }
 
@@ -77,7 +79,8 @@ export class UnitTable {
 
   /** Adds a key that is not there, where the table is not full. @param value 0 or more. */
   set({ view }: ByteScratch, [start, end]: readonly [number, number], value: number): void {
-    if (this.#records.length === 0) this.#allocate();
+    const needed = this.#end + HEAD + (end - start) / 4 + 1;
+    if (2 * this.#size >= this.#slots.length || needed > this.#records.length) this.#grow();
     const records = this.#records;
     const record = this.#end;
     const length = end - start;
@@ -91,12 +94,16 @@ export class UnitTable {
       records[this.#end++] = four;
       hash = mix(hash ^ four);
     }
+    this.#place(hash, record);
+    this.#size += 1;
+  }
+
+  #place(hash: number, record: number): void {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let slot = hash & mask;
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     slots[slot] = (hash & TAG_MASK) | record;
-    this.#size += 1;
   }
 
   /** Forgets every key. */
@@ -106,9 +113,21 @@ export class UnitTable {
     this.#size = 0;
   }
 
-  #allocate(): void {
-    this.#slots = new Int32Array(2 * this.#capacity);
-    this.#records = new Int32Array(RECORD * this.#capacity);
+  /** Four times the room, up to the capacity's: queries know few words, corpora many. */
+  #grow(): void {
+    const slots = Math.min(2 * this.#capacity, Math.max(FIRST_SLOTS, 4 * this.#slots.length));
+    const old = this.#records;
+    this.#slots = new Int32Array(slots);
+    this.#records = new Int32Array((RECORD * slots) / 2);
+    this.#records.set(old.subarray(0, this.#end));
+    for (let record = 1; record < this.#end;) {
+      const length = old[record]!;
+      const end = record + HEAD + Math.ceil(length / 4);
+      let hash = length;
+      for (let at = record + HEAD; at < end; at++) hash = mix(hash ^ old[at]!);
+      this.#place(hash, record);
+      record = end;
+    }
   }
 }
 
