@@ -5,6 +5,8 @@ import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
+import type { HubModelOptions } from "../hub/hub-model.ts";
+import { modelFolder } from "../hub/model-folder.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
@@ -15,9 +17,15 @@ import type { Settings } from "./settings-schema.ts";
 /** The policy that comes with the package. */
 const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
-/** The folder of a policy that is named: `base`, or a path. */
-export function policyFolder(from: string): string {
-  return from === "base" ? BASE_POLICY : from;
+/** How a download of a policy is told; no more than what the hub takes. */
+export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
+
+/**
+ * The folder of a policy that is named: `base`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
+ * @throws as `modelFolder`.
+ */
+export async function policyFolder(from: string, options: HubModelOptions = {}): Promise<string> {
+  return from === "base" ? BASE_POLICY : modelFolder(from, options);
 }
 
 /** @throws {DataError} when the folder holds no model that can be run. */

@@ -1,7 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { sha256, sha256File } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -23,10 +21,12 @@ import {
   environmentOver,
   openEngine,
   openNamedDataset,
+  type PolicyDownload,
   policyFolder,
   retrieverOver,
 } from "./assemble.ts";
 import { leavesOf } from "./leaves.ts";
+import { hashOfPolicy } from "./policy-hash.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -40,6 +40,8 @@ export interface RunEvalOptions {
   /** Go on with the rows that `out` holds. */
   resume?: boolean;
   signal: AbortSignal;
+  /** When the policy is one of the hub. */
+  download?: PolicyDownload;
   onStart?: (start: { draws: number; kept: number }) => void;
   onProgress?: EvaluatePolicyOptions["onProgress"];
 }
@@ -70,7 +72,7 @@ export async function runEval(
 ): Promise<EvalResult> {
   const { seed, evaluation } = settings;
   const { from } = settings.policy;
-  const model = policyFolder(from);
+  const model = await policyFolder(from, { ...options.download, signal: options.signal });
   const policy = { from, sha256: await hashOfPolicy(model) };
   const dataset = await openNamedDataset(evaluation.dataset);
   const tasks = await dataset.tasks(options.limit);
@@ -191,11 +193,4 @@ function openLog(
   const { questions: _, ...protocol } = given.protocol;
   // A row depends on its own question, not on how many there are.
   return openEvaluationLog(out, { identity: shortHash({ ...given, protocol }), resume });
-}
-
-/** @throws {DataError} FILE_MISSING */
-async function hashOfPolicy(folder: string): Promise<string> {
-  const files = ["config.json", "model.safetensors", "tokenizer.json"];
-  const hashes = await Promise.all(files.map((file) => sha256File(join(folder, file))));
-  return sha256(hashes.join());
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
 import { trainSft, type SftStep } from "../train/sft.ts";
-import { environmentOver, openEngine, policyFolder } from "./assemble.ts";
+import { environmentOver, openEngine, type PolicyDownload, policyFolder } from "./assemble.ts";
 import { writeFreshPolicy } from "./fresh-policy.ts";
 import { openRunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -14,6 +14,8 @@ export interface RunSftOptions {
   /** agentrl's version, for the manifest. */
   version: string;
   signal: AbortSignal;
+  /** When the policy is one of the hub. */
+  download?: PolicyDownload;
   onStep: (step: SftStep & { totalSteps: number; seconds: number }) => void;
 }
 
@@ -25,7 +27,7 @@ export interface RunSftOptions {
  */
 export async function runSft(
   resolved: ResolvedSettings<Settings>,
-  { out, version, signal, onStep }: RunSftOptions,
+  { out, version, signal, download, onStep }: RunSftOptions,
 ): Promise<{ checkpoint: string; policy: string; steps: number }> {
   const { settings } = resolved;
   const { sft } = settings;
@@ -35,12 +37,11 @@ export async function runSft(
       `${resolved.recipe.path}: has no "sft"; add supervised stages, or use agentrl train.`,
     );
   }
+  const { from, fresh } = settings.policy;
+  const start = fresh === undefined ? await policyFolder(from, { ...download, signal }) : null;
   const run = await openRunFolder(out, resolved, { version });
-  let model = policyFolder(settings.policy.from);
-  if (settings.policy.fresh !== undefined) {
-    model = run.checkpoint(0);
-    await writeFreshPolicy(model, settings.policy.fresh, settings.seed);
-  }
+  const model = start ?? run.checkpoint(0);
+  if (fresh !== undefined) await writeFreshPolicy(model, fresh, settings.seed);
   const engine = await openEngine(settings, model);
   const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
   const teacher: TeacherOptions = {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { readJson, sha256File } from "../base/files.ts";
+import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -14,11 +14,13 @@ import {
   environmentOver,
   openEngine,
   openNamedDataset,
+  type PolicyDownload,
   policyFolder,
   retrieverOver,
   weightedRewards,
 } from "./assemble.ts";
 import { fingerprintOf } from "../evaluate/fingerprint.ts";
+import { hashOfPolicy } from "./policy-hash.ts";
 import { protocolOf } from "./run-eval.ts";
 import { newestCheckpoint, openRunFolder, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -46,6 +48,8 @@ export interface RunTrainOptions extends TrainObserver {
   resume?: boolean;
   version: string;
   signal: AbortSignal;
+  /** When the policy is one of the hub. */
+  download?: PolicyDownload;
 }
 
 export interface TrainResult {
@@ -84,14 +88,17 @@ export async function runTrain(
       `${options.out}: its newest checkpoint is step ${from.step} of ${steps}; nothing is left to do. Raise algorithm.steps, or evaluate ${from.path}.`,
     );
   }
-  const model = policyFolder(settings.policy.from);
+  const model = await policyFolder(settings.policy.from, {
+    ...options.download,
+    signal: options.signal,
+  });
   const train = await openNamedDataset(settings.dataset);
   const held = await openNamedDataset(settings.evaluation.dataset);
   const run = await openRunFolder(options.out, resolved, {
     version: options.version,
     afterStep: from?.step ?? 0,
     hashes: {
-      policy: await sha256File(join(model, "model.safetensors")),
+      policy: await hashOfPolicy(model),
       dataset: train.fingerprint,
       evaluationDataset: held.fingerprint,
     },

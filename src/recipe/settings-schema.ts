@@ -29,7 +29,10 @@ export const settingsSchema = z.strictObject({
   seed: z.int().min(0).default(0),
   policy: z
     .strictObject({
-      /** A Hugging Face folder, or `base`: the policy that comes with the package. */
+      /**
+       * A Hugging Face folder, a model of the hub (`org/name`, `org/name@revision`), or `base`: the policy that comes with the
+       * package.
+       */
       from: z.string().default("base"),
       /** Instead: fresh weights of this shape. */
       fresh: freshPolicy.optional(),

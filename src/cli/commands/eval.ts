@@ -7,6 +7,7 @@ import type { Settings } from "../../recipe/settings-schema.ts";
 import { strategies } from "../../rollout/strategies.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { evaluationText } from "../evaluation-text.ts";
+import { watchDownload } from "../model-download.ts";
 import { decimal, jsonOption, outOption, seedOption, setOption, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { settingsOf } from "../recipe-options.ts";
@@ -58,7 +59,10 @@ export const evalCommand: CliCommand = {
 
 function addPolicyOptions(command: Command): void {
   command
-    .option("--policy <folder>", "Hugging Face folder; base: the one that is shipped (the default)")
+    .option(
+      "--policy <name>",
+      "Hugging Face folder, or org/name[@revision] of the hub; base: the one that is shipped (the default)",
+    )
     .option("--dataset <name>", "question file in any known layout, or tinyworld (the default)")
     .option(
       "--index <folder>",
@@ -154,6 +158,7 @@ async function run(
   // The runtime is slow to load: not for --help.
   const { runEval } = await import("../../recipe/run-eval.ts");
   let progress: Progress | null = null;
+  const download = watchDownload(context);
   try {
     return await runEval(resolved, {
       ...(index === undefined ? {} : { index }),
@@ -161,6 +166,7 @@ async function run(
       ...(out === undefined ? {} : { out }),
       resume: resume === true,
       signal: context.signal,
+      download: download.options,
       onStart: ({ draws, kept }) => {
         if (kept > 0) context.note(`${kept} rows are taken over from ${out ?? ""}.`);
         const unit = resolved.settings.evaluation.samplesPerTask > 1 ? "draws" : "questions";
@@ -171,6 +177,7 @@ async function run(
       },
     });
   } finally {
+    download.stop();
     (progress as Progress | null)?.stop();
   }
 }

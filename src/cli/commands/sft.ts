@@ -1,4 +1,5 @@
 import type { CliCommand } from "../command.ts";
+import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
 import { startProgress } from "../progress.ts";
 import {
@@ -32,11 +33,13 @@ export const sftCommand: CliCommand = {
         0,
       );
       const progress = startProgress(context, { label: "fine-tuning", total, unit: "steps" });
+      const download = watchDownload(context);
       const begun = performance.now();
       let loss = NaN;
       try {
         const result = await runSft(resolved, {
           ...{ out, version: packageVersion(), signal: context.signal },
+          download: download.options,
           onStep: (step) => {
             loss = step.loss;
             progress.update(step.step, `loss ${step.loss.toFixed(3)}`);
@@ -57,6 +60,7 @@ export const sftCommand: CliCommand = {
           );
         }
       } finally {
+        download.stop();
         progress.stop();
       }
     });

@@ -2,6 +2,7 @@ import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { OnPolicyStep } from "../../train/on-policy.ts";
 import type { HeldOutEvaluation, TrainResult } from "../../recipe/run-train.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
 import { startProgress, type Progress } from "../progress.ts";
 import {
@@ -26,23 +27,31 @@ export const trainCommand: CliCommand = {
         ),
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
     )
+      .option(
+        "--model <name>",
+        "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
+      )
       .option("--resume", "go on from the newest checkpoint of the run folder")
-      .action(async (flags: RecipeFlags & { resume?: true }) => {
+      .action(async (flags: RecipeFlags & { model?: string; resume?: true }) => {
         const { runTrain } = await import("../../recipe/run-train.ts");
-        const resolved = await settingsOf(flags);
+        const { model } = flags;
+        const own = { key: "policy.from", value: model, origin: "--model" };
+        const resolved = await settingsOf(flags, model === undefined ? [] : [own]);
         const out = flags.out ?? defaultRunFolder(resolved);
         const watch = watcher(context);
+        const download = watchDownload(context);
         context.note(
           `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
         );
         try {
           const result = await runTrain(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
-            ...{ resume: flags.resume === true, ...watch.observer },
+            ...{ resume: flags.resume === true, ...watch.observer, download: download.options },
           });
           if (flags.json === true) context.out(JSON.stringify(asJson(result)));
           else context.out(asText(result));
         } finally {
+          download.stop();
           watch.stop();
         }
       });
