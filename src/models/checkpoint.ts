@@ -27,15 +27,32 @@ const COMPANIONS = [
 /** Keys of a `config.json` that no graph reads and other programs do: they travel too. */
 const TOKEN_KEYS = ["bos_token_id", "eos_token_id", "pad_token_id"];
 
-/**
- * Reads `config.json` and the weights, in one file or in shards, tensor by tensor into place: memory for one copy of the model
- * as float32, and pieces of 256 KiB.
- * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over; what `parseDecoderConfig`
- *   and `openWeightFiles` throw.
- */
+/** Reads `config.json` and the weights. @throws {DataError} what `readDecoderConfig` and `readWeights` throw. */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
-  const configPath = join(folder, "config.json");
-  const config = parseDecoderConfig(await readJson(configPath), configPath);
+  const config = await readDecoderConfig(folder);
+  const weights = new Float32Array(parameterCount(config));
+  await readWeights(folder, config, weights);
+  return { config, weights };
+}
+
+/** Reads a folder's `config.json`. @throws {DataError} FILE_MISSING, FILE_NOT_JSON, MODEL_CONFIG_UNSUPPORTED */
+export async function readDecoderConfig(folder: string): Promise<DecoderConfig> {
+  const path = join(folder, "config.json");
+  return parseDecoderConfig(await readJson(path), path);
+}
+
+/**
+ * Reads the weights, in one file or in shards, tensor by tensor to where they belong: beside `into` it takes pieces of 256 KiB.
+ *
+ * @param into as many numbers as `parameterCount`; afterwards all parameters in the order of `parameterSpecs`. May be shared memory.
+ * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over; what `openWeightFiles`
+ *   throws.
+ */
+export async function readWeights(
+  folder: string,
+  config: DecoderConfig,
+  into: Float32Array,
+): Promise<void> {
   const files = await openWeightFiles(folder);
   try {
     const stored = new Map(files.tensors);
@@ -43,12 +60,10 @@ export async function readCheckpoint(folder: string): Promise<Checkpoint> {
     for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
     const copied = config.tiedEmbeddings && stored.delete(HEAD);
     checkTensors(config, stored, files.where);
-    const weights = new Float32Array(parameterCount(config));
-    const tensors = unflatten(config, weights);
+    const tensors = unflatten(config, into);
     for (const { name, data } of tensors) await files.read(name, data);
     const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
     if (copied) await checkTied(files, embedding);
-    return { config, weights };
   } finally {
     await files.close();
   }

@@ -1,7 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readCheckpoint, unflatten, writeCheckpoint } from "../../src/models/checkpoint.ts";
+import {
+  readCheckpoint,
+  readDecoderConfig,
+  readWeights,
+  unflatten,
+  writeCheckpoint,
+} from "../../src/models/checkpoint.ts";
 import { writeJson } from "../../src/base/files.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
 import { parameterCount, parameterSpecs } from "../../src/models/parameters.ts";
@@ -47,6 +53,15 @@ describe("a checkpoint", () => {
       const [a, b] = await Promise.all(["from", "to"].map((n) => readFile(join(folder, n, file))));
       expect(b!.equals(a!)).toBe(true);
     }
+  });
+
+  it("is read into memory that several threads share, as into any other", async () => {
+    const at = await writeTinyModel(join(folder, "shared"));
+    const config = await readDecoderConfig(at);
+    expect(config).toEqual(tinyConfig);
+    const into = new Float32Array(new SharedArrayBuffer(4 * parameterCount(config)));
+    await readWeights(at, config, into);
+    expect(new Float32Array(into)).toEqual((await readCheckpoint(at)).weights);
   });
 
   it("that lacks a tensor says which", async () => {
