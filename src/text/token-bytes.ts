@@ -27,7 +27,7 @@ export function spellingOf(json: { decoder?: unknown; pre_tokenizer?: unknown })
 export type Part = Record<string, unknown> & { type?: unknown };
 
 /** A part, and those that it is a sequence of. */
-export function partsOf(part: unknown): Part[] {
+function partsOf(part: unknown): Part[] {
   if (typeof part !== "object" || part === null) return [];
   const lists = Object.values(part).filter((value): value is unknown[] => Array.isArray(value));
   return [part as Part, ...lists.flat().flatMap(partsOf)];

@@ -39,7 +39,7 @@ export interface Tokenizer {
   readonly vocabSize: number;
   /** Begins a sequence; null when the model has no such token. */
   readonly beginId: number | null;
-  /** Ends a completion, as its template writes it; null when the model has none. */
+  /** Ends a completion, as the model's template writes it; null when the model has none. */
   readonly endId: number | null;
   /** All ids after which the model has finished: `endId` first, then those of generation_config.json. */
   readonly endIds: readonly number[];
@@ -86,7 +86,7 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
   let vocabSize = 0;
   for (const id of vocab.values()) vocabSize = Math.max(vocabSize, id + 1);
   const idOf = (name: SpecialToken): number | null => vocab.get(specialTokens[name] ?? "") ?? null;
-  const endId = idOf("eos_token");
+  const endId = idOf("eos_token") ?? facts.endIds[0] ?? null;
   const beginId = idOf("bos_token");
   const begin = beginIds(whole, facts, beginId);
   const spelling = spellingOf(json);

@@ -88,29 +88,24 @@ describe("checkPrefixes", () => {
   });
 
   it("compares token ids where a tokenizer is given", () => {
-    const kind = kinds.kinds["llama-3"];
-    const tokenizer = makeTokenizer(kind.tokenizer, kind.config, "llama-3");
-    // A line feed that ends the prompt and one that begins the answer are one token when encoded together.
-    const { findings } = checkPrefixes(
-      plain("{{ 'assistant\\n' ~ m.content ~ '\\n' }}", "assistant\\n"),
-      {
-        tokenizer,
-        probes: [
-          {
-            name: "line feeds",
-            messages: [
-              { role: "user", content: "When?" },
-              { role: "assistant", content: "In 1874.", tool_calls: [] },
-              { role: "user", content: "\n\nWhy?" },
-            ],
-            tools: false,
-          },
-        ],
-      },
-    );
-    expect(
-      findings.every(({ level, severity }) => level === "tokens" && severity === "notice"),
-    ).toBe(true);
+    const kind = kinds.kinds["llama-2"];
+    const tokenizer = makeTokenizer(kind.tokenizer, kind.config, "llama-2");
+    // Two line feeds are one token of this vocabulary: one that the policy wrote and the template's own.
+    const messages = [
+      { role: "user", content: "When?" },
+      { role: "assistant", content: "The mill\n" },
+    ];
+    const probes = [{ name: "line feeds", messages, tools: false }];
+    expect(checkPrefixes(plain(faithful), { probes }).findings).toEqual([]);
+    const { findings } = checkPrefixes(plain(faithful), { tokenizer, probes });
+    expect(findings).toMatchObject([
+      { level: "tokens", severity: "notice", messages: 1, role: "assistant" },
+    ]);
+    expect([findings[0]!.before, findings[0]!.after]).toEqual([
+      expect.stringMatching(/mill\n$/),
+      expect.stringMatching(/mill\n\n$/),
+    ]);
+    expect(prefixFindingText(findings[0]!)).toContain("read otherwise from token ");
   });
 
   it("says which probes a template does not take", () => {

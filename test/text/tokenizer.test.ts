@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
@@ -92,5 +92,65 @@ describe("byte characters", () => {
     expect(BYTE_CHARACTERS[65]).toBe("A");
     // GPT-2's table: the space is Ġ, the line feed Ċ.
     expect([BYTE_CHARACTERS[32], BYTE_CHARACTERS[10]]).toEqual(["Ġ", "Ċ"]);
+  });
+});
+
+describe("special tokens", () => {
+  const parsed = files.tokenizer as { added_tokens: object[] };
+  async function loaded(name: string, texts: Record<string, unknown>) {
+    const model = join(folder, name);
+    await mkdir(model);
+    const all = { "tokenizer.json": files.tokenizer, ...texts };
+    for (const [file, value] of Object.entries(all))
+      await writeFile(join(model, file), JSON.stringify(value));
+    return loadTokenizer(model);
+  }
+
+  it("come from tokenizer_config.json, or else from special_tokens_map.json", async () => {
+    const { endId, padId, beginId, specialTokens } = await loaded("map", {
+      "tokenizer_config.json": { eos_token: "<end>", pad_token: null },
+      "special_tokens_map.json": { eos_token: "<pad>", pad_token: { content: "<pad>" } },
+    });
+    expect({ endId, padId, beginId }).toEqual({ endId: 0, padId: 1, beginId: null });
+    expect(specialTokens).toEqual({ eos_token: "<end>", pad_token: "<pad>" });
+  });
+
+  it("end a completion, and so do those of generation_config.json", async () => {
+    const generation = { "generation_config.json": { eos_token_id: [1, 0] } };
+    const config = { "tokenizer_config.json": { eos_token: "<end>" } };
+    expect((await loaded("both", { ...config, ...generation })).endIds).toEqual([0, 1]);
+    const nameless = await loaded("generation", generation);
+    expect([nameless.endId, nameless.endIds]).toEqual([1, [1, 0]]);
+    const one = await loaded("one", { "generation_config.json": { eos_token_id: 0 } });
+    expect(one.endIds).toEqual([0]);
+  });
+
+  it("may stand in tokenizer_config.json alone", async () => {
+    const id = tokenizer.vocabSize;
+    const more = await loaded("added", {
+      "tokenizer_config.json": {
+        added_tokens_decoder: { [id]: { content: "<|later|>", special: true, normalized: false } },
+      },
+    });
+    expect(more.encode("The<|later|>")).toEqual([...tokenizer.encode("The"), id]);
+    expect(more.decode([id])).toBe("<|later|>");
+    expect(more.vocabSize).toBe(id + 1);
+    expect(parsed.added_tokens).not.toContainEqual(expect.objectContaining({ id }));
+  });
+
+  it("begin a sequence where add_bos_token says so and no post-processor does, and only once", async () => {
+    const config = { bos_token: "<pad>", add_bos_token: true };
+    const begins = await loaded("begins", { "tokenizer_config.json": config });
+    const river = tokenizer.encode("The river");
+    expect(begins.encodeStart("The river")).toEqual([1, ...river]);
+    expect(begins.encodeStart("<pad>The river")).toEqual([1, ...river]);
+    expect(begins.encode("The river")).toEqual(river);
+    expect(tokenizer.encodeStart("The river")).toEqual(river);
+  });
+
+  it("of another type than text are an error that names the file and key", async () => {
+    await expect(loaded("odd", { "tokenizer_config.json": { eos_token: 3 } })).rejects.toThrow(
+      errorWith("TOKENIZER_BAD", "tokenizer_config.json: eos_token is 3"),
+    );
   });
 });
