@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BYTE_CHARACTERS } from "../../src/text/byte-characters.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
@@ -8,6 +8,14 @@ const folder = new URL("../../../shared/data/tokenizers/", import.meta.url).path
 
 /** Whether the vocabularies and vectors, which are not part of the project, are here. */
 export const hasSharedVocabularies = existsSync(join(folder, "vectors"));
+
+/** Names of all files of vectors, sorted. */
+export function vectorNames(): string[] {
+  const names = readdirSync(join(folder, "vectors")).map(
+    (file) => /^ggml-vocab-(.*)\.gguf\.out$/.exec(file)?.[1],
+  );
+  return names.filter((name) => name !== undefined).sort();
+}
 
 /** Texts with the ids that llama.cpp records for a vocabulary. */
 export function vectors(name: string): { text: string; ids: number[] }[] {
