@@ -75,6 +75,7 @@ export interface TokenizerJson {
   pre_tokenizer?: unknown;
   post_processor?: unknown;
   decoder?: unknown;
+  model?: unknown;
 }
 
 /** What the files say, checked and merged. */

@@ -51,6 +51,20 @@ export function unicodeSpaces<T extends Pipeline>(json: T): T {
   return { ...json, pre_tokenizer };
 }
 
+/**
+ * Splits a SentencePiece vocabulary's text before each word where no piece reaches over such a place (none holds a ▁ after
+ * another character): the ids stay the same, and words, not whole texts, are merged and remembered, which is more than ten times faster.
+ */
+export function splitAtWords<T extends Pipeline & { model?: unknown }>(json: T): T {
+  const { type, vocab } = (json.model ?? {}) as { type?: unknown; vocab?: unknown };
+  if (type !== "BPE" || typeof vocab !== "object" || vocab === null) return json;
+  if (Object.keys(vocab).some((piece) => /[^▁]▁/.test(piece))) return json;
+  const split = { type: "Split", pattern: { Regex: "▁*[^▁]+|▁+" }, behavior: "Isolated" };
+  const own = json.pre_tokenizer ?? null;
+  const pretokenizers = [...(own === null ? [] : [own]), { ...split, invert: false }];
+  return { ...json, pre_tokenizer: { type: "Sequence", pretokenizers } };
+}
+
 /** A part with each part of its sequences rewritten; null drops one. */
 function rewritten(part: unknown, rewrite: (part: Part) => Part | null): unknown {
   if (typeof part !== "object" || part === null) return part;

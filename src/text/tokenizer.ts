@@ -9,8 +9,9 @@ import {
   type SpecialToken,
   type TokenizerFacts,
   type TokenizerFiles,
+  type TokenizerJson,
 } from "./tokenizer-files.ts";
-import { unicodeSpaces, withoutAddedSpace } from "./tokenizer-rewrites.ts";
+import { splitAtWords, unicodeSpaces, withoutAddedSpace } from "./tokenizer-rewrites.ts";
 
 /** The part of the library that is used; its own declarations do not resolve under Node's module rules. */
 interface Inner {
@@ -77,11 +78,13 @@ export function makeTokenizer(json: unknown, config: unknown, where: string): To
 function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
   const facts = tokenizerFacts(files, where);
   const { json, specialTokens } = facts;
-  const whole = innerTokenizer(unicodeSpaces(json), facts, where);
+  const spelling = spellingOf(json);
+  const prepared = (parts: TokenizerJson): TokenizerJson =>
+    spelling === "sentence-piece" ? splitAtWords(parts) : unicodeSpaces(parts);
+  const whole = innerTokenizer(prepared(json), facts, where);
   const spaceless = withoutAddedSpace(json);
   // Most tokenizers put no space before a text: one and the same then serves both.
-  const within =
-    spaceless === null ? whole : innerTokenizer(unicodeSpaces(spaceless), facts, where);
+  const within = spaceless === null ? whole : innerTokenizer(prepared(spaceless), facts, where);
   const vocab = whole.get_vocab(true);
   let vocabSize = 0;
   for (const id of vocab.values()) vocabSize = Math.max(vocabSize, id + 1);
@@ -89,7 +92,6 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
   const endId = idOf("eos_token") ?? facts.endIds[0] ?? null;
   const beginId = idOf("bos_token");
   const begin = beginIds(whole, facts, beginId);
-  const spelling = spellingOf(json);
   const added = new Map(json.added_tokens.map(({ id, content }) => [id, content]));
   const known = new Map<number, Uint8Array>();
   const bytes = (id: number): Uint8Array => {

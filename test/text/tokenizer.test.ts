@@ -154,3 +154,24 @@ describe("special tokens", () => {
     );
   });
 });
+
+describe("pieces of SentencePiece", () => {
+  /** A vocabulary whose last piece, if it is given, reaches over the place before a word. */
+  const pieces = (...further: string[]) => {
+    const vocab = Object.fromEntries(["a", "b", "▁", "▁b", ...further].map((each, i) => [each, i]));
+    const merges = [["▁", "b"], ...(further.length > 0 ? [["a", "▁b"]] : [])];
+    const json = {
+      ...{ added_tokens: [], post_processor: null, pre_tokenizer: null },
+      normalizer: { type: "Replace", pattern: { String: " " }, content: "▁" },
+      decoder: { type: "Replace", pattern: { String: "▁" }, content: " " },
+      model: { type: "BPE", vocab, merges },
+    };
+    return makeTokenizer(json, {}, "pieces");
+  };
+
+  it("begin at words, unless one of the vocabulary reaches over several", () => {
+    expect(pieces().encode("a b b")).toEqual([0, 3, 3]);
+    expect(pieces("a▁b").encode("a b b")).toEqual([4, 3]);
+    expect(pieces("a▁b").decode([4, 3])).toBe("a b b");
+  });
+});
