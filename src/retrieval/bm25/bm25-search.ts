@@ -1,3 +1,5 @@
+import { totalmem } from "node:os";
+import { constrainedMemory } from "node:process";
 import { type Scored, topK } from "../top-k.ts";
 import { Accumulator } from "./accumulator.ts";
 import { meanLength } from "./corpus.ts";
@@ -22,8 +24,16 @@ export interface Bm25Search {
   readonly count: number;
 }
 
-/** Postings are kept in memory up to this size. */
-export const CACHE_BYTES = 256 * 1024 * 1024;
+/**
+ * Postings are kept in memory up to this size: a sixteenth of the machine's memory (or of what this process may have), 256
+ * MiB at least and 1 GiB at most. At 5·10⁶ passages the postings of common questions take about as much.
+ */
+export const CACHE_BYTES = Math.min(2 ** 30, Math.max(2 ** 28, memoryLimit() / 16));
+
+function memoryLimit(): number {
+  const limit = constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
 
 export function bm25Search(
   segments: readonly Segment[],
