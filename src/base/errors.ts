@@ -5,6 +5,8 @@
  * A message reads: where → what was found → what is allowed → what to do.
  */
 export const ERROR_CODES = {
+  ADAPTER_UNSUPPORTED:
+    "An adapter_config.json asks for a kind of adapter, or an option of one, that is not computed here.",
   CHAT_TEMPLATE_BAD: "A chat template does not parse, or fails on messages that it should take.",
   CHAT_TEMPLATE_MISSING: "A model has no chat template, or none of the name that was given.",
   CHAT_TEMPLATE_REFUSED: "A chat template says itself that it does not take such messages.",

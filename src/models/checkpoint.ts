@@ -5,7 +5,8 @@ import { DataError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
 import type { DecoderConfig } from "./config.ts";
 import { parseDecoderConfig, toHuggingFaceConfig } from "./config-json.ts";
-import { EMBEDDING, HEAD, parameterCount, parameterSpecs } from "./parameters.ts";
+import { EMBEDDING, HEAD, parameterCount, parameterSpecs, tensorsOf } from "./parameters.ts";
+import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
 import type { StoredType } from "./stored-numbers.ts";
 import { openWeightFiles, type WeightFiles } from "./weight-files.ts";
@@ -59,7 +60,7 @@ export async function readWeights(
     // Buffers that old Llama files hold: they follow from config.json.
     for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
     const copied = config.tiedEmbeddings && stored.delete(HEAD);
-    checkTensors(config, stored, files.where);
+    checkTensors(parameterSpecs(config), stored, files.where, "config.json");
     const tensors = unflatten(config, into);
     for (const { name, data } of tensors) await files.read(name, data);
     const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
@@ -77,35 +78,50 @@ export function flatten(
   tensors: ReadonlyMap<string, NamedTensor>,
   where: string,
 ): Float32Array {
-  checkTensors(config, tensors, where);
-  const flat = new Float32Array(parameterCount(config));
-  for (const { name, data } of unflatten(config, flat)) data.set(tensors.get(name)!.data);
+  return flattenAs(parameterSpecs(config), tensors, where);
+}
+
+/**
+ * One array of the tensors that a list asks for, in its order.
+ * @param asker the file that the list comes from, for messages.
+ * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over.
+ */
+export function flattenAs(
+  specs: readonly ParameterSpec[],
+  tensors: ReadonlyMap<string, NamedTensor>,
+  where: string,
+  asker = "config.json",
+): Float32Array {
+  checkTensors(specs, tensors, where, asker);
+  const size = specs.reduce((sum, { shape }) => sum + shape.reduce((n, a) => n * a, 1), 0);
+  const flat = new Float32Array(size);
+  for (const { name, data } of tensorsOf(specs, flat)) data.set(tensors.get(name)!.data);
   return flat;
 }
 
-/** All that the configuration asks for, in its shapes, and nothing else. @throws {DataError} CHECKPOINT_MISFIT */
+/** All that a list asks for, in its shapes, and nothing else. @throws {DataError} CHECKPOINT_MISFIT */
 function checkTensors(
-  config: DecoderConfig,
+  specs: readonly ParameterSpec[],
   tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>,
   where: string,
+  asker: string,
 ): void {
-  const specs = parameterSpecs(config);
+  const misfit = (what: string): DataError => misfitOf(where, what, asker);
   for (const { name, shape } of specs) {
     const tensor = tensors.get(name);
     if (tensor === undefined) {
-      throw misfit(where, `has no tensor "${name}" [${shape.join(", ")}]`);
+      throw misfit(`has no tensor "${name}" [${shape.join(", ")}]`);
     }
     if (tensor.shape.join() !== shape.join()) {
       throw misfit(
-        where,
-        `"${name}" is [${tensor.shape.join(", ")}], config.json asks for [${shape.join(", ")}]`,
+        `"${name}" is [${tensor.shape.join(", ")}], ${asker} asks for [${shape.join(", ")}]`,
       );
     }
   }
   const known = new Set(specs.map(({ name }) => name));
   const extra = [...tensors.keys()].find((name) => !known.has(name));
   if (extra !== undefined) {
-    throw misfit(where, `holds "${extra}", which this architecture does not have`);
+    throw misfit(`holds "${extra}", which ${asker} does not ask for`);
   }
 }
 
@@ -128,21 +144,16 @@ async function checkTied(files: WeightFiles, embedding: NamedTensor): Promise<vo
   }
 }
 
-function misfit(where: string, what: string): DataError {
+function misfitOf(where: string, what: string, asker: string): DataError {
   return new DataError(
     "CHECKPOINT_MISFIT",
-    `${where}: ${what}. The tensors must be those of the config.json beside it; save or fetch both together.`,
+    `${where}: ${what}. The tensors must be those of the ${asker} beside it; save or fetch both together.`,
   );
 }
 
 /** The parameters of one array, by name. */
 export function unflatten(config: DecoderConfig, flat: Float32Array): NamedTensor[] {
-  let at = 0;
-  return parameterSpecs(config).map(({ name, shape }) => {
-    const size = shape.reduce((n, axis) => n * axis, 1);
-    at += size;
-    return { name, shape, data: flat.subarray(at - size, at) };
-  });
+  return tensorsOf(parameterSpecs(config), flat);
 }
 
 /**

@@ -6,6 +6,7 @@ import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
 import { reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
+import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { ropeFrequencies } from "./rope.ts";
 
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
@@ -14,14 +15,21 @@ export type ParameterValues = ReadonlyMap<string, Value>;
 /** Suffix under which a matrix is also given transposed (see `linear`). */
 export const TRANSPOSED = ".transposed";
 
-/** Declares every parameter as an input of the graph; matrices twice, as stored and transposed. */
-export function declareParameters(graph: Graph, config: DecoderConfig): ParameterValues {
+/** Declares every parameter as an input of the graph; matrices twice, as stored and transposed. Those of adapters once. */
+export function declareParameters(
+  graph: Graph,
+  config: DecoderConfig,
+  lora: LoraConfig | null = null,
+): ParameterValues {
   const values = new Map<string, Value>();
   for (const { name, shape } of parameterSpecs(config)) {
     values.set(name, graph.input(name, "float32", shape));
     if (shape.length === 2) {
       values.set(name + TRANSPOSED, graph.input(name + TRANSPOSED, "float32", shape.toReversed()));
     }
+  }
+  for (const { name, shape } of lora === null ? [] : loraSpecs(config, lora)) {
+    values.set(name, graph.input(name, "float32", shape));
   }
   return values;
 }
@@ -31,9 +39,15 @@ export function declareParameters(graph: Graph, config: DecoderConfig): Paramete
  * never reaches a real token and needs no mask.
  *
  * @param ids int32 [B, T].
+ * @param lora adapters, declared with the parameters; null computes the model without any.
  * @returns the normalised hidden state of every position [B·T, D].
  */
-export function decoderRows(config: DecoderConfig, parameters: ParameterValues, ids: Value): Value {
+export function decoderRows(
+  config: DecoderConfig,
+  parameters: ParameterValues,
+  ids: Value,
+  lora: LoraConfig | null = null,
+): Value {
   const [batch, length] = ids.shape as readonly [number, number];
   const at = (name: string): Value => parameters.get(name)!;
   const masks = causalMasks(ids.graph, config.heads / config.kvHeads, length);
@@ -55,7 +69,8 @@ export function decoderRows(config: DecoderConfig, parameters: ParameterValues, 
   return rmsNorm(x, at(FINAL_NORM), config.normEpsilon);
 
   function project(rows: Value, weight: string, bias?: string): Value {
-    return linear(parameters, rows, weight, bias);
+    const product = linear(parameters, rows, weight, bias);
+    return withAdapter(lora, weight, { x: rows, product, at });
   }
 
   function rotate(rows: Value, norm: string, heads: number): Value {

@@ -1,4 +1,5 @@
 import type { DecoderConfig } from "./config.ts";
+import type { NamedTensor } from "./safetensors.ts";
 
 /** A trained tensor, by its Hugging Face name. Linear weights are stored [out, in]. */
 export interface ParameterSpec {
@@ -90,6 +91,16 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
   specs.push(vector(FINAL_NORM, d));
   if (!config.tiedEmbeddings) specs.push(matrix(HEAD, vocabSize, d));
   return [...specs.filter(({ decays }) => decays), ...specs.filter(({ decays }) => !decays)];
+}
+
+/** Parts of one array by name. @param flat as many numbers as the tensors have together, in their order; not copied. */
+export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): NamedTensor[] {
+  let at = 0;
+  return specs.map(({ name, shape }) => {
+    const size = shape.reduce((n, axis) => n * axis, 1);
+    at += size;
+    return { name, shape, data: flat.subarray(at - size, at) };
+  });
 }
 
 /** Number of trained numbers. */

@@ -7,6 +7,7 @@ import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { causalMasks, MASKED, normHeads, rotaryTables, TRANSPOSED } from "./decoder.ts";
+import { withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 
 /**
@@ -41,12 +42,13 @@ export interface SamplingShape {
  * New tokens see the filled cache and each other up to themselves; those after a row's real tokens may be garbage.
  *
  * @param options.scores false leaves the vocabulary out: filling the cache needs no scores.
+ * @param options.lora adapters, whose A and B are inputs too, as stored.
  * @returns the graph and its outputs: new keys and values, and with `scores` (chunk 1) `probabilities` [rows, V] of the next token.
  */
 export function samplingGraph(
   config: DecoderConfig,
   shape: SamplingShape,
-  options: { scores: boolean },
+  options: { scores: boolean; lora?: LoraConfig | null },
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
@@ -55,7 +57,8 @@ export function samplingGraph(
     graph.inputs.find((input) => input.name === name) ?? graph.input(name, "float32", shape);
   const matrix = (x: Value, name: string, columns: number, bias?: string): Value => {
     const product = matMul([x, weight(name + TRANSPOSED, [x.shape.at(-1)!, columns])]);
-    return bias === undefined ? product : add([product, weight(bias, [columns])]);
+    const whole = bias === undefined ? product : add([product, weight(bias, [columns])]);
+    return withAdapter(options.lora ?? null, name, { x, product: whole, at: weight });
   };
   const ids = graph.input("ids", "int32", [rows, chunk]);
   const positions = graph.input("positions", "int64", [rows, chunk]);

@@ -82,7 +82,7 @@ describe("a checkpoint", () => {
   it("with a tensor too many says which", async () => {
     const extra = { name: "score.weight", shape: [1], data: Float32Array.of(1) };
     expect(await damaged("extra", (tensors) => [...tensors, extra])).toMatchInlineSnapshot(
-      `"/extra/model.safetensors: holds "score.weight", which this architecture does not have. The tensors must be those of the config.json beside it; save or fetch both together."`,
+      `"/extra/model.safetensors: holds "score.weight", which config.json does not ask for. The tensors must be those of the config.json beside it; save or fetch both together."`,
     );
   });
 

@@ -3,11 +3,16 @@ import { Graph } from "../../src/autodiff/graph.ts";
 import { logSoftmax } from "../../src/autodiff/ops/nn.ts";
 import { random } from "../../src/base/random.ts";
 import { cachedModel } from "../../src/engine/local/cached-model.ts";
-import { modelWeights } from "../../src/engine/local/model-weights.ts";
+import {
+  adaptedWeights,
+  modelWeights,
+  type ModelWeights,
+} from "../../src/engine/local/model-weights.ts";
 import { flatten } from "../../src/models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../../src/models/config.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../src/models/decoder.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
+import { initialAdapter, targetModules, type LoraConfig } from "../../src/models/lora/lora.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 
 const base: DecoderConfig = {
@@ -34,25 +39,43 @@ function weightsOf(config: DecoderConfig): Float32Array {
   return flatten(config, named, "test");
 }
 
+/** The model, with adapters none of whose numbers is zero where there are some. */
+async function modelOf(config: DecoderConfig, lora: LoraConfig | null): Promise<ModelWeights> {
+  const base = await modelWeights(config, weightsOf(config), 1);
+  if (lora === null) return base;
+  const draw = random("adapters");
+  const { weights } = initialAdapter(config, lora, 1);
+  return adaptedWeights(config, base, { lora, weights: weights.map(() => 0.2 * draw.normal()) });
+}
+
 /** Log-probabilities of every token at every position of one row, as training computes them: [T · V]. */
-async function asTrained(config: DecoderConfig, ids: readonly number[]): Promise<Float32Array> {
+async function asTrained(
+  config: DecoderConfig,
+  ids: readonly number[],
+  lora: LoraConfig | null = null,
+): Promise<Float32Array> {
   const graph = new Graph();
-  const parameters = declareParameters(graph, config);
+  const parameters = declareParameters(graph, config, lora);
   const tokens = graph.input("ids", "int32", [1, ids.length]);
-  const scores = vocabularyScores(parameters, decoderRows(config, parameters, tokens));
+  const scores = vocabularyScores(parameters, decoderRows(config, parameters, tokens, lora));
   const logs = logSoftmax([scores], { axis: -1 });
   const session = await createSession(graph, { logs }, { threads: 1 });
-  const { feeds } = await modelWeights(config, weightsOf(config), 1);
+  const { feeds } = await modelOf(config, lora);
   const given = tensorOf(Int32Array.from(ids), tokens.shape);
   return floats((await session.run({ ...feeds, ids: given }))["logs"]!);
 }
 
 /** The largest gap over all tokens between sampling's and training's log-probabilities, with a prompt filled and the rest stepped. */
-async function worstGap(config: DecoderConfig, length: number, prompt: number): Promise<number> {
+async function worstGap(
+  config: DecoderConfig,
+  length: number,
+  prompt: number,
+  lora: LoraConfig | null = null,
+): Promise<number> {
   const draw = random("ids");
   const ids = Array.from({ length }, () => draw.int(config.vocabSize));
-  const expected = await asTrained(config, ids);
-  const weights = await modelWeights(config, weightsOf(config), 1);
+  const expected = await asTrained(config, ids, lora);
+  const weights = await modelOf(config, lora);
   // Two slots: the second stands elsewhere, so that a mask of one would be wrong for the other.
   const model = await cachedModel(config, weights, { slots: 2, threads: 1 });
   await model.fill(0, ids.slice(0, 70), 0);
@@ -89,6 +112,13 @@ describe("what sampling gives with a cache", () => {
   ])("equals what training gives whole: %s", async (_, features) => {
     // The prompt comes in two pieces, as of two turns; steps cross the cache's growth at 128.
     expect(await worstGap({ ...base, ...features }, 132, 84)).toBeLessThan(2e-5);
+  });
+
+  it.each<[string, LoraConfig]>([
+    ["on every linear layer", { rank: 4, alpha: 8, rslora: false, targets: targetModules }],
+    ["on some, scaled by √r", { rank: 3, alpha: 2, rslora: true, targets: ["q_proj", "up_proj"] }],
+  ])("equals what training gives whole with adapters %s", async (_, lora) => {
+    expect(await worstGap({ ...base, qkvBias: true }, 132, 84, lora)).toBeLessThan(2e-5);
   });
 
   it("sees no further back than its windows reach", async () => {

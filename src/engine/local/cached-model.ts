@@ -37,7 +37,11 @@ export async function cachedModel(
     const key = [chunk, scores, capacity].join();
     let found = compiled.get(key);
     if (found === undefined) {
-      const { graph, outputs } = samplingGraph(config, { rows, chunk, capacity }, { scores });
+      const { graph, outputs } = samplingGraph(
+        config,
+        { rows, chunk, capacity },
+        { scores, lora: weights.lora },
+      );
       found = createSession(graph, outputs, { threads });
       compiled.set(key, found);
     }

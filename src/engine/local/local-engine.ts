@@ -62,7 +62,7 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   }
   const links = Array.from({ length: options.workers ?? availableParallelism() }, startWorker);
   const start: StartOptions = {
-    ...{ config, weights, slots, threads: 1 },
+    ...{ config, weights, adapter: null, slots, threads: 1 },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
   };
   await Promise.all(links.map((link) => link.call("start", start)));

@@ -1,5 +1,6 @@
 import type { SentError } from "../../base/errors.ts";
 import type { DecoderConfig } from "../../models/config.ts";
+import type { Adapter } from "../../models/lora/lora.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
   AdamOptions,
@@ -43,6 +44,8 @@ export interface StartOptions {
   config: DecoderConfig;
   /** In the order of `parameterSpecs`. */
   weights: Float32Array;
+  /** Adapters that are trained in place of the weights; null trains these. */
+  adapter: Adapter | null;
   /** Threads inside one operator. */
   threads: number;
   slots: number;
@@ -57,6 +60,7 @@ export interface OptimizerState {
 }
 
 export interface TrainingState {
+  /** What is trained, in the order of `trainedSpecs`. */
   weights: Float32Array;
   optimizer: OptimizerState;
 }

@@ -1,14 +1,13 @@
 import { adamW, type AdamScalars } from "../../autodiff/adamw.ts";
 import { Graph, type Value } from "../../autodiff/graph.ts";
-import type { DecoderConfig } from "../../models/config.ts";
-import { parameterSpecs } from "../../models/parameters.ts";
+import type { ParameterSpec } from "../../models/parameters.ts";
 import { createSession, floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 import type { AdamOptions } from "../engine.ts";
 import type { ModelWeights } from "./model-weights.ts";
 
-/** AdamW over one model's parameters, in place. */
+/** AdamW over what is trained of a model, in place. */
 export interface Optimizer {
-  /** Moments in the order of `parameterSpecs`, and the number of steps behind them: what a checkpoint keeps. */
+  /** Moments in the order of `trainedSpecs`, and the number of steps behind them: what a checkpoint keeps. */
   readonly mean: Float32Array;
   readonly square: Float32Array;
   step: number;
@@ -30,8 +29,13 @@ const scalarNames = [
 /** Parameters in two stretches of the flat arrays: a step is then some thirty passes over memory, however many tensors there are. */
 const STRETCHES = ["matrices", "vectors"] as const;
 
-export async function makeOptimizer(config: DecoderConfig, threads: number): Promise<Optimizer> {
-  const sizes = stretchSizes(config);
+/** @param specs what is trained, matrices before vectors. */
+export async function makeOptimizer(
+  specs: readonly ParameterSpec[],
+  threads: number,
+): Promise<Optimizer> {
+  const sizes = stretchSizes(specs);
+  const stretches = STRETCHES.filter((stretch) => sizes[stretch] > 0);
   const total = sizes.matrices + sizes.vectors;
   const mean = new Float32Array(total);
   const square = new Float32Array(total);
@@ -39,7 +43,7 @@ export async function makeOptimizer(config: DecoderConfig, threads: number): Pro
   const scalars = Object.fromEntries(
     scalarNames.map((name) => [name, graph.input(name, "float32", [])]),
   ) as unknown as AdamScalars;
-  const states = STRETCHES.map((stretch) => {
+  const states = stretches.map((stretch) => {
     const input = (kind: string): Value =>
       graph.input(`${kind}.${stretch}`, "float32", [sizes[stretch]]);
     return {
@@ -49,7 +53,7 @@ export async function makeOptimizer(config: DecoderConfig, threads: number): Pro
   });
   const { next, norm } = adamW(states, scalars);
   const outputs: Record<string, Value> = { norm };
-  STRETCHES.forEach((stretch, i) => {
+  stretches.forEach((stretch, i) => {
     for (const [kind, value] of Object.entries(next[i]!))
       outputs[`${kind}.${stretch}.next`] = value;
   });
@@ -72,7 +76,7 @@ export async function makeOptimizer(config: DecoderConfig, threads: number): Pro
         mean,
         square,
       })) {
-        for (const stretch of STRETCHES) {
+        for (const stretch of stretches) {
           const from = stretch === "matrices" ? 0 : sizes.matrices;
           const tensor = tensorOf(flat.subarray(from, from + sizes[stretch]), [sizes[stretch]]);
           feeds[`${kind}.${stretch}`] = tensor;
@@ -87,9 +91,9 @@ export async function makeOptimizer(config: DecoderConfig, threads: number): Pro
   return optimizer;
 }
 
-function stretchSizes(config: DecoderConfig): Record<(typeof STRETCHES)[number], number> {
+function stretchSizes(specs: readonly ParameterSpec[]): Record<(typeof STRETCHES)[number], number> {
   const sizes = { matrices: 0, vectors: 0 };
-  for (const { shape, decays } of parameterSpecs(config)) {
+  for (const { shape, decays } of specs) {
     sizes[decays ? "matrices" : "vectors"] += shape.reduce((n, axis) => n * axis, 1);
   }
   return sizes;

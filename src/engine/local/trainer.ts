@@ -1,7 +1,7 @@
 import { InternalError } from "../../base/errors.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { parameterSpecs } from "../../models/parameters.ts";
+import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { createSession, floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
@@ -11,7 +11,7 @@ import { FIELD, GRADIENT, lossFields, METRIC, trainingGraph } from "./training-g
 
 /** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
 export interface Trainer {
-  /** Sum of gradients since they were last cleared, in the order of `parameterSpecs`. */
+  /** Sum of gradients since they were last cleared, in the order of `trainedSpecs`. */
   readonly gradients: Float32Array;
   forwardBackward(
     weights: ModelWeights,
@@ -26,8 +26,13 @@ export interface Trainer {
   ): Promise<Float32Array[]>;
 }
 
-export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
-  const gradients = flatTensors(parameterSpecs(config));
+/** @param lora the adapters that are trained; null trains every parameter. Log-probabilities are of any weights. */
+export function makeTrainer(
+  config: DecoderConfig,
+  threads: number,
+  lora: LoraConfig | null = null,
+): Trainer {
+  const gradients = flatTensors(trainedSpecs(config, lora));
   const accumulators: Record<string, Tensor> = {};
   const nextAccumulators: Record<string, Tensor> = {};
   for (const [name, tensor] of gradients.tensors) {
@@ -35,11 +40,15 @@ export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
     nextAccumulators[`${GRADIENT}${name}.next`] = tensor;
   }
   const compiled = new Map<string, Promise<Session>>();
-  const session = (shape: MicroBatch, loss: LossSpec | null): Promise<Session> => {
-    const key = JSON.stringify([shape.batch, shape.length, shape.scored, loss]);
+  const session = (
+    shape: MicroBatch,
+    loss: LossSpec | null,
+    adapters: LoraConfig | null,
+  ): Promise<Session> => {
+    const key = JSON.stringify([shape.batch, shape.length, shape.scored, loss, adapters]);
     let found = compiled.get(key);
     if (found === undefined) {
-      const { graph, outputs } = trainingGraph(config, shape, loss);
+      const { graph, outputs } = trainingGraph(config, shape, loss, adapters);
       found = createSession(graph, outputs, { threads });
       compiled.set(key, found);
     }
@@ -52,7 +61,7 @@ export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
     async forwardBackward(weights, rows, batches, loss) {
       const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
       for (const batch of batches) {
-        const ready = await session(batch, loss);
+        const ready = await session(batch, loss, lora);
         // A loss may leave some of its fields out, by its options: what its graph reads is what rows must have.
         const read = lossFields(loss).filter((name) => ready.inputNames.includes(FIELD + name));
         const { feeds, places } = packMicroBatch(rows, batch, read);
@@ -74,7 +83,7 @@ export function makeTrainer(config: DecoderConfig, threads: number): Trainer {
       const result = logprobsOf(rows);
       for (const batch of batches) {
         const { feeds, places } = packMicroBatch(rows, batch, []);
-        const ready = await session(batch, null);
+        const ready = await session(batch, null, weights.lora);
         const outputs = await ready.run({ ...weights.feeds, ...feeds });
         unpack(outputs["logprobs"]!, places, result);
       }

@@ -9,7 +9,7 @@ import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { declareParameters, decoderRows, vocabularyScores } from "../../models/decoder.ts";
-import { parameterSpecs } from "../../models/parameters.ts";
+import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { MicroBatch } from "./batching.ts";
 
 /** Prefix of gradient inputs, and of gradient outputs (which end in `.next`). */
@@ -26,7 +26,8 @@ export function lossFields(loss: LossSpec): string[] {
 
 /**
  * Forward and, with a loss, backward of one padded shape: the policy's log-probability of each scored target and, added to those
- * that went in, the gradients of all parameters.
+ * that went in, the gradients of all parameters or, with
+ * adapters, of those alone.
  *
  * @param loss null for log-probabilities alone.
  */
@@ -34,13 +35,14 @@ export function trainingGraph(
   config: DecoderConfig,
   { batch, length, scored }: MicroBatch,
   loss: LossSpec | null,
+  lora: LoraConfig | null = null,
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
-  const parameters = declareParameters(graph, config);
+  const parameters = declareParameters(graph, config, lora);
   const ids = graph.input("ids", "int32", [batch, length]);
   const positions = graph.input("positions", "int32", [scored]);
   const targets = graph.input("targets", "int32", [scored, 1]);
-  const hidden = gather([decoderRows(config, parameters, ids), positions]); // [K, D]
+  const hidden = gather([decoderRows(config, parameters, ids, lora), positions]); // [K, D]
   const scores = vocabularyScores(parameters, hidden); // [K, V]
   const logprobs = targetLogprob(scores, targets);
   const outputs: Record<string, Value> = { logprobs };
@@ -55,7 +57,7 @@ export function trainingGraph(
   );
   outputs["loss"] = built.loss;
   for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
-  const specs = parameterSpecs(config);
+  const specs = trainedSpecs(config, lora);
   const gradients = backward(
     built.loss,
     specs.map(({ name }) => parameters.get(name)!),

@@ -2,7 +2,8 @@
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
-import { modelWeights, type ModelWeights } from "./model-weights.ts";
+import { trainedSpecs } from "../../models/lora/lora.ts";
+import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
 import { makeTrainer, type Trainer } from "./trainer.ts";
@@ -23,16 +24,18 @@ interface Replica {
 async function startReplica({
   config,
   weights,
+  adapter,
   threads,
   slots,
   tokenBytes,
 }: StartOptions): Promise<Replica> {
   const { bytes, ends } = tokenBytes;
-  const own = await modelWeights(config, weights, threads);
+  const base = await modelWeights(config, weights, threads);
+  const own = adapter === null ? base : adaptedWeights(config, base, adapter);
   let optimizer: Promise<Optimizer> | null = null;
   return {
     weights: own,
-    trainer: makeTrainer(config, threads),
+    trainer: makeTrainer(config, threads, own.lora),
     sampler: await makeSampler(
       {
         ...{ config, slots, threads, capacity: config.maxPositions },
@@ -40,8 +43,8 @@ async function startReplica({
       },
       own,
     ),
-    optimizer: () => (optimizer ??= makeOptimizer(config, threads)),
-    roles: new Map(),
+    optimizer: () => (optimizer ??= makeOptimizer(trainedSpecs(config, own.lora), threads)),
+    roles: new Map(adapter === null ? [] : [["base", base]]),
   };
 }
 

@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { DataError } from "../../base/errors.ts";
+import { readJson, writeJson } from "../../base/files.ts";
+import { checkOptions, quote, z } from "../../base/schema.ts";
+import { flattenAs } from "../checkpoint.ts";
+import type { DecoderConfig } from "../config.ts";
+import { tensorsOf } from "../parameters.ts";
+import { readSafetensors, writeSafetensors } from "../safetensors.ts";
+import type { StoredType } from "../stored-numbers.ts";
+import { layersOf, linearSpecs, loraSpecs, targetModules } from "./lora.ts";
+import type { Adapter, LoraConfig } from "./lora.ts";
+
+export const ADAPTER_CONFIG = "adapter_config.json";
+export const ADAPTER_WEIGHTS = "adapter_model.safetensors";
+
+/** What PEFT puts before a layer's path. */
+const PREFIX = "base_model.model.";
+
+/** Keys that change what is computed, or say what it is of. Initial values are read from the file; ways that change the base are not. */
+const schema = z.object({
+  peft_type: z.literal("LORA"),
+  task_type: z.literal("CAUSAL_LM").nullish(),
+  base_model_name_or_path: z.string().nullish(),
+  r: z.int().positive(),
+  lora_alpha: z.number().positive(),
+  lora_dropout: z.literal(0).default(0),
+  target_modules: z.array(z.string()).min(1),
+  bias: z.literal("none").default("none"),
+  fan_in_fan_out: z.literal(false).default(false),
+  use_rslora: z.boolean().default(false),
+  init_lora_weights: z.literal([true, false, "gaussian", "orthogonal"]).default(true),
+});
+
+/** Keys on which nothing depends that is computed here. */
+const IGNORED: ReadonlySet<string> = new Set([
+  ...["inference_mode", "revision", "auto_mapping", "peft_version"],
+  ...["megatron_core", "qalora_group_size"],
+]);
+
+/**
+ * Reads PEFT's `adapter_config.json`.
+ *
+ * @param config of the model that it is to adapt.
+ * @param where the file, for messages.
+ * @throws {DataError} ADAPTER_UNSUPPORTED naming the key, what was found and what is allowed: another kind of adapter, an option
+ *   that is not computed here, a target that the model does not have.
+ */
+export function parseAdapterConfig(
+  json: unknown,
+  config: DecoderConfig,
+  where: string,
+): LoraConfig {
+  const fail = (what: string): DataError =>
+    new DataError("ADAPTER_UNSUPPORTED", `${where}: ${what}`);
+  const keys = keysOf(json, where);
+  for (const [key, value] of Object.entries(keys)) {
+    if (Object.hasOwn(schema.shape, key) || IGNORED.has(key) || isNothing(value)) continue;
+    throw fail(
+      `${key} is ${quote(value)}: allowed: null, false or {}, since adapters with it are not computed here. Merge the adapter into its base with PEFT and use the result.`,
+    );
+  }
+  const named = keys["target_modules"] === "all-linear" ? targetModules : keys["target_modules"];
+  const result = checkOptions(schema, { ...keys, target_modules: named });
+  if (result.problem !== null) {
+    throw fail(`${result.problem.path.join(".")} ${result.problem.message}`);
+  }
+  const { r, lora_alpha, use_rslora, target_modules } = result.value;
+  const weights = linearSpecs(config).map(({ name }) => name);
+  const stray = target_modules.find((target) => layersOf(target, weights).length === 0);
+  if (stray !== undefined) {
+    throw fail(
+      `target_modules names ${quote(stray)}, and no layer of the model that may have an adapter ends so: allowed: "all-linear", or a list of ${targetModules.join(", ")} or paths that end in them.`,
+    );
+  }
+  return { rank: r, alpha: lora_alpha, rslora: use_rslora, targets: target_modules };
+}
+
+function keysOf(json: unknown, where: string): Record<string, unknown> {
+  if (typeof json === "object" && json !== null && !Array.isArray(json)) {
+    return json as Record<string, unknown>;
+  }
+  throw new DataError(
+    "ADAPTER_UNSUPPORTED",
+    `${where}: is ${quote(json)}: expected keys and values, peft_type among them.`,
+  );
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === false || ["{}", "[]"].includes(JSON.stringify(value));
+}
+
+/** The model that a folder's adapter belongs to, as its `adapter_config.json` names it; null where it does not. */
+export async function baseOfAdapter(folder: string): Promise<string | null> {
+  const where = join(folder, ADAPTER_CONFIG);
+  const base = keysOf(await readJson(where), where)["base_model_name_or_path"];
+  return typeof base === "string" && base !== "" ? base : null;
+}
+
+/**
+ * Reads a folder in PEFT's layout: `adapter_config.json` and `adapter_model.safetensors`.
+ *
+ * @param config of the model that it is to adapt.
+ * @throws {DataError} what `parseAdapterConfig` throws; CHECKPOINT_MISFIT naming a tensor that is missing, of another shape or left
+ *   over; FILE_MISSING, FILE_NOT_JSON, SAFETENSORS_BAD.
+ */
+export async function readAdapter(folder: string, config: DecoderConfig): Promise<Adapter> {
+  const where = join(folder, ADAPTER_CONFIG);
+  const lora = parseAdapterConfig(await readJson(where), config, where);
+  const path = join(folder, ADAPTER_WEIGHTS);
+  const specs = loraSpecs(config, lora).map((spec) => ({ ...spec, name: PREFIX + spec.name }));
+  return { lora, weights: flattenAs(specs, await readSafetensors(path), path, ADAPTER_CONFIG) };
+}
+
+/**
+ * Writes a folder that PEFT reads: `PeftModel.from_pretrained(base, folder)`.
+ * @param options.base the model that it adapts: a folder or a name on the hub, for whoever loads the adapter.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function writeAdapter(
+  folder: string,
+  config: DecoderConfig,
+  { lora, weights }: Adapter,
+  options: { base: string; dtype: StoredType },
+): Promise<void> {
+  const tensors = tensorsOf(loraSpecs(config, lora), weights).map((tensor) => {
+    return { ...tensor, name: PREFIX + tensor.name };
+  });
+  await writeSafetensors(join(folder, ADAPTER_WEIGHTS), tensors, options.dtype);
+  await writeJson(join(folder, ADAPTER_CONFIG), {
+    peft_type: "LORA",
+    task_type: "CAUSAL_LM",
+    base_model_name_or_path: options.base,
+    r: lora.rank,
+    lora_alpha: lora.alpha,
+    lora_dropout: 0,
+    target_modules: lora.targets,
+    bias: "none",
+    fan_in_fan_out: false,
+    use_rslora: lora.rslora,
+    init_lora_weights: true,
+    modules_to_save: null,
+    inference_mode: true,
+    rank_pattern: {},
+    alpha_pattern: {},
+  });
+}

@@ -1,0 +1,144 @@
+import { scalarLike, type Value } from "../../autodiff/graph.ts";
+import { add, mul } from "../../autodiff/ops/elementwise.ts";
+import { linear } from "../../autodiff/ops/composites.ts";
+import { swapLast } from "../../autodiff/ops/linear.ts";
+import { random } from "../../base/random.ts";
+import type { DecoderConfig } from "../config.ts";
+import { parameterSpecs, tensorsOf, type ParameterSpec } from "../parameters.ts";
+
+/** Linear layers that may have adapters, by PEFT's names: all but the output matrix, which is what PEFT calls "all-linear". */
+export const targetModules = [
+  ...["q_proj", "k_proj", "v_proj", "o_proj"],
+  ...["gate_proj", "up_proj", "down_proj"],
+] as const;
+
+/**
+ * Low-rank adapters (Hu et al., arXiv 2106.09685): W x becomes W x + scale · B (A x), and only A and B are trained. The scale is
+ * alpha / rank, or with `rslora` alpha / √rank (Kalajdzievski, arXiv 2312.03732).
+ */
+export interface LoraConfig {
+  rank: number;
+  alpha: number;
+  rslora: boolean;
+  /** As PEFT matches them: a layer's path, or what it ends in after a dot: `q_proj`, `layers.0.mlp.up_proj`. */
+  targets: readonly string[];
+}
+
+/** Adapters with their numbers. */
+export interface Adapter {
+  lora: LoraConfig;
+  /** All A and B in the order of `loraSpecs`, float32. */
+  weights: Float32Array;
+}
+
+/** What B A x is multiplied by. */
+export function loraScale({ rank, alpha, rslora }: LoraConfig): number {
+  return alpha / (rslora ? Math.sqrt(rank) : rank);
+}
+
+/** The linear layers that a target means. @param weights names of tensors, `….q_proj.weight`. */
+export function layersOf(target: string, weights: readonly string[]): string[] {
+  return weights.filter((name) => `.${name}`.endsWith(`.${target}.weight`));
+}
+
+/** Tensors of all linear layers that may have adapters. */
+export function linearSpecs(config: DecoderConfig): ParameterSpec[] {
+  return parameterSpecs(config).filter(({ name }) =>
+    targetModules.some((target) => name.endsWith(`.${target}.weight`)),
+  );
+}
+
+/** Names of the two matrices of a layer. @param weight the layer's own tensor, `….q_proj.weight`. */
+export function loraNames(weight: string): { a: string; b: string } {
+  const module = weight.slice(0, -".weight".length);
+  return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
+}
+
+/** Every A [r, in] and B [out, r], layer by layer: for each, A and then B. */
+export function loraSpecs(config: DecoderConfig, { rank, targets }: LoraConfig): ParameterSpec[] {
+  return linearSpecs(config)
+    .filter(({ name }) => targets.some((target) => layersOf(target, [name]).length > 0))
+    .flatMap(({ name, shape }) => {
+      const { a, b } = loraNames(name);
+      const [out, from] = shape as readonly [number, number];
+      return [
+        { name: a, shape: [rank, from], decays: true },
+        { name: b, shape: [out, rank], decays: true },
+      ];
+    });
+}
+
+/** What is trained: the adapters where there are some, or all parameters. */
+export function trainedSpecs(config: DecoderConfig, lora: LoraConfig | null): ParameterSpec[] {
+  return lora === null ? parameterSpecs(config) : loraSpecs(config, lora);
+}
+
+/**
+ * Fresh adapters, which change nothing yet: B zero, A uniform within ±1/√in (what PEFT's Kaiming initialisation comes to).
+ * @param seed the same seed gives the same bytes.
+ */
+export function initialAdapter(config: DecoderConfig, lora: LoraConfig, seed: number): Adapter {
+  const specs = loraSpecs(config, lora);
+  const weights = new Float32Array(
+    specs.reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0),
+  );
+  const stream = random(seed).derive("lora");
+  for (const { name, shape, data } of tensorsOf(specs, weights)) {
+    if (!name.endsWith(".lora_A.weight")) continue;
+    const draw = stream.derive(name);
+    const bound = 1 / Math.sqrt(shape[1]!);
+    for (let i = 0; i < data.length; i++) data[i] = bound * (2 * draw.next() - 1);
+  }
+  return { lora, weights };
+}
+
+/** A linear layer's result with what its adapter adds; as it was where the layer has none. */
+export function withAdapter(
+  lora: LoraConfig | null,
+  weight: string,
+  given: {
+    x: Value;
+    product: Value;
+    /** The graph's value of that name and shape. */
+    at: (name: string, shape: readonly number[]) => Value;
+  },
+): Value {
+  if (!lora?.targets.some((target) => layersOf(target, [weight]).length > 0)) return given.product;
+  const { x, product, at } = given;
+  const names = loraNames(weight);
+  const a = at(names.a, [lora.rank, x.shape.at(-1)!]);
+  const b = at(names.b, [product.shape.at(-1)!, lora.rank]);
+  // [N, in] → [N, r] → [N, out]; the scale goes to the smallest of them.
+  const inner = linear(x, a, swapLast(a));
+  return add([product, linear(mul([inner, scalarLike(inner, loraScale(lora))]), b, swapLast(b))]);
+}
+
+/**
+ * Adds scale · B A to the layers' own weights: the model without adapters that computes the same.
+ * @param weights all parameters in the order of `parameterSpecs`; changed in place.
+ */
+export function mergeAdapter(
+  config: DecoderConfig,
+  weights: Float32Array,
+  { lora, weights: adapters }: Adapter,
+): void {
+  const scale = loraScale(lora);
+  const own = new Map(
+    tensorsOf(loraSpecs(config, lora), adapters).map(({ name, data }) => [name, data]),
+  );
+  for (const { name, shape, data } of tensorsOf(parameterSpecs(config), weights)) {
+    const names = loraNames(name);
+    const [a, b] = [own.get(names.a), own.get(names.b)];
+    if (a === undefined || b === undefined) continue;
+    const [out, from] = shape as readonly [number, number];
+    const row = new Float64Array(from);
+    for (let o = 0; o < out; o++) {
+      row.fill(0);
+      for (let r = 0; r < lora.rank; r++) {
+        const factor = b[o * lora.rank + r]!;
+        for (let i = 0; i < from; i++) row[i]! += factor * a[r * from + i]!;
+      }
+      for (let i = 0; i < from; i++) data[o * from + i]! += scale * row[i]!;
+    }
+  }
+}
