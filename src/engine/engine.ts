@@ -34,7 +34,10 @@ export interface Engine {
   /** Keeps the present weights under a role: a frozen reference, the previous iterate. */
   keepAs(role: string): Promise<void>;
 
-  /** Writes a Hugging Face folder; with `optimizer`, also what a resumed run needs. */
+  /**
+   * Writes a Hugging Face folder, or where adapters are trained PEFT's, which names the base; with `optimizer`, also what a resumed
+   * run needs.
+   */
   save(folder: string, options?: SaveOptions): Promise<void>;
   /** Replaces the weights (and, where the folder has it, the optimiser's state) by a saved folder's. */
   load(folder: string): Promise<void>;
@@ -110,4 +113,6 @@ export interface SaveOptions {
   optimizer?: boolean;
   /** Element type of the weights on disk; F32 by default, so that a resumed run goes on to the bit. */
   dtype?: "F32" | "F16" | "BF16";
+  /** Adapters go into their base: a model that stands alone, without the optimiser's state. Nothing else where there are none. */
+  merged?: boolean;
 }

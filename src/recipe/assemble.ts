@@ -7,6 +7,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
 import { modelFolder } from "../hub/model-folder.ts";
+import { baseOfAdapter, isAdapterFolder } from "../models/lora/adapter-folder.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
@@ -28,11 +29,30 @@ export async function policyFolder(from: string, options: HubModelOptions = {}):
   return from === "base" ? BASE_POLICY : modelFolder(from, options);
 }
 
+/**
+ * The folder of the model that a folder's adapters belong to, which is downloaded where it is one of the hub; null for a whole model.
+ * @throws as `baseOfAdapter` and `modelFolder`.
+ */
+export async function baseFolder(
+  model: string,
+  options: HubModelOptions = {},
+): Promise<string | null> {
+  return isAdapterFolder(model) ? modelFolder(await baseOfAdapter(model), options) : null;
+}
+
 /** @throws {DataError} when the folder holds no model that can be run. */
-export function openEngine(settings: Settings, model: string): Promise<LocalEngine> {
+export async function openEngine(
+  settings: Settings,
+  model: string,
+  download: HubModelOptions = {},
+): Promise<LocalEngine> {
   const { workers, slots, microBatchTokens } = settings.engine;
+  const { lora } = settings.policy;
+  const base = await baseFolder(model, download);
   return openLocalEngine({
     ...{ model, slots, microBatchTokens },
+    ...(base === null ? {} : { base }),
+    ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),
   });
 }

@@ -22,6 +22,7 @@ import {
   openEngine,
   openNamedDataset,
   type PolicyDownload,
+  baseFolder,
   policyFolder,
   retrieverOver,
 } from "./assemble.ts";
@@ -72,8 +73,9 @@ export async function runEval(
 ): Promise<EvalResult> {
   const { seed, evaluation } = settings;
   const { from } = settings.policy;
-  const model = await policyFolder(from, { ...options.download, signal: options.signal });
-  const policy = { from, sha256: await hashOfPolicy(model) };
+  const download = { ...options.download, signal: options.signal };
+  const model = await policyFolder(from, download);
+  const policy = { from, sha256: await hashOfPolicy(model, await baseFolder(model, download)) };
   const dataset = await openNamedDataset(evaluation.dataset);
   const tasks = await dataset.tasks(options.limit);
   const retriever = await openRetriever(dataset, settings, options.index);

@@ -42,7 +42,7 @@ export async function runSft(
   const run = await openRunFolder(out, resolved, { version });
   const model = start ?? run.checkpoint(0);
   if (fresh !== undefined) await writeFreshPolicy(model, fresh, settings.seed);
-  const engine = await openEngine(settings, model);
+  const engine = await openEngine(settings, model, { ...download, signal });
   const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
   const teacher: TeacherOptions = {
     environmentOver: (retriever) => environmentOver(retriever, settings),
@@ -74,7 +74,7 @@ export async function runSft(
         },
       });
     }
-    await engine.save(join(out, "policy"), { dtype: "F16" });
+    await engine.save(join(out, "policy"), { dtype: "F16", merged: true });
   } finally {
     if (step > 0) await engine.save(run.checkpoint(step), { optimizer: true });
     await engine.close();

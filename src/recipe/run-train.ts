@@ -15,6 +15,7 @@ import {
   openEngine,
   openNamedDataset,
   type PolicyDownload,
+  baseFolder,
   policyFolder,
   retrieverOver,
   weightedRewards,
@@ -88,17 +89,15 @@ export async function runTrain(
       `${options.out}: its newest checkpoint is step ${from.step} of ${steps}; nothing is left to do. Raise algorithm.steps, or evaluate ${from.path}.`,
     );
   }
-  const model = await policyFolder(settings.policy.from, {
-    ...options.download,
-    signal: options.signal,
-  });
+  const download = { ...options.download, signal: options.signal };
+  const model = await policyFolder(settings.policy.from, download);
   const train = await openNamedDataset(settings.dataset);
   const held = await openNamedDataset(settings.evaluation.dataset);
   const run = await openRunFolder(options.out, resolved, {
     version: options.version,
     afterStep: from?.step ?? 0,
     hashes: {
-      policy: await hashOfPolicy(model),
+      policy: await hashOfPolicy(model, await baseFolder(model, download)),
       dataset: train.fingerprint,
       evaluationDataset: held.fingerprint,
     },

@@ -1,6 +1,7 @@
 import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
 import { datasets } from "../data/datasets.ts";
+import { targetModules } from "../models/lora/lora.ts";
 import { environments } from "../env/environments/index.ts";
 import { retrieverSchema } from "../retrieval/index.ts";
 import { rewards } from "../rewards/index.ts";
@@ -23,6 +24,19 @@ const freshPolicy = z.strictObject({
   maxPositions: z.int().positive(),
 });
 
+/** Adapters that do not exist yet; docs/models.md. */
+const adapters = z.strictObject({
+  rank: z.int().min(1).default(16),
+  /** What the adapters add is multiplied by alpha / rank. */
+  alpha: z.number().positive().default(32),
+  /** Instead by alpha / √rank. */
+  rslora: z.boolean().default(false),
+  targets: z
+    .array(z.enum(targetModules))
+    .min(1)
+    .default([...targetModules]),
+});
+
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
 export const settingsSchema = z.strictObject({
   /** Everything random derives from it. */
@@ -36,6 +50,8 @@ export const settingsSchema = z.strictObject({
       from: z.string().default("base"),
       /** Instead: fresh weights of this shape. */
       fresh: freshPolicy.optional(),
+      /** Trains low-rank adapters over the policy, which stays as it is. */
+      lora: adapters.optional(),
     })
     .prefault({}),
   /** Questions to train on, and their corpus. */

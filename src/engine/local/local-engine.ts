@@ -1,14 +1,9 @@
 import { availableParallelism } from "node:os";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { readJson, writeJson } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
-import { flatten, readCheckpoint, unflatten, writeCheckpoint } from "../../models/checkpoint.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { parameterCount } from "../../models/parameters.ts";
-import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
+import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
@@ -21,12 +16,24 @@ import type {
   TrainingRow,
 } from "../engine.ts";
 import { microBatches, type MicroBatch } from "./batching.ts";
-import type { OptimizerState, StartOptions } from "./messages.ts";
+import {
+  hasTrainingState,
+  loadTrained,
+  openModel,
+  saveTrained,
+  type FreshLora,
+  type TrainedModel,
+} from "./engine-files.ts";
+import type { StartOptions } from "./messages.ts";
 import { startWorker, type WorkerLink } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
-  /** A Hugging Face folder. */
+  /** A Hugging Face folder, or one in PEFT's layout: its adapters are then run, and trained alone. */
   model: string;
+  /** Where the base of a folder's adapters lies; as its `adapter_config.json` says where this is missing. */
+  base?: string;
+  /** Fresh adapters over a whole model: they alone are trained, and saved. */
+  lora?: FreshLora;
   /** Worker threads, one replica each; every core by default. Results depend on it in the last bits (order of sums). */
   workers?: number;
   /** Sequences decoded together per worker. */
@@ -38,12 +45,11 @@ export interface LocalEngineOptions {
 /** The engine in this process, with the tokenizer of the model that it runs. */
 export interface LocalEngine extends Engine {
   readonly config: DecoderConfig;
+  /** Adapters that are trained in place of the weights; these are then the role "base". */
+  readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly workers: number;
 }
-
-const OPTIMIZER_FILE = "optimizer.safetensors";
-const STATE_FILE = "training-state.json";
 
 /**
  * Loads a model and starts its workers: data-parallel replicas of one thread each, which together outrun one session with as
@@ -52,29 +58,28 @@ const STATE_FILE = "training-state.json";
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { model, slots = 32, microBatchTokens = 1024 } = options;
-  const { config, weights } = await readCheckpoint(model);
-  const tokenizer = await loadTokenizer(model);
+  const { config, weights, adapter, base } = await openModel(model, options);
+  const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new DataError(
       "CHECKPOINT_MISFIT",
-      `${model}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
+      `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
     );
   }
   const links = Array.from({ length: options.workers ?? availableParallelism() }, startWorker);
   const start: StartOptions = {
-    ...{ config, weights, adapter: null, slots, threads: 1 },
+    ...{ config, weights, adapter, slots, threads: 1 },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
   };
   await Promise.all(links.map((link) => link.call("start", start)));
-  const state = join(model, STATE_FILE);
-  const engine = new LocalEngineOverWorkers({ model, config, tokenizer, links, microBatchTokens });
-  if (existsSync(state)) await engine.load(model);
+  const trained = { config, base, lora: adapter?.lora ?? null };
+  const engine = new LocalEngineOverWorkers({ trained, tokenizer, links, microBatchTokens });
+  if (hasTrainingState(model)) await engine.load(model);
   return engine;
 }
 
 interface Parts {
-  model: string;
-  config: DecoderConfig;
+  trained: TrainedModel;
   tokenizer: Tokenizer;
   links: readonly WorkerLink[];
   microBatchTokens: number;
@@ -82,6 +87,7 @@ interface Parts {
 
 class LocalEngineOverWorkers implements LocalEngine {
   readonly config: DecoderConfig;
+  readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly capabilities;
   policyVersion = 0;
@@ -94,11 +100,15 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const bytes = 4 * parameterCount(parts.config);
+    const { config, lora } = parts.trained;
+    const sizes = trainedSpecs(config, lora).map(({ shape }) => shape.reduce((n, a) => n * a, 1));
+    const bytes = 4 * sizes.reduce((sum, size) => sum + size, 0);
     this.#shared = parts.links.map(() => new Float32Array(new SharedArrayBuffer(bytes)));
-    this.config = parts.config;
+    this.config = config;
+    this.lora = lora;
+    if (lora !== null) this.#roles.add("base");
     this.tokenizer = parts.tokenizer;
-    this.capabilities = { maxPositions: parts.config.maxPositions, losses: losses.names };
+    this.capabilities = { maxPositions: config.maxPositions, losses: losses.names };
   }
 
   get workers(): number {
@@ -208,42 +218,14 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   async save(folder: string, options: SaveOptions = {}): Promise<void> {
-    const { config } = this;
-    const { weights, optimizer } = await this.#lead.call("readState", null);
-    const dtype = options.dtype ?? "F32";
-    await writeCheckpoint(folder, { config, weights }, { dtype, tokenizerFrom: this.#parts.model });
-    if (options.optimizer !== true) return;
-    const moments = (["mean", "square"] as const).flatMap((kind) =>
-      unflatten(config, optimizer[kind]).map((tensor) => ({
-        ...tensor,
-        name: `${kind}.${tensor.name}`,
-      })),
-    );
-    await writeSafetensors(join(folder, OPTIMIZER_FILE), moments, "F32");
-    // Written last: a folder with it is complete.
-    const state = { step: optimizer.step, policyVersion: this.policyVersion };
-    await writeJson(join(folder, STATE_FILE), state);
+    const { policyVersion } = this;
+    const state = { ...(await this.#lead.call("readState", null)), policyVersion };
+    await saveTrained(folder, this.#parts.trained, state, options);
   }
 
   async load(folder: string): Promise<void> {
-    const { weights } = await readCheckpoint(folder);
-    let optimizer: OptimizerState | null = null;
-    this.policyVersion = 0;
-    if (existsSync(join(folder, STATE_FILE))) {
-      const state = (await readJson(join(folder, STATE_FILE))) as {
-        step: number;
-        policyVersion: number;
-      };
-      const path = join(folder, OPTIMIZER_FILE);
-      const tensors = await readSafetensors(path);
-      const moments = (kind: string): Float32Array => {
-        const own = [...tensors].filter(([name]) => name.startsWith(`${kind}.`));
-        const named = own.map(([name, tensor]) => [name.slice(kind.length + 1), tensor] as const);
-        return flatten(this.config, new Map(named), path);
-      };
-      optimizer = { mean: moments("mean"), square: moments("square"), step: state.step };
-      this.policyVersion = state.policyVersion;
-    }
+    const { weights, optimizer, policyVersion } = await loadTrained(folder, this.#parts.trained);
+    this.policyVersion = policyVersion;
     await this.#lead.call("writeState", { weights, optimizer });
     await Promise.all(this.#parts.links.slice(1).map((link) => link.call("setWeights", weights)));
   }

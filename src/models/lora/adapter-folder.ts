@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
 import { readJson, writeJson } from "../../base/files.ts";
@@ -89,11 +90,23 @@ function isNothing(value: unknown): boolean {
   return value === null || value === false || ["{}", "[]"].includes(JSON.stringify(value));
 }
 
-/** The model that a folder's adapter belongs to, as its `adapter_config.json` names it; null where it does not. */
-export async function baseOfAdapter(folder: string): Promise<string | null> {
+/** Whether a folder holds an adapter and no model of its own. */
+export function isAdapterFolder(folder: string): boolean {
+  return existsSync(join(folder, ADAPTER_CONFIG)) && !existsSync(join(folder, "config.json"));
+}
+
+/**
+ * The model that a folder's adapter belongs to, as its `adapter_config.json` names it: a folder, or a name on the hub.
+ * @throws {DataError} ADAPTER_UNSUPPORTED when it names none.
+ */
+export async function baseOfAdapter(folder: string): Promise<string> {
   const where = join(folder, ADAPTER_CONFIG);
   const base = keysOf(await readJson(where), where)["base_model_name_or_path"];
-  return typeof base === "string" && base !== "" ? base : null;
+  if (typeof base === "string" && base !== "") return base;
+  throw new DataError(
+    "ADAPTER_UNSUPPORTED",
+    `${where}: base_model_name_or_path is ${quote(base)}: expected the folder or the name of the model that was adapted. Write it there.`,
+  );
 }
 
 /**

@@ -79,7 +79,9 @@ describe("an adapter's folder", () => {
   it("is refused when its tensors are not those that its configuration asks for", async () => {
     const at = join(folder, "other");
     await writeAdapter(at, config, adapter, { base: "", dtype: "BF16" });
-    expect(await baseOfAdapter(at)).toBeNull();
+    await expect(baseOfAdapter(at)).rejects.toThrow(
+      errorWith("ADAPTER_UNSUPPORTED", 'base_model_name_or_path is ""'),
+    );
     const path = join(at, "adapter_config.json");
     const written = (await readJson(path)) as Record<string, unknown>;
     await writeJson(path, { ...written, r: 3 });
