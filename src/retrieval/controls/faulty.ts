@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
@@ -59,6 +60,7 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
           asked.signal?.throwIfAborted();
           const drawn = queries.map(draw);
           const ending = AbortSignal.any([closing.signal, ...(asked.signal ? [asked.signal] : [])]);
+          setMaxListeners(0, ending); // one for each query
           await Promise.all(drawn.map((fate) => suffer(fate, ending)));
           const kept = queries.flatMap((_, i) => (drawn[i]!.kind === "empty" ? [] : [i]));
           const found = await sound.search(
