@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
+import { readSafetensors } from "../../src/models/safetensors.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -60,6 +61,32 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     expect(resumed.status, resumed.stderr).toBe(0);
     expect(metricsOf("resumed")).toEqual(metricsOf("straight"));
     expect(checkpointHash("resumed", 3)).toEqual(checkpointHash("straight", 3));
+  });
+
+  it("trains adapters alone where policy.lora is given, goes on from them, and eval takes them", async () => {
+    // Enough trajectories that some of a group are rewarded and others not.
+    const sets = ["policy.lora.rank=4", "policy.lora.rslora=true", "algorithm.groupSize=4"];
+    const adapters = [...sets, "algorithm.promptsPerStep=4"].flatMap((set) => ["--set", set]);
+    expect(runCli([...trainArguments("lora", 1), ...adapters]).status).toBe(0);
+    const resumed = runCli([...trainArguments("lora", 2), ...adapters, "--resume"]);
+    expect(resumed.status, resumed.stderr).toBe(0);
+    const checkpoint = join(folder, "lora", "checkpoints", "step-2");
+    expect(readdirSync(checkpoint).sort()).toEqual([
+      ...["adapter_config.json", "adapter_model.safetensors"],
+      ...["optimizer.safetensors", "training-state.json"],
+    ]);
+    const trained = await readSafetensors(join(checkpoint, "adapter_model.safetensors"));
+    // What was zero at the start.
+    const learned = [...trained.values()].filter(({ name }) => name.endsWith("lora_B.weight"));
+    expect(learned.every(({ data }) => data.some((each) => each !== 0))).toBe(true);
+    const flags = ["--recipe", "search-r1", "--tier", "smoke", "--json"];
+    const set = ["--set", "evaluation.dataset.questions=4"];
+    const evaluated = runCli(["eval", "--policy", checkpoint, ...flags, ...set]);
+    expect(evaluated.status, evaluated.stderr).toBe(0);
+    const { metrics, policy } = JSON.parse(evaluated.stdout) as Record<string, object>;
+    const after = readFileSync(join(folder, "lora", "eval", "after.json"), "utf8");
+    expect(metrics).toEqual((JSON.parse(after) as { metrics: object }).metrics);
+    expect(policy).toMatchObject({ from: checkpoint });
   });
 
   it("refuses to resume a run that is done", () => {
