@@ -90,9 +90,10 @@ function isNothing(value: unknown): boolean {
   return value === null || value === false || ["{}", "[]"].includes(JSON.stringify(value));
 }
 
-/** Whether a folder holds an adapter and no model of its own. */
+/** Whether a folder holds an adapter and no weights of its own; a copy of its base's `config.json` may lie there. */
 export function isAdapterFolder(folder: string): boolean {
-  return existsSync(join(folder, ADAPTER_CONFIG)) && !existsSync(join(folder, "config.json"));
+  const has = (file: string): boolean => existsSync(join(folder, file));
+  return has(ADAPTER_CONFIG) && !has("model.safetensors") && !has("model.safetensors.index.json");
 }
 
 /**

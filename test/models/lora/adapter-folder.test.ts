@@ -4,6 +4,7 @@ import { readJson, writeJson } from "../../../src/base/files.ts";
 import { plainFeatures, type DecoderConfig } from "../../../src/models/config.ts";
 import {
   baseOfAdapter,
+  isAdapterFolder,
   parseAdapterConfig,
   readAdapter,
   writeAdapter,
@@ -67,11 +68,15 @@ describe("an adapter's folder", () => {
   const lora = { rank: 2, alpha: 4, rslora: true, targets: ["k_proj", "layers.0.mlp.down_proj"] };
   const adapter = initialAdapter(config, lora, 5);
 
-  it("comes back as it was written, and names its base", async () => {
+  it("comes back as it was written, and names its base; with weights beside it the folder is a model's", async () => {
     const at = join(folder, "whole");
     await writeAdapter(at, config, adapter, { base: "org/base", dtype: "F32" });
     expect(await readAdapter(at, config)).toEqual(adapter);
     expect(await baseOfAdapter(at)).toBe("org/base");
+    await writeJson(join(at, "config.json"), {});
+    expect(isAdapterFolder(at)).toBe(true);
+    await writeJson(join(at, "model.safetensors.index.json"), {});
+    expect(isAdapterFolder(at)).toBe(false);
     const written = await readJson(join(at, "adapter_config.json"));
     expect(written).toMatchObject({ peft_type: "LORA", task_type: "CAUSAL_LM", use_rslora: true });
   });
