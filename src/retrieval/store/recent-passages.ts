@@ -8,33 +8,39 @@ export const RECENT_UNITS = 1 << 25;
 const OWN_UNITS = 200;
 
 /**
- * Keeps the passages that were read last: those that questions of a run have in common are found again and again.
- *
- * There are two generations. A passage enters the young one when it is read; a full young one becomes the old one, whose
- * passages are forgotten. So what was read since is kept, at no cost for order.
+ * Keeps the passages that were read last: those that questions of a run have in common are found again and again. When
+ * they take too much, those that were not read for longest go first.
  */
 export function recentPassages(store: PassageStore, mostUnits = RECENT_UNITS): PassageStore {
-  let young = new Map<number, Passage>();
-  let old = new Map<number, Passage>();
+  // A map's keys are in the order in which they were set; a passage that is read again is set again.
+  const kept = new Map<number, Passage>();
   let units = 0;
-  const keep = (position: number, passage: Passage): void => {
-    units += OWN_UNITS + passage.id.length + passage.title.length + passage.text.length;
-    if (units > mostUnits / 2) {
-      old = young;
-      young = new Map();
-      units = 0;
+  const forgetOldest = (): void => {
+    for (const [position, passage] of kept) {
+      if (units <= mostUnits) return;
+      kept.delete(position);
+      units -= sizeOf(passage);
     }
-    young.set(position, passage);
   };
   return {
     count: store.count,
     read(position) {
-      const kept = young.get(position);
-      if (kept !== undefined) return kept;
-      const passage = old.get(position) ?? store.read(position);
-      keep(position, passage);
+      const known = kept.get(position);
+      if (known !== undefined) {
+        kept.delete(position);
+        kept.set(position, known);
+        return known;
+      }
+      const passage = store.read(position);
+      kept.set(position, passage);
+      units += sizeOf(passage);
+      forgetOldest();
       return passage;
     },
     close: () => store.close(),
   };
+}
+
+function sizeOf({ id, title, text }: Passage): number {
+  return OWN_UNITS + id.length + title.length + text.length;
 }

@@ -26,18 +26,20 @@ describe("recentPassages", () => {
     expect(recent.count).toBe(20);
   });
 
-  it("forgets what was not read for long, and keeps what was", () => {
+  it("forgets what was not read for longest, and keeps what was", () => {
     const { store, asked } = watched();
-    // A passage counts 202 units, or 203 from the tenth on: five to a generation.
-    const recent = recentPassages(store, 2 * 5 * 203);
+    // A passage counts 202 units, or 203 from the tenth on.
+    const recent = recentPassages(store, 5 * 203);
     for (let position = 0; position < 15; position++) {
       recent.read(position);
       recent.read(0);
     }
     expect(asked).toEqual(Array.from({ length: 15 }, (_, i) => i));
     asked.length = 0;
-    recent.read(14);
-    recent.read(1);
-    expect(asked).toEqual([1]);
+    for (const position of [0, 14, 13, 12, 11]) recent.read(position);
+    expect(asked).toEqual([]);
+    recent.read(10);
+    recent.read(0);
+    expect(asked).toEqual([10, 0]);
   });
 });
