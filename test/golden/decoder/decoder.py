@@ -18,41 +18,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
+from formula_weights import common, fill, ids
+
 HERE = Path(__file__).parent
 OUT = Path(sys.argv[1])
 SEED = 20
 GRADIENTS = ["llama3", "mistral", "qwen2", "qwen3"]
-common = json.loads((HERE / "common-config.json").read_text())
 configs = json.loads((HERE / "configs.json").read_text())
-
-
-def uniform(place, count):
-    with np.errstate(over="ignore"):
-        i = np.arange(1, count + 1, dtype=np.uint32)
-        x = i * np.uint32(0x9E3779B1) + np.uint32((place + 1) * 0x85EBCA77 % 2**32)
-        x = (x ^ (x >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
-        x = (x ^ (x >> np.uint32(12))) * np.uint32(0x297A2D39)
-        x = x ^ (x >> np.uint32(15))
-    return x.astype(np.float64) / 2**31 - 1
-
-
-ids = torch.tensor(np.floor((uniform(-1, 25) + 1) / 2 * common["vocab_size"]).astype(np.int64))[None]
-
-
-def fill(model):
-    parameters = dict(model.named_parameters())
-    for place, name in enumerate(sorted(parameters)):
-        shape = parameters[name].shape
-        scale = 2.5 / np.sqrt(shape[1]) if len(shape) == 2 else 0.3
-        shift = 0 if len(shape) == 2 or name.endswith(".bias") else 1
-        numbers = (shift + scale * uniform(place, parameters[name].numel())).astype(np.float32)
-        parameters[name].data = torch.tensor(numbers).reshape(shape)
 
 
 def run(model):
@@ -97,7 +74,7 @@ for name, own in configs.items():
         (Path(folder) / "config.json").write_text(json.dumps({**common, **own}))
         config = AutoConfig.from_pretrained(folder)
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager")
-    fill(model)
+    fill(dict(model.named_parameters()))
     logits, loss, gradients = run(model)
     tensors = {"logits": logits.float().contiguous()}
     scales = {}
