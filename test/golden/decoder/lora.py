@@ -3,7 +3,7 @@
   node test/golden/decoder/write-adapters.mjs OUT      (after `npm run build`)
   python test/golden/decoder/lora.py OUT               (torch, transformers, peft, safetensors, numpy)
 
-Weights and adapters come from decoder.py's formula (formula-weights.mjs has it too), so that only results are stored. Writes beside
+Weights and adapters come by formula (formula_weights.py, formula-weights.mjs), so that only results are stored. Writes beside
 this file:
 - lora-<case>.safetensors: logits of one row (float32) and the gradient of its mean cross-entropy by every A and B, divided by its
   largest element and rounded to half; computed in float64 but where transformers itself says float32;
