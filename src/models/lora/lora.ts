@@ -49,7 +49,7 @@ export function linearSpecs(config: DecoderConfig): ParameterSpec[] {
 }
 
 /** Names of the two matrices of a layer. @param weight the layer's own tensor, `….q_proj.weight`. */
-export function loraNames(weight: string): { a: string; b: string } {
+function loraNames(weight: string): { a: string; b: string } {
   const module = weight.slice(0, -".weight".length);
   return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
 }
