@@ -1,3 +1,4 @@
+import { scoreHeap } from "../score-heap.ts";
 import { type SearchMemory, searchMemory } from "./search-memory.ts";
 import { type KernelMemory } from "./sum-kernel.ts";
 import {
@@ -55,6 +56,8 @@ function stretchesTo(distance: number): number {
  */
 export class Accumulator {
   readonly store: SearchMemory;
+  /** For floors of its sums. */
+  readonly heap = scoreHeap();
   /** How many passages may still be among the best. */
   candidates = 0;
   private queued = 0;

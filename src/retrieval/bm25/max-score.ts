@@ -155,7 +155,8 @@ function addEssential(
   let excess = 0;
   // The k-th best of the window is a limit, too, whatever the other terms add to it.
   const counts = (at: number): boolean => !isSet(dead, window.start + at);
-  const floorNow = (): SumFloor => sumFloor({ k, limit, rest, certain, excess, counts });
+  const { heap } = accumulator;
+  const floorNow = (): SumFloor => sumFloor({ heap, k, limit, rest, certain, excess, counts });
   let isKnown = limit > 0 || dead !== null;
   const learn = (): void => {
     // The best of every stretch tell what the k-th best has at least.

@@ -1,5 +1,9 @@
+import type { ScoreHeap } from "../score-heap.ts";
+
 /** What `sumFloor` is told. */
 export interface SumFloorOptions {
+  /** What the floor works with, emptied first: of several floors over one heap only the latest may be used. */
+  heap: ScoreHeap;
   /** Passages wanted. */
   k: number;
   /** What sums of all terms must exceed from the beginning. */
@@ -26,8 +30,9 @@ export interface SumFloor {
 }
 
 /** A floor that rises. Whole numbers. */
-export function sumFloor({ k, limit, rest, certain, excess, counts }: SumFloorOptions): SumFloor {
-  const heap: number[] = [];
+export function sumFloor(options: SumFloorOptions): SumFloor {
+  const { heap, k, limit, rest, certain, excess, counts } = options;
+  heap.clear();
   let current = limit;
   return {
     get limit() {
@@ -37,40 +42,14 @@ export function sumFloor({ k, limit, rest, certain, excess, counts }: SumFloorOp
       return Math.max(0, current - rest);
     },
     get least() {
-      return heap.length < k ? 0 : heap[0]!;
+      return heap.size < k ? 0 : heap.top();
     },
     raise(sum, at) {
       if (!counts(at)) return;
-      if (heap.length < k) {
-        heap.push(sum);
-        siftUp(heap);
-      } else if (sum > heap[0]!) {
-        heap[0] = sum;
-        siftDown(heap);
-      } else return;
-      if (heap.length === k) current = Math.max(current, Math.floor(heap[0]! * certain - excess));
+      if (heap.size < k) heap.push(sum, at);
+      else if (sum > heap.top()) heap.replaceTop(sum, at);
+      else return;
+      if (heap.size === k) current = Math.max(current, Math.floor(heap.top() * certain - excess));
     },
   };
-}
-
-function siftUp(heap: number[]): void {
-  let at = heap.length - 1;
-  while (at > 0) {
-    const parent = (at - 1) >> 1;
-    if (heap[parent]! <= heap[at]!) return;
-    [heap[at], heap[parent]] = [heap[parent]!, heap[at]!];
-    at = parent;
-  }
-}
-
-function siftDown(heap: number[]): void {
-  for (let at = 0; ;) {
-    let least = at;
-    for (let child = 2 * at + 1; child < Math.min(heap.length, 2 * at + 3); child++) {
-      if (heap[child]! < heap[least]!) least = child;
-    }
-    if (least === at) return;
-    [heap[at], heap[least]] = [heap[least]!, heap[at]!];
-    at = least;
-  }
 }

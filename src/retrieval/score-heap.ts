@@ -1,4 +1,4 @@
-/** Numbers with scores, the lowest on top: a binary heap in typed arrays, which a graph's search goes through by the thousand. */
+/** Numbers with scores, the lowest on top: a binary heap in typed arrays, which searches go through by the thousand. */
 export interface ScoreHeap {
   size: number;
   /** The lowest score; 0 of an empty heap. */
