@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Passage } from "../../trajectory/task.ts";
 import { passageLine, searchedText } from "../store/passage-store.ts";
-import { passageWriter, type PassageEntries } from "../store/passage-file.ts";
+import { linesOf, passageWriter, type PassageEntries } from "../store/passage-file.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import { type IdCollector, idCollector } from "./id-table.ts";
 import {
@@ -108,20 +108,6 @@ function runsFolder(folder: string): string {
 
 function emptyBatch(): PassageBatch & { lines: string[] } {
   return { ids: [], texts: [], lines: [] };
-}
-
-/** Lines with their newlines as UTF-8, and where each starts. */
-function linesOf(lines: readonly string[]): { bytes: Buffer; starts: Uint32Array } {
-  const units = lines.reduce((sum, { length }) => sum + length + 1, 0);
-  const bytes = Buffer.allocUnsafe(3 * units);
-  const starts = new Uint32Array(lines.length);
-  let at = 0;
-  lines.forEach((line, i) => {
-    starts[i] = at;
-    at += bytes.write(line, at);
-    bytes[at++] = 10;
-  });
-  return { bytes: bytes.subarray(0, at), starts };
 }
 
 interface RunQueue {

@@ -3,6 +3,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
 import { equalHashes, idCollector } from "../bm25/id-table.ts";
 import {
+  linesOf,
   openPassages,
   type PassageEntries,
   type PassageFile,
@@ -35,11 +36,9 @@ export async function writePassages(
   const writer = passageWriter(folder);
   const ids = idCollector();
   const hash = createHash("sha256");
-  let lines: Buffer[] = [];
+  let lines: string[] = [];
   const flush = (): void => {
-    let at = 0;
-    const starts = Uint32Array.from(lines, ({ length }) => (at += length) - length);
-    const bytes = Buffer.concat(lines);
+    const { bytes, starts } = linesOf(lines);
     hash.update(bytes);
     writer.append(bytes, starts);
     lines = [];
@@ -48,7 +47,7 @@ export async function writePassages(
   try {
     for await (const passage of passages) {
       ids.add(passage.id);
-      lines.push(Buffer.from(`${passageLine(passage)}\n`));
+      lines.push(passageLine(passage));
       if (lines.length === BATCH) flush();
     }
     flush();

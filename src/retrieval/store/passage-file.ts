@@ -32,6 +32,20 @@ export interface PassageWriter {
   abandon(): void;
 }
 
+/** Lines with their newlines as UTF-8, and where each starts: what `append` takes. */
+export function linesOf(lines: readonly string[]): { bytes: Buffer; starts: Uint32Array } {
+  const units = lines.reduce((sum, { length }) => sum + length + 1, 0);
+  const bytes = Buffer.allocUnsafe(3 * units);
+  const starts = new Uint32Array(lines.length);
+  let at = 0;
+  lines.forEach((line, i) => {
+    starts[i] = at;
+    at += bytes.write(line, at);
+    bytes[at++] = 10;
+  });
+  return { bytes: bytes.subarray(0, at), starts };
+}
+
 /** @param folder of the segment. */
 export function passageWriter(folder: string): PassageWriter {
   const text = createFile(join(folder, TEXT));
