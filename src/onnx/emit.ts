@@ -11,6 +11,8 @@ import {
   type TensorProto,
   type ValueInfoProto,
 } from "./schema/onnx_pb.ts";
+import { lowered, type EmittedNode } from "./lowering.ts";
+import type { DeviceName } from "./device-names.ts";
 
 /** Opset whose operator forms `autodiff/ops` follows (axes of reductions are inputs, ScatterElements knows "add"). */
 const OPSET = 21;
@@ -28,9 +30,14 @@ const dataTypes: Record<DType, DataType> = {
  * An ONNX model of a graph.
  *
  * @param outputs what a run returns, by name; only the nodes that these need are emitted.
+ * @param device for which operators that it lacks are written as others.
  * @returns the serialised ModelProto.
  */
-export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>): Uint8Array {
+export function emitModel(
+  graph: Graph,
+  outputs: Readonly<Record<string, Value>>,
+  device: DeviceName = "cpu",
+): Uint8Array {
   const nodes = reachable(graph, Object.values(outputs));
   const used = new Set(nodes.flatMap(emittedInputs));
   for (const value of Object.values(outputs)) used.add(value);
@@ -45,14 +52,12 @@ export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>
     graph: {
       name: "graph",
       node: [
-        ...nodes.map((node) => ({
-          opType: node.op.name,
-          domain: node.op.domain,
-          name: node.outputs[0]?.name ?? "",
-          input: emittedInputs(node).map(nameOf),
-          output: node.outputs.map(nameOf),
-          attribute: Object.entries(node.attributes).map(([name, each]) => attribute(name, each)),
-        })),
+        ...nodes
+          .flatMap((node) => lowered(emitted(node, nameOf), device))
+          .map(({ attributes, ...node }) => ({
+            ...node,
+            attribute: Object.entries(attributes).map(([name, each]) => attribute(name, each)),
+          })),
         ...aliases,
       ],
       initializer: [...graph.constants]
@@ -63,6 +68,15 @@ export function emitModel(graph: Graph, outputs: Readonly<Record<string, Value>>
     },
   });
   return toBinary(ModelProtoSchema, model);
+}
+
+function emitted(node: Node, nameOf: (value: Value) => string): EmittedNode {
+  const { op, attributes } = node;
+  return {
+    ...{ opType: op.name, domain: op.domain, name: node.outputs[0]?.name ?? "", attributes },
+    input: emittedInputs(node).map(nameOf),
+    output: node.outputs.map(nameOf),
+  };
 }
 
 /**
@@ -88,10 +102,7 @@ function outputNames(outputs: Readonly<Record<string, Value>>): {
 
 /** Names of the inputs that the outputs need. */
 export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] {
-  const used = new Set<Value>([
-    ...reachable(graph, outputs).flatMap((node) => node.inputs),
-    ...outputs,
-  ]);
+  const used = new Set<Value>([...reachable(graph, outputs).flatMap(emittedInputs), ...outputs]);
   return graph.inputs.filter((input) => used.has(input)).map((input) => input.name);
 }
 

@@ -1,6 +1,7 @@
 import * as ort from "onnxruntime-node";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import type { DType, Graph, Value } from "../autodiff/graph.ts";
+import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
 
 /** The elements of a tensor on the host; bool is one byte each. */
@@ -40,8 +41,22 @@ export function floats(tensor: Tensor): Float32Array {
 export interface SessionOptions {
   /** Threads inside one operator. 1 where several workers share the machine. */
   threads: number;
+  /** Where the graph runs; "cpu" when absent. */
+  device?: DeviceName;
+  /** WebGPU: results stay in the GPU's memory, new tensors at every run that the caller disposes of. */
+  allocates?: boolean;
+  /** Adds up what crosses between the host and a GPU. */
+  traffic?: Traffic;
   /** Writes the runtime's own profile beside this path. */
   profile?: string;
+}
+
+/** What crossed between the host's memory and a GPU's. */
+export interface Traffic {
+  toDevice: number;
+  fromDevice: number;
+  /** Elements of the largest tensor that crossed. */
+  largest: number;
 }
 
 /** A graph made ready to run. A run blocks its thread: live in a worker. */
@@ -49,8 +64,8 @@ export interface Session {
   readonly inputNames: readonly string[];
   /**
    * @param feeds by input name; names that the graph does not use are ignored.
-   * @param fetches tensors to write results into, in place; a tensor may be input and output of an element-wise operator.
-   *   Outputs without one are allocated.
+   * @param fetches tensors to write results into, in place, in the memory that they lie in; a tensor may be input and output of an
+   *   element-wise operator, and of a scatter. Outputs without one are allocated, in the host's memory.
    * @throws {ExternalError} RUNTIME_FAILED
    */
   run(
@@ -61,7 +76,8 @@ export interface Session {
 }
 
 /**
- * Compiles a graph for the CPU.
+ * Compiles a graph for a device. On WebGPU every operator must run there: one that fell back to the CPU would carry its tensors
+ * across and back at every run, so the runtime is told to refuse the model instead.
  * @param outputs what a run returns, by name.
  * @throws {ExternalError} RUNTIME_FAILED when the runtime refuses the model.
  */
@@ -70,12 +86,13 @@ export async function createSession(
   outputs: Readonly<Record<string, Value>>,
   options: SessionOptions,
 ): Promise<Session> {
-  const model = emitModel(graph, outputs);
+  const { device = "cpu", traffic } = options;
+  const model = emitModel(graph, outputs, device);
   const inputNames = neededInputs(graph, Object.values(outputs));
   const outputNames = Object.keys(outputs);
   const session = await guarded("could not be built", () =>
     ort.InferenceSession.create(model, {
-      executionProviders: ["cpu"],
+      executionProviders: device === "cpu" || device === "webgpu" ? [device] : [device, "cpu"],
       intraOpNumThreads: options.threads,
       interOpNumThreads: 1,
       executionMode: "sequential",
@@ -85,8 +102,15 @@ export async function createSession(
       enableCpuMemArena: false,
       enableMemPattern: false,
       logSeverityLevel: 3,
-      // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.
-      extra: { session: { set_denormal_as_zero: "1" } },
+      extra: {
+        session: {
+          // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.
+          set_denormal_as_zero: "1",
+          ...(device === "webgpu" ? { disable_cpu_ep_fallback: "1" } : {}),
+        },
+      },
+      // With a preferred place the runtime would ignore the tensors given to write into.
+      ...(options.allocates === true ? { preferredOutputLocation: "gpu-buffer" as const } : {}),
       ...(options.profile === undefined
         ? {}
         : { enableProfiling: true, profileFilePrefix: options.profile }),
@@ -102,13 +126,34 @@ export async function createSession(
       }
       const wanted: Record<string, Tensor | null> = {};
       for (const name of outputNames) wanted[name] = fetches[name] ?? null;
-      return guarded("failed", () => session.run(used, wanted));
+      return guarded("failed", async () => {
+        const results = await session.run(used, wanted);
+        if (traffic !== undefined) count(traffic, used, results);
+        return results;
+      });
     },
     release: async () => {
       if (options.profile !== undefined) session.endProfiling();
       await session.release();
     },
   };
+}
+
+function count(
+  traffic: Traffic,
+  given: Readonly<Record<string, Tensor>>,
+  results: Readonly<Record<string, Tensor>>,
+): void {
+  for (const [way, tensors] of [
+    ["toDevice", given],
+    ["fromDevice", results],
+  ] as const) {
+    for (const tensor of Object.values(tensors)) {
+      if (tensor.location !== "cpu") continue;
+      traffic[way] += (tensor.data as HostData).byteLength;
+      traffic.largest = Math.max(traffic.largest, tensor.size);
+    }
+  }
 }
 
 async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -7,8 +7,9 @@ import { logSoftmax, softmax } from "./nn.ts";
 import { reduceSum } from "./reduce.ts";
 
 /**
- * x · Wᵀ for a weight stored [out, in], given with its transpose [in, out]: products with a transposed right side are up to
- * 40 % slower, so both layouts are kept and each direction uses the one it can read straight.
+ * x · Wᵀ for a weight stored [out, in], given with its transpose [in, out]: on a processor products with a transposed right side are
+ * up to 40 % slower, so both layouts are kept and each direction uses the one it can read straight. Where memory counts for more
+ * there is one layout, and `gemm` with transB.
  * Inputs: x [N, in], W [out, in], Wᵀ [in, out] (a copy: it gets no cotangent). dx = dy · W, dW = dyᵀ · x.
  */
 export const linear = defineComposite({

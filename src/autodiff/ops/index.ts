@@ -2,7 +2,7 @@
 import type { Op } from "../graph.ts";
 import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
-import { matMul } from "./linear.ts";
+import { gemm, matMul } from "./linear.ts";
 import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
 import { reduceMeanOp, reduceSumOp } from "./reduce.ts";
 import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
@@ -10,6 +10,7 @@ import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
 export const allOps: readonly Op[] = [
   ...Object.values(elementwise).filter((each) => "infer" in each),
   matMul,
+  gemm,
   reduceSumOp,
   reduceMeanOp,
   reshapeOp,

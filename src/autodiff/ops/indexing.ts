@@ -11,7 +11,8 @@ export const gather: OpFunction = defineOp({
   ],
   vjp: ({ inputs: [table, indices], cotangents: [dy] }) => {
     const zeros = expand(scalarLike(dy!, 0), table!.shape);
-    const rows = reshape(castTo(indices!, "int64"), [...indices!.shape, 1]);
+    // Reshaped before they are cast: GPUs have no kernel for shapes of int64.
+    const rows = castTo(reshape(indices!, [...indices!.shape, 1]), "int64");
     return [scatterNd([zeros, rows, dy!], { reduction: "add" }), null];
   },
   examples: [{ inputs: [{ shape: [4, 3] }, { shape: [5], ints: [0, 2, 2, 3, 0] }] }],

@@ -33,6 +33,43 @@ export const matMul: OpFunction = defineOp({
   ],
 });
 
+/**
+ * Y = A · B of matrices, either read transposed (`transA`, `transB` 1) without a copy.
+ * With A′ and B′ as they are multiplied: dA′ = dY · B′ᵀ and dB′ = A′ᵀ · dY.
+ */
+export const gemm: OpFunction = defineOp({
+  name: "Gemm",
+  infer: ([a, b], { transA, transB }) => {
+    const [m, inner] = transA === 1 ? a!.shape.toReversed() : a!.shape;
+    const [innerB, n] = transB === 1 ? b!.shape.toReversed() : b!.shape;
+    if (a!.shape.length !== 2 || b!.shape.length !== 2 || inner !== innerB) {
+      throw new ShapeError(
+        "SHAPE_MATMUL",
+        `Gemm: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}), with transA ${String(transA ?? 0)} and transB ${String(transB ?? 0)}. Give two matrices that fit.`,
+      );
+    }
+    return [{ dtype: a!.dtype, shape: [m!, n!] }];
+  },
+  vjp: ({ inputs: [a, b], attributes: { transA, transB }, cotangents: [dy] }) => {
+    const [ta, tb] = [transA === 1, transB === 1];
+    // A transposed input's cotangent is computed transposed: dA = (dY · B′ᵀ)ᵀ = B′ · dYᵀ.
+    const da = ta ? product(b!, dy!, tb, true) : product(dy!, b!, false, !tb);
+    const db = tb ? product(dy!, a!, true, ta) : product(a!, dy!, !ta, false);
+    return [da, db];
+  },
+  examples: [
+    { inputs: [{ shape: [2, 3] }, { shape: [3, 4] }] },
+    { inputs: [{ shape: [2, 3] }, { shape: [4, 3] }], attributes: { transB: 1 } },
+    { inputs: [{ shape: [3, 2] }, { shape: [3, 4] }], attributes: { transA: 1 } },
+    { inputs: [{ shape: [3, 2] }, { shape: [4, 3] }], attributes: { transA: 1, transB: 1 } },
+  ],
+});
+
+/** A · B, each read transposed where it says so. */
+function product(a: Value, b: Value, transA: boolean, transB: boolean): Value {
+  return gemm([a, b], { ...(transA ? { transA: 1 } : {}), ...(transB ? { transB: 1 } : {}) });
+}
+
 /** The last two axes swapped. */
 export function swapLast(x: Value): Value {
   const rank = x.shape.length;

@@ -1,0 +1,111 @@
+import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
+import { where } from "../autodiff/ops/elementwise.ts";
+import { expand } from "../autodiff/ops/shape.ts";
+import type { DeviceName } from "./device-names.ts";
+import {
+  createSession,
+  floats,
+  tensorOf,
+  zeros,
+  type Session,
+  type Tensor,
+  type Traffic,
+} from "./session.ts";
+
+/** Where graphs run and where the tensors lie that stay between runs: weights, gradients, moments, caches. All float32. */
+export interface Device {
+  readonly name: DeviceName;
+  /**
+   * Whether these tensors lie in memory of the device's own. If not they lie in the host's: `floats` gives their elements, and the
+   * runtime carries them to a CUDA, CoreML or DirectML device at every run.
+   */
+  readonly resident: boolean;
+  readonly threads: number;
+  /** What crossed between the host and the memory of a resident device since it was opened. */
+  readonly traffic: Readonly<Traffic>;
+  /** @throws {ExternalError} RUNTIME_FAILED */
+  compile(graph: Graph, outputs: Readonly<Record<string, Value>>): Promise<Session>;
+  zeros(shape: readonly number[]): Promise<Tensor>;
+  /** Overwrites all elements. */
+  write(tensor: Tensor, data: Float32Array): Promise<void>;
+  /** The elements: in the host's memory the tensor's own, else a copy. */
+  read(tensor: Tensor): Promise<Float32Array>;
+  /** Overwrites a tensor by another of its shape. */
+  copy(from: Tensor, to: Tensor): Promise<void>;
+  /** Sets all elements to 0, whatever they were. */
+  clear(tensor: Tensor): Promise<void>;
+}
+
+/** @param threads inside one operator, where the processor computes. */
+export function openDevice(name: DeviceName, threads: number): Device {
+  return name === "webgpu" ? residentDevice(name, threads) : hostDevice(name, threads);
+}
+
+function hostDevice(name: DeviceName, threads: number): Device {
+  return {
+    ...{ name, threads, resident: false, traffic: { toDevice: 0, fromDevice: 0, largest: 0 } },
+    compile: (graph, outputs) => createSession(graph, outputs, { device: name, threads }),
+    zeros: (shape) => Promise.resolve(zeros("float32", shape)),
+    write: (tensor, data) => Promise.resolve(floats(tensor).set(data)),
+    read: (tensor) => Promise.resolve(floats(tensor)),
+    copy: (from, to) => Promise.resolve(floats(to).set(floats(from))),
+    clear: (tensor) => Promise.resolve(void floats(tensor).fill(0)),
+  };
+}
+
+/**
+ * Memory of a GPU through WebGPU. The runtime reads and writes it only by running graphs, so moving a tensor is one: its input or its
+ * output is the host's. What stays is allocated once and written in place by giving it as a fetch.
+ */
+function residentDevice(device: DeviceName, threads: number): Device {
+  const traffic: Traffic = { toDevice: 0, fromDevice: 0, largest: 0 };
+  const options = { device, threads, traffic };
+  const compiled = new Map<string, Promise<Session>>();
+  const once = (key: string, build: () => Promise<Session>): Promise<Session> => {
+    let found = compiled.get(key);
+    if (found === undefined) {
+      found = build();
+      compiled.set(key, found);
+    }
+    return found;
+  };
+  const mover = (shape: readonly number[]): Promise<Session> =>
+    once(`move ${shape.join()}`, () => {
+      const graph = new Graph();
+      const from = graph.input("from", "float32", shape);
+      const kept = graph.input("kept", "bool", [1]);
+      // A selection, so that neither the runtime nor a NaN can make anything else of it.
+      const to = where([kept, from, scalarLike(from, 0)]);
+      return createSession(graph, { to }, options);
+    });
+  const allocator = (shape: readonly number[]): Promise<Session> =>
+    once(`allocate ${shape.join()}`, () => {
+      const graph = new Graph();
+      const to = expand(graph.input("value", "float32", [1]), shape);
+      return createSession(graph, { to }, { ...options, allocates: true });
+    });
+  const flag = (value: boolean): Tensor => tensorOf(Uint8Array.of(value ? 1 : 0), [1], "bool");
+  const move = async (from: Tensor, to: Tensor | null, kept = true): Promise<Tensor> => {
+    const session = await mover(from.dims);
+    const fetches: Record<string, Tensor> = to === null ? {} : { to };
+    return (await session.run({ from, kept: flag(kept) }, fetches))["to"]!;
+  };
+  return {
+    ...{ name: device, threads, resident: true, traffic },
+    compile: (graph, outputs) => createSession(graph, outputs, options),
+    zeros: async (shape) => {
+      const session = await allocator(shape);
+      return (await session.run({ value: tensorOf(Float32Array.of(0), [1]) }))["to"]!;
+    },
+    write: async (tensor, data) => {
+      await move(tensorOf(data, tensor.dims), tensor);
+    },
+    read: async (tensor) => floats(await move(tensor, null)),
+    copy: async (from, to) => {
+      await move(from, to);
+    },
+    clear: async (tensor) => {
+      await move(tensor, tensor, false);
+    },
+  };
+}

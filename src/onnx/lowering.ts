@@ -1,0 +1,44 @@
+import type { Attributes } from "../autodiff/graph.ts";
+import type { DeviceName } from "./device-names.ts";
+
+/** A node as it is written into a model. */
+export interface EmittedNode {
+  opType: string;
+  domain: string;
+  name: string;
+  input: string[];
+  output: string[];
+  attributes: Attributes;
+}
+
+/** Operators that a device's provider lacks, in terms of those that it has. */
+const lowerings: Partial<Record<DeviceName, Record<string, (node: EmittedNode) => EmittedNode[]>>> =
+  {
+    webgpu: { LogSoftmax: logSoftmax },
+  };
+
+/** A node as a device can run it: itself, or several that give the same. */
+export function lowered(node: EmittedNode, device: DeviceName): EmittedNode[] {
+  const lower = lowerings[device]?.[node.opType];
+  return lower === undefined ? [node] : lower(node);
+}
+
+/** x − max − ln Σ e^(x − max) along the last axis. */
+function logSoftmax({ input: [x], output: [y] }: EmittedNode): EmittedNode[] {
+  const step = (
+    opType: string,
+    input: string[],
+    output: string,
+    attributes: Attributes = {},
+  ): EmittedNode => ({ opType, domain: "", name: output, input, output: [output], attributes });
+  const of = (part: string): string => `${y!}.${part}`;
+  return [
+    step("Constant", [], of("axis"), { value_ints: [-1] }),
+    step("ReduceMax", [x!, of("axis")], of("max"), { keepdims: 1 }),
+    step("Sub", [x!, of("max")], of("shifted")),
+    step("Exp", [of("shifted")], of("exp")),
+    step("ReduceSum", [of("exp"), of("axis")], of("sum"), { keepdims: 1 }),
+    step("Log", [of("sum")], of("log")),
+    step("Sub", [of("shifted"), of("log")], y!),
+  ];
+}
