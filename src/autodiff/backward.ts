@@ -1,4 +1,5 @@
 import { InternalError } from "../base/errors.ts";
+import { after } from "./after.ts";
 import { scalarLike, type Node, type Value } from "./graph.ts";
 import { add } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
@@ -10,43 +11,21 @@ import { reshape } from "./ops/shape.ts";
  *
  * @param loss a value of one element.
  * @param wrt values to differentiate by.
- * @returns d loss / d value, one each, in the value's shape.
+ * @param onto gradients to add to, by the value that they are of; the first contribution is added to them at once.
+ * @returns d loss / d value (plus what it was added to), one each, in the value's shape.
  * @throws {InternalError} GRAPH_NO_DERIVATIVE when the loss does not depend on a value.
  */
-export function backward(loss: Value, wrt: readonly Value[]): Value[] {
-  const graph = loss.graph;
-  const needed = dependents(wrt, graph.nodes);
-  const cotangents = new Map<Value, Value>([[loss, ones(loss)]]);
-  const accumulate = (input: Value, cotangent: Value): void => {
-    const fitted = sumToShape(cotangent, input.shape);
-    const known = cotangents.get(input);
-    cotangents.set(input, known === undefined ? fitted : add([known, fitted]));
-  };
-  // The list grows while cotangents are built: only the nodes that stood at the start are walked.
-  for (const node of graph.nodes.slice().reverse()) {
-    const arriving = node.outputs.map((output) => cotangents.get(output) ?? null);
-    if (
-      !node.inputs.some((input) => needed.has(input)) ||
-      arriving.every((each) => each === null)
-    ) {
-      continue;
-    }
-    const leaving = node.op.vjp({ ...node, cotangents: arriving });
-    if (leaving.length !== node.inputs.length) {
-      throw new InternalError(
-        "GRAPH_NO_DERIVATIVE",
-        `${node.op.name}: its vjp gave ${leaving.length} cotangents for ${node.inputs.length} inputs.`,
-      );
-    }
-    leaving.forEach((cotangent, i) => {
-      const input = node.inputs[i];
-      if (cotangent !== null && input !== undefined && needed.has(input))
-        accumulate(input, cotangent);
-    });
-  }
+export function backward(
+  loss: Value,
+  wrt: readonly Value[],
+  onto: ReadonlyMap<Value, Value> = new Map(),
+): Value[] {
+  const seeds = new Map([...onto, [loss, ones(loss)]]);
+  // The loss is waited for: put off to the end it would keep what it is made of.
+  const found = pullBack(loss.graph.nodes, seeds, wrt, [loss]);
   return wrt.map((value) => {
-    const gradient = cotangents.get(value);
-    if (gradient === undefined) {
+    const gradient = found.get(value);
+    if (gradient === undefined || gradient === onto.get(value)) {
       throw new InternalError(
         "GRAPH_NO_DERIVATIVE",
         `"${value.name}": the loss does not depend on it, so it has no gradient.`,
@@ -56,8 +35,61 @@ export function backward(loss: Value, wrt: readonly Value[]): Value[] {
   });
 }
 
+/**
+ * The walk of `backward` from any cotangents. A node that `waits` is given cotangents that are there only after all of `wrt` that was
+ * accumulated up to it: its own memory is then not needed together with theirs. Without that, a runtime may put off every weight's
+ * gradient to the end, and keep all that these are made of.
+ *
+ * @param nodes in an order in which they can run; the walk stays in them.
+ * @param seeds cotangents to start from, by value.
+ * @param first what the first node that waits waits for beside.
+ * @returns every cotangent found, by value; one of `wrt` without has none.
+ */
+export function pullBack(
+  nodes: readonly Node[],
+  seeds: ReadonlyMap<Value, Value>,
+  wrt: readonly Value[],
+  first: readonly Value[] = [],
+): ReadonlyMap<Value, Value> {
+  const needed = dependents(wrt, nodes);
+  const cotangents = new Map(seeds);
+  const asked = new Set(wrt);
+  const fresh = new Map(first.map((value) => [value, value]));
+  const accumulate = (input: Value, cotangent: Value): void => {
+    const fitted = sumToShape(cotangent, input.shape);
+    const known = cotangents.get(input);
+    const sum = known === undefined ? fitted : add([known, fitted]);
+    cotangents.set(input, sum);
+    if (asked.has(input)) fresh.set(input, sum);
+  };
+  // The list grows while cotangents are built: only the nodes that stood at the start are walked.
+  for (const node of nodes.slice().reverse()) {
+    let arriving = node.outputs.map((output) => cotangents.get(output) ?? null);
+    const wanted = node.inputs.map((input) => needed.has(input));
+    if (!wanted.includes(true) || arriving.every((each) => each === null)) continue;
+    if (node.op.waits === true) {
+      const before = [...fresh.values()];
+      fresh.clear();
+      arriving = arriving.map((each) => each && after(each, before));
+    }
+    const leaving = node.op.vjp({ ...node, cotangents: arriving, needed: wanted });
+    if (leaving.length !== node.inputs.length) {
+      throw new InternalError(
+        "GRAPH_NO_DERIVATIVE",
+        `${node.op.name}: its vjp gave ${leaving.length} cotangents for ${node.inputs.length} inputs.`,
+      );
+    }
+    leaving.forEach((cotangent, i) => {
+      const input = node.inputs[i];
+      if (cotangent !== null && input !== undefined && wanted[i] === true)
+        accumulate(input, cotangent);
+    });
+  }
+  return cotangents;
+}
+
 /** Everything that changes when one of the values does, the values included. */
-function dependents(values: readonly Value[], nodes: readonly Node[]): Set<Value> {
+export function dependents(values: readonly Value[], nodes: readonly Node[]): Set<Value> {
   const found = new Set(values);
   for (const node of nodes) {
     if (node.inputs.some((input) => found.has(input))) {

@@ -36,6 +36,8 @@ export interface VjpContext {
   attributes: Attributes;
   /** Of each output; null where nothing downstream depends on it. */
   cotangents: readonly (Value | null)[];
+  /** Of each input: whether its cotangent is asked for. One that is not need not be given. */
+  needed: readonly boolean[];
 }
 
 /** Shape rule, derivative and checked examples of one ONNX operator, in one entry. */
@@ -51,6 +53,8 @@ export interface Op {
   readonly examples: readonly OpExample[];
   /** Set for composites: the node is emitted with its first input only; the others exist for the derivative. */
   readonly composite?: true;
+  /** The derivative of such a node is computed only after every gradient that the walk back has met before it (see `backward`). */
+  readonly waits?: true;
 }
 
 /** Inputs for a gradient check: float inputs are drawn from [low, high], others are given. */
@@ -158,21 +162,33 @@ export function defineComposite<K>(definition: {
 }): Composite {
   const call = (...inputs: Value[]): Value => {
     const { result, kept } = definition.forward(inputs);
-    const op: Op = {
-      name: "Identity",
-      domain: "",
-      composite: true,
-      infer: () => [{ dtype: result.dtype, shape: result.shape }],
-      vjp: ({ cotangents: [dy] }) => [null, ...(dy ? definition.vjp(inputs, kept, dy) : [])],
-      examples: [],
-    };
-    const [output] = result.graph.apply(op, [result, ...inputs]);
-    if (output === undefined)
-      throw new InternalError("GRAPH_MIXED", `${definition.name}: no output.`);
-    return output;
+    return withDerivative(definition.name, result, inputs, {
+      vjp: ({ cotangents: [dy] }) => (dy ? definition.vjp(inputs, kept, dy) : []),
+    });
   };
   Object.defineProperty(call, "name", { value: definition.name });
   return Object.assign(call, { examples: definition.examples });
+}
+
+/**
+ * A value as it is, whose derivative is the one given: `backward` does not go into what it was built of.
+ * @param rule.vjp one cotangent for each of `inputs`; its context is the new node's, whose first input is `result` itself.
+ */
+export function withDerivative(
+  name: string,
+  result: Value,
+  inputs: readonly Value[],
+  rule: Pick<Op, "vjp" | "waits">,
+): Value {
+  const op: Op = {
+    ...rule,
+    ...{ name: "Identity", domain: "", composite: true, examples: [] },
+    infer: () => [{ dtype: result.dtype, shape: result.shape }],
+    vjp: (context) => [null, ...rule.vjp(context)],
+  };
+  const [output] = result.graph.apply(op, [result, ...inputs]);
+  if (output === undefined) throw new InternalError("GRAPH_MIXED", `${name}: no output.`);
+  return output;
 }
 
 /** Number of elements of a shape. */

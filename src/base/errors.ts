@@ -32,6 +32,8 @@ export const ERROR_CODES = {
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
   GENERATION_CONFIG_BAD: "A generation_config.json holds a value that cannot be.",
+  GRAPH_CHECKPOINT_LEAK:
+    "What is computed twice to save memory reads, the second time, a value of the first.",
   GRAPH_MIXED: "An operator was given values of two graphs, or none.",
   GRAPH_NAME_TWICE: "Two inputs of one graph share a name.",
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",

@@ -1,7 +1,9 @@
+import { checkpoint } from "../autodiff/checkpoint.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
 import { add, and, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
+import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
 import { reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
@@ -15,16 +17,20 @@ export type ParameterValues = ReadonlyMap<string, Value>;
 /** Suffix under which a matrix is also given transposed (see `linear`). */
 export const TRANSPOSED = ".transposed";
 
-/** Declares every parameter as an input of the graph; matrices twice, as stored and transposed. Those of adapters once. */
+/**
+ * Declares every parameter as an input of the graph; matrices twice, as stored and transposed. Those of adapters once.
+ * @param transposed false declares matrices as stored only, where there is memory for one layout.
+ */
 export function declareParameters(
   graph: Graph,
   config: DecoderConfig,
   lora: LoraConfig | null = null,
+  transposed = true,
 ): ParameterValues {
   const values = new Map<string, Value>();
   for (const { name, shape } of parameterSpecs(config)) {
     values.set(name, graph.input(name, "float32", shape));
-    if (shape.length === 2) {
+    if (transposed && shape.length === 2) {
       values.set(name + TRANSPOSED, graph.input(name + TRANSPOSED, "float32", shape.toReversed()));
     }
   }
@@ -34,50 +40,76 @@ export function declareParameters(
   return values;
 }
 
+/** How a decoder is computed over whole rows. */
+export interface RowsOptions {
+  /** Adapters, declared with the parameters; null computes the model without any. */
+  lora?: LoraConfig | null;
+  /** Keep each layer's input alone for the derivative, and compute the layer once more there (see `checkpoint`). */
+  recompute?: boolean;
+}
+
 /**
  * The decoder over whole rows, causal, right-padded: position t sees positions up to t, so padding after a row's end
  * never reaches a real token and needs no mask.
  *
  * @param ids int32 [B, T].
- * @param lora adapters, declared with the parameters; null computes the model without any.
  * @returns the normalised hidden state of every position [B·T, D].
  */
 export function decoderRows(
   config: DecoderConfig,
   parameters: ParameterValues,
   ids: Value,
-  lora: LoraConfig | null = null,
+  { lora = null, recompute = false }: RowsOptions = {},
 ): Value {
   const [batch, length] = ids.shape as readonly [number, number];
-  const at = (name: string): Value => parameters.get(name)!;
   const masks = causalMasks(ids.graph, config.heads / config.kvHeads, length);
   const rotary = rotaryTables(ids.graph, config, length);
-  let x = gather([at(EMBEDDING), reshape(ids, [batch * length])]); // [B·T, D]
+  const rows: Rows = { config, parameters, lora, batch, length, masks, rotary };
+  let x = gather([parameters.get(EMBEDDING)!, reshape(ids, [batch * length])]); // [B·T, D]
   for (let layer = 0; layer < config.layers; layer++) {
-    const names = layerNames(layer);
-    const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
-    const heads = attend(config, batch, length, masks(windowOf(config, layer)), {
-      q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
-      k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
-      v: project(normal, names.v, names.vBias),
-    });
-    x = add([x, project(heads, names.o)]);
-    const second = rmsNorm(x, at(names.postNorm), config.normEpsilon);
-    const gated = swiglu(project(second, names.gate), project(second, names.up));
-    x = add([x, project(gated, names.down)]);
+    const build = (input: Value): Value => decoderLayer(rows, layer, input);
+    x = recompute ? checkpoint(build, x) : build(x);
   }
-  return rmsNorm(x, at(FINAL_NORM), config.normEpsilon);
+  return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
+}
 
-  function project(rows: Value, weight: string, bias?: string): Value {
-    const product = linear(parameters, rows, weight, bias);
-    return withAdapter(lora, weight, { x: rows, product, at });
+/** What the layers of one graph share. */
+interface Rows {
+  config: DecoderConfig;
+  parameters: ParameterValues;
+  lora: LoraConfig | null;
+  batch: number;
+  length: number;
+  masks: ReturnType<typeof causalMasks>;
+  rotary: ReturnType<typeof rotaryTables>;
+}
+
+/** One layer over all rows: [B·T, D] → [B·T, D]. */
+function decoderLayer(rows: Rows, layer: number, x: Value): Value {
+  const { config, parameters, lora, batch, length, masks, rotary } = rows;
+  const names = layerNames(layer);
+  const at = (name: string): Value => parameters.get(name)!;
+  const normal = rmsNorm(x, at(names.inputNorm), config.normEpsilon);
+  const heads = attend(config, batch, length, masks(windowOf(config, layer)), {
+    q: rotate(project(normal, names.q, names.qBias), names.qNorm, config.heads),
+    k: rotate(project(normal, names.k, names.kBias), names.kNorm, config.kvHeads),
+    v: project(normal, names.v, names.vBias),
+  });
+  const mixed = add([x, project(heads, names.o)]);
+  const second = rmsNorm(mixed, at(names.postNorm), config.normEpsilon);
+  const gated = swiglu(project(second, names.gate), project(second, names.up));
+  return add([mixed, project(gated, names.down)]);
+
+  function project(from: Value, weight: string, bias?: string): Value {
+    const product = linear(parameters, from, weight, bias);
+    return withAdapter(lora, weight, { x: from, product, at });
   }
 
-  function rotate(rows: Value, norm: string, heads: number): Value {
-    const normal = config.qkNorm ? normHeads(config, rows, at(norm)) : rows;
-    const wide = reshape(normal, [batch, length, rows.shape[1]!]);
-    const from = ids.graph.constant("int64", [1], [0]);
-    return rotaryEmbedding([wide, from, rotary.cos, rotary.sin], { num_heads: heads });
+  function rotate(from: Value, norm: string, heads: number): Value {
+    const normal = config.qkNorm ? normHeads(config, from, at(norm)) : from;
+    const wide = reshape(normal, [batch, length, from.shape[1]!]);
+    const start = x.graph.constant("int64", [1], [0]);
+    return rotaryEmbedding([wide, start, rotary.cos, rotary.sin], { num_heads: heads });
   }
 }
 
@@ -93,9 +125,17 @@ export function vocabularyScores(parameters: ParameterValues, hidden: Value): Va
   return linear(parameters, hidden, parameters.has(HEAD) ? HEAD : EMBEDDING);
 }
 
+/** V */
+export function vocabularySize(parameters: ParameterValues): number {
+  return parameters.get(EMBEDDING)!.shape[0]!;
+}
+
 /** x · Wᵀ (+ b), the weight and bias by name. */
 function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""): Value {
-  const product = linearOf(x, parameters.get(weight)!, parameters.get(weight + TRANSPOSED)!);
+  const transposed = parameters.get(weight + TRANSPOSED);
+  const stored = parameters.get(weight)!;
+  const product =
+    transposed === undefined ? gemm([x, stored], { transB: 1 }) : linearOf(x, stored, transposed);
   const added = parameters.get(bias);
   return added === undefined ? product : add([product, added]);
 }

@@ -66,7 +66,7 @@ async function logits(config: DecoderConfig, weights: ModelWeights): Promise<Flo
   const graph = new Graph();
   const parameters = declareParameters(graph, config, weights.lora);
   const tokens = graph.input("ids", "int32", [1, row.inputs.length]);
-  const hidden = decoderRows(config, parameters, tokens, weights.lora);
+  const hidden = decoderRows(config, parameters, tokens, { lora: weights.lora });
   const outputs = { scores: vocabularyScores(parameters, hidden) };
   const session = await createSession(graph, outputs, { threads: 1 });
   const given = tensorOf(Int32Array.from(row.inputs), tokens.shape);

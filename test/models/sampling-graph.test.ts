@@ -57,7 +57,7 @@ async function asTrained(
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora);
   const tokens = graph.input("ids", "int32", [1, ids.length]);
-  const scores = vocabularyScores(parameters, decoderRows(config, parameters, tokens, lora));
+  const scores = vocabularyScores(parameters, decoderRows(config, parameters, tokens, { lora }));
   const logs = logSoftmax([scores], { axis: -1 });
   const session = await createSession(graph, { logs }, { threads: 1 });
   const { feeds } = await modelOf(config, lora);

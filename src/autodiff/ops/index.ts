@@ -5,7 +5,7 @@ import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.t
 import { gemm, matMul } from "./linear.ts";
 import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
 import { reduceMeanOp, reduceSumOp } from "./reduce.ts";
-import { concat, expandOp, reshapeOp, sliceOp, transposeOp } from "./shape.ts";
+import { concat, expandOp, reshapeOp, sliceOp, splitOp, transposeOp } from "./shape.ts";
 
 export const allOps: readonly Op[] = [
   ...Object.values(elementwise).filter((each) => "infer" in each),
@@ -18,6 +18,7 @@ export const allOps: readonly Op[] = [
   expandOp,
   concat,
   sliceOp,
+  splitOp,
   gather,
   scatterNd,
   gatherElements,

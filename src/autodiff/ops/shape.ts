@@ -1,6 +1,14 @@
 /** Operators that move elements without changing them. */
 import { InternalError, ShapeError } from "../../base/errors.ts";
-import { defineOp, intVector, scalarLike, sizeOf, type OpFunction, type Value } from "../graph.ts";
+import {
+  defineOp,
+  intVector,
+  scalarLike,
+  sizeOf,
+  type Op,
+  type OpFunction,
+  type Value,
+} from "../graph.ts";
 
 export const reshapeOp: OpFunction = defineOp({
   name: "Reshape",
@@ -106,6 +114,30 @@ export const sliceOp: OpFunction = defineOp({
 export function slice(x: Value, axis: number, start: number, end: number): Value {
   const vector = (n: number): Value => intVector(x.graph, [n]);
   return sliceOp([x, vector(start), vector(end), vector(axis)]);
+}
+
+/** Cut along `axis` into pieces of the lengths in its second input. The cotangents are joined; a piece without one has zeros. */
+export const splitOp: Op = {
+  ...{ name: "Split", domain: "" },
+  infer: ([x, lengths], { axis }) =>
+    constantData(lengths!).map((length) => ({
+      dtype: x!.dtype,
+      shape: x!.shape.map((n, i) => (i === axis ? length : n)),
+    })),
+  vjp: ({ outputs, attributes: { axis }, cotangents }) => {
+    const pieces = cotangents.map(
+      (dy, i) => dy ?? expand(scalarLike(outputs[i]!, 0), outputs[i]!.shape),
+    );
+    return [concat(pieces, { axis: axis! }), null];
+  },
+  examples: [
+    { inputs: [{ shape: [2, 5] }, { shape: [2], ints: [2, 3] }], attributes: { axis: 1 } },
+  ],
+};
+
+/** Pieces of the given lengths along one axis, which together are the whole of it. */
+export function split(x: Value, axis: number, lengths: readonly number[]): readonly Value[] {
+  return x.graph.apply(splitOp, [x, intVector(x.graph, lengths)], { axis });
 }
 
 /** The numbers of a constant. Shape arguments must be known when the graph is built. @throws {InternalError} GRAPH_NOT_CONSTANT */

@@ -48,7 +48,7 @@ export function makeTrainer(
     const key = JSON.stringify([shape.batch, shape.length, shape.scored, loss, adapters]);
     let found = compiled.get(key);
     if (found === undefined) {
-      const { graph, outputs } = trainingGraph(config, shape, loss, adapters);
+      const { graph, outputs } = trainingGraph(config, shape, loss, { lora: adapters });
       found = createSession(graph, outputs, { threads });
       compiled.set(key, found);
     }

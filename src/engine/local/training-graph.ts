@@ -1,16 +1,13 @@
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { backward } from "../../autodiff/backward.ts";
-import { targetLogprob } from "../../autodiff/ops/composites.ts";
-import { add, exp, mul, neg } from "../../autodiff/ops/elementwise.ts";
 import { gather } from "../../autodiff/ops/indexing.ts";
-import { logSoftmax } from "../../autodiff/ops/nn.ts";
-import { reduceSum } from "../../autodiff/ops/reduce.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { declareParameters, decoderRows, vocabularyScores } from "../../models/decoder.ts";
+import { declareParameters, decoderRows } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { MicroBatch } from "./batching.ts";
+import { SCORES_BYTES, targetScores } from "./target-scores.ts";
 
 /** Prefix of gradient inputs, and of gradient outputs (which end in `.next`). */
 export const GRADIENT = "gradient.";
@@ -24,10 +21,21 @@ export function lossFields(loss: LossSpec): string[] {
   return ["weights", ...losses.get(loss.name, "loss").fields];
 }
 
+/** How a training graph is laid out. */
+export interface TrainingGraphOptions {
+  /** Adapters, which alone are trained; null trains every parameter. */
+  lora?: LoraConfig | null;
+  /** Whether matrices are inputs in both layouts; true when absent. */
+  transposed?: boolean;
+  /** Keep each layer's input alone from forward to backward. */
+  recompute?: boolean;
+  /** Scores over the vocabulary that may exist at once (see `targetScores`). */
+  scoresBytes?: number;
+}
+
 /**
  * Forward and, with a loss, backward of one padded shape: the policy's log-probability of each scored target and, added to those
- * that went in, the gradients of all parameters or, with
- * adapters, of those alone.
+ * that went in, the gradients of all parameters or, with adapters, of those alone.
  *
  * @param loss null for log-probabilities alone.
  */
@@ -35,42 +43,62 @@ export function trainingGraph(
   config: DecoderConfig,
   { batch, length, scored }: MicroBatch,
   loss: LossSpec | null,
-  lora: LoraConfig | null = null,
+  options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
+  const { lora = null, transposed = true, recompute = false, scoresBytes = SCORES_BYTES } = options;
   const graph = new Graph();
-  const parameters = declareParameters(graph, config, lora);
+  const parameters = declareParameters(graph, config, lora, transposed);
   const ids = graph.input("ids", "int32", [batch, length]);
   const positions = graph.input("positions", "int32", [scored]);
   const targets = graph.input("targets", "int32", [scored, 1]);
-  const hidden = gather([decoderRows(config, parameters, ids, lora), positions]); // [K, D]
-  const scores = vocabularyScores(parameters, hidden); // [K, V]
-  const logprobs = targetLogprob(scores, targets);
+  const rows = decoderRows(config, parameters, ids, {
+    lora,
+    recompute: recompute && loss !== null,
+  });
+  const hidden = gather([rows, positions]); // [K, D]
+  const { logprobs, entropy } = targetScores(parameters, hidden, targets, {
+    scoresBytes,
+    entropy: loss !== null && readsEntropy(loss),
+    differentiated: loss !== null,
+  });
   const outputs: Record<string, Value> = { logprobs };
   if (loss === null) return { graph, outputs };
-  const part = losses.get(loss.name, "loss");
-  const fields = Object.fromEntries(
-    lossFields(loss).map((name) => [name, graph.input(FIELD + name, "float32", [scored, 1])]),
-  );
-  const built = part.build(
-    { logprobs, fields, entropy: () => vocabularyEntropy(scores) },
-    loss.options,
-  );
+  const fields = fieldInputs(graph, loss, scored);
+  const built = losses
+    .get(loss.name, "loss")
+    .build({ logprobs, fields, entropy: () => entropy! }, loss.options);
   outputs["loss"] = built.loss;
   for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
-  const specs = trainedSpecs(config, lora);
-  const gradients = backward(
-    built.loss,
-    specs.map(({ name }) => parameters.get(name)!),
+  const trained = trainedSpecs(config, lora).map(({ name }) => parameters.get(name)!);
+  const sums = new Map(
+    trained.map((each) => [each, graph.input(GRADIENT + each.name, "float32", each.shape)]),
   );
-  specs.forEach(({ name, shape }, i) => {
-    const before = graph.input(GRADIENT + name, "float32", shape);
-    outputs[`${GRADIENT}${name}.next`] = add([before, gradients[i]!]);
+  backward(built.loss, trained, sums).forEach((gradient, i) => {
+    outputs[`${GRADIENT}${trained[i]!.name}.next`] = gradient;
   });
   return { graph, outputs };
 }
 
-/** −Σ p ln p over the vocabulary: [K, V] → [K, 1], nats. */
-function vocabularyEntropy(scores: Value): Value {
-  const logs = logSoftmax([scores], { axis: -1 });
-  return reduceSum(mul([neg([exp([logs])]), logs]), [1]);
+/** What a loss reads, one number for each of `count` targets. */
+function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string, Value> {
+  return Object.fromEntries(
+    lossFields(loss).map((name) => [name, graph.input(FIELD + name, "float32", [count, 1])]),
+  );
+}
+
+/** Whether a loss with its options asks for the entropy: found by building it once, on a graph that is not used. */
+function readsEntropy(loss: LossSpec): boolean {
+  const graph = new Graph();
+  const [logprobs, unused] = [
+    graph.input("logprobs", "float32", [1, 1]),
+    graph.input("entropy", "float32", [1, 1]),
+  ];
+  let reads = false;
+  const entropy = (): Value => {
+    reads = true;
+    return unused;
+  };
+  const fields = fieldInputs(graph, loss, 1);
+  losses.get(loss.name, "loss").build({ logprobs, fields, entropy }, loss.options);
+  return reads;
 }

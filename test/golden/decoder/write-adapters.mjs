@@ -37,7 +37,7 @@ for (const [name, { model, ...own }] of Object.entries(await read("lora-cases.js
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora);
   const ids = graph.input("ids", "int32", [1, inputs.length]);
-  const scores = vocabularyScores(parameters, decoderRows(config, parameters, ids, lora));
+  const scores = vocabularyScores(parameters, decoderRows(config, parameters, ids, { lora }));
   const session = await createSession(graph, { scores }, { threads: 1 });
   const given = tensorOf(Int32Array.from(inputs), ids.shape);
   const data = floats((await session.run({ ...feeds, ids: given })).scores);

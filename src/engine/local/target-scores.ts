@@ -1,0 +1,60 @@
+import { checkpoint } from "../../autodiff/checkpoint.ts";
+import type { Value } from "../../autodiff/graph.ts";
+import { targetLogprob } from "../../autodiff/ops/composites.ts";
+import { exp, mul, neg } from "../../autodiff/ops/elementwise.ts";
+import { logSoftmax } from "../../autodiff/ops/nn.ts";
+import { reduceSum } from "../../autodiff/ops/reduce.ts";
+import { concat, split } from "../../autodiff/ops/shape.ts";
+import { vocabularyScores, vocabularySize, type ParameterValues } from "../../models/decoder.ts";
+
+/** Largest matrix of scores over the vocabulary, unless told otherwise: 110 rows of 151 936. */
+export const SCORES_BYTES = 64 * 2 ** 20;
+
+/**
+ * Log-probability of each target and, where asked for, entropy of the whole vocabulary there, in nats.
+ *
+ * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks of nearly equal size, and for the
+ * derivative each chunk's scores are computed a second time (`checkpoint`).
+ *
+ * @param hidden [K, D].
+ * @param targets int32 [K, 1].
+ * @returns [K, 1] each; `entropy` is null unless asked for.
+ */
+export function targetScores(
+  parameters: ParameterValues,
+  hidden: Value,
+  targets: Value,
+  options: { scoresBytes: number; entropy: boolean; differentiated: boolean },
+): { logprobs: Value; entropy: Value | null } {
+  const score = (rows: Value, of: Value): Value => {
+    const scores = vocabularyScores(parameters, rows);
+    const logprobs = targetLogprob(scores, of);
+    return options.entropy ? concat([logprobs, vocabularyEntropy(scores)], { axis: 1 }) : logprobs;
+  };
+  const count = hidden.shape[0]!;
+  const lengths = chunkLengths(count, 4 * vocabularySize(parameters), options.scoresBytes);
+  const [rows, classes] = [split(hidden, 0, lengths), split(targets, 0, lengths)];
+  const parts = rows.map((each, i) => {
+    const build = (from: Value): Value => score(from, classes[i]!);
+    return options.differentiated ? checkpoint(build, each) : build(each);
+  });
+  const columns = lengths.length === 1 ? score(hidden, targets) : concat(parts, { axis: 0 }); // [K, 1 or 2]
+  if (!options.entropy) return { logprobs: columns, entropy: null };
+  const [logprobs, entropy] = split(columns, 1, [1, 1]);
+  return { logprobs: logprobs!, entropy: entropy! };
+}
+
+/** Nearly equal lengths of together `count` rows, each of at most `bytes` (or one row). */
+function chunkLengths(count: number, rowBytes: number, bytes: number): number[] {
+  const pieces = Math.ceil(count / Math.max(1, Math.floor(bytes / rowBytes)));
+  return Array.from(
+    { length: pieces },
+    (_, i) => Math.floor(((i + 1) * count) / pieces) - Math.floor((i * count) / pieces),
+  );
+}
+
+/** −Σ p ln p over the vocabulary: [K, V] → [K, 1]. */
+function vocabularyEntropy(scores: Value): Value {
+  const logs = logSoftmax([scores], { axis: -1 });
+  return reduceSum(mul([neg([exp([logs])]), logs]), [1]);
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { random } from "../../../src/base/random.ts";
+import {
+  trainingGraph,
+  type TrainingGraphOptions,
+} from "../../../src/engine/local/training-graph.ts";
+import type { LossSpec } from "../../../src/losses/loss.ts";
+import type { DecoderConfig } from "../../../src/models/config.ts";
+import { targetModules, type LoraConfig } from "../../../src/models/lora/lora.ts";
+import { createSession, floats, zeros, type Tensor } from "../../../src/onnx/session.ts";
+import { expectClose } from "../../helpers/expect-close.ts";
+import { runNode } from "../../helpers/run-node.ts";
+import { tinyConfig } from "../../helpers/tiny-model.ts";
+
+const shape = { rows: [], batch: 2, length: 9, scored: 11 };
+const crossEntropy: LossSpec = { name: "cross-entropy", options: {} };
+const clipped: LossSpec = { name: "policy-gradient", options: { entropyCoef: 0.1, klCoef: 0.2 } };
+
+/** A graph's input of small random numbers, the same for the same name, as are a matrix and its transpose. */
+function filled(name: string, dtype: string, dims: readonly number[]): Tensor {
+  const stored = name.replace(/\.transposed$/, "");
+  const draw = random(stored);
+  const tensor = zeros(dtype as "float32", dims);
+  const numbers = Array.from({ length: tensor.size }, (_, i) =>
+    dtype === "int32" ? (name === "positions" ? i : draw.int(40)) : 0.3 * draw.normal(),
+  );
+  if (stored !== name) {
+    const [columns, rows] = dims as readonly [number, number];
+    const source = numbers.slice();
+    source.forEach((each, i) => (numbers[(i % columns) * rows + Math.floor(i / columns)] = each));
+  }
+  floats(tensor).set(numbers);
+  return tensor;
+}
+
+async function results(
+  config: DecoderConfig,
+  loss: LossSpec | null,
+  options: TrainingGraphOptions,
+): Promise<Map<string, Float32Array>> {
+  const { graph, outputs } = trainingGraph(config, shape, loss, options);
+  const session = await createSession(graph, outputs, { threads: 1 });
+  const feeds = Object.fromEntries(
+    graph.inputs.map(({ name, dtype, shape: dims }) => [name, filled(name, dtype, dims)]),
+  );
+  const made = await session.run(feeds);
+  await session.release();
+  return new Map(Object.entries(made).map(([name, tensor]) => [name, floats(tensor)]));
+}
+
+/** The largest ‖a − b‖ / ‖b‖ over all outputs. */
+function worstGap(a: Map<string, Float32Array>, b: Map<string, Float32Array>): number {
+  expect([...a.keys()]).toEqual([...b.keys()]);
+  const norm = (x: Float32Array): number => Math.hypot(...x);
+  return Math.max(
+    ...[...b].map(
+      ([name, expected]) =>
+        norm(expected.map((each, i) => a.get(name)![i]! - each)) / norm(expected),
+    ),
+  );
+}
+
+const lora: LoraConfig = { rank: 3, alpha: 6, rslora: false, targets: targetModules };
+const window = { slidingWindow: { size: 4, fromLayer: 1 } };
+const models: [string, Partial<DecoderConfig>, LoraConfig | null][] = [
+  ["biases, tied", {}, null],
+  ["an output matrix of its own", { tiedEmbeddings: false }, null],
+  ["norms over heads and a window", { qkvBias: false, qkNorm: true, ...window }, null],
+  ["adapters on every linear layer", { layers: 3 }, lora],
+  ["adapters on some", { tiedEmbeddings: false }, { ...lora, targets: ["q_proj", "down_proj"] }],
+];
+
+describe("a training graph", () => {
+  it.each(models)("gives the same with layers computed again: %s", async (_, features, lora) => {
+    const config = { ...tinyConfig, ...features };
+    const plain = await results(config, clipped, { lora });
+    expect(worstGap(await results(config, clipped, { lora, recompute: true }), plain)).toBeLessThan(
+      1e-6,
+    );
+  });
+
+  it.each(models)("gives the same with scores in chunks: %s", async (_, features, lora) => {
+    const config = { ...tinyConfig, ...features };
+    for (const loss of [crossEntropy, clipped, null]) {
+      const plain = await results(config, loss, { lora });
+      // 11 targets in chunks of at most 4, and of one where not even one row fits.
+      for (const scoresBytes of [4 * config.vocabSize * 4, 1]) {
+        const cut = await results(config, loss, { lora, recompute: loss === clipped, scoresBytes });
+        expect(worstGap(cut, plain)).toBeLessThan(1e-5);
+      }
+    }
+  });
+
+  it("has entropies only where the loss asks for them, and the metrics of the loss", async () => {
+    const config = tinyConfig;
+    const small = { scoresBytes: 4 * config.vocabSize * 4 };
+    const { graph } = trainingGraph(config, shape, crossEntropy, small);
+    expect(graph.nodes.filter(({ op }) => op.name === "Split")).toHaveLength(2);
+    const made = await results(config, clipped, small);
+    expectClose(
+      made.get("metric.losses/entropy")!,
+      (await results(config, clipped, {})).get("metric.losses/entropy")!,
+    );
+  });
+});
+
+/** Needs the build, as `npm test` makes it. */
+describe("the memory of a step", () => {
+  /** Peak of a run above what stood before it, in MB, in a process of its own. */
+  async function peak(options: TrainingGraphOptions, loss = crossEntropy): Promise<number> {
+    const printed = await runNode(`
+      import { readFileSync, writeFileSync } from "node:fs";
+      import { trainingGraph } from "./dist/engine/local/training-graph.js";
+      import { createSession, zeros } from "./dist/onnx/session.js";
+      const config = ${JSON.stringify({ ...tinyConfig, vocabSize: 16_000, layers: 10, heads: 8, maxPositions: 512 })};
+      const shape = { rows: [], batch: 1, length: 512, scored: 512 };
+      const made = trainingGraph(config, shape, ${JSON.stringify(loss)}, ${JSON.stringify(options)});
+      const session = await createSession(made.graph, made.outputs, { threads: 1 });
+      const feeds = {};
+      for (const { name, dtype, shape } of made.graph.inputs) feeds[name] = zeros(dtype, shape);
+      const now = (key) => Number(new RegExp(key + ":\\\\s+(\\\\d+)").exec(readFileSync("/proc/self/status", "utf8"))[1]);
+      for (const { data } of Object.values(feeds)) data.fill(0);
+      const before = now("VmRSS");
+      writeFileSync("/proc/self/clear_refs", "5");
+      await session.run(feeds);
+      console.log((now("VmHWM") - before) / 1024);
+    `);
+    return Number(printed);
+  }
+
+  // A layer's attention weights are 8 heads × 512² × 4 bytes = 8 MB; the scores 512 × 16 000 × 4 bytes = 31 MB.
+  it.skipIf(process.platform !== "linux")(
+    "falls by nine of ten layers' activations, and by the scores",
+    async () => {
+      const plain = await peak({});
+      const again = await peak({ recompute: true });
+      expect(plain - again).toBeGreaterThan(9 * 8);
+      const chunked = await peak({ recompute: true, scoresBytes: 4 * 2 ** 20 });
+      expect(again - chunked).toBeGreaterThan(31);
+    },
+  );
+});
