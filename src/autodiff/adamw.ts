@@ -1,72 +1,127 @@
-import { scalarLike, type Value } from "./graph.ts";
-import { add, div, min, mul, sqrt, sub } from "./ops/elementwise.ts";
+/**
+ * AdamW with global-norm clipping: g ← g · min(1, maxNorm / (‖g‖ + 10⁻⁶)); m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²;
+ * p ← p − lr · (m̂ / (√v̂ + ε) + λp), λ on matrices only. The norm is over all gradients together, before clipping.
+ *
+ * Source: Loshchilov & Hutter, arXiv 1711.05101, algorithm 2; the 10⁻⁶ in the clip factor is torch's clip_grad_norm_.
+ *
+ * The update stands here twice: as a loop over arrays, one pass over memory where a graph of element-wise operators makes
+ * fourteen, and as a graph, for tensors in a device's own memory. Both read the same factors.
+ */
+import type { Value } from "./graph.ts";
+import { add, div, mul, sqrt, sub } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
 import { reshape } from "./ops/shape.ts";
+
+export interface AdamOptions {
+  learningRate: number;
+  beta1: number;
+  beta2: number;
+  epsilon: number;
+  weightDecay: number;
+  /** Largest global gradient norm; Infinity does not clip. */
+  gradClipNorm: number;
+}
+
+/** What one step multiplies by, clipping and bias corrections included: m ← meanKept · m + meanShare · g, and so on. */
+export interface AdamFactors<T = number> {
+  meanKept: T;
+  meanShare: T;
+  squareKept: T;
+  /** Of g². */
+  squareShare: T;
+  /** p ← kept · p − rate · m / (√v + epsilon); kept is 1 for what does not decay. */
+  rate: T;
+  epsilon: T;
+  kept: T;
+}
+
+/** Names of the factors, in a fixed order. */
+export const adamFactorNames = [
+  ...["meanKept", "meanShare", "squareKept", "squareShare", "rate", "epsilon", "kept"],
+] as readonly (keyof AdamFactors)[];
+
+/**
+ * @param step number of this step, from 1.
+ * @param norm of all gradients, before clipping.
+ */
+export function adamFactors(options: AdamOptions, step: number, norm: number): AdamFactors {
+  const { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm } = options;
+  // Not Math.min: a norm that is not a number must reach the weights, where it is seen.
+  const fits = norm + 1e-6 <= gradClipNorm;
+  const scale = fits ? 1 : gradClipNorm / (norm + 1e-6);
+  const root = Math.sqrt(1 / (1 - beta2 ** step));
+  return {
+    meanKept: beta1,
+    meanShare: (1 - beta1) * scale,
+    squareKept: beta2,
+    squareShare: (1 - beta2) * scale * scale,
+    rate: learningRate / (1 - beta1 ** step) / root,
+    epsilon: epsilon / root,
+    kept: 1 - learningRate * weightDecay,
+  };
+}
+
+/** Flat arrays of equal length. */
+export interface AdamArrays {
+  parameters: Float32Array;
+  gradients: Float32Array;
+  /** Running mean of gradients. */
+  mean: Float32Array;
+  /** Running mean of squared gradients, not centred. */
+  square: Float32Array;
+}
+
+/** Steps elements [from, to) in place. @param decays elements before this index decay. */
+export function adamStep(
+  { parameters, gradients, mean, square }: AdamArrays,
+  { from, to, decays }: { from: number; to: number; decays: number },
+  factors: AdamFactors,
+): void {
+  const { meanKept, meanShare, squareKept, squareShare, rate, epsilon } = factors;
+  for (let i = from; i < to; i++) {
+    const g = gradients[i]!;
+    const m = meanKept * mean[i]! + meanShare * g;
+    const v = squareKept * square[i]! + squareShare * g * g;
+    mean[i] = m;
+    square[i] = v;
+    const kept = i < decays ? factors.kept : 1;
+    parameters[i] = kept * parameters[i]! - (rate * m) / (Math.sqrt(v) + epsilon);
+  }
+}
 
 /** One parameter with its gradient and moments, all of one shape. */
 export interface AdamState {
   parameter: Value;
   gradient: Value;
-  /** Running mean of gradients. */
   mean: Value;
-  /** Running mean of squared gradients, not centred. */
   square: Value;
   decays: boolean;
 }
 
-/** Scalars [] float32 given at each step. */
-export interface AdamScalars {
-  learningRate: Value;
-  beta1: Value;
-  beta2: Value;
-  epsilon: Value;
-  weightDecay: Value;
-  /** 1 / (1 − β₁ᵗ) and 1 / (1 − β₂ᵗ), t from 1. */
-  meanCorrection: Value;
-  squareCorrection: Value;
-  /** Gradients are scaled so that their common norm is at most this. */
-  maxNorm: Value;
-}
-
-/**
- * AdamW with global-norm clipping: g ← g · min(1, maxNorm / (‖g‖ + 10⁻⁶)); m ← β₁m + (1 − β₁)g; v ← β₂v + (1 − β₂)g²;
- * p ← p − lr · (m̂ / (√v̂ + ε) + λp), λ on matrices only. The norm is over all gradients together, before clipping.
- *
- * @returns next values in the order of `states`, and the unclipped norm [].
- *
- * Source: Loshchilov & Hutter, arXiv 1711.05101, algorithm 2; the 10⁻⁶ in the clip factor is torch's clip_grad_norm_.
- */
+/** The same step as a graph. @param f scalars [1]. @returns next values in the order of `states`. */
 export function adamW(
   states: readonly AdamState[],
-  s: AdamScalars,
-): { next: { parameter: Value; mean: Value; square: Value }[]; norm: Value } {
-  const one = scalarLike(s.beta1, 1);
-  const squared = states.map((state) => ({ ...state, g2: mul([state.gradient, state.gradient]) }));
-  const norm = sqrt([squared.map(({ g2 }) => total(g2)).reduce((sum, each) => add([sum, each]))]);
-  const scale = min([one, div([s.maxNorm, add([norm, scalarLike(norm, 1e-6)])])]);
-  // A pass over all parameters costs as much as the arithmetic in it: factors are gathered in scalars first.
-  const meanShare = mul([sub([one, s.beta1]), scale]);
-  const squareShare = mul([sub([one, s.beta2]), mul([scale, scale])]);
-  const root = sqrt([s.squareCorrection]);
-  const epsilon = div([s.epsilon, root]);
-  const rate = mul([s.learningRate, div([s.meanCorrection, root])]);
-  const kept = sub([one, mul([s.learningRate, s.weightDecay])]);
-  const next = squared.map(({ parameter, gradient, g2, mean, square, decays }) => {
-    const nextMean = add([mul([mean, s.beta1]), mul([gradient, meanShare])]);
-    const nextSquare = add([mul([square, s.beta2]), mul([g2, squareShare])]);
-    const direction = div([nextMean, add([sqrt([nextSquare]), epsilon])]);
-    const decayed = decays ? mul([parameter, kept]) : parameter;
+  f: AdamFactors<Value>,
+): { parameter: Value; mean: Value; square: Value }[] {
+  return states.map(({ parameter, gradient, mean, square, decays }) => {
+    const nextMean = add([mul([mean, f.meanKept]), mul([gradient, f.meanShare])]);
+    const g2 = mul([gradient, gradient]);
+    const nextSquare = add([mul([square, f.squareKept]), mul([g2, f.squareShare])]);
+    const direction = div([nextMean, add([sqrt([nextSquare]), f.epsilon])]);
+    const decayed = decays ? mul([parameter, f.kept]) : parameter;
     return {
-      parameter: sub([decayed, mul([direction, rate])]),
+      parameter: sub([decayed, mul([direction, f.rate])]),
       mean: nextMean,
       square: nextSquare,
     };
   });
-  return { next, norm };
 }
 
-/** Σ over every axis: []. */
-function total(x: Value): Value {
-  const axes = x.shape.map((_, i) => i);
-  return reshape(reduceSum(x, axes), []);
+/** Σ g² over all elements of all gradients: []. */
+export function squaredNorm(gradients: readonly Value[]): Value {
+  const total = (x: Value): Value => {
+    const axes = x.shape.map((_, i) => i);
+    return reshape(reduceSum(mul([x, x]), axes), []);
+  };
+  return gradients.map(total).reduce((sum, each) => add([sum, each]));
 }

@@ -1,3 +1,4 @@
+import type { AdamOptions } from "../autodiff/adamw.ts";
 import type { CallFinish } from "../trajectory/trajectory.ts";
 import type { LossSpec } from "../losses/loss.ts";
 
@@ -96,16 +97,6 @@ export interface ForwardBackwardResult {
   /** Per row, as long as its targets; NaN where the weight is 0. */
   logprobs: Float32Array[];
   metrics: Record<string, number>;
-}
-
-export interface AdamOptions {
-  learningRate: number;
-  beta1: number;
-  beta2: number;
-  epsilon: number;
-  weightDecay: number;
-  /** Largest global gradient norm; Infinity does not clip. */
-  gradClipNorm: number;
 }
 
 export interface SaveOptions {

@@ -103,6 +103,13 @@ export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): 
   });
 }
 
+/** Numbers of those tensors that decay: matrices stand before vectors, so they are the beginning of a flat array. */
+export function decayingSize(specs: readonly ParameterSpec[]): number {
+  return specs
+    .filter(({ decays }) => decays)
+    .reduce((sum, { shape }) => sum + shape.reduce((n, axis) => n * axis, 1), 0);
+}
+
 /** Number of trained numbers. */
 export function parameterCount(config: DecoderConfig): number {
   return parameterSpecs(config).reduce(

@@ -2,17 +2,20 @@ import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
 import { add, castTo, greater, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
-import { matMul } from "../autodiff/ops/linear.ts";
+import { gemm, matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
+import { cacheWriter } from "./cache-writes.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { causalMasks, MASKED, normHeads, rotaryTables, TRANSPOSED } from "./decoder.ts";
 import { withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
+import { pick } from "./pick-graph.ts";
 
 /**
- * Names of one layer's key and value caches [rows, KV, d, capacity] and [rows, KV, capacity, d], both inputs; the new tokens'
- * keys and values [rows, KV, d, chunk] and [rows, KV, chunk, d] are outputs under these names with `.new` after them.
+ * Names of one layer's key and value caches, [.., KV, d, capacity] and [.., KV, capacity, d], both inputs. The new tokens' keys and
+ * values [rows, KV, d, chunk] and [rows, KV, chunk, d] are outputs under these names with `.new` after them or, where the graph writes
+ * the caches itself, the caches with `.next`.
  */
 export function cacheNames(layer: number): { key: string; value: string } {
   return { key: `cache.${layer}.key`, value: `cache.${layer}.value` };
@@ -33,41 +36,68 @@ export interface SamplingShape {
   capacity: number;
 }
 
+export interface SamplingOptions {
+  /**
+   * What a run gives besides keys and values, of chunk 1: `probabilities` [rows, V] of the next token; or a draw of it, `id` int32
+   * [rows, 1] and `logprob` [rows, 1]; or nothing, for filling the cache.
+   */
+  gives: "probabilities" | "picks" | "nothing";
+  /** Adapters, whose A and B are inputs too, as stored. */
+  lora?: LoraConfig | null;
+  /** Whether weights are the transposed copies [in, out] (true when absent), or as stored. */
+  transposed?: boolean;
+  /** Caches of so many slots, which the graph writes in place; absent: caches of the rows alone, which the caller writes. */
+  slots?: number;
+}
+
 /**
- * The decoder as sampling runs it: new tokens against a key/value cache that is only read. The caller writes the new keys and
- * values into it afterwards: a cache among the outputs would be copied whole at every run (docs/lab-log.md).
+ * The decoder as sampling runs it: new tokens against a key/value cache. In the host's memory the cache is only read, and the caller
+ * writes the new keys and values into it afterwards: a cache among the outputs would be copied whole at every run (docs/lab-log.md).
+ * In a device's memory the graph writes it (`slots`); whether a position is written before or after the cache is read does not matter,
+ * because new positions are masked there and come to attention on their own.
  *
- * Inputs: `ids` int32 and `positions` int64, both [rows, chunk]; `cacheMask` float32 [rows, 1, 1, capacity], 0 where a row's cache is
- * filled and MASKED elsewhere; with `scores`, `inverseTemperature` float32 [rows, 1]. Weights are the transposed copies [in, out].
+ * Inputs: `ids` and `positions`, int32 [rows, chunk]; `cacheMask` float32 [rows, 1, 1, capacity], 0 where a row's cache is
+ * filled and MASKED elsewhere; with `slots`, `slot` int32 [rows], whose cache is each row's, and
+ * `written` int32 [rows, chunk], where its new tokens go; for probabilities and picks,
+ * `inverseTemperature` float32 [rows, 1]; for picks, `uniform` and `greedy` as `pick` has them.
  * New tokens see the filled cache and each other up to themselves; those after a row's real tokens may be garbage.
  *
- * @param options.scores false leaves the vocabulary out: filling the cache needs no scores.
- * @param options.lora adapters, whose A and B are inputs too, as stored.
- * @returns the graph and its outputs: new keys and values, and with `scores` (chunk 1) `probabilities` [rows, V] of the next token.
+ * @returns the graph and its outputs: new keys and values or whole caches (see `cacheNames`), and what is asked for.
  */
 export function samplingGraph(
   config: DecoderConfig,
   shape: SamplingShape,
-  options: { scores: boolean; lora?: LoraConfig | null },
+  options: SamplingOptions,
 ): { graph: Graph; outputs: Record<string, Value> } {
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
   const { hiddenSize, headDim, heads, kvHeads } = config;
+  const { transposed = true, slots = null } = options;
   const weight = (name: string, shape: readonly number[]): Value =>
     graph.inputs.find((input) => input.name === name) ?? graph.input(name, "float32", shape);
+  const times = (x: Value, name: string, columns: number): Value =>
+    transposed
+      ? matMul([x, weight(name + TRANSPOSED, [x.shape.at(-1)!, columns])])
+      : gemm([x, weight(name, [columns, x.shape.at(-1)!])], { transB: 1 });
   const matrix = (x: Value, name: string, columns: number, bias?: string): Value => {
-    const product = matMul([x, weight(name + TRANSPOSED, [x.shape.at(-1)!, columns])]);
+    const product = times(x, name, columns);
     const whole = bias === undefined ? product : add([product, weight(bias, [columns])]);
     return withAdapter(options.lora ?? null, name, { x, product: whole, at: weight });
   };
   const ids = graph.input("ids", "int32", [rows, chunk]);
-  const positions = graph.input("positions", "int64", [rows, chunk]);
+  const positions = graph.input("positions", "int32", [rows, chunk]);
+  const places = castTo(positions, "int64");
   const cacheMask = graph.input("cacheMask", "float32", [rows, 1, 1, capacity]);
+  const slot = slots === null ? null : graph.input("slot", "int32", [rows]);
+  const writer =
+    slot === null
+      ? null
+      : cacheWriter(slot, graph.input("written", "int32", [rows, chunk]), config);
   const rotary = rotaryTables(graph, config, capacity + chunk);
   const rotate = (x: Value, norm: string, count: number): Value => {
     const normal = config.qkNorm ? normHeads(config, x, weight(norm, [headDim])) : x;
     const wide = reshape(normal, [rows, chunk, count * headDim]);
-    return rotaryEmbedding([wide, positions, rotary.cos, rotary.sin], { num_heads: count });
+    return rotaryEmbedding([wide, places, rotary.cos, rotary.sin], { num_heads: count });
   };
   const masks = {
     fresh: causalMasks(graph, heads / kvHeads, chunk),
@@ -87,19 +117,29 @@ export function samplingGraph(
     const split = [rows, chunk, kvHeads, headDim];
     const keys = transpose(reshape(k, split), [0, 2, 3, 1]);
     const values = transpose(reshape(v, split), [0, 2, 1, 3]);
-    outputs[`${cache.key}.new`] = keys;
-    outputs[`${cache.value}.new`] = values;
+    const cacheRows = slots ?? rows;
+    const allKeys = graph.input(cache.key, "float32", [cacheRows, kvHeads, headDim, capacity]);
+    const allValues = graph.input(cache.value, "float32", [cacheRows, kvHeads, capacity, headDim]);
+    if (writer === null) {
+      outputs[`${cache.key}.new`] = keys;
+      outputs[`${cache.value}.new`] = values;
+    } else {
+      outputs[`${cache.key}.next`] = writer.keys(allKeys, keys);
+      outputs[`${cache.value}.next`] = writer.values(allValues, values);
+    }
     // The last layer's output is not needed when only the cache is filled.
-    if (!options.scores && layer === config.layers - 1) break;
+    if (options.gives === "nothing" && layer === config.layers - 1) break;
     const window = windowOf(config, layer);
+    const own = (all: Value): Value =>
+      slot === null || rows === slots ? all : gather([all, slot]);
     const mixed = attendCache(config, shape, q, {
       keys,
       values,
       // A single new token sees itself: it needs no mask.
       freshMask: chunk === 1 ? null : masks.fresh(window),
       cacheMask: masks.cached(window),
-      cachedKeys: graph.input(cache.key, "float32", [rows, kvHeads, headDim, capacity]),
-      cachedValues: graph.input(cache.value, "float32", [rows, kvHeads, capacity, headDim]),
+      cachedKeys: own(allKeys),
+      cachedValues: own(allValues),
     });
     x = add([x, matrix(mixed, names.o, hiddenSize)]);
     const second = rmsNorm(x, weight(names.postNorm, [hiddenSize]), config.normEpsilon);
@@ -107,12 +147,17 @@ export function samplingGraph(
     const up = matrix(second, names.up, config.intermediateSize);
     x = add([x, matrix(swiglu(gate, up), names.down, hiddenSize)]);
   }
-  if (options.scores) {
-    const hidden = rmsNorm(x, weight(FINAL_NORM, [hiddenSize]), config.normEpsilon);
-    const scores = matrix(hidden, config.tiedEmbeddings ? EMBEDDING : HEAD, config.vocabSize);
-    const inverseTemperature = graph.input("inverseTemperature", "float32", [rows, 1]);
-    outputs["probabilities"] = softmax([mul([scores, inverseTemperature])], { axis: -1 });
-  }
+  if (options.gives === "nothing") return { graph, outputs };
+  const hidden = rmsNorm(x, weight(FINAL_NORM, [hiddenSize]), config.normEpsilon);
+  const scores = matrix(hidden, config.tiedEmbeddings ? EMBEDDING : HEAD, config.vocabSize);
+  const perRow = (name: string): Value => graph.input(name, "float32", [rows, 1]);
+  const probabilities = softmax([mul([scores, perRow("inverseTemperature")])], { axis: -1 });
+  if (options.gives === "probabilities") outputs["probabilities"] = probabilities;
+  else
+    Object.assign(
+      outputs,
+      pick(probabilities, { uniform: perRow("uniform"), greedy: perRow("greedy") }),
+    );
   return { graph, outputs };
 }
 
@@ -132,7 +177,7 @@ function cacheMasks(
     let mask = made.get(window);
     if (mask === undefined) {
       const { graph } = positions;
-      const apart = reshape(castTo(positions, "int32"), [rows, 1, 1, chunk]);
+      const apart = reshape(positions, [rows, 1, 1, chunk]);
       const spread = expand(apart, [rows, 1, group, chunk]);
       const queries = reshape(spread, [rows, 1, group * chunk, 1]);
       const reached = Array.from({ length: capacity }, (_, at) => at + window);

@@ -53,7 +53,7 @@ export function emitModel(
       name: "graph",
       node: [
         ...nodes
-          .flatMap((node) => lowered(emitted(node, nameOf), device))
+          .flatMap((node) => lowered(emitted(node, used, nameOf), device))
           .map(({ attributes, ...node }) => ({
             ...node,
             attribute: Object.entries(attributes).map(([name, each]) => attribute(name, each)),
@@ -70,12 +70,18 @@ export function emitModel(
   return toBinary(ModelProtoSchema, model);
 }
 
-function emitted(node: Node, nameOf: (value: Value) => string): EmittedNode {
-  const { op, attributes } = node;
+/** Outputs that nobody reads are left out from the end, so that the runtime need not compute them. */
+function emitted(
+  node: Node,
+  used: ReadonlySet<Value>,
+  nameOf: (value: Value) => string,
+): EmittedNode {
+  const { op, attributes, outputs } = node;
+  const read = outputs.slice(0, outputs.findLastIndex((output) => used.has(output)) + 1);
   return {
     ...{ opType: op.name, domain: op.domain, name: node.outputs[0]?.name ?? "", attributes },
     input: emittedInputs(node).map(nameOf),
-    output: node.outputs.map(nameOf),
+    output: read.map(nameOf),
   };
 }
 

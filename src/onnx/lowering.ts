@@ -11,10 +11,10 @@ export interface EmittedNode {
   attributes: Attributes;
 }
 
-/** Operators that a device's provider lacks, in terms of those that it has. */
+/** What a device's provider lacks or leaves out, in terms of operators that it has. */
 const lowerings: Partial<Record<DeviceName, Record<string, (node: EmittedNode) => EmittedNode[]>>> =
   {
-    webgpu: { LogSoftmax: logSoftmax },
+    webgpu: { LogSoftmax: logSoftmax, SimplifiedLayerNormalization: rmsNorm },
   };
 
 /** A node as a device can run it: itself, or several that give the same. */
@@ -25,12 +25,6 @@ export function lowered(node: EmittedNode, device: DeviceName): EmittedNode[] {
 
 /** x − max − ln Σ e^(x − max) along the last axis. */
 function logSoftmax({ input: [x], output: [y] }: EmittedNode): EmittedNode[] {
-  const step = (
-    opType: string,
-    input: string[],
-    output: string,
-    attributes: Attributes = {},
-  ): EmittedNode => ({ opType, domain: "", name: output, input, output: [output], attributes });
   const of = (part: string): string => `${y!}.${part}`;
   return [
     step("Constant", [], of("axis"), { value_ints: [-1] }),
@@ -41,4 +35,34 @@ function logSoftmax({ input: [x], output: [y] }: EmittedNode): EmittedNode[] {
     step("Log", [of("sum")], of("log")),
     step("Sub", [of("shifted"), of("log")], y!),
   ];
+}
+
+/** The kernel leaves its second output, 1 / √(mean(x²) + ε), as it is: who reads it gets it computed. */
+function rmsNorm(node: EmittedNode): EmittedNode[] {
+  const {
+    input: [x],
+    output: [y, r],
+    attributes: { epsilon },
+  } = node;
+  if (r === undefined) return [node];
+  const of = (part: string): string => `${r}.${part}`;
+  return [
+    { ...node, output: [y!] },
+    step("Constant", [], of("axis"), { value_ints: [-1] }),
+    step("Constant", [], of("epsilon"), { value_float: epsilon! }),
+    step("Mul", [x!, x!], of("squares")),
+    step("ReduceMean", [of("squares"), of("axis")], of("mean"), { keepdims: 1 }),
+    step("Add", [of("mean"), of("epsilon")], of("shifted")),
+    step("Sqrt", [of("shifted")], of("root")),
+    step("Reciprocal", [of("root")], r),
+  ];
+}
+
+function step(
+  opType: string,
+  input: string[],
+  output: string,
+  attributes: Attributes = {},
+): EmittedNode {
+  return { opType, domain: "", name: output, input, output: [output], attributes };
 }

@@ -101,7 +101,8 @@ export async function createSession(
       // 7 GB. The system's allocator is as fast here and gives back what a run no longer needs.
       enableCpuMemArena: false,
       enableMemPattern: false,
-      logSeverityLevel: 3,
+      // What goes wrong is thrown, and printed by whoever catches it.
+      logSeverityLevel: 4,
       extra: {
         session: {
           // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.

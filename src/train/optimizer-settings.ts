@@ -1,6 +1,6 @@
 import { scheduled, valueAt } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
-import type { AdamOptions } from "../engine/engine.ts";
+import type { AdamOptions } from "../autodiff/adamw.ts";
 
 /** AdamW as a recipe sets it; the learning rate may be a schedule over the run's optimiser steps. */
 export const optimizerSchema = z.strictObject({

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { adamW, type AdamScalars, type AdamState } from "../../src/autodiff/adamw.ts";
+import {
+  adamFactorNames,
+  adamFactors,
+  adamStep,
+  adamW,
+  squaredNorm,
+  type AdamFactors,
+  type AdamState,
+} from "../../src/autodiff/adamw.ts";
 import { Graph, type Value } from "../../src/autodiff/graph.ts";
 import { createSession, floats, tensorOf, type Tensor } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
@@ -8,22 +16,39 @@ const options = { learningRate: 0.1, beta1: 0.9, beta2: 0.99, epsilon: 1e-8, wei
 
 /** A matrix of two numbers, which decays, and a vector of one, which does not. */
 const shapes = { matrix: [1, 2], vector: [1] };
+const names = ["matrix", "vector"] as const;
 type Numbers = Record<keyof typeof shapes, number[]>;
-
-/** Runs steps one after the other from fresh moments. @returns parameters and norm after each. */
-async function run(
+type Run = (
   start: Numbers,
   steps: readonly Numbers[],
-  maxNorm: number,
-): Promise<(Numbers & { norm: number })[]> {
+  gradClipNorm: number,
+) => Promise<(Numbers & { norm: number })[]>;
+
+/** Steps one after the other from fresh moments, over one flat array. @returns parameters and norm after each. */
+const runLoop: Run = (start, steps, gradClipNorm) => {
+  const flat = ({ matrix, vector }: Numbers): Float32Array => Float32Array.of(...matrix, ...vector);
+  const parameters = flat(start);
+  const moments = { mean: new Float32Array(3), square: new Float32Array(3) };
+  const after = steps.map((each, i) => {
+    const gradients = flat(each);
+    const norm = Math.hypot(...gradients);
+    const factors = adamFactors({ ...options, gradClipNorm }, i + 1, norm);
+    const arrays = { parameters, gradients, ...moments };
+    // Two stretches, as two workers step them.
+    adamStep(arrays, { from: 0, to: 1, decays: 2 }, factors);
+    adamStep(arrays, { from: 1, to: 3, decays: 2 }, factors);
+    const [one, two, three] = parameters;
+    return { matrix: [one!, two!], vector: [three!], norm };
+  });
+  return Promise.resolve(after);
+};
+
+/** The same as graphs. */
+const runGraph: Run = async (start, steps, gradClipNorm) => {
   const graph = new Graph();
-  const names = ["matrix", "vector"] as const;
-  const scalar = (name: string): Value => graph.input(name, "float32", []);
-  const scalars = Object.fromEntries(
-    [...Object.keys(options), "meanCorrection", "squareCorrection", "maxNorm"].map((name) => [
-      ...[name, scalar(name)],
-    ]),
-  ) as unknown as AdamScalars;
+  const factors = Object.fromEntries(
+    adamFactorNames.map((name) => [name, graph.input(name, "float32", [1])]),
+  ) as unknown as AdamFactors<Value>;
   const states = names.map((name): AdamState => {
     const input = (kind: string): Value => graph.input(`${name}.${kind}`, "float32", shapes[name]);
     return {
@@ -31,18 +56,21 @@ async function run(
       ...{ mean: input("mean"), square: input("square"), decays: name === "matrix" },
     };
   });
-  const { next, norm } = adamW(states, scalars);
-  const outputs: Record<string, Value> = { norm };
-  names.forEach((name, i) => {
-    for (const [kind, value] of Object.entries(next[i]!)) outputs[`${name}.${kind}.next`] = value;
+  const outputs: Record<string, Value> = {};
+  adamW(states, factors).forEach((next, i) => {
+    for (const [kind, value] of Object.entries(next)) outputs[`${names[i]!}.${kind}.next`] = value;
   });
-  const session = await createSession(graph, outputs, { threads: 1 });
+  const threads = { threads: 1 };
+  const update = await createSession(graph, outputs, threads);
+  const squared = squaredNorm(states.map(({ gradient }) => gradient));
+  const norms = await createSession(graph, { squared }, threads);
   let state: Record<string, Tensor> = {};
   for (const name of names) {
-    const zero = start[name].map(() => 0);
-    state[`${name}.parameter`] = tensorOf(Float32Array.from(start[name]), shapes[name]);
-    state[`${name}.mean`] = tensorOf(Float32Array.from(zero), shapes[name]);
-    state[`${name}.square`] = tensorOf(Float32Array.from(zero), shapes[name]);
+    const tensor = (numbers: readonly number[]): Tensor =>
+      tensorOf(Float32Array.from(numbers), shapes[name]);
+    state[`${name}.parameter`] = tensor(start[name]);
+    state[`${name}.mean`] = tensor(start[name].map(() => 0));
+    state[`${name}.square`] = tensor(start[name].map(() => 0));
   }
   const after: (Numbers & { norm: number })[] = [];
   for (const [i, gradients] of steps.entries()) {
@@ -50,29 +78,25 @@ async function run(
     for (const name of names) {
       feeds[`${name}.gradient`] = tensorOf(Float32Array.from(gradients[name]), shapes[name]);
     }
-    const given = {
-      ...{ ...options, maxNorm },
-      meanCorrection: 1 / (1 - options.beta1 ** (i + 1)),
-      squareCorrection: 1 / (1 - options.beta2 ** (i + 1)),
-    };
-    for (const [name, value] of Object.entries(given)) {
-      feeds[name] = tensorOf(Float32Array.of(value), []);
-    }
-    const results = await session.run(feeds);
+    const norm = Math.sqrt(floats((await norms.run(feeds))["squared"]!)[0]!);
+    const numbers = adamFactors({ ...options, gradClipNorm }, i + 1, norm);
+    for (const name of adamFactorNames) feeds[name] = tensorOf(Float32Array.of(numbers[name]), [1]);
+    const results = await update.run(feeds);
     state = Object.fromEntries(
       Object.entries(results).map(([name, tensor]) => [name.replace(/\.next$/, ""), tensor]),
     );
-    const numbers = (name: string): number[] => [...floats(results[`${name}.parameter.next`]!)];
-    after.push({
-      ...{ matrix: numbers("matrix"), vector: numbers("vector") },
-      norm: floats(results["norm"]!)[0]!,
-    });
+    const found = (name: string): number[] => [...floats(results[`${name}.parameter.next`]!)];
+    after.push({ matrix: found("matrix"), vector: found("vector"), norm });
   }
-  await session.release();
+  await update.release();
+  await norms.release();
   return after;
-}
+};
 
-describe("AdamW", () => {
+describe.each([
+  ["a loop over arrays", runLoop],
+  ["a graph", runGraph],
+])("AdamW as %s", (_, run) => {
   it("takes two steps as worked out by hand, clipped in the first", async () => {
     const start = { matrix: [1, 2], vector: [0.5] };
     const steps = [

@@ -6,6 +6,7 @@ import { checkGradient, type CheckedInput } from "../helpers/gradient-check.ts";
 /** Outcome is integer or boolean, or the derivative is cut on purpose. */
 const WITHOUT_DERIVATIVE = new Set([
   ...["Sign", "Identity", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And"],
+  "ReduceMax",
 ]);
 /** Operators that read integer inputs at run time; for the others integers are shape arguments. */
 const INDEXED: Record<string, "int32" | "int64"> = {

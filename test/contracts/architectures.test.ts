@@ -59,7 +59,11 @@ describe.each(parts)("architecture $name", ({ name, part }) => {
   });
 
   it("samples with the parameters that it is trained with", () => {
-    const { graph } = samplingGraph(config, { rows: 1, chunk: 1, capacity: 64 }, { scores: true });
+    const { graph } = samplingGraph(
+      config,
+      { rows: 1, chunk: 1, capacity: 64 },
+      { gives: "probabilities" },
+    );
     const known = new Set(parameterSpecs(config).map((spec) => spec.name));
     const read = graph.inputs.map((input) => input.name.replace(/\.transposed$/, ""));
     expect([...known].filter((each) => !read.includes(each))).toEqual([]);

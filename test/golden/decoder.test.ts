@@ -14,6 +14,7 @@ import { declareParameters, decoderRows, vocabularyScores } from "../../src/mode
 import { readGenerationConfig } from "../../src/models/generation-config.ts";
 import { parameterSpecs } from "../../src/models/parameters.ts";
 import { readSafetensors } from "../../src/models/safetensors.ts";
+import { openDevice } from "../../src/onnx/device.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -41,13 +42,15 @@ function ours(name: Name): Checkpoint {
   return { config, weights };
 }
 
+const device = openDevice("cpu", 1);
+
 async function logits({ config, weights }: Checkpoint): Promise<Float32Array> {
   const graph = new Graph();
   const parameters = declareParameters(graph, config);
   const ids = graph.input("ids", "int32", [1, row.inputs.length]);
   const scores = vocabularyScores(parameters, decoderRows(config, parameters, ids));
   const session = await createSession(graph, { scores }, { threads: 1 });
-  const { feeds } = await modelWeights(config, weights, 1);
+  const { feeds } = await modelWeights(config, weights, device);
   const given = tensorOf(Int32Array.from(row.inputs), ids.shape);
   return floats((await session.run({ ...feeds, ids: given }))["scores"]!);
 }
@@ -82,14 +85,14 @@ it.each(withGradients)(
   "%s in transformers has our loss and our gradient of every parameter, to 1e-3 of its norm",
   async (name) => {
     const { config, weights } = ours(name);
-    const trainer = makeTrainer(config, 1);
-    const model = await modelWeights(config, weights, 1);
+    const trainer = await makeTrainer(config, device, { lora: null });
+    const model = await modelWeights(config, weights, device);
     const loss = { name: "cross-entropy", options: {} };
     const result = await trainer.forwardBackward(model, [row], microBatches([row], 64), loss);
     expect(result.loss).toBeCloseTo(golden.models[name].loss, 5);
     const expected = await readSafetensors(join(here, `${name}.safetensors`));
     const scales: Readonly<Record<string, number>> = golden.models[name].scales;
-    for (const { name: parameter, data } of unflatten(config, trainer.gradients)) {
+    for (const { name: parameter, data } of unflatten(config, await trainer.gradients.read())) {
       // Stored as halves of the largest element: rounding alone is 2e-4 of the norm.
       const theirs = expected.get(`gradient.${parameter}`)!.data.map((x) => x * scales[parameter]!);
       const gap = Math.hypot(...data.map((each, i) => each - theirs[i]!));

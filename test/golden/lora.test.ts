@@ -23,6 +23,7 @@ import {
 import { loraSpecs, mergeAdapter, type Adapter } from "../../src/models/lora/lora.ts";
 import { parameterSpecs, tensorsOf, type ParameterSpec } from "../../src/models/parameters.ts";
 import { readSafetensors, type NamedTensor } from "../../src/models/safetensors.ts";
+import { openDevice } from "../../src/onnx/device.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -73,32 +74,35 @@ async function logits(config: DecoderConfig, weights: ModelWeights): Promise<Flo
   return floats((await session.run({ ...weights.feeds, ids: given }))["scores"]!);
 }
 
+const device = openDevice("cpu", 1);
+
 describe.each(names)("the adapter %s in PEFT", (name) => {
   const { config, base, ...adapter } = ours(name);
   const stored = readSafetensors(join(here, `lora-${name}.safetensors`));
 
   it("has our logits, to 2e-4, and so has the model that it is merged into", async () => {
     const expected = (await stored).get("logits")!.data;
-    const model = await modelWeights(config, base, 1);
-    const adapted = await logits(config, adaptedWeights(config, model, adapter));
+    const model = await modelWeights(config, base, device);
+    const adapted = await logits(config, await adaptedWeights(config, model, adapter, device));
     expectClose(adapted, expected, { atol: 2e-4, rtol: 0 });
     const whole = base.slice();
     mergeAdapter(config, whole, adapter);
-    const merged = await logits(config, await modelWeights(config, whole, 1));
+    const merged = await logits(config, await modelWeights(config, whole, device));
     expectClose(merged, adapted, { atol: 1e-4, rtol: 0 });
     const plain = await logits(config, model);
     expect(Math.max(...plain.map((each, i) => Math.abs(each - expected[i]!)))).toBeGreaterThan(0.1);
   });
 
   it("has our loss and our gradient of every A and B, to 1e-3 of its norm", async () => {
-    const trainer = makeTrainer(config, 1, adapter.lora);
-    const model = adaptedWeights(config, await modelWeights(config, base, 1), adapter);
+    const trainer = await makeTrainer(config, device, { lora: adapter.lora });
+    const whole = await modelWeights(config, base, device);
+    const model = await adaptedWeights(config, whole, adapter, device);
     const loss = { name: "cross-entropy", options: {} };
     const result = await trainer.forwardBackward(model, [row], microBatches([row], 64), loss);
     expect(result.loss).toBeCloseTo(golden.cases[name].loss, 5);
     const scales: Readonly<Record<string, number>> = golden.cases[name].scales;
     const specs = loraSpecs(config, adapter.lora);
-    for (const { name: matrix, data } of tensorsOf(specs, trainer.gradients)) {
+    for (const { name: matrix, data } of tensorsOf(specs, await trainer.gradients.read())) {
       // Stored as halves of the largest element: rounding alone is 2e-4 of the norm.
       const half = (await stored).get(`gradient.${matrix}`)!.data;
       const theirs = half.map((x) => x * scales[matrix]!);
@@ -132,7 +136,8 @@ describe("an adapter that PEFT saved", () => {
     expect(adapter.lora).toMatchObject({ rank: 2, alpha: 3, rslora: false });
     expect(adapter.lora.targets).toContain("model.layers.1.mlp.up_proj");
     expect(loraSpecs(config, adapter.lora)).toHaveLength(2 * 7 * config.layers);
-    const model = adaptedWeights(config, await modelWeights(config, weights, 1), adapter);
+    const whole = await modelWeights(config, weights, device);
+    const model = await adaptedWeights(config, whole, adapter, device);
     const expected = (await readSafetensors(join(at, "logits.safetensors"))).get("logits")!.data;
     expectClose(await logits(config, model), expected, { atol: 2e-4, rtol: 0 });
   });

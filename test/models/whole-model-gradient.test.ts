@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openDevice } from "../../src/onnx/device.ts";
 import { random } from "../../src/base/random.ts";
 import type { TrainingRow } from "../../src/engine/engine.ts";
 import { microBatches } from "../../src/engine/local/batching.ts";
@@ -39,6 +40,7 @@ async function worstError(
   loss: LossSpec,
   addFields: (logprobs: Float32Array[]) => TrainingRow[] = () => rows(),
 ): Promise<{ error: number; tensors: number }> {
+  const device = openDevice("cpu", 1);
   const draw = random("directions");
   const named = new Map(initialWeights(config, 5).map((each) => [each.name, each]));
   const flat = flatten(config, named, "test");
@@ -46,8 +48,8 @@ async function worstError(
   for (const { data, shape } of unflatten(config, flat)) {
     if (shape.length === 1) data.forEach((each, i) => (data[i] = each + 0.3 * draw.normal()));
   }
-  const weights = await modelWeights(config, flat, 1);
-  const trainer = makeTrainer(config, 1);
+  const weights = await modelWeights(config, flat, device);
+  const trainer = await makeTrainer(config, device, { lora: null });
   const batches = microBatches(rows(), 64);
   const batch = addFields(await trainer.logprobs(weights, rows(), batches));
   const value = async (): Promise<number> => {
@@ -55,10 +57,11 @@ async function worstError(
     return (await trainer.forwardBackward(weights, batch, batches, loss)).loss;
   };
   await value();
-  const gradients = unflatten(config, trainer.gradients.slice());
-  const floor = Math.hypot(...trainer.gradients) / 100;
+  const found = (await trainer.gradients.read()).slice();
+  const gradients = unflatten(config, found);
+  const floor = Math.hypot(...found) / 100;
   let error = 0;
-  for (const [k, { data }] of unflatten(config, weights.flat).entries()) {
+  for (const [k, { data }] of unflatten(config, weights.trained.flat!).entries()) {
     const gradient = gradients[k]!.data;
     const norm = Math.max(floor, Math.hypot(...gradient));
     for (let repeat = 0; repeat < 4; repeat++) {

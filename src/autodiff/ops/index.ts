@@ -4,7 +4,7 @@ import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";
 import { gemm, matMul } from "./linear.ts";
 import { logSoftmax, rotaryEmbedding, simplifiedLayerNormalization, softmax } from "./nn.ts";
-import { reduceMeanOp, reduceSumOp } from "./reduce.ts";
+import { reduceMaxOp, reduceMeanOp, reduceSumOp } from "./reduce.ts";
 import { concat, expandOp, reshapeOp, sliceOp, splitOp, transposeOp } from "./shape.ts";
 
 export const allOps: readonly Op[] = [
@@ -13,6 +13,7 @@ export const allOps: readonly Op[] = [
   gemm,
   reduceSumOp,
   reduceMeanOp,
+  reduceMaxOp,
   reshapeOp,
   transposeOp,
   expandOp,

@@ -27,10 +27,20 @@ export const reduceMeanOp: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 3, 4] }, { shape: [2], ints: [0, 2] }] }],
 });
 
+/** No derivative: it serves to choose. */
+export const reduceMaxOp: OpFunction = defineOp({
+  name: "ReduceMax",
+  infer: folded,
+  vjp: () => [null, null],
+  examples: [],
+});
+
 /** Σ over axes. */
 export const reduceSum = reducer(reduceSumOp);
 /** Mean over axes. */
 export const reduceMean = reducer(reduceMeanOp);
+/** Largest over axes. */
+export const reduceMax = reducer(reduceMaxOp);
 
 function reducer(op: OpFunction): (x: Value, axes: readonly number[]) => Value {
   return (x, axes) => op([x, intVector(x.graph, axes)], { keepdims: 1 });

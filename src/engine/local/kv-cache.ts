@@ -16,6 +16,8 @@ export interface KvCache {
    * @param place.row whose results, `place.slot` where they go, `place.at` the first one's position, `place.count` how many to keep.
    */
   write(results: Readonly<Record<string, Tensor>>, place: CachePlace): void;
+  /** Copies the first `count` positions of one slot to another. */
+  copy(from: number, to: number, count: number): void;
 }
 
 export interface CachePlace {
@@ -63,6 +65,20 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
             const source = from + i * chunk;
             const target = to + i * capacity + at;
             for (let t = 0; t < count; t++) keys[target + t] = newKeys[source + t]!;
+          }
+        }
+      }
+    },
+    copy(from, to, count) {
+      for (const { keys, values } of layers) {
+        for (let head = 0; head < kvHeads; head++) {
+          const [source, target] = [from, to].map(
+            (slot) => slot * size + head * capacity * headDim,
+          ) as [number, number];
+          values.copyWithin(target, source, source + count * headDim);
+          for (let i = 0; i < headDim; i++) {
+            const row = source + i * capacity;
+            keys.copyWithin(target + i * capacity, row, row + count);
           }
         }
       }

@@ -1,13 +1,15 @@
 import { availableParallelism } from "node:os";
+import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
+import type { DeviceName } from "../../onnx/device-names.ts";
+import type { Traffic } from "../../onnx/session.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type {
-  AdamOptions,
   Engine,
   ForwardBackwardResult,
   SampleRequest,
@@ -25,6 +27,12 @@ import {
   type TrainedModel,
 } from "./engine-files.ts";
 import type { StartOptions } from "./messages.ts";
+import {
+  sharedTraining,
+  stateInWorker,
+  stateOverWorkers,
+  type TrainedState,
+} from "./trained-state.ts";
 import { startWorker, type WorkerLink } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
@@ -34,12 +42,19 @@ export interface LocalEngineOptions {
   base?: string;
   /** Fresh adapters over a whole model: they alone are trained, and saved. */
   lora?: FreshLora;
-  /** Worker threads, one replica each; every core by default. Results depend on it in the last bits (order of sums). */
+  /** Where the model is run and trained; the processor when absent. */
+  device?: DeviceName;
+  /**
+   * Worker threads, one replica each; every core by default, and one where another device computes. Results depend on it in the last
+   * bits (order of sums).
+   */
   workers?: number;
   /** Sequences decoded together per worker. */
   slots?: number;
   /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the processor's cache. */
   microBatchTokens?: number;
+  /** Keeps each layer's input alone from forward to backward and computes the rest again: less memory, more time. */
+  recompute?: boolean;
 }
 
 /** The engine in this process, with the tokenizer of the model that it runs. */
@@ -49,6 +64,8 @@ export interface LocalEngine extends Engine {
   readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly workers: number;
+  /** What crossed between the host and the first worker's device, where that has memory of its own. */
+  traffic(): Promise<Traffic>;
 }
 
 /**
@@ -57,7 +74,7 @@ export interface LocalEngine extends Engine {
  * @throws {DataError} when the folder does not hold a model that can be run.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
-  const { model, slots = 32, microBatchTokens = 1024 } = options;
+  const { model, device = "cpu", slots = 32, microBatchTokens = 1024 } = options;
   const { config, weights, adapter, base } = await openModel(model, options);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
@@ -66,14 +83,20 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
       `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
     );
   }
-  const links = Array.from({ length: options.workers ?? availableParallelism() }, startWorker);
-  const start: StartOptions = {
-    ...{ config, weights, adapter, slots, threads: 1 },
+  const workers = options.workers ?? (device === "cpu" ? availableParallelism() : 1);
+  const links = Array.from({ length: workers }, startWorker);
+  const shared = workers === 1 ? null : sharedTraining(adapter?.weights ?? weights, workers);
+  const start: Omit<StartOptions, "rank"> = {
+    ...{ config, weights, adapter, slots, device, shared },
+    // Several workers share the cores; one has them all.
+    threads: workers === 1 ? availableParallelism() : 1,
+    memory: { recompute: options.recompute ?? false },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
   };
-  await Promise.all(links.map((link) => link.call("start", start)));
+  await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
   const trained = { config, base, lora: adapter?.lora ?? null };
-  const engine = new LocalEngineOverWorkers({ trained, tokenizer, links, microBatchTokens });
+  const state = shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared);
+  const engine = new LocalEngineOverWorkers({ trained, tokenizer, links, state, microBatchTokens });
   if (hasTrainingState(model)) await engine.load(model);
   return engine;
 }
@@ -82,6 +105,7 @@ interface Parts {
   trained: TrainedModel;
   tokenizer: Tokenizer;
   links: readonly WorkerLink[];
+  state: TrainedState;
   microBatchTokens: number;
 }
 
@@ -95,15 +119,10 @@ class LocalEngineOverWorkers implements LocalEngine {
   readonly #homes = new Map<string, number>();
   readonly #roles = new Set<string>();
   #opened = 0;
-  /** Shared with the workers: new weights, then the gradients of each worker but the first. */
-  readonly #shared: readonly Float32Array[];
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { config, lora } = parts.trained;
-    const sizes = trainedSpecs(config, lora).map(({ shape }) => shape.reduce((n, a) => n * a, 1));
-    const bytes = 4 * sizes.reduce((sum, size) => sum + size, 0);
-    this.#shared = parts.links.map(() => new Float32Array(new SharedArrayBuffer(bytes)));
     this.config = config;
     this.lora = lora;
     if (lora !== null) this.#roles.add("base");
@@ -113,10 +132,6 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   get workers(): number {
     return this.#parts.links.length;
-  }
-
-  get #lead(): WorkerLink {
-    return this.#parts.links[0]!;
   }
 
   async sample(request: SampleRequest): Promise<SampleResult> {
@@ -203,11 +218,7 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   async optimStep(adam: AdamOptions): Promise<{ gradNorm: number }> {
-    const [publish, ...others] = this.#shared;
-    const followers = this.#parts.links.slice(1);
-    await Promise.all(followers.map((link, i) => link.call("takeGradients", others[i]!)));
-    const { gradNorm } = await this.#lead.call("optimStep", { adam, others, publish: publish! });
-    await Promise.all(this.#parts.links.map((link) => link.call("setWeights", publish!)));
+    const { gradNorm } = await this.#parts.state.optimStep(adam);
     this.policyVersion += 1;
     return { gradNorm };
   }
@@ -219,15 +230,18 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   async save(folder: string, options: SaveOptions = {}): Promise<void> {
     const { policyVersion } = this;
-    const state = { ...(await this.#lead.call("readState", null)), policyVersion };
+    const state = { ...(await this.#parts.state.read()), policyVersion };
     await saveTrained(folder, this.#parts.trained, state, options);
   }
 
   async load(folder: string): Promise<void> {
     const { weights, optimizer, policyVersion } = await loadTrained(folder, this.#parts.trained);
     this.policyVersion = policyVersion;
-    await this.#lead.call("writeState", { weights, optimizer });
-    await Promise.all(this.#parts.links.slice(1).map((link) => link.call("setWeights", weights)));
+    await this.#parts.state.write(weights, optimizer);
+  }
+
+  traffic(): Promise<Traffic> {
+    return this.#parts.links[0]!.call("traffic", null);
   }
 
   async close(): Promise<void> {

@@ -1,15 +1,13 @@
+import type { AdamFactors, AdamOptions } from "../../autodiff/adamw.ts";
 import type { SentError } from "../../base/errors.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { Adapter } from "../../models/lora/lora.ts";
 import type { LossSpec } from "../../losses/loss.ts";
-import type {
-  AdamOptions,
-  ForwardBackwardResult,
-  SampleRequest,
-  SampleResult,
-  TrainingRow,
-} from "../engine.ts";
+import type { DeviceName } from "../../onnx/device-names.ts";
+import type { Traffic } from "../../onnx/session.ts";
+import type { ForwardBackwardResult, SampleRequest, SampleResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
+import type { TrainerMemory } from "./trainer.ts";
 
 /** Everything that the main thread may ask of a worker: arguments and answer by name. */
 export interface WorkerCalls {
@@ -26,18 +24,22 @@ export interface WorkerCalls {
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; loss: LossSpec },
     ForwardBackwardResult,
   ];
-  /** Writes the gradients so far, which are then zero, into shared memory. */
-  takeGradients: [Float32Array, null];
-  /** Adds other workers' gradients to its own and steps; the new weights are written into shared memory. */
-  optimStep: [
-    { adam: AdamOptions; others: readonly Float32Array[]; publish: Float32Array },
-    { gradNorm: number },
-  ];
-  setWeights: [Float32Array, null];
-  keepAs: [string, null];
+  /** Hands the gradients so far to all workers; they are then zero. */
+  shareGradients: [null, null];
+  /** Sums what all have shared over the worker's stretch. Answers Σ g² there. */
+  sumGradients: [null, number];
+  /** Steps the worker's stretch of the shared weights. */
+  stepPart: [AdamFactors, null];
+  /** Takes over the shared weights. */
+  takeWeights: [null, null];
+  /** The whole step, where there is one worker. */
+  optimStep: [AdamOptions, { gradNorm: number }];
   readState: [null, TrainingState];
   /** `optimizer: null` starts its moments afresh. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
+  keepAs: [string, null];
+  /** What crossed between host and device so far. */
+  traffic: [null, Traffic];
 }
 
 export interface StartOptions {
@@ -46,11 +48,26 @@ export interface StartOptions {
   weights: Float32Array;
   /** Adapters that are trained in place of the weights; null trains these. */
   adapter: Adapter | null;
+  device: DeviceName;
   /** Threads inside one operator. */
   threads: number;
+  /** Arrays in which all workers step together; null where there is one. */
+  shared: SharedTraining | null;
+  /** This worker's number. */
+  rank: number;
   slots: number;
+  memory: TrainerMemory;
   /** Each token's bytes, one after the other, and where each ends: for stop strings. */
   tokenBytes: { bytes: Uint8Array; ends: Int32Array };
+}
+
+/** Arrays over shared memory, each as long as what is trained. */
+export interface SharedTraining {
+  readonly weights: Float32Array;
+  readonly mean: Float32Array;
+  readonly square: Float32Array;
+  /** One of each worker; the first then holds the sum. */
+  readonly gradients: readonly Float32Array[];
 }
 
 export interface OptimizerState {

@@ -3,87 +3,116 @@ import { swapLast } from "../../autodiff/ops/linear.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { TRANSPOSED } from "../../models/decoder.ts";
 import { loraSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
-import { parameterSpecs } from "../../models/parameters.ts";
-import { createSession, zeros, type Session, type Tensor } from "../../onnx/session.ts";
-import { flatTensors } from "./flat-tensors.ts";
+import { parameterCount, parameterSpecs } from "../../models/parameters.ts";
+import type { Device } from "../../onnx/device.ts";
+import type { Session, Tensor } from "../../onnx/session.ts";
+import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 
-/** A model's parameters on the device, with the transposed copies that graphs read beside them. */
+/** A model's parameters on the device, with the transposed copies that graphs read beside them where there are some. */
 export interface ModelWeights {
   /** Adapters that graphs over this model compute; null for none. */
   readonly lora: LoraConfig | null;
+  /** Whether matrices are there in both layouts: graphs over this model must be built alike. */
+  readonly transposed: boolean;
   /** What is trained, in the order of `trainedSpecs`: all parameters, or those of the adapters. */
-  readonly flat: Float32Array;
+  readonly trained: ParameterTensors;
   /** Feeds for any graph over this model. */
   readonly feeds: Readonly<Record<string, Tensor>>;
-  /** Makes the transposed copies again, after `flat` changed. */
+  /** Makes the transposed copies again, after `trained` changed. */
   refresh(): Promise<void>;
   /** An independent copy: a frozen reference. With adapters, of those alone; the base is shared. */
   copy(): Promise<ModelWeights>;
 }
 
-/** @param flat initial values; copied. */
+/** Parameters up to which a processor keeps matrices in both layouts: a second copy of 256 MB. */
+const BOTH_LAYOUTS_UP_TO = 64_000_000;
+
+/** Whether a model's matrices are kept transposed as well: only where products need it and memory allows it. */
+export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "resident">): boolean {
+  return !device.resident && parameterCount(config) <= BOTH_LAYOUTS_UP_TO;
+}
+
+/** @param initial values, in the order of `parameterSpecs`; copied. */
 export async function modelWeights(
   config: DecoderConfig,
-  flat: Float32Array,
-  threads: number,
+  initial: Float32Array,
+  device: Device,
 ): Promise<ModelWeights> {
-  const session = await transposingSession(config, threads);
-  return makeWeights(config, flat, session);
+  const transposing = keepsTransposed(config, device)
+    ? await transposingSession(config, device)
+    : null;
+  const made = await makeWeights(config, device, transposing);
+  await made.trained.write(initial);
+  await made.refresh();
+  return made;
 }
 
 async function makeWeights(
   config: DecoderConfig,
-  initial: Float32Array,
-  session: Session,
+  device: Device,
+  transposing: Session | null,
 ): Promise<ModelWeights> {
-  const { flat, tensors } = flatTensors(parameterSpecs(config));
-  flat.set(initial);
-  const feeds: Record<string, Tensor> = Object.fromEntries(tensors);
+  const trained = await parameterTensors(device, parameterSpecs(config));
   const copies: Record<string, Tensor> = {};
-  for (const { name, shape } of parameterSpecs(config)) {
-    if (shape.length !== 2) continue;
-    const copy = zeros("float32", shape.toReversed());
-    copies[name + TRANSPOSED] = copy;
-    feeds[name + TRANSPOSED] = copy;
+  for (const { name, shape } of transposing === null ? [] : parameterSpecs(config)) {
+    if (shape.length === 2) copies[name + TRANSPOSED] = await device.zeros(shape.toReversed());
   }
-  const weights: ModelWeights = {
-    lora: null,
-    flat,
-    feeds,
+  const feeds = { ...Object.fromEntries(trained.tensors), ...copies };
+  return {
+    ...{ lora: null, transposed: transposing !== null, trained, feeds },
     refresh: async () => {
-      await session.run(feeds, copies);
+      await transposing?.run(feeds, copies);
     },
-    copy: () => makeWeights(config, flat, session),
+    copy: async () => {
+      const other = await makeWeights(config, device, transposing);
+      await other.trained.copyFrom(trained);
+      await other.refresh();
+      return other;
+    },
   };
-  await weights.refresh();
-  return weights;
 }
 
 /**
  * A model with adapters over another's parameters, which stay where they are and as they are.
  * @param adapter initial values; copied.
  */
-export function adaptedWeights(
+export async function adaptedWeights(
   config: DecoderConfig,
   base: ModelWeights,
   { lora, weights: initial }: Adapter,
-): ModelWeights {
-  const { flat, tensors } = flatTensors(loraSpecs(config, lora));
-  flat.set(initial);
+  device: Device,
+): Promise<ModelWeights> {
+  const made = await makeAdapted(config, base, lora, device);
+  await made.trained.write(initial);
+  return made;
+}
+
+async function makeAdapted(
+  config: DecoderConfig,
+  base: ModelWeights,
+  lora: LoraConfig,
+  device: Device,
+): Promise<ModelWeights> {
+  const trained = await parameterTensors(device, loraSpecs(config, lora));
   return {
-    ...{ lora, flat, feeds: { ...base.feeds, ...Object.fromEntries(tensors) } },
+    ...{ lora, transposed: base.transposed, trained },
+    feeds: { ...base.feeds, ...Object.fromEntries(trained.tensors) },
     // Adapters are read as stored.
     refresh: () => Promise.resolve(),
-    copy: () => Promise.resolve(adaptedWeights(config, base, { lora, weights: flat })),
+    copy: async () => {
+      const other = await makeAdapted(config, base, lora, device);
+      await other.trained.copyFrom(trained);
+      return other;
+    },
   };
 }
 
-function transposingSession(config: DecoderConfig, threads: number): Promise<Session> {
+function transposingSession(config: DecoderConfig, device: Device): Promise<Session> {
   const graph = new Graph();
   const outputs: Record<string, Value> = {};
   for (const { name, shape } of parameterSpecs(config)) {
     if (shape.length === 2)
       outputs[name + TRANSPOSED] = swapLast(graph.input(name, "float32", shape));
   }
-  return createSession(graph, outputs, { threads });
+  return device.compile(graph, outputs);
 }

@@ -2,18 +2,14 @@ import { random, type Random } from "../../base/random.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { SampleRequest, SampleResult } from "../engine.ts";
-import { cachedModel } from "./cached-model.ts";
+import { cachedModel, type CachedModelOptions, type PickedToken } from "./cached-model.ts";
 import type { ModelWeights } from "./model-weights.ts";
-import { pickToken } from "./pick-token.ts";
 import { stopText, type StopText } from "./stop-text.ts";
 
-export interface SamplerOptions {
+export interface SamplerOptions extends CachedModelOptions {
   config: DecoderConfig;
-  /** Sequences decoded together. */
-  slots: number;
   /** Positions a sequence may have. */
   capacity: number;
-  threads: number;
   /** The bytes of a token, for stop strings. */
   tokenBytes(id: number): Uint8Array;
 }
@@ -34,6 +30,8 @@ interface Slot {
   sequence: string | null;
   /** Tokens whose keys and values are in the cache. */
   cached: number[];
+  /** What the cache begins with, where that was computed in one go from position 0: others that begin alike copy it. */
+  origin: readonly number[] | null;
   /** The request under way; null while the sequence waits for its environment. */
   active: Active | null;
   /** The weights changed under the request that is under way: what it leaves in the cache is of no use to the next. */
@@ -64,7 +62,10 @@ export async function makeSampler(
   const { config, capacity } = options;
   const model = await cachedModel(config, weights, options);
   const slots = Array.from({ length: options.slots }, (_, index): Slot => {
-    return { index, sequence: null, cached: [], active: null, stale: false, usedAt: 0 };
+    return {
+      ...{ index, sequence: null, cached: [], origin: null },
+      ...{ active: null, stale: false, usedAt: 0 },
+    };
   });
   const waiting: Active[] = [];
   let running: Promise<void> | null = null;
@@ -116,43 +117,51 @@ export async function makeSampler(
     wake();
   }
 
-  /** Computes keys and values of all prompt tokens but the last, which the next decode run takes. */
+  /**
+   * Computes keys and values of all prompt tokens but the last, which the next decode run takes. A prompt that another slot began
+   * with is not computed again: a group's prompt is computed once. Only whole prompts are shared, because a part of one would have
+   * been computed in other pieces and could differ in its last bits.
+   */
   async function fill(slot: Slot): Promise<void> {
     const { promptIds } = slot.active!.request;
+    const needed = promptIds.slice(0, -1);
     let shared = 0;
     while (shared < slot.cached.length && slot.cached[shared] === promptIds[shared]) shared += 1;
-    const at = Math.min(shared, promptIds.length - 1);
-    await model.fill(slot.index, promptIds.slice(at, -1), at);
-    slot.cached = promptIds.slice(0, -1);
+    const at = Math.min(shared, needed.length);
+    if (at === 0) await begin(slot, needed);
+    else await model.fill(slot.index, needed.slice(at), at);
+    if (at > 0 && at < (slot.origin?.length ?? 0)) slot.origin = null;
+    slot.cached = needed;
     slot.active!.pending = promptIds.at(-1)!;
+  }
+
+  async function begin(slot: Slot, ids: readonly number[]): Promise<void> {
+    const alike = ({ origin }: Slot): boolean =>
+      origin?.length === ids.length && origin.every((id, i) => id === ids[i]);
+    const donor = ids.length === 0 ? undefined : [slot, ...slots].find(alike);
+    slot.origin = null;
+    if (donor === undefined) await model.fill(slot.index, ids, 0);
+    else if (donor !== slot) await model.copy(donor.index, slot.index, ids.length);
+    slot.origin = ids;
   }
 
   /** One new token for every active slot. */
   async function step(): Promise<void> {
-    const ids = new Int32Array(options.slots);
-    const positions = new Int32Array(options.slots).fill(-1);
-    const inverseTemperature = new Float32Array(options.slots).fill(1);
-    for (const { index, active, cached } of slots) {
-      if (active === null) continue;
-      positions[index] = cached.length;
-      ids[index] = active.pending;
-      const { temperature } = active.request;
-      if (temperature > 0) inverseTemperature[index] = 1 / temperature;
-    }
-    const probabilities = await model.step(ids, positions, inverseTemperature);
-    for (const slot of slots) if (slot.active !== null) take(slot, slot.active, probabilities);
+    const drawn = await model.step(
+      slots.map(({ active, cached }) =>
+        active === null
+          ? null
+          : {
+              ...{ id: active.pending, position: cached.length },
+              ...{ pick: active.request, stream: active.stream },
+            },
+      ),
+    );
+    for (const slot of slots) if (slot.active !== null) take(slot, slot.active, drawn[slot.index]!);
   }
 
-  function take(slot: Slot, active: Active, probabilities: Float32Array): void {
-    const { request } = active;
+  function take(slot: Slot, active: Active, { id, logprob }: PickedToken): void {
     slot.cached.push(active.pending);
-    const { id, logprob } = pickToken(
-      probabilities,
-      slot.index * config.vocabSize,
-      config.vocabSize,
-      request,
-      active.stream,
-    );
     active.ids.push(id);
     active.logprobs.push(logprob);
     active.pending = id;
@@ -185,7 +194,13 @@ export async function makeSampler(
       for (const slot of slots) slot.active?.reject(error);
       for (const each of waiting.splice(0)) each.reject(error);
       for (const slot of slots)
-        Object.assign(slot, { active: null, sequence: null, cached: [], stale: false });
+        Object.assign(slot, {
+          active: null,
+          sequence: null,
+          cached: [],
+          origin: null,
+          stale: false,
+        });
     }
   }
 
@@ -223,6 +238,7 @@ export async function makeSampler(
     },
     invalidate() {
       for (const slot of slots) {
+        slot.origin = null;
         if (slot.active === null) Object.assign(slot, { sequence: null, cached: [] });
         else slot.stale = true;
       }

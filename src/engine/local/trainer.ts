@@ -2,17 +2,25 @@ import { InternalError } from "../../base/errors.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
-import { createSession, floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
+import type { Device } from "../../onnx/device.ts";
+import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
-import { flatTensors } from "./flat-tensors.ts";
 import type { ModelWeights } from "./model-weights.ts";
-import { FIELD, GRADIENT, lossFields, METRIC, trainingGraph } from "./training-graph.ts";
+import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
+import {
+  FIELD,
+  GRADIENT,
+  lossFields,
+  METRIC,
+  trainingGraph,
+  type TrainingGraphOptions,
+} from "./training-graph.ts";
 
 /** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
 export interface Trainer {
   /** Sum of gradients since they were last cleared, in the order of `trainedSpecs`. */
-  readonly gradients: Float32Array;
+  readonly gradients: ParameterTensors;
   forwardBackward(
     weights: ModelWeights,
     rows: readonly TrainingRow[],
@@ -26,13 +34,18 @@ export interface Trainer {
   ): Promise<Float32Array[]>;
 }
 
-/** @param lora the adapters that are trained; null trains every parameter. Log-probabilities are of any weights. */
-export function makeTrainer(
+/** How graphs are laid out in memory; what is trained and which layouts there are follow from the weights. */
+export type TrainerMemory = Pick<TrainingGraphOptions, "recompute" | "scoresBytes">;
+
+/**
+ * @param options.lora the adapters that are trained; null trains every parameter. Log-probabilities are of any weights.
+ */
+export async function makeTrainer(
   config: DecoderConfig,
-  threads: number,
-  lora: LoraConfig | null = null,
-): Trainer {
-  const gradients = flatTensors(trainedSpecs(config, lora));
+  device: Device,
+  options: { lora: LoraConfig | null; memory?: TrainerMemory },
+): Promise<Trainer> {
+  const gradients = await parameterTensors(device, trainedSpecs(config, options.lora));
   const accumulators: Record<string, Tensor> = {};
   const nextAccumulators: Record<string, Tensor> = {};
   for (const [name, tensor] of gradients.tensors) {
@@ -41,15 +54,17 @@ export function makeTrainer(
   }
   const compiled = new Map<string, Promise<Session>>();
   const session = (
-    shape: MicroBatch,
+    { batch, length, scored }: MicroBatch,
     loss: LossSpec | null,
-    adapters: LoraConfig | null,
+    { lora, transposed }: ModelWeights,
   ): Promise<Session> => {
-    const key = JSON.stringify([shape.batch, shape.length, shape.scored, loss, adapters]);
+    const key = JSON.stringify([batch, length, scored, loss, lora]);
     let found = compiled.get(key);
     if (found === undefined) {
-      const { graph, outputs } = trainingGraph(config, shape, loss, { lora: adapters });
-      found = createSession(graph, outputs, { threads });
+      const shape = { rows: [], batch, length, scored };
+      const layout = { ...options.memory, lora, transposed };
+      const { graph, outputs } = trainingGraph(config, shape, loss, layout);
+      found = device.compile(graph, outputs);
       compiled.set(key, found);
     }
     return found;
@@ -57,11 +72,11 @@ export function makeTrainer(
   const logprobsOf = (rows: readonly TrainingRow[]): Float32Array[] =>
     rows.map((row) => new Float32Array(row.targets.length).fill(NaN));
   return {
-    gradients: gradients.flat,
+    gradients,
     async forwardBackward(weights, rows, batches, loss) {
       const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
       for (const batch of batches) {
-        const ready = await session(batch, loss, lora);
+        const ready = await session(batch, loss, weights);
         // A loss may leave some of its fields out, by its options: what its graph reads is what rows must have.
         const read = lossFields(loss).filter((name) => ready.inputNames.includes(FIELD + name));
         const { feeds, places } = packMicroBatch(rows, batch, read);
@@ -83,7 +98,7 @@ export function makeTrainer(
       const result = logprobsOf(rows);
       for (const batch of batches) {
         const { feeds, places } = packMicroBatch(rows, batch, []);
-        const ready = await session(batch, null, weights.lora);
+        const ready = await session(batch, null, weights);
         const outputs = await ready.run({ ...weights.feeds, ...feeds });
         unpack(outputs["logprobs"]!, places, result);
       }

@@ -2,10 +2,13 @@
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
+import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
+import { openDevice, type Device } from "../../onnx/device.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
+import { sharedPart, type SharedPart } from "./shared-part.ts";
 import { makeTrainer, type Trainer } from "./trainer.ts";
 
 type Answers = {
@@ -13,37 +16,40 @@ type Answers = {
 };
 
 interface Replica {
+  device: Device;
   weights: ModelWeights;
   trainer: Trainer;
   sampler: Sampler;
-  /** Built when first needed: only one worker steps. */
+  /** Steps everything in this worker; built when first needed. */
   optimizer: () => Promise<Optimizer>;
+  /** Steps a stretch of what all workers share. */
+  shared: (SharedPart & { weights: Float32Array }) | null;
   roles: Map<string, ModelWeights>;
 }
 
-async function startReplica({
-  config,
-  weights,
-  adapter,
-  threads,
-  slots,
-  tokenBytes,
-}: StartOptions): Promise<Replica> {
-  const { bytes, ends } = tokenBytes;
-  const base = await modelWeights(config, weights, threads);
-  const own = adapter === null ? base : adaptedWeights(config, base, adapter);
+async function startReplica(options: StartOptions): Promise<Replica> {
+  const { config, adapter, slots, shared, memory } = options;
+  const { bytes, ends } = options.tokenBytes;
+  const device = openDevice(options.device, options.threads);
+  const base = await modelWeights(config, options.weights, device);
+  const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device);
+  const specs = trainedSpecs(config, own.lora);
   let optimizer: Promise<Optimizer> | null = null;
   return {
-    weights: own,
-    trainer: makeTrainer(config, threads, own.lora),
+    ...{ device, weights: own },
+    trainer: await makeTrainer(config, device, { lora: own.lora, memory }),
     sampler: await makeSampler(
       {
-        ...{ config, slots, threads, capacity: config.maxPositions },
+        ...{ config, device, slots, capacity: config.maxPositions },
         tokenBytes: (id) => bytes.subarray(id === 0 ? 0 : ends[id - 1], ends[id]),
       },
       own,
     ),
-    optimizer: () => (optimizer ??= makeOptimizer(trainedSpecs(config, own.lora), threads)),
+    optimizer: () => (optimizer ??= makeOptimizer(device, specs)),
+    shared: shared && {
+      ...sharedPart(shared, options.rank, decayingSize(specs)),
+      weights: shared.weights,
+    },
     roles: new Map(adapter === null ? [] : [["base", base]]),
   };
 }
@@ -54,9 +60,13 @@ function answers(): Answers {
     if (started === null) throw new Error("the worker was called before it was started");
     return started;
   };
-  const setWeights = async (flat: Float32Array): Promise<null> => {
+  const part = (): NonNullable<Replica["shared"]> => {
+    const { shared } = replica();
+    if (shared === null) throw new Error("the worker shares nothing");
+    return shared;
+  };
+  const changed = async (): Promise<null> => {
     const { weights, sampler } = replica();
-    if (flat !== weights.flat) weights.flat.set(flat);
     await weights.refresh();
     sampler.invalidate();
     return null;
@@ -85,49 +95,44 @@ function answers(): Answers {
       const { trainer, weights } = replica();
       return trainer.forwardBackward(weights, rows, batches, loss);
     },
-    takeGradients(into) {
-      const { gradients } = replica().trainer;
-      into.set(gradients);
-      gradients.fill(0);
+    async shareGradients() {
+      part().share(await replica().trainer.gradients.read());
+      return null;
+    },
+    sumGradients: () => Promise.resolve(part().sum()),
+    stepPart(factors) {
+      part().step(factors);
       return Promise.resolve(null);
     },
-    async optimStep({ adam, others, publish }) {
+    async takeWeights() {
+      await replica().weights.trained.write(part().weights);
+      return changed();
+    },
+    async optimStep(adam) {
       const { weights, trainer, optimizer } = replica();
       const { gradients } = trainer;
-      for (const other of others) {
-        for (let i = 0; i < gradients.length; i++) gradients[i]! += other[i]!;
-      }
-      const gradNorm = await (await optimizer()).apply(weights, gradients, adam);
-      gradients.fill(0);
-      publish.set(weights.flat);
+      const gradNorm = await (await optimizer()).apply(weights.trained, gradients, adam);
+      await gradients.clear();
+      await changed();
       return { gradNorm };
     },
-    setWeights,
+    async readState() {
+      const { weights, optimizer } = replica();
+      const moments = await (await optimizer()).read();
+      return { weights: await weights.trained.read(), optimizer: moments };
+    },
+    async writeState({ weights, optimizer: state }) {
+      const { weights: own, optimizer } = replica();
+      await (await optimizer()).write(state);
+      await own.trained.write(weights);
+      return changed();
+    },
     async keepAs(role) {
       const { roles, weights } = replica();
       roles.set(role, await weights.copy());
       return null;
     },
-    async readState() {
-      const { weights, optimizer } = replica();
-      const { mean, square, step } = await optimizer();
-      return {
-        weights: weights.flat.slice(),
-        optimizer: { mean: mean.slice(), square: square.slice(), step },
-      };
-    },
-    async writeState({ weights, optimizer: state }) {
-      const optimizer = await replica().optimizer();
-      optimizer.mean.fill(0);
-      optimizer.square.fill(0);
-      optimizer.step = 0;
-      if (state !== null) {
-        optimizer.mean.set(state.mean);
-        optimizer.square.set(state.square);
-        optimizer.step = state.step;
-      }
-      return setWeights(weights);
-    },
+    traffic: () => Promise.resolve({ ...replica().device.traffic }),
   };
 }
 

@@ -7,11 +7,13 @@ import { makeTrainer } from "../../../src/engine/local/trainer.ts";
 import { flatten } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
+import { openDevice } from "../../../src/onnx/device.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
 const config: DecoderConfig = { ...tinyConfig, vocabSize: 50 };
 const named = new Map(initialWeights(config, 3).map((each) => [each.name, each]));
-const weights = await modelWeights(config, flatten(config, named, "test"), 1);
+const device = openDevice("cpu", 1);
+const weights = await modelWeights(config, flatten(config, named, "test"), device);
 const crossEntropy = { name: "cross-entropy", options: {} };
 
 function row(seed: number, length: number): TrainingRow {
@@ -22,10 +24,10 @@ function row(seed: number, length: number): TrainingRow {
 }
 
 async function gradients(rows: TrainingRow[], maxTokens: number): Promise<Float32Array> {
-  const trainer = makeTrainer(config, 1);
+  const trainer = await makeTrainer(config, device, { lora: null });
   const batches = microBatches(rows, maxTokens);
   await trainer.forwardBackward(weights, rows, batches, crossEntropy);
-  return trainer.gradients;
+  return trainer.gradients.read();
 }
 
 /** ‖a − b‖ / ‖b‖ */
@@ -60,7 +62,7 @@ describe("gradients", () => {
 
 describe("a row that lacks a field of its loss", () => {
   it("is named", async () => {
-    const trainer = makeTrainer(config, 1);
+    const trainer = await makeTrainer(config, device, { lora: null });
     const options = { klCoef: 0.1 };
     const advantages = [1, 1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages, oldLogprobs: [0] } }];
@@ -74,7 +76,7 @@ describe("a row that lacks a field of its loss", () => {
   });
 
   it("is fine when the options leave that field out", async () => {
-    const trainer = makeTrainer(config, 1);
+    const trainer = await makeTrainer(config, device, { lora: null });
     const advantages = [1, -1, 1];
     const rows = [{ ...row(1, 3), fields: { ...row(1, 3).fields, advantages } }];
     const { metrics } = await trainer.forwardBackward(weights, rows, microBatches(rows, 64), {

@@ -1,0 +1,72 @@
+/** What both ways of running a cached decoder share. */
+import { MASKED } from "../../models/decoder.ts";
+import { CACHE_STEP } from "../../models/sampling-graph.ts";
+import { tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
+import type { NewestToken } from "./cached-model.ts";
+
+/**
+ * Pieces of a prompt: the largest sizes that fit, the rest padded to the smallest that holds it.
+ * @param sizes ascending.
+ */
+export function pieces(
+  ids: readonly number[],
+  at: number,
+  sizes: readonly number[],
+): { ids: Int32Array; count: number; at: number }[] {
+  const cut = [];
+  for (let done = 0; done < ids.length;) {
+    const size = sizes.find((each) => each >= ids.length - done) ?? sizes.at(-1)!;
+    const count = Math.min(size, ids.length - done);
+    const padded = new Int32Array(size);
+    padded.set(ids.slice(done, done + count));
+    cut.push({ ids: padded, count, at: at + done });
+    done += count;
+  }
+  return cut;
+}
+
+/** Positions that a cache has room for when it must hold so many: few sizes, because each is compiled anew. */
+export function capacityFor(positions: number): number {
+  const step = positions <= 512 ? CACHE_STEP : 4 * CACHE_STEP;
+  return Math.ceil(positions / step) * step;
+}
+
+/** Feeds of one run: tokens, their positions, and masks that are open before each row's first new position. */
+export function tokenFeeds(
+  ids: Int32Array,
+  positions: readonly number[],
+  capacity: number,
+): Record<string, Tensor> {
+  const rows = positions.length;
+  const chunk = ids.length / rows;
+  const places = ids.map((_, i) => Math.max(positions[Math.floor(i / chunk)]!, 0) + (i % chunk));
+  const masks = new Float32Array(rows * capacity).fill(MASKED);
+  positions.forEach((at, row) => masks.fill(0, row * capacity, row * capacity + Math.max(at, 0)));
+  return {
+    ids: tensorOf(ids, [rows, chunk]),
+    positions: tensorOf(places, [rows, chunk]),
+    cacheMask: tensorOf(masks, [rows, 1, 1, capacity]),
+  };
+}
+
+/** Compiles each graph once. */
+export function compiledOnce(): (key: string, compile: () => Promise<Session>) => Promise<Session> {
+  const compiled = new Map<string, Promise<Session>>();
+  return (key, compile) => {
+    let found = compiled.get(key);
+    if (found === undefined) {
+      found = compile();
+      compiled.set(key, found);
+    }
+    return found;
+  };
+}
+
+/** 1 / temperature by slot, [slots, 1]; 1 for greedy draws and for idle slots. */
+export function inverseTemperatures(newest: readonly (NewestToken | null)[]): Tensor {
+  const numbers = Float32Array.from(newest, (each) => {
+    const temperature = each?.pick.temperature ?? 1;
+    return temperature > 0 ? 1 / temperature : 1;
+  });
+  return tensorOf(numbers, [newest.length, 1]);
+}

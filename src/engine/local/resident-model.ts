@@ -1,0 +1,220 @@
+import { Graph, scalarLike, type Value } from "../../autodiff/graph.ts";
+import { gather, scatterNd } from "../../autodiff/ops/indexing.ts";
+import { castTo } from "../../autodiff/ops/elementwise.ts";
+import { concat, expand, reshape } from "../../autodiff/ops/shape.ts";
+import type { DecoderConfig } from "../../models/config.ts";
+import { CACHE_STEP, cacheNames, samplingGraph } from "../../models/sampling-graph.ts";
+import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
+import type { CachedModel, CachedModelOptions, NewestToken, PickedToken } from "./cached-model.ts";
+import {
+  capacityFor,
+  compiledOnce,
+  inverseTemperatures,
+  pieces,
+  tokenFeeds,
+} from "./cached-steps.ts";
+import type { ModelWeights } from "./model-weights.ts";
+import { pickToken } from "./pick-token.ts";
+
+/** Sizes of fill runs: larger than a processor's, because a GPU is idle in a small one. */
+const CHUNKS = [16, 64, 128, 512] as const;
+
+/**
+ * A cache in a device's memory: graphs read and write it and draw the tokens, so that only tokens and their log-probabilities come
+ * back. A draw with top-k, top-p or a bias takes its row of probabilities to the host.
+ */
+export async function residentModel(
+  config: DecoderConfig,
+  weights: ModelWeights,
+  { device, slots }: CachedModelOptions,
+): Promise<CachedModel> {
+  const { vocabSize } = config;
+  const once = compiledOnce();
+  /** Positions that each slot holds: an idle one's row writes, as all rows do, just behind them. */
+  const held = new Array<number>(slots).fill(0);
+  let cache = await residentCache(CACHE_STEP);
+
+  async function residentCache(capacity: number): Promise<ResidentCache> {
+    const tensors: Record<string, Tensor> = {};
+    for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity))) {
+      tensors[name] = await device.zeros(shape);
+    }
+    return { capacity, tensors };
+  }
+
+  async function makeRoom(positions: number): Promise<void> {
+    if (positions <= cache.capacity) return;
+    const old = cache;
+    cache = await residentCache(capacityFor(positions));
+    const graph = growingGraph(config, slots, { from: old.capacity, to: cache.capacity });
+    const session = await device.compile(graph.graph, graph.outputs);
+    await session.run(old.tensors, nextOf(cache.tensors));
+    await session.release();
+    for (const tensor of Object.values(old.tensors)) tensor.dispose();
+  }
+
+  const session = (
+    rows: number,
+    chunk: number,
+    gives: "probabilities" | "picks" | "nothing",
+  ): Promise<Session> => {
+    const { capacity } = cache;
+    return once([rows, chunk, gives, capacity].join(), () => {
+      const { lora, transposed } = weights;
+      const shape = { rows, chunk, capacity };
+      const { graph, outputs } = samplingGraph(config, shape, { gives, lora, transposed, slots });
+      return device.compile(graph, outputs);
+    });
+  };
+
+  /** Runs one graph over the caches, which it writes. */
+  const run = (
+    ready: Session,
+    feeds: Readonly<Record<string, Tensor>>,
+    rows: { slots: readonly number[]; written: Int32Array },
+  ): Promise<Record<string, Tensor>> => {
+    const count = rows.slots.length;
+    return ready.run(
+      {
+        ...weights.feeds,
+        ...cache.tensors,
+        ...feeds,
+        slot: tensorOf(Int32Array.from(rows.slots), [count]),
+        written: tensorOf(rows.written, [count, rows.written.length / count]),
+      },
+      nextOf(cache.tensors),
+    );
+  };
+
+  return {
+    async fill(slot, given, from) {
+      for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
+        await makeRoom(at + ids.length);
+        const ready = await session(1, ids.length, "nothing");
+        const written = Int32Array.from(ids, (_, i) => at + i);
+        await run(ready, tokenFeeds(ids, [at], cache.capacity), { slots: [slot], written });
+        held[slot] = at + count;
+      }
+    },
+    async copy(from, to, count) {
+      const { capacity } = cache;
+      const ready = await once(`copy ${capacity}`, () => {
+        const { graph, outputs } = copyingGraph(config, slots, capacity);
+        return device.compile(graph, outputs);
+      });
+      const index = (slot: number): Tensor => tensorOf(Int32Array.of(slot), [1]);
+      const feeds = { ...cache.tensors, from: index(from), to: index(to) };
+      await ready.run(feeds, nextOf(cache.tensors));
+      held[to] = count;
+    },
+    async step(newest) {
+      newest.forEach((each, slot) => (held[slot] = each?.position ?? held[slot]!));
+      await makeRoom(Math.max(...held) + 1);
+      const gives = newest.every((each) => each === null || isPlain(each))
+        ? "picks"
+        : "probabilities";
+      const ready = await session(slots, 1, gives);
+      const ids = Int32Array.from(newest, (each) => each?.id ?? 0);
+      const positions = newest.map((each) => each?.position ?? -1);
+      const results = await run(
+        ready,
+        {
+          ...tokenFeeds(ids, positions, cache.capacity),
+          inverseTemperature: inverseTemperatures(newest),
+          ...(gives === "picks" ? drawFeeds(newest) : {}),
+        },
+        { slots: newest.map((_, slot) => slot), written: Int32Array.from(held) },
+      );
+      newest.forEach((each, slot) => {
+        if (each !== null) held[slot] = each.position + 1;
+      });
+      return newest.map((each, slot) => each && picked(results, each, slot));
+    },
+  };
+
+  function picked(results: Record<string, Tensor>, each: NewestToken, slot: number): PickedToken {
+    const { id, logprob, probabilities } = results;
+    if (probabilities !== undefined) {
+      const all = floats(probabilities);
+      return pickToken(all, slot * vocabSize, vocabSize, each.pick, each.stream);
+    }
+    return { id: (id!.data as Int32Array)[slot]!, logprob: floats(logprob!)[slot]! };
+  }
+}
+
+interface ResidentCache {
+  capacity: number;
+  tensors: Record<string, Tensor>;
+}
+
+/** Whether the graph can draw: temperature alone shapes the distribution. */
+function isPlain({ pick: { topK, topP, logitBias } }: NewestToken): boolean {
+  return topK === 0 && topP === 1 && logitBias === undefined;
+}
+
+/** A number for each slot's draw; a greedy one takes none from its stream, as on the host. */
+function drawFeeds(newest: readonly (NewestToken | null)[]): Record<string, Tensor> {
+  const greedy = Float32Array.from(newest, (each) => (each?.pick.temperature === 0 ? 1 : 0));
+  const uniform = Float32Array.from(newest, (each, slot) =>
+    each === null || greedy[slot] === 1 ? 0 : each.stream.next(),
+  );
+  const shape = [newest.length, 1];
+  return { uniform: tensorOf(uniform, shape), greedy: tensorOf(greedy, shape) };
+}
+
+/** Caches as fetches: each is written where it lies. */
+function nextOf(caches: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
+  return Object.fromEntries(
+    Object.entries(caches).map(([name, tensor]) => [`${name}.next`, tensor]),
+  );
+}
+
+function cacheShapes(
+  { layers, kvHeads, headDim }: DecoderConfig,
+  slots: number,
+  capacity: number,
+): Record<string, number[]> {
+  const shapes: Record<string, number[]> = {};
+  for (let layer = 0; layer < layers; layer++) {
+    const { key, value } = cacheNames(layer);
+    shapes[key] = [slots, kvHeads, headDim, capacity];
+    shapes[value] = [slots, kvHeads, capacity, headDim];
+  }
+  return shapes;
+}
+
+interface BuiltGraph {
+  graph: Graph;
+  outputs: Record<string, Value>;
+}
+
+/** Each cache between zeros that make it longer. */
+function growingGraph(
+  config: DecoderConfig,
+  slots: number,
+  { from, to }: { from: number; to: number },
+): BuiltGraph {
+  const graph = new Graph();
+  const outputs: Record<string, Value> = {};
+  const longer = cacheShapes(config, slots, to);
+  for (const [name, shape] of Object.entries(cacheShapes(config, slots, from))) {
+    const axis = shape.findIndex((n, i) => n !== longer[name]![i]);
+    const old = graph.input(name, "float32", shape);
+    const gap = shape.map((n, i) => (i === axis ? to - from : n));
+    outputs[`${name}.next`] = concat([old, expand(scalarLike(old, 0), gap)], { axis });
+  }
+  return { graph, outputs };
+}
+
+/** One slot's caches over another's. */
+function copyingGraph(config: DecoderConfig, slots: number, capacity: number): BuiltGraph {
+  const graph = new Graph();
+  const from = graph.input("from", "int32", [1]);
+  const to = castTo(reshape(graph.input("to", "int32", [1]), [1, 1]), "int64");
+  const outputs: Record<string, Value> = {};
+  for (const [name, shape] of Object.entries(cacheShapes(config, slots, capacity))) {
+    const cache = graph.input(name, "float32", shape);
+    outputs[`${name}.next`] = scatterNd([cache, to, gather([cache, from])]);
+  }
+  return { graph, outputs };
+}

@@ -1,0 +1,66 @@
+import { adamFactors, type AdamOptions } from "../../autodiff/adamw.ts";
+import type { OptimizerState, SharedTraining, TrainingState } from "./messages.ts";
+import type { WorkerLink } from "./worker-link.ts";
+
+/** What training changes, wherever it lies: stepped, read and replaced as a whole. */
+export interface TrainedState {
+  optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
+  read(): Promise<TrainingState>;
+  /** @param optimizer null: no steps yet. */
+  write(weights: Float32Array, optimizer: OptimizerState | null): Promise<void>;
+}
+
+/** Arrays that worker threads share. @param size numbers that are trained. */
+export function sharedTraining(weights: Float32Array, workers: number): SharedTraining {
+  const shared = (): Float32Array => new Float32Array(new SharedArrayBuffer(weights.byteLength));
+  const arrays = { weights: shared(), mean: shared(), square: shared() };
+  arrays.weights.set(weights);
+  return { ...arrays, gradients: Array.from({ length: workers }, shared) };
+}
+
+/** Replicas in worker threads: each steps a stretch of the arrays that they share, then takes the whole. */
+export function stateOverWorkers(
+  links: readonly WorkerLink[],
+  shared: SharedTraining,
+): TrainedState {
+  let step = 0;
+  const takeWeights = async (): Promise<void> => {
+    await Promise.all(links.map((link) => link.call("takeWeights", null)));
+  };
+  return {
+    async optimStep(adam) {
+      step += 1;
+      await Promise.all(links.map((link) => link.call("shareGradients", null)));
+      const squares = await Promise.all(links.map((link) => link.call("sumGradients", null)));
+      const gradNorm = Math.sqrt(squares.reduce((sum, each) => sum + each));
+      const factors = adamFactors(adam, step, gradNorm);
+      await Promise.all(links.map((link) => link.call("stepPart", factors)));
+      await takeWeights();
+      return { gradNorm };
+    },
+    read: () => {
+      const { weights, mean, square } = shared;
+      return Promise.resolve({ weights, optimizer: { mean, square, step } });
+    },
+    async write(weights, optimizer) {
+      step = optimizer?.step ?? 0;
+      for (const kind of ["mean", "square"] as const) {
+        if (optimizer === null) shared[kind].fill(0);
+        else shared[kind].set(optimizer[kind]);
+      }
+      shared.weights.set(weights);
+      await takeWeights();
+    },
+  };
+}
+
+/** One replica, in whose worker everything stays: nothing of it crosses but to be saved or loaded. */
+export function stateInWorker(link: WorkerLink): TrainedState {
+  return {
+    optimStep: (adam) => link.call("optimStep", adam),
+    read: () => link.call("readState", null),
+    write: async (weights, optimizer) => {
+      await link.call("writeState", { weights, optimizer });
+    },
+  };
+}
