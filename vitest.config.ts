@@ -1,4 +1,9 @@
+import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
+
+/** Where Debian's chromium keeps its software Vulkan device: tests of the GPU's path run on it where there is no GPU. */
+const SOFTWARE_VULKAN = "/usr/lib/chromium/vk_swiftshader_icd.json";
+if (existsSync(SOFTWARE_VULKAN)) process.env["VK_ICD_FILENAMES"] ??= SOFTWARE_VULKAN;
 
 export default defineConfig({
   test: {

@@ -51,6 +51,8 @@ export interface Op {
   vjp(context: VjpContext): readonly (Value | null)[];
   /** Points at which the gradient is checked numerically. Empty only for operators without derivative. */
   readonly examples: readonly OpExample[];
+  /** Outputs from this one on need not be computed where nobody reads them. */
+  readonly optionalFrom?: number;
   /** Set for composites: the node is emitted with its first input only; the others exist for the derivative. */
   readonly composite?: true;
   /** The derivative of such a node is computed only after every gradient that the walk back has met before it (see `backward`). */

@@ -1,6 +1,6 @@
 import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
 import { swiglu } from "../autodiff/ops/composites.ts";
-import { add, castTo, greater, mul, where } from "../autodiff/ops/elementwise.ts";
+import { add, castTo, greater, less, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { gemm, matMul } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
@@ -56,8 +56,7 @@ export interface SamplingOptions {
  * In a device's memory the graph writes it (`slots`); whether a position is written before or after the cache is read does not matter,
  * because new positions are masked there and come to attention on their own.
  *
- * Inputs: `ids` and `positions`, int32 [rows, chunk]; `cacheMask` float32 [rows, 1, 1, capacity], 0 where a row's cache is
- * filled and MASKED elsewhere; with `slots`, `slot` int32 [rows], whose cache is each row's, and
+ * Inputs: `ids` and `positions`, int32 [rows, chunk]; `filled` int32 [rows], how many positions of each row's cache are to be seen; with `slots`, `slot` int32 [rows], whose cache is each row's, and
  * `written` int32 [rows, chunk], where its new tokens go; for probabilities and picks,
  * `inverseTemperature` float32 [rows, 1]; for picks, `uniform` and `greedy` as `pick` has them.
  * New tokens see the filled cache and each other up to themselves; those after a row's real tokens may be garbage.
@@ -87,7 +86,7 @@ export function samplingGraph(
   const ids = graph.input("ids", "int32", [rows, chunk]);
   const positions = graph.input("positions", "int32", [rows, chunk]);
   const places = castTo(positions, "int64");
-  const cacheMask = graph.input("cacheMask", "float32", [rows, 1, 1, capacity]);
+  const filled = graph.input("filled", "int32", [rows]);
   const slot = slots === null ? null : graph.input("slot", "int32", [rows]);
   const writer =
     slot === null
@@ -101,7 +100,7 @@ export function samplingGraph(
   };
   const masks = {
     fresh: causalMasks(graph, heads / kvHeads, chunk),
-    cached: cacheMasks(shape, heads / kvHeads, positions, cacheMask),
+    cached: cacheMasks(shape, heads / kvHeads, positions, filled),
   };
   const outputs: Record<string, Value> = {};
   let x = gather([weight(EMBEDDING, [config.vocabSize, hiddenSize]), reshape(ids, [rows * chunk])]);
@@ -162,28 +161,35 @@ export function samplingGraph(
 }
 
 /**
- * The mask of cached positions for each window: `cacheMask`, and MASKED for what lies a window or more before a new token,
- * [rows, 1, G · chunk, capacity]. Where the cache and the new tokens fit into the window it is `cacheMask` itself.
+ * The mask of cached positions for each window: 0 where a row's cache is filled and within the window of a new token, MASKED elsewhere;
+ * [rows, 1, 1, capacity], or where the window is shorter than that, [rows, 1, G · chunk, capacity].
  */
 function cacheMasks(
   { rows, chunk, capacity }: SamplingShape,
   group: number,
   positions: Value,
-  cacheMask: Value,
+  filled: Value,
 ): (window: number) => Value {
+  const { graph } = positions;
+  const range = (from: number): Value =>
+    graph.constant(
+      "int32",
+      [capacity],
+      Array.from({ length: capacity }, (_, at) => from + at),
+    );
+  const masked = graph.constant("float32", [], [MASKED]);
+  const held = less([range(0), reshape(filled, [rows, 1, 1, 1])]);
+  const all = where([held, scalarLike(masked, 0), masked]);
   const made = new Map<number, Value>();
   return (window) => {
-    if (window >= capacity + chunk) return cacheMask;
+    if (window >= capacity + chunk) return all;
     let mask = made.get(window);
     if (mask === undefined) {
-      const { graph } = positions;
       const apart = reshape(positions, [rows, 1, 1, chunk]);
       const spread = expand(apart, [rows, 1, group, chunk]);
       const queries = reshape(spread, [rows, 1, group * chunk, 1]);
-      const reached = Array.from({ length: capacity }, (_, at) => at + window);
       // Position at is seen from t where t − at < window.
-      const near = greater([graph.constant("int32", [capacity], reached), queries]);
-      mask = where([near, cacheMask, scalarLike(cacheMask, MASKED)]);
+      mask = where([greater([range(window), queries]), all, masked]);
       made.set(window, mask);
     }
     return mask;

@@ -21,8 +21,8 @@ export interface Device {
    */
   readonly resident: boolean;
   readonly threads: number;
-  /** What crossed between the host and the memory of a resident device since it was opened. */
-  readonly traffic: Readonly<Traffic>;
+  /** What crossed between the host and the memory of a resident device, added up; whoever reads it may start it anew. */
+  readonly traffic: Traffic;
   /** @throws {ExternalError} RUNTIME_FAILED */
   compile(graph: Graph, outputs: Readonly<Record<string, Value>>): Promise<Session>;
   zeros(shape: readonly number[]): Promise<Tensor>;
@@ -36,6 +36,10 @@ export interface Device {
   clear(tensor: Tensor): Promise<void>;
 }
 
+export function noTraffic(): Traffic {
+  return { toDevice: 0, fromDevice: 0, largest: 0 };
+}
+
 /** @param threads inside one operator, where the processor computes. */
 export function openDevice(name: DeviceName, threads: number): Device {
   return name === "webgpu" ? residentDevice(name, threads) : hostDevice(name, threads);
@@ -43,7 +47,7 @@ export function openDevice(name: DeviceName, threads: number): Device {
 
 function hostDevice(name: DeviceName, threads: number): Device {
   return {
-    ...{ name, threads, resident: false, traffic: { toDevice: 0, fromDevice: 0, largest: 0 } },
+    ...{ name, threads, resident: false, traffic: noTraffic() },
     compile: (graph, outputs) => createSession(graph, outputs, { device: name, threads }),
     zeros: (shape) => Promise.resolve(zeros("float32", shape)),
     write: (tensor, data) => Promise.resolve(floats(tensor).set(data)),
@@ -58,7 +62,7 @@ function hostDevice(name: DeviceName, threads: number): Device {
  * output is the host's. What stays is allocated once and written in place by giving it as a fetch.
  */
 function residentDevice(device: DeviceName, threads: number): Device {
-  const traffic: Traffic = { toDevice: 0, fromDevice: 0, largest: 0 };
+  const traffic = noTraffic();
   const options = { device, threads, traffic };
   const compiled = new Map<string, Promise<Session>>();
   const once = (key: string, build: () => Promise<Session>): Promise<Session> => {

@@ -70,14 +70,15 @@ export function emitModel(
   return toBinary(ModelProtoSchema, model);
 }
 
-/** Outputs that nobody reads are left out from the end, so that the runtime need not compute them. */
+/** Optional outputs that nobody reads are left out from the end. */
 function emitted(
   node: Node,
   used: ReadonlySet<Value>,
   nameOf: (value: Value) => string,
 ): EmittedNode {
   const { op, attributes, outputs } = node;
-  const read = outputs.slice(0, outputs.findLastIndex((output) => used.has(output)) + 1);
+  const needed = outputs.findLastIndex((output) => used.has(output)) + 1;
+  const read = outputs.slice(0, Math.max(needed, op.optionalFrom ?? Infinity));
   return {
     ...{ opType: op.name, domain: op.domain, name: node.outputs[0]?.name ?? "", attributes },
     input: emittedInputs(node).map(nameOf),

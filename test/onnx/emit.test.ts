@@ -97,7 +97,7 @@ describe("an emitted model", () => {
       "ir 10, opset 21, com.microsoft 1
       input x FLOAT [2, 4]
       input scale FLOAT [4]
-      y, SimplifiedLayerNormalization_2 = SimplifiedLayerNormalization(x, scale) axis=-1 epsilon=0.000010 stash_type=1
+      y = SimplifiedLayerNormalization(x, scale) axis=-1 epsilon=0.000010 stash_type=1
       output y FLOAT [2, 4]"
     `);
   });

@@ -33,6 +33,7 @@ export const logSoftmax: OpFunction = defineOp({
  */
 export const simplifiedLayerNormalization: OpFunction = defineOp({
   name: "SimplifiedLayerNormalization",
+  optionalFrom: 1,
   infer: ([x]) => [
     { dtype: x!.dtype, shape: x!.shape },
     { dtype: x!.dtype, shape: [...x!.shape.slice(0, -1), 1] },

@@ -1,5 +1,4 @@
 /** What both ways of running a cached decoder share. */
-import { MASKED } from "../../models/decoder.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
 import { tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { NewestToken } from "./cached-model.ts";
@@ -31,21 +30,16 @@ export function capacityFor(positions: number): number {
   return Math.ceil(positions / step) * step;
 }
 
-/** Feeds of one run: tokens, their positions, and masks that are open before each row's first new position. */
-export function tokenFeeds(
-  ids: Int32Array,
-  positions: readonly number[],
-  capacity: number,
-): Record<string, Tensor> {
+/** Feeds of one run: tokens, their positions, and how many positions each row sees of its cache: those before its first new one. */
+export function tokenFeeds(ids: Int32Array, positions: readonly number[]): Record<string, Tensor> {
   const rows = positions.length;
   const chunk = ids.length / rows;
-  const places = ids.map((_, i) => Math.max(positions[Math.floor(i / chunk)]!, 0) + (i % chunk));
-  const masks = new Float32Array(rows * capacity).fill(MASKED);
-  positions.forEach((at, row) => masks.fill(0, row * capacity, row * capacity + Math.max(at, 0)));
+  const starts = Int32Array.from(positions, (at) => Math.max(at, 0));
+  const places = ids.map((_, i) => starts[Math.floor(i / chunk)]! + (i % chunk));
   return {
     ids: tensorOf(ids, [rows, chunk]),
     positions: tensorOf(places, [rows, chunk]),
-    cacheMask: tensorOf(masks, [rows, 1, 1, capacity]),
+    filled: tensorOf(starts, [rows]),
   };
 }
 

@@ -51,7 +51,7 @@ export async function hostModel(
         makeRoom(at + count);
         const ready = await session(1, ids.length);
         const feeds = { ...weights.feeds, ...cache.slot(slot) };
-        const results = await ready.run({ ...feeds, ...tokenFeeds(ids, [at], cache.capacity) });
+        const results = await ready.run({ ...feeds, ...tokenFeeds(ids, [at]) });
         cache.write(results, { row: 0, slot, at, count });
       }
     },
@@ -68,7 +68,7 @@ export async function hostModel(
         {
           ...weights.feeds,
           ...cache.all,
-          ...tokenFeeds(ids, positions, cache.capacity),
+          ...tokenFeeds(ids, positions),
           inverseTemperature: inverseTemperatures(newest),
         },
         { probabilities },

@@ -64,7 +64,8 @@ export interface LocalEngine extends Engine {
   readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly workers: number;
-  /** What crossed between the host and the first worker's device, where that has memory of its own. */
+  readonly device: DeviceName;
+  /** What crossed between host and device since this was last asked, where the device has memory of its own. */
   traffic(): Promise<Traffic>;
 }
 
@@ -96,7 +97,8 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
   const trained = { config, base, lora: adapter?.lora ?? null };
   const state = shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared);
-  const engine = new LocalEngineOverWorkers({ trained, tokenizer, links, state, microBatchTokens });
+  const parts = { trained, tokenizer, links, state, device, microBatchTokens };
+  const engine = new LocalEngineOverWorkers(parts);
   if (hasTrainingState(model)) await engine.load(model);
   return engine;
 }
@@ -106,6 +108,7 @@ interface Parts {
   tokenizer: Tokenizer;
   links: readonly WorkerLink[];
   state: TrainedState;
+  device: DeviceName;
   microBatchTokens: number;
 }
 
@@ -113,6 +116,7 @@ class LocalEngineOverWorkers implements LocalEngine {
   readonly config: DecoderConfig;
   readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
+  readonly device: DeviceName;
   readonly capabilities;
   policyVersion = 0;
   readonly #parts: Parts;
@@ -127,6 +131,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     this.lora = lora;
     if (lora !== null) this.#roles.add("base");
     this.tokenizer = parts.tokenizer;
+    this.device = parts.device;
     this.capabilities = { maxPositions: config.maxPositions, losses: losses.names };
   }
 

@@ -38,7 +38,7 @@ export interface WorkerCalls {
   /** `optimizer: null` starts its moments afresh. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
   keepAs: [string, null];
-  /** What crossed between host and device so far. */
+  /** What crossed between host and device since this was last asked. */
   traffic: [null, Traffic];
 }
 

@@ -92,7 +92,7 @@ export async function residentModel(
         await makeRoom(at + ids.length);
         const ready = await session(1, ids.length, "nothing");
         const written = Int32Array.from(ids, (_, i) => at + i);
-        await run(ready, tokenFeeds(ids, [at], cache.capacity), { slots: [slot], written });
+        await run(ready, tokenFeeds(ids, [at]), { slots: [slot], written });
         held[slot] = at + count;
       }
     },
@@ -119,7 +119,7 @@ export async function residentModel(
       const results = await run(
         ready,
         {
-          ...tokenFeeds(ids, positions, cache.capacity),
+          ...tokenFeeds(ids, positions),
           inverseTemperature: inverseTemperatures(newest),
           ...(gives === "picks" ? drawFeeds(newest) : {}),
         },

@@ -4,7 +4,7 @@ import { sendError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
 import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
-import { openDevice, type Device } from "../../onnx/device.ts";
+import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
@@ -132,7 +132,12 @@ function answers(): Answers {
       roles.set(role, await weights.copy());
       return null;
     },
-    traffic: () => Promise.resolve({ ...replica().device.traffic }),
+    traffic() {
+      const { traffic } = replica().device;
+      const found = { ...traffic };
+      Object.assign(traffic, noTraffic());
+      return Promise.resolve(found);
+    },
   };
 }
 
