@@ -1,6 +1,6 @@
 import { InternalError } from "../base/errors.ts";
 import { after } from "./after.ts";
-import { scalarLike, type Node, type Value } from "./graph.ts";
+import { scalarLike, sizeOf, type Node, type Value } from "./graph.ts";
 import { add } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
 import { reshape } from "./ops/shape.ts";
@@ -36,8 +36,8 @@ export function backward(
 }
 
 /**
- * The walk of `backward` from any cotangents. A node that `waits` is given cotangents that are there only after all of `wrt` that was
- * accumulated up to it: its own memory is then not needed together with theirs. Without that, a runtime may put off every weight's
+ * The walk of `backward` from any cotangents. A node that `waits` is given cotangents that are there only after all that was accumulated
+ * up to it for `wrt` and by other such nodes: its own memory is then not needed together with theirs. Without that, a runtime may put off every weight's
  * gradient to the end, and keep all that these are made of.
  *
  * @param nodes in an order in which they can run; the walk stays in them.
@@ -55,12 +55,21 @@ export function pullBack(
   const cotangents = new Map(seeds);
   const asked = new Set(wrt);
   const fresh = new Map(first.map((value) => [value, value]));
-  const accumulate = (input: Value, cotangent: Value): void => {
+  const waited = new Map<Value, Value>();
+  const accumulate = (input: Value, cotangent: Value, awaited: boolean): void => {
     const fitted = sumToShape(cotangent, input.shape);
-    const known = cotangents.get(input);
+    const known = waited.get(input) ?? cotangents.get(input);
     const sum = known === undefined ? fitted : add([known, fitted]);
+    waited.delete(input);
     cotangents.set(input, sum);
-    if (asked.has(input)) fresh.set(input, sum);
+    if (awaited || asked.has(input)) fresh.set(input, sum);
+  };
+  // What is waited for is read through a reshape, and so is what is added to it later. A reshape costs nothing, and a result that one
+  // node reads is folded by the runtime, with its sum and transposes, into one kernel.
+  const waitFor = (input: Value, sum: Value): Value => {
+    const flat = reshape(sum, [sizeOf(sum.shape)]);
+    waited.set(input, reshape(flat, sum.shape));
+    return flat;
   };
   // The list grows while cotangents are built: only the nodes that stood at the start are walked.
   for (const node of nodes.slice().reverse()) {
@@ -68,7 +77,8 @@ export function pullBack(
     const wanted = node.inputs.map((input) => needed.has(input));
     if (!wanted.includes(true) || arriving.every((each) => each === null)) continue;
     if (node.op.waits === true) {
-      const before = [...fresh.values()];
+      for (const output of node.outputs) fresh.delete(output);
+      const before = [...fresh].map(([input, sum]) => waitFor(input, sum));
       fresh.clear();
       arriving = arriving.map((each) => each && after(each, before));
     }
@@ -82,7 +92,7 @@ export function pullBack(
     leaving.forEach((cotangent, i) => {
       const input = node.inputs[i];
       if (cotangent !== null && input !== undefined && wanted[i] === true)
-        accumulate(input, cotangent);
+        accumulate(input, cotangent, node.op.waits === true);
     });
   }
   return cotangents;

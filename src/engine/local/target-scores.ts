@@ -13,8 +13,9 @@ export const SCORES_BYTES = 64 * 2 ** 20;
 /**
  * Log-probability of each target and, where asked for, entropy of the whole vocabulary there, in nats.
  *
- * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks of nearly equal size, and for the
- * derivative each chunk's scores are computed a second time (`checkpoint`).
+ * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks, and for the derivative each chunk's
+ * scores are computed a second time (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
+ * of it: chunks are then of D rows at least, whose scores are as large.
  *
  * @param hidden [K, D].
  * @param targets int32 [K, 1].
@@ -24,15 +25,16 @@ export function targetScores(
   parameters: ParameterValues,
   hidden: Value,
   targets: Value,
-  options: { scoresBytes: number; entropy: boolean; differentiated: boolean },
+  options: { scoresBytes: number; entropy: boolean; differentiated: boolean; headTrained: boolean },
 ): { logprobs: Value; entropy: Value | null } {
   const score = (rows: Value, of: Value): Value => {
     const scores = vocabularyScores(parameters, rows);
     const logprobs = targetLogprob(scores, of);
     return options.entropy ? concat([logprobs, vocabularyEntropy(scores)], { axis: 1 }) : logprobs;
   };
-  const count = hidden.shape[0]!;
-  const lengths = chunkLengths(count, 4 * vocabularySize(parameters), options.scoresBytes);
+  const [count, width] = hidden.shape as readonly [number, number];
+  const fitting = Math.floor(options.scoresBytes / (4 * vocabularySize(parameters)));
+  const lengths = chunkLengths(count, Math.max(1, fitting, options.headTrained ? width : 0));
   const [rows, classes] = [split(hidden, 0, lengths), split(targets, 0, lengths)];
   const parts = rows.map((each, i) => {
     const build = (from: Value): Value => score(from, classes[i]!);
@@ -44,13 +46,17 @@ export function targetScores(
   return { logprobs: logprobs!, entropy: entropy! };
 }
 
-/** Nearly equal lengths of together `count` rows, each of at most `bytes` (or one row). */
-function chunkLengths(count: number, rowBytes: number, bytes: number): number[] {
-  const pieces = Math.ceil(count / Math.max(1, Math.floor(bytes / rowBytes)));
-  return Array.from(
-    { length: pieces },
-    (_, i) => Math.floor(((i + 1) * count) / pieces) - Math.floor((i * count) / pieces),
-  );
+/**
+ * Lengths of together `count` rows, each of at most `most`: equal ones, since the runtime keeps memory of each shape apart; unless
+ * that takes more than twice as many chunks.
+ */
+function chunkLengths(count: number, most: number): number[] {
+  const fewest = Math.ceil(count / most);
+  for (let pieces = fewest; pieces <= 2 * fewest; pieces++) {
+    if (count % pieces === 0) return Array.from({ length: pieces }, () => count / pieces);
+  }
+  const rest = count - (fewest - 1) * most;
+  return Array.from({ length: fewest }, (_, i) => (i === fewest - 1 ? rest : most));
 }
 
 /** −Σ p ln p over the vocabulary: [K, V] → [K, 1]. */

@@ -60,6 +60,7 @@ export function trainingGraph(
     scoresBytes,
     entropy: loss !== null && readsEntropy(loss),
     differentiated: loss !== null,
+    headTrained: loss !== null && lora === null,
   });
   const outputs: Record<string, Value> = { logprobs };
   if (loss === null) return { graph, outputs };
