@@ -95,6 +95,7 @@ export const ERROR_CODES = {
   SEARCH_FAULT: "A faulty control retriever failed a search on purpose.",
   SEARCH_NOT_RECORDED: "A replayed recording does not hold the search that was asked for.",
   RUN_NOTHING_LEFT: "A run was resumed whose last step is done.",
+  DEVICE_MISSING: "A device was named that does not work on this machine.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
   SERVER_ADDRESS:

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { deviceNames } from "../onnx/device-names.ts";
 
 /**
  * Options that mean the same in every command. None has a default: the recipe or the command's own code has it.
@@ -24,6 +25,14 @@ export function setOption(): Option {
     "--set <key=value>",
     "override a setting of the recipe, e.g. algorithm.groupSize=4; repeatable",
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+}
+
+/** --device NAME: where a policy is run and trained; engine.device of a recipe. */
+export function deviceOption(): Option {
+  return new Option(
+    "--device <name>",
+    "where the policy runs; auto: the processor for a small model, else a GPU where one is faster",
+  ).choices(["auto", ...deviceNames]);
 }
 
 /** Parser for an option's argument: a whole number from `min` to `max`. */

@@ -8,12 +8,13 @@ import {
   type ResolvedSettings,
 } from "../recipe/settings.ts";
 import type { Settings } from "../recipe/settings-schema.ts";
-import { jsonOption, outOption, seedOption, setOption } from "./options.ts";
+import { deviceOption, jsonOption, outOption, seedOption, setOption } from "./options.ts";
 
 /** Flags of every command that runs a recipe. */
 export interface RecipeFlags {
   recipe: string;
   tier?: string;
+  device?: string;
   seed?: number;
   set?: string[];
   out?: string;
@@ -25,6 +26,7 @@ export function addRecipeOptions(command: Command, out: string): Command {
   return command
     .requiredOption("--recipe <name>", "name of a shipped recipe, or a path")
     .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .addOption(deviceOption())
     .addOption(seedOption())
     .addOption(setOption())
     .addOption(outOption(out))
@@ -32,12 +34,12 @@ export function addRecipeOptions(command: Command, out: string): Command {
 }
 
 /**
- * A recipe's settings with `--set` and `--seed` on top.
+ * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
  * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
  */
 export async function settingsOf(
-  flags: Pick<RecipeFlags, "recipe" | "tier" | "seed" | "set">,
+  flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set">,
   more: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
   // The schema names every part: loaded when a recipe is run, not for --help.
@@ -47,6 +49,8 @@ export async function settingsOf(
   const overrides: Override[] = (flags.set ?? []).map(parseSet);
   if (flags.seed !== undefined)
     overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
+  if (flags.device !== undefined)
+    overrides.push({ key: "engine.device", value: flags.device, origin: "--device" });
   overrides.push(...more);
   return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
 }

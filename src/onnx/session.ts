@@ -79,7 +79,7 @@ export interface Session {
  * Compiles a graph for a device. On WebGPU every operator must run there: one that fell back to the CPU would carry its tensors
  * across and back at every run, so the runtime is told to refuse the model instead.
  * @param outputs what a run returns, by name.
- * @throws {ExternalError} RUNTIME_FAILED when the runtime refuses the model.
+ * @throws {ExternalError} RUNTIME_FAILED when the runtime refuses the model; DEVICE_MISSING when it has none of that name here.
  */
 export async function createSession(
   graph: Graph,
@@ -87,10 +87,11 @@ export async function createSession(
   options: SessionOptions,
 ): Promise<Session> {
   const { device = "cpu", traffic } = options;
+  requireProvider(device);
   const model = emitModel(graph, outputs, device);
   const inputNames = neededInputs(graph, Object.values(outputs));
   const outputNames = Object.keys(outputs);
-  const session = await guarded("could not be built", () =>
+  const created = (): Promise<ort.InferenceSession> =>
     ort.InferenceSession.create(model, {
       executionProviders: device === "cpu" || device === "webgpu" ? [device] : [device, "cpu"],
       intraOpNumThreads: options.threads,
@@ -115,8 +116,15 @@ export async function createSession(
       ...(options.profile === undefined
         ? {}
         : { enableProfiling: true, profileFilePrefix: options.profile }),
-    }),
-  );
+    });
+  const session = await guarded("could not be built", async () => {
+    try {
+      return await created();
+    } catch (error) {
+      const absence = ABSENCES.find(([sign]) => sign.test(errorMessage(error)));
+      throw absence === undefined ? error : missing(device, absence[1], error);
+    }
+  });
   return {
     inputNames,
     run: (feeds, fetches = {}) => {
@@ -140,6 +148,31 @@ export async function createSession(
   };
 }
 
+/** The runtime leaves a provider that it does not know out in silence, and would run on the processor. */
+function requireProvider(device: DeviceName): void {
+  const known = ort.listSupportedBackends().map(({ name }) => name);
+  if (known.includes(device)) return;
+  const here = `${process.platform} ${process.arch}`;
+  throw missing(
+    device,
+    `onnxruntime-node has no such provider on ${here}, only ${known.join(", ")}`,
+  );
+}
+
+/** What the runtime's messages mean that say, in lines of paths and stack traces, that a device is not there. */
+const ABSENCES: readonly (readonly [RegExp, string])[] = [
+  [/RequestAdapter/, "no graphics card with a Vulkan, Metal or Direct3D 12 driver was found"],
+  [/Failed to load/, "its provider's library is not installed (docs/devices.md)"],
+];
+
+function missing(device: DeviceName, why: string, cause?: unknown): ExternalError {
+  return new ExternalError(
+    "DEVICE_MISSING",
+    `device "${device}": ${why}. Name another; \`agentrl doctor\` tries each.`,
+    { cause },
+  );
+}
+
 function count(
   traffic: Traffic,
   given: Readonly<Record<string, Tensor>>,
@@ -161,6 +194,7 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof ExternalError) throw error;
     throw new ExternalError(
       "RUNTIME_FAILED",
       `onnxruntime: a graph ${what}: ${errorMessage(error)}`,

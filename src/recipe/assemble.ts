@@ -46,11 +46,11 @@ export async function openEngine(
   model: string,
   download: HubModelOptions = {},
 ): Promise<LocalEngine> {
-  const { workers, slots, microBatchTokens } = settings.engine;
+  const { workers, device, slots, microBatchTokens, recompute } = settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
   return openLocalEngine({
-    ...{ model, slots, microBatchTokens },
+    ...{ model, device, slots, microBatchTokens, recompute },
     ...(base === null ? {} : { base }),
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),

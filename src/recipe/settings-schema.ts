@@ -3,6 +3,7 @@ import { z } from "../base/schema.ts";
 import { datasets } from "../data/datasets.ts";
 import { targetModules } from "../models/lora/lora.ts";
 import { environments } from "../env/environments/index.ts";
+import { deviceNames } from "../onnx/device-names.ts";
 import { retrieverSchema } from "../retrieval/index.ts";
 import { rewards } from "../rewards/index.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
@@ -93,8 +94,12 @@ export const settingsSchema = z.strictObject({
       name: z.literal("local").default("local"),
       /** Worker threads; every core by default. */
       workers: z.int().min(1).optional(),
+      /** `auto`: the processor for a small model, else a GPU where one is faster. */
+      device: z.enum(["auto", ...deviceNames]).default("auto"),
       slots: z.int().min(1).default(32),
       microBatchTokens: z.int().min(1).default(1024),
+      /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
+      recompute: z.boolean().default(false),
     })
     .prefault({}),
   /** Steps between checkpoints; the last step always has one. */

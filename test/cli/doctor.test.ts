@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { deviceNames } from "../../src/onnx/device-names.ts";
 import { runCli } from "../helpers/run-cli.ts";
 
 interface Report {
@@ -18,9 +19,33 @@ describe("agentrl doctor", () => {
       "processor",
       "memory",
       "onnxruntime",
+      ...deviceNames.map((device) => `device ${device}`),
       "temporary files",
     ]);
     expect(report.checks[4]?.found).toMatch(/^\d+\.\d+\.\d+, runs on cpu/);
+    expect(report.checks[5]?.found).toMatch(/^works, multiplies at \d+ GFLOP\/s$/);
+  });
+
+  it("says of a device that is not there why not, and that it can be done without", () => {
+    // No driver at all, whatever this machine has.
+    const { stdout, status } = runCli(["doctor"], { env: { VK_ICD_FILENAMES: "/nonexistent" } });
+    expect(status).toBe(0);
+    const dml = /^– {3}device dml {7}not here: onnxruntime-node has no such provider for linux/m;
+    if (process.platform === "linux") {
+      expect(stdout).toMatch(dml);
+      expect(stdout).toMatch(/^– {3}device webgpu {4}not here: no graphics card with a Vulkan/m);
+    }
+    expect(stdout).toMatch(/^ok {2}device cpu {7}works/m);
+  });
+
+  it("a device that is named and not there ends a command with 4", () => {
+    const env = { VK_ICD_FILENAMES: "/nonexistent" };
+    const args = ["eval", "--device", "dml", "--limit", "1"];
+    const { stderr, status } = runCli(args, { env });
+    if (process.platform !== "linux") return;
+    expect(status).toBe(4);
+    expect(stderr).toContain('error: device "dml": onnxruntime-node has no such provider');
+    expect(stderr).toContain("[DEVICE_MISSING]");
   });
 
   it("ends with 4 when temporary files cannot be written", () => {

@@ -2,6 +2,8 @@ import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { deviceNames } from "../../onnx/device-names.ts";
+import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
@@ -11,7 +13,10 @@ import { table } from "../table.ts";
 /** One thing that was looked at. */
 interface Check {
   name: string;
+  /** false: what cannot be done without. */
   ok: boolean;
+  /** Of what can be done without: whether it is there. */
+  there?: boolean;
   /** What was found, for a person. */
   found: string;
 }
@@ -26,7 +31,7 @@ export const doctorCommand: CliCommand = {
       .command("doctor")
       .summary("check this machine")
       .description(
-        "Check Node, processor, memory, the native runtime and the folder for temporary files.",
+        "Check Node, processor, memory, the native runtime, the devices that policies can run on, and the folder for temporary files.",
       )
       .addOption(jsonOption())
       .action(async ({ json }: { json?: true }) => {
@@ -36,14 +41,12 @@ export const doctorCommand: CliCommand = {
           checkProcessor(),
           checkMemory(),
           await checkRuntime(),
+          ...(await checkDevices()),
           await checkTemporaryFolder(),
         ];
         const ok = checks.every((check) => check.ok);
         if (json === true) context.out(JSON.stringify({ ok, checks }));
-        else
-          context.out(
-            table(checks.map(({ name, ok: fine, found }) => [fine ? "ok" : "BAD", name, found])),
-          );
+        else context.out(table(checks.map((check) => [markOf(check), check.name, check.found])));
         if (ok) return;
         const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
         throw new ExternalError(
@@ -53,6 +56,11 @@ export const doctorCommand: CliCommand = {
       });
   },
 };
+
+function markOf({ ok, there = true }: Check): string {
+  if (!ok) return "BAD";
+  return there ? "ok" : "–";
+}
 
 function checkNode(): Check {
   const ok = Number(process.versions.node.split(".")[0]) >= MIN_NODE;
@@ -89,6 +97,22 @@ async function checkRuntime(): Promise<Check> {
     const code = error instanceof AgentrlError ? ` [${error.code}]` : "";
     return { name, ok: false, found: `${errorMessage(error)}${code}` };
   }
+}
+
+/** Each device that `--device` may name, tried. None but the processor is needed. */
+async function checkDevices(): Promise<Check[]> {
+  const checks: Check[] = [];
+  for (const device of deviceNames) {
+    const probe = await probeDevice(device);
+    checks.push({
+      name: `device ${device}`,
+      ...{ ok: probe.works || device !== "cpu", there: probe.works },
+      found: probe.works
+        ? `works, multiplies at ${probe.gflops.toPrecision(2)} GFLOP/s`
+        : `not here: ${probe.why}`,
+    });
+  }
+  return checks;
 }
 
 async function checkTemporaryFolder(): Promise<Check> {

@@ -8,7 +8,15 @@ import { strategies } from "../../rollout/strategies.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { evaluationText } from "../evaluation-text.ts";
 import { watchDownload } from "../model-download.ts";
-import { decimal, jsonOption, outOption, seedOption, setOption, wholeNumber } from "../options.ts";
+import {
+  decimal,
+  deviceOption,
+  jsonOption,
+  outOption,
+  seedOption,
+  setOption,
+  wholeNumber,
+} from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { settingsOf } from "../recipe-options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -24,6 +32,7 @@ interface EvalFlags {
   temperature?: number;
   recipe?: string;
   tier?: string;
+  device?: string;
   seed?: number;
   set?: string[];
   out?: string;
@@ -79,6 +88,7 @@ function addPolicyOptions(command: Command): void {
     .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1))
     .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
     .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .addOption(deviceOption())
     .addOption(setOption())
     .addOption(seedOption());
 }

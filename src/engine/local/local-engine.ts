@@ -5,7 +5,9 @@ import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { LoraConfig } from "../../models/lora/lora.ts";
+import { parameterCount } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
+import { fastestDevice } from "../../onnx/device-probe.ts";
 import type { Traffic } from "../../onnx/session.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { LossSpec } from "../../losses/loss.ts";
@@ -42,8 +44,8 @@ export interface LocalEngineOptions {
   base?: string;
   /** Fresh adapters over a whole model: they alone are trained, and saved. */
   lora?: FreshLora;
-  /** Where the model is run and trained; the processor when absent. */
-  device?: DeviceName;
+  /** Where the model is run and trained: the processor when absent; `auto` as `fastestDevice` chooses. */
+  device?: DeviceName | "auto";
   /**
    * Worker threads, one replica each; every core by default, and one where another device computes. Results depend on it in the last
    * bits (order of sums).
@@ -75,7 +77,7 @@ export interface LocalEngine extends Engine {
  * @throws {DataError} when the folder does not hold a model that can be run.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
-  const { model, device = "cpu", slots = 32, microBatchTokens = 1024 } = options;
+  const { model, slots = 32, microBatchTokens = 1024 } = options;
   const { config, weights, adapter, base } = await openModel(model, options);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
@@ -84,6 +86,8 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
       `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
     );
   }
+  const named = options.device ?? "cpu";
+  const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
   const workers = options.workers ?? (device === "cpu" ? availableParallelism() : 1);
   const links = Array.from({ length: workers }, startWorker);
   const shared = workers === 1 ? null : sharedTraining(adapter?.weights ?? weights, workers);
