@@ -153,10 +153,7 @@ function requireProvider(device: DeviceName): void {
   const known = ort.listSupportedBackends().map(({ name }) => name);
   if (known.includes(device)) return;
   const here = `${process.platform} ${process.arch}`;
-  throw missing(
-    device,
-    `onnxruntime-node has no such provider on ${here}, only ${known.join(", ")}`,
-  );
+  throw missing(device, `onnxruntime-node has no such provider for ${here}`);
 }
 
 /** What the runtime's messages mean that say, in lines of paths and stack traces, that a device is not there. */
