@@ -39,6 +39,17 @@ export function checkpoint(build: (x: Value) => Value, x: Value): Value {
   });
 }
 
+/**
+ * x, below which the derivative goes on only when all above it is done: the memory that what is above needs is free by then, also where
+ * nothing is computed again.
+ */
+export function settled(x: Value): Value {
+  return withDerivative("settled", x, [x], {
+    waits: true,
+    vjp: ({ cotangents: [dy] }) => [dy ?? null],
+  });
+}
+
 /** What nodes read that none of them made, constants aside. */
 function readFromOutside(nodes: readonly Node[]): Set<Value> {
   const made = new Set(nodes.flatMap(({ outputs }) => outputs));

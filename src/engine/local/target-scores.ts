@@ -1,8 +1,8 @@
-import { checkpoint } from "../../autodiff/checkpoint.ts";
+import { checkpoint, settled } from "../../autodiff/checkpoint.ts";
 import type { Value } from "../../autodiff/graph.ts";
 import { targetLogprob } from "../../autodiff/ops/composites.ts";
-import { exp, mul, neg } from "../../autodiff/ops/elementwise.ts";
-import { logSoftmax } from "../../autodiff/ops/nn.ts";
+import { mul, neg } from "../../autodiff/ops/elementwise.ts";
+import { logSoftmax, softmax } from "../../autodiff/ops/nn.ts";
 import { reduceSum } from "../../autodiff/ops/reduce.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
 import { vocabularyScores, vocabularySize, type ParameterValues } from "../../models/decoder.ts";
@@ -32,18 +32,25 @@ export function targetScores(
     const logprobs = targetLogprob(scores, of);
     return options.entropy ? concat([logprobs, vocabularyEntropy(scores)], { axis: 1 }) : logprobs;
   };
+  // On the way back, the loss is done before scores are touched again, and they before the layers.
+  const border = (x: Value): Value => (options.differentiated ? settled(x) : x);
   const [count, width] = hidden.shape as readonly [number, number];
   const fitting = Math.floor(options.scoresBytes / (4 * vocabularySize(parameters)));
   const lengths = chunkLengths(count, Math.max(1, fitting, options.headTrained ? width : 0));
-  const [rows, classes] = [split(hidden, 0, lengths), split(targets, 0, lengths)];
-  const parts = rows.map((each, i) => {
-    const build = (from: Value): Value => score(from, classes[i]!);
-    return options.differentiated ? checkpoint(build, each) : build(each);
-  });
-  const columns = lengths.length === 1 ? score(hidden, targets) : concat(parts, { axis: 0 }); // [K, 1 or 2]
+  const whole = border(hidden);
+  const columns = border(lengths.length === 1 ? score(whole, targets) : chunked(whole)); // [K, 1 or 2]
   if (!options.entropy) return { logprobs: columns, entropy: null };
   const [logprobs, entropy] = split(columns, 1, [1, 1]);
   return { logprobs: logprobs!, entropy: entropy! };
+
+  function chunked(from: Value): Value {
+    const classes = split(targets, 0, lengths);
+    const parts = split(from, 0, lengths).map((rows, i) => {
+      const build = (each: Value): Value => score(each, classes[i]!);
+      return options.differentiated ? checkpoint(build, rows) : build(rows);
+    });
+    return concat(parts, { axis: 0 });
+  }
 }
 
 /**
@@ -62,5 +69,5 @@ function chunkLengths(count: number, most: number): number[] {
 /** −Σ p ln p over the vocabulary: [K, V] → [K, 1]. */
 function vocabularyEntropy(scores: Value): Value {
   const logs = logSoftmax([scores], { axis: -1 });
-  return reduceSum(mul([neg([exp([logs])]), logs]), [1]);
+  return neg([reduceSum(mul([softmax([scores], { axis: -1 }), logs]), [1])]);
 }
