@@ -5,6 +5,7 @@ import { mul, neg } from "../../autodiff/ops/elementwise.ts";
 import { logSoftmax, softmax } from "../../autodiff/ops/nn.ts";
 import { reduceSum } from "../../autodiff/ops/reduce.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
+import type { DecoderConfig } from "../../models/config.ts";
 import { vocabularyScores, vocabularySize, type ParameterValues } from "../../models/decoder.ts";
 
 /** Largest matrix of scores over the vocabulary, unless told otherwise: 110 rows of 151 936. */
@@ -35,8 +36,8 @@ export function targetScores(
   // On the way back, the loss is done before scores are touched again, and they before the layers.
   const border = (x: Value): Value => (options.differentiated ? settled(x) : x);
   const [count, width] = hidden.shape as readonly [number, number];
-  const fitting = Math.floor(options.scoresBytes / (4 * vocabularySize(parameters)));
-  const lengths = chunkLengths(count, Math.max(1, fitting, options.headTrained ? width : 0));
+  const head = { vocabSize: vocabularySize(parameters), hiddenSize: width };
+  const lengths = chunkLengths(count, chunkRows(head, options.scoresBytes, options.headTrained));
   const whole = border(hidden);
   const columns = border(lengths.length === 1 ? score(whole, targets) : chunked(whole)); // [K, 1 or 2]
   if (!options.entropy) return { logprobs: columns, entropy: null };
@@ -53,11 +54,20 @@ export function targetScores(
   }
 }
 
+/** Rows that may be scored together: at least one, and of a trained head at least D. */
+export function chunkRows(
+  { vocabSize, hiddenSize }: Pick<DecoderConfig, "vocabSize" | "hiddenSize">,
+  scoresBytes: number,
+  headTrained: boolean,
+): number {
+  return Math.max(1, Math.floor(scoresBytes / (4 * vocabSize)), headTrained ? hiddenSize : 0);
+}
+
 /**
  * Lengths of together `count` rows, each of at most `most`: equal ones, since the runtime keeps memory of each shape apart; unless
  * that takes more than twice as many chunks.
  */
-function chunkLengths(count: number, most: number): number[] {
+export function chunkLengths(count: number, most: number): number[] {
   const fewest = Math.ceil(count / most);
   for (let pieces = fewest; pieces <= 2 * fewest; pieces++) {
     if (count % pieces === 0) return Array.from({ length: pieces }, () => count / pieces);

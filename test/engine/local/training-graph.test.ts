@@ -4,12 +4,13 @@ import {
   trainingGraph,
   type TrainingGraphOptions,
 } from "../../../src/engine/local/training-graph.ts";
+import type { StepShape } from "../../../src/engine/local/step-memory.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { targetModules, type LoraConfig } from "../../../src/models/lora/lora.ts";
 import { createSession, floats, zeros, type Tensor } from "../../../src/onnx/session.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
-import { runNode } from "../../helpers/run-node.ts";
+import { stepPeak } from "../../helpers/step-peak.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
 const shape = { rows: [], batch: 2, length: 18, scored: 35 };
@@ -106,38 +107,18 @@ describe("a training graph", () => {
 });
 
 /** Needs the build, as `npm test` makes it. */
-describe("the memory of a step", () => {
-  /** Peak of a run above what stood before it, in MB, in a process of its own. */
-  async function peak(options: TrainingGraphOptions, loss = crossEntropy): Promise<number> {
-    const printed = await runNode(`
-      import { readFileSync, writeFileSync } from "node:fs";
-      import { trainingGraph } from "./dist/engine/local/training-graph.js";
-      import { createSession, zeros } from "./dist/onnx/session.js";
-      const config = ${JSON.stringify({ ...tinyConfig, vocabSize: 16_000, layers: 10, heads: 8, maxPositions: 512 })};
-      const shape = { rows: [], batch: 1, length: 512, scored: 512 };
-      const made = trainingGraph(config, shape, ${JSON.stringify(loss)}, ${JSON.stringify(options)});
-      const session = await createSession(made.graph, made.outputs, { threads: 1 });
-      const feeds = {};
-      for (const { name, dtype, shape } of made.graph.inputs) feeds[name] = zeros(dtype, shape);
-      const now = (key) => Number(new RegExp(key + ":\\\\s+(\\\\d+)").exec(readFileSync("/proc/self/status", "utf8"))[1]);
-      for (const { data } of Object.values(feeds)) data.fill(0);
-      const before = now("VmRSS");
-      writeFileSync("/proc/self/clear_refs", "5");
-      await session.run(feeds);
-      console.log((now("VmHWM") - before) / 1024);
-    `);
-    return Number(printed);
-  }
+describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
+  const step: StepShape = {
+    config: { ...tinyConfig, vocabSize: 16_000, layers: 10, heads: 8, maxPositions: 512 },
+    ...{ batch: 1, length: 512, scored: 512, lora: null, recompute: false },
+  };
 
   // A layer's attention weights are 8 heads × 512² × 4 bytes = 8 MB; the scores 512 × 16 000 × 4 bytes = 31 MB.
-  it.skipIf(process.platform !== "linux")(
-    "falls by nine of ten layers' activations, and by the scores",
-    async () => {
-      const plain = await peak({});
-      const again = await peak({ recompute: true });
-      expect(plain - again).toBeGreaterThan(9 * 8);
-      const chunked = await peak({ recompute: true, scoresBytes: 4 * 2 ** 20 });
-      expect(again - chunked).toBeGreaterThan(31);
-    },
-  );
+  it("falls by nine of ten layers' activations, and by the scores", async () => {
+    const plain = await stepPeak(step);
+    const again = await stepPeak({ ...step, recompute: true });
+    expect(plain - again).toBeGreaterThan(9 * 8 * 2 ** 20);
+    const chunked = await stepPeak({ ...step, recompute: true, scoresBytes: 4 * 2 ** 20 });
+    expect(again - chunked).toBeGreaterThan(31 * 2 ** 20);
+  });
 });
