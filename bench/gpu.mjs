@@ -3,13 +3,14 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { parameterCount } from "../dist/models/parameters.js";
 import { probeDevice } from "../dist/onnx/device-probe.js";
 import { runtimeInfo } from "../dist/onnx/runtime-info.js";
 import { machine } from "./engine/timing.mjs";
 import { measureApart, measureWithPython } from "./gpu/attempt.mjs";
 import { listedCards, peaksOf, watchMemory } from "./gpu/cards.mjs";
 import { plan } from "./gpu/plan.mjs";
-import { configOf, parametersOf, shapes, writeShape } from "./gpu/shapes.mjs";
+import { shapes, writeShape } from "./gpu/shapes.mjs";
 import { tableOf } from "./gpu/table.mjs";
 
 const DEVICES = ["webgpu", "cuda", "cpu"];
@@ -18,7 +19,7 @@ export async function measure(args) {
   const options = readOptions(args);
   const begun = performance.now();
   const { shape, device, folder, budget } = options;
-  const config = configOf(shape);
+  const { config } = shapes[shape];
   const work = { ...shapes[shape].work, training: options.training };
   const model = join(folder, shape);
   const cards = await listedCards();
@@ -30,7 +31,7 @@ export async function measure(args) {
     benchmark: "gpu",
     date: new Date().toISOString().slice(0, 10),
     machine: { ...machine(), onnxruntime: (await runtimeInfo()).version },
-    ...{ cards, device, probe, shape, parameters: parametersOf(shape), work },
+    ...{ cards, device, probe, shape, parameters: parameterCount(config), work },
     rows: [],
   };
   try {

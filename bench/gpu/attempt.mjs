@@ -1,6 +1,7 @@
 // Runs one attempt in a process of its own and gathers its rows.
 import { fork, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /** How much of what a process says on stderr is kept: its end tells why it died. */
@@ -38,25 +39,28 @@ export function measureWithPython(python, job, limitMs) {
   return ended(child, found, limitMs);
 }
 
-function ended(child, found, limitMs) {
+async function ended(child, found, limitMs) {
   let said = "";
   child.stderr.on("data", (text) => (said = (said + text).slice(-KEPT)));
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
+  child.on("error", (error) => {
+    found.failed ??= error.message;
+  });
+  const over = new AbortController();
+  const closing = new Promise((resolve) => child.on("close", (...how) => resolve(how)));
+  const late = setTimeout(limitMs, null, { signal: over.signal }).then(
+    () => {
       found.failed = `no end within ${Math.round(limitMs / 1000)} s`;
       child.kill("SIGKILL");
-    }, limitMs);
-    child.on("error", (error) => {
-      found.failed ??= error.message;
-    });
-    child.on("close", (code, signal) => {
-      clearTimeout(timer);
-      if (found.ended !== true && (code !== 0 || signal !== null)) {
-        const last = said.trim().split("\n").at(-1) ?? "";
-        found.failed ??= `its process ended (${signal ?? `code ${code}`}): ${last}`;
-      }
-      const { ended: _, ...result } = found;
-      resolve(result);
-    });
-  });
+    },
+    () => undefined,
+  );
+  const [code, signal] = await closing;
+  over.abort();
+  await late;
+  const { ended: orderly = false, ...result } = found;
+  if (!orderly && (code !== 0 || signal !== null)) {
+    const last = said.trim().split("\n").at(-1) ?? "";
+    result.failed ??= `its process ended (${signal ?? `code ${code}`}): ${last}`;
+  }
+  return result;
 }

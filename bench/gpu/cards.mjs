@@ -35,13 +35,14 @@ export function peaksOf(name) {
   return found === undefined ? null : { float32: found[1], bf16: found[2], source: found[3] };
 }
 
+const ASKED = "nvidia-smi";
 const FIELDS = ["index", "name", "driver_version", "memory.total"];
 
 /** What nvidia-smi lists; nothing where there is none. */
 export async function listedCards() {
   try {
     const query = [`--query-gpu=${FIELDS.join()}`, "--format=csv,noheader,nounits"];
-    const { stdout } = await promisify(execFile)("nvidia-smi", query, { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)(ASKED, query, { timeout: 30_000 });
     return stdout
       .trim()
       .split("\n")
@@ -63,7 +64,7 @@ export function watchMemory(listed) {
   if (listed.length === 0)
     return { start: () => undefined, peak: () => null, stop: () => undefined };
   const query = ["--query-gpu=index,memory.used", "--format=csv,noheader,nounits", "-lms", "200"];
-  const polling = spawn("nvidia-smi", query, { stdio: ["ignore", "pipe", "ignore"] });
+  const polling = spawn(ASKED, query, { stdio: ["ignore", "pipe", "ignore"] });
   polling.on("error", () => undefined);
   const latest = new Map();
   const base = new Map();

@@ -10,21 +10,29 @@ import { initialAdapter, targetModules, trainedSpecs } from "../../dist/models/l
 import { tensorsOf } from "../../dist/models/parameters.js";
 import { openDevice } from "../../dist/onnx/device.js";
 import { policyGradient, policyRows } from "./rows.mjs";
-import { configOf, writeShape } from "./shapes.mjs";
+import { shapes, writeShape } from "./shapes.mjs";
 
 const GRADIENT_GAP = 1e-4;
 const MISMATCH = 1e-3;
 
-const TINY = ["tiny", { ...configOf("tiny"), maxPositions: 512 }, { rows: 2, length: 32 }];
+const TINY = ["tiny", { ...shapes.tiny.config, maxPositions: 512 }, { rows: 2, length: 32 }];
 
 /** Heads, their size and their groups as in the 0.5b shape, and matrices that large kernels are chosen for. */
 const SMALL = [
   "small",
   {
-    ...{ ...configOf("0.5b"), vocabSize: 4096, hiddenSize: 448, layers: 2, heads: 7, kvHeads: 1 },
+    ...{
+      ...shapes["0.5b"].config,
+      vocabSize: 4096,
+      hiddenSize: 448,
+      layers: 2,
+      heads: 7,
+      kvHeads: 1,
+    },
     ...{ intermediateSize: 1216, maxPositions: 512 },
   },
-  { rows: 2, length: 128 },
+  // Scored targets are more than the head is wide: their scores are cut in chunks there.
+  { rows: 4, length: 256 },
 ];
 
 /** @param job.slow on a software device: the tiny model alone. */
@@ -35,7 +43,7 @@ export async function check(job, report) {
     for (const [mode, recompute] of [
       ["full", false],
       ["full", true],
-      ["lora", false],
+      ["lora", true],
     ]) {
       report(await gradientCheck({ name, model, device: job.device, mode, recompute, size }));
     }
@@ -83,7 +91,7 @@ async function gradients(model, name, { mode, recompute, size }) {
     adapter.weights.forEach((_, i) => (adapter.weights[i] = 0.05 * draw.normal()));
     weights = await adaptedWeights(config, base, adapter, device);
   }
-  // With `recompute` scores are cut in two chunks as well.
+  // With `recompute` scores are cut in chunks as well.
   const scoresBytes = (size.rows * size.length * 4 * config.vocabSize) / 4;
   const memory = recompute ? { recompute, scoresBytes } : {};
   const trainer = await makeTrainer(config, device, { lora: trained, memory });

@@ -17,7 +17,7 @@ const qwen = {
 };
 
 /** Rows of a step and their length, half of them scored; sequences sampled together, their prompts and what is written. */
-const full = {
+const realWork = {
   training: { rows: 4, length: 1024 },
   sampling: { sequences: 64, prompt: 256, fresh: 128 },
   caches: [256, 512, 1024, 2048],
@@ -26,8 +26,10 @@ const full = {
 
 export const shapes = {
   tiny: {
-    ...{ vocabSize: 512, hiddenSize: 32, layers: 2, heads: 4, kvHeads: 2, headDim: 8 },
-    ...{ intermediateSize: 48, ...qwen },
+    config: {
+      ...{ vocabSize: 512, hiddenSize: 32, layers: 2, heads: 4, kvHeads: 2, headDim: 8 },
+      ...{ intermediateSize: 48, ...qwen },
+    },
     work: {
       training: { rows: 2, length: 64 },
       sampling: { sequences: 4, prompt: 24, fresh: 8 },
@@ -37,26 +39,21 @@ export const shapes = {
   },
   // Qwen2.5-0.5B's.
   "0.5b": {
-    ...{ vocabSize: 151_936, hiddenSize: 896, layers: 24, heads: 14, kvHeads: 2, headDim: 64 },
-    ...{ intermediateSize: 4864, ...qwen },
-    work: full,
+    config: {
+      ...{ vocabSize: 151_936, hiddenSize: 896, layers: 24, heads: 14, kvHeads: 2, headDim: 64 },
+      ...{ intermediateSize: 4864, ...qwen },
+    },
+    work: realWork,
   },
   // Qwen2.5-1.5B's.
   "1.5b": {
-    ...{ vocabSize: 151_936, hiddenSize: 1536, layers: 28, heads: 12, kvHeads: 2, headDim: 128 },
-    ...{ intermediateSize: 8960, ...qwen },
-    work: full,
+    config: {
+      ...{ vocabSize: 151_936, hiddenSize: 1536, layers: 28, heads: 12, kvHeads: 2, headDim: 128 },
+      ...{ intermediateSize: 8960, ...qwen },
+    },
+    work: realWork,
   },
 };
-
-export function configOf(shape) {
-  const { work: _, ...config } = shapes[shape];
-  return config;
-}
-
-export function parametersOf(shape) {
-  return parameterCount(configOf(shape));
-}
 
 /** Writes a model of random weights in bfloat16, with a byte tokenizer, unless the folder has it. */
 export async function writeShape(folder, config) {
