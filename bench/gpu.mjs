@@ -55,12 +55,19 @@ export async function measure(args) {
   const checks = result.rows.filter(({ job }) => job === "check");
   result.passed = checks.every(({ failed, passed }) => failed === undefined && passed);
   if (!result.passed) process.exitCode = 1;
-  return { ...result, seconds: (performance.now() - begun) / 1000 };
+  return rounded({ ...result, seconds: (performance.now() - begun) / 1000 });
 }
 
-/** A software device, by how it multiplies: the processor gives ten times that. */
+/** Four significant digits of everything that is no whole number. */
+function rounded(result) {
+  const short = (_, value) =>
+    typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+  return JSON.parse(JSON.stringify(result, short));
+}
+
+/** A software device, by how it multiplies. */
 function isSlow(probe) {
-  return probe.works && probe.gflops < 5;
+  return probe.works && probe.gflops < 10;
 }
 
 function readOptions(args) {
@@ -98,11 +105,15 @@ async function runJob(job, { options, probe, memory, left }) {
   const [first] = job.attempts;
   if (left <= 0) return [{ failed: "not run: no time was left (--budget)" }];
   if (!python && first.device === options.device && !probe.works) return [{ failed: probe.why }];
+  if (!python && first.device === options.device && isSlow(probe) && options.shape !== "tiny") {
+    const speed = `${probe.gflops.toPrecision(2)} GFLOP/s`;
+    return [{ failed: `not run: multiplies at ${speed}, a software device; --shape tiny` }];
+  }
   if (python && job.python === undefined) return [{ failed: "missing: no --python was given" }];
   const deadline = performance.now() + left;
   const rows = [];
   for (const attempt of job.attempts) {
-    memory.start();
+    await memory.start();
     const limit = Math.min(1000 * options.limit, deadline - performance.now());
     if (limit <= 0) return [...rows, { failed: "not run: no time was left (--budget)" }];
     const found = python
@@ -110,13 +121,14 @@ async function runJob(job, { options, probe, memory, left }) {
       : await measureApart(attempt, limit);
     const { hostPeakMiB, versions } = found;
     // Of the process: where it gives several rows, of all of them.
-    const facts = { hostPeakMiB, versions, gpuPeak: memory.peak() ?? undefined };
+    const gpuPeak = memory.peak() ?? undefined;
+    const facts = { hostPeakMiB, versions, gpuPeak };
     rows.push(...found.rows.map((row) => ({ ...facts, ...row })));
     if (found.failed === undefined) return rows;
     const { microBatchRows } = python ? {} : attempt;
     rows.push({ ...facts, microBatchRows, failed: found.failed });
-    // With less to hold in memory it would not be there either.
-    if (found.code === "DEVICE_MISSING") return rows;
+    // With less to hold in memory it would not be there either, nor be done sooner.
+    if (found.code === "DEVICE_MISSING" || found.late === true) return rows;
   }
   return rows;
 }

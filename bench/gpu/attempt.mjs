@@ -49,7 +49,8 @@ async function ended(child, found, limitMs) {
   const closing = new Promise((resolve) => child.on("close", (...how) => resolve(how)));
   const late = setTimeout(limitMs, null, { signal: over.signal }).then(
     () => {
-      found.failed = `no end within ${Math.round(limitMs / 1000)} s`;
+      found.failed = `no end within ${Math.round(limitMs / 1000)} s (--limit, --budget); --rows 1 asks for less`;
+      found.late = true;
       child.kill("SIGKILL");
     },
     () => undefined,

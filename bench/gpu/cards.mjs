@@ -1,6 +1,6 @@
 // The card: its name, driver and memory from nvidia-smi, and what its maker says it can compute.
-import { execFile, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
+import { execFile } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const HOPPER = "NVIDIA H100 datasheet";
@@ -36,58 +36,63 @@ export function peaksOf(name) {
 }
 
 const ASKED = "nvidia-smi";
-const FIELDS = ["index", "name", "driver_version", "memory.total"];
+const POLL_MS = 300;
 
 /** What nvidia-smi lists; nothing where there is none. */
 export async function listedCards() {
-  try {
-    const query = [`--query-gpu=${FIELDS.join()}`, "--format=csv,noheader,nounits"];
-    const { stdout } = await promisify(execFile)(ASKED, query, { timeout: 30_000 });
-    return stdout
-      .trim()
-      .split("\n")
-      .map((line) => line.split(", "))
-      .map(([index, name, driver, memory]) => {
-        return { index: Number(index), name, driver, memoryMiB: number(memory) };
-      });
-  } catch {
-    return [];
-  }
+  const found = await asked(["index", "name", "driver_version", "memory.total"]).catch(() => []);
+  return found.map(([index, name, driver, memory]) => {
+    return { index: Number(index), name, driver, memoryMiB: number(memory) };
+  });
 }
 
 /**
- * Polls the memory in use, five times a second. It is of the whole card: others that use it meanwhile are counted.
+ * Polls the memory in use, some times a second. It is of the whole card: others that use it meanwhile are counted.
  * @returns `start()`, before a measurement; `peak()`, after it: MiB beyond what was in use at its start, and on which card; null
  *   where nothing can be asked. `stop()` ends it.
  */
 export function watchMemory(listed) {
-  if (listed.length === 0)
-    return { start: () => undefined, peak: () => null, stop: () => undefined };
-  const query = ["--query-gpu=index,memory.used", "--format=csv,noheader,nounits", "-lms", "200"];
-  const polling = spawn(ASKED, query, { stdio: ["ignore", "pipe", "ignore"] });
-  polling.on("error", () => undefined);
-  const latest = new Map();
-  const base = new Map();
-  const most = new Map();
-  createInterface({ input: polling.stdout }).on("line", (line) => {
-    const [index, used] = line.split(", ").map(number);
-    if (used === null) return;
-    latest.set(index, used);
-    if (!base.has(index)) base.set(index, used);
-    most.set(index, Math.max(most.get(index) ?? 0, used));
-  });
+  const stopping = new AbortController();
+  let base = new Map();
+  let most = new Map();
+  const look = async () => {
+    for (const [index, used] of await memoryInUse()) {
+      if (!base.has(index)) base.set(index, used);
+      most.set(index, Math.max(most.get(index) ?? 0, used));
+    }
+  };
+  const polling = async () => {
+    while (!stopping.signal.aborted) {
+      await look();
+      await setTimeout(POLL_MS, null, { signal: stopping.signal }).catch(() => null);
+    }
+  };
+  if (listed.length > 0) void polling();
   return {
-    start() {
-      base.clear();
-      most.clear();
-      for (const [index, used] of latest) base.set(index, used);
+    async start() {
+      base = listed.length > 0 ? await memoryInUse() : new Map();
+      most = new Map();
     },
     peak() {
       const rises = [...most].map(([index, used]) => ({ index, mib: used - base.get(index) }));
       return rises.toSorted((a, b) => b.mib - a.mib)[0] ?? null;
     },
-    stop: () => polling.kill(),
+    stop: () => stopping.abort(),
   };
+}
+
+/** MiB by card. Asked anew each time: what a running nvidia-smi prints may wait in its buffer. */
+async function memoryInUse() {
+  const found = await asked(["index", "memory.used"]).catch(() => []);
+  const pairs = found.map(([index, used]) => [Number(index), number(used)]);
+  return new Map(pairs.filter(([, used]) => used !== null));
+}
+
+async function asked(fields) {
+  const query = [`--query-gpu=${fields.join()}`, "--format=csv,noheader,nounits"];
+  const { stdout } = await promisify(execFile)(ASKED, query, { timeout: 30_000 });
+  const lines = stdout.trim().split("\n");
+  return lines.map((line) => line.split(", "));
 }
 
 /** nvidia-smi says `[N/A]` for what a card does not tell. */

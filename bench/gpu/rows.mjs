@@ -31,7 +31,7 @@ export function policyRows(vocabSize, { rows, length }, logprobs) {
   });
 }
 
-/** Runs for so many seconds, twice at least unless one run takes longer than all of them. Seconds. */
+/** Runs as often as begins within so many seconds, once at least. Seconds of the best and of the median run. */
 export async function timedFor(seconds, work) {
   const times = [];
   const begun = performance.now();
@@ -44,6 +44,7 @@ export async function timedFor(seconds, work) {
   return { best: sorted[0], median: sorted[Math.floor(sorted.length / 2)], runs: times.length };
 }
 
+/** Seconds that something took, beside its result. */
 export async function seconds(work) {
   const start = performance.now();
   const result = await work();

@@ -14,7 +14,7 @@ export function tableOf(result) {
     peaks == null
       ? "peak unknown: no shares"
       : `peak ${peaks.float32} TFLOP/s float32, ${peaks.bf16 ?? "no"} bf16 (${peaks.source})`,
-    `${device}: ${probe.works ? `multiplies at ${probe.gflops.toPrecision(3)} GFLOP/s` : probe.why}`,
+    `${device}: ${probe.works ? `multiplies matrices at ${probe.gflops.toPrecision(3)} GFLOP/s` : probe.why}`,
     `${shape}: ${(parameters / 1e6).toPrecision(4)} M parameters`,
     "",
     ...checks(rows),
