@@ -113,7 +113,8 @@ export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] 
   return graph.inputs.filter((input) => used.has(input)).map((input) => input.name);
 }
 
-function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
+/** Nodes that outputs need, in an order in which they can run. */
+export function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
   const wanted = new Set(outputs);
   const kept: Node[] = [];
   for (const node of graph.nodes.slice().reverse()) {
@@ -125,7 +126,8 @@ function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
   return kept.reverse();
 }
 
-function emittedInputs(node: Node): readonly Value[] {
+/** What a node reads when it runs: of a composite its first input, the others being there for the derivative. */
+export function emittedInputs(node: Node): readonly Value[] {
   return node.op.composite === true ? node.inputs.slice(0, 1) : node.inputs;
 }
 

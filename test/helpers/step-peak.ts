@@ -1,5 +1,23 @@
-import type { StepShape } from "../../src/engine/local/step-memory.ts";
+import type { MicroBatch } from "../../src/engine/local/batching.ts";
+import { trainingGraph, type TrainingGraphOptions } from "../../src/engine/local/training-graph.ts";
+import type { DecoderConfig } from "../../src/models/config.ts";
+import { runMemory } from "../../src/onnx/run-memory.ts";
 import { runNode } from "./run-node.ts";
+
+/** A training graph whose memory is asked for. */
+export interface StepShape
+  extends Omit<MicroBatch, "rows">, Omit<TrainingGraphOptions, "transposed"> {
+  config: DecoderConfig;
+}
+
+/** What is forecast for it. */
+export function forecastPeak(step: StepShape): number {
+  const { config, batch, length, scored, ...options } = step;
+  const loss = { name: "cross-entropy", options: {} };
+  const shape = { rows: [], batch, length, scored };
+  const { graph, outputs } = trainingGraph(config, shape, loss, options);
+  return runMemory(graph, outputs, (name) => name.endsWith(".next")).peak;
+}
 
 /** Bytes that a run of a training graph adds to its process at the peak, in one of its own; Linux, needs the build. */
 export async function stepPeak(step: StepShape): Promise<number> {

@@ -1,6 +1,6 @@
 /** What both ways of running a cached decoder share. */
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
-import { tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
+import { tensorOf, type Tensor } from "../../onnx/session.ts";
 import type { NewestToken } from "./cached-model.ts";
 
 /**
@@ -40,19 +40,6 @@ export function tokenFeeds(ids: Int32Array, positions: readonly number[]): Recor
     ids: tensorOf(ids, [rows, chunk]),
     positions: tensorOf(places, [rows, chunk]),
     filled: tensorOf(starts, [rows]),
-  };
-}
-
-/** Compiles each graph once. */
-export function compiledOnce(): (key: string, compile: () => Promise<Session>) => Promise<Session> {
-  const compiled = new Map<string, Promise<Session>>();
-  return (key, compile) => {
-    let found = compiled.get(key);
-    if (found === undefined) {
-      found = compile();
-      compiled.set(key, found);
-    }
-    return found;
   };
 }
 

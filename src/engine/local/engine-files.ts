@@ -5,8 +5,12 @@ import { isDeepStrictEqual } from "node:util";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJson, writeJson } from "../../base/files.ts";
 import { quote } from "../../base/schema.ts";
-import { flattenAs, readCheckpoint, writeCheckpoint } from "../../models/checkpoint.ts";
-import type { Checkpoint } from "../../models/checkpoint.ts";
+import {
+  flattenAs,
+  readCheckpoint,
+  readDecoderConfig,
+  writeCheckpoint,
+} from "../../models/checkpoint.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import {
   baseOfAdapter,
@@ -32,8 +36,9 @@ export interface FreshLora extends LoraConfig {
   seed: number;
 }
 
-/** What a folder holds that is opened to be run. */
-export interface OpenedModel extends Checkpoint {
+/** What a folder holds that is opened to be run; the weights themselves are read by whoever runs it. */
+export interface OpenedModel {
+  config: DecoderConfig;
   adapter: Adapter | null;
   /** Where the weights lie that adapters do not change; the folder itself where it has no adapters. */
   base: string;
@@ -55,7 +60,7 @@ export function hasTrainingState(folder: string): boolean {
 }
 
 /**
- * Reads a model's folder, or an adapter's and its base's.
+ * Looks into a model's folder, or reads an adapter's and looks into its base's.
  *
  * @param options.base where an adapter's base lies; as its `adapter_config.json` says where this is missing.
  * @param options.lora fresh adapters over a whole model; over an adapter, those that it must be.
@@ -67,20 +72,19 @@ export async function openModel(
 ): Promise<OpenedModel> {
   const { lora } = options;
   if (!isAdapterFolder(model)) {
-    const checkpoint = await readCheckpoint(model);
-    const adapter = lora === undefined ? null : freshAdapter(checkpoint.config, lora);
-    return { ...checkpoint, adapter, base: model };
+    const config = await readDecoderConfig(model);
+    return { config, adapter: lora === undefined ? null : freshAdapter(config, lora), base: model };
   }
   const base = options.base ?? (await baseOfAdapter(model));
-  const checkpoint = await readCheckpoint(base);
-  const adapter = await readAdapter(model, checkpoint.config);
-  if (lora !== undefined && !isSame(checkpoint.config, adapter.lora, plain(lora))) {
+  const config = await readDecoderConfig(base);
+  const adapter = await readAdapter(model, config);
+  if (lora !== undefined && !isSame(config, adapter.lora, plain(lora))) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `policy.lora is ${quote(plain(lora))}: ${model} holds adapters that are ${quote(adapter.lora)}, which are those that can be trained on. Leave policy.lora out, or start from the base, ${base}.`,
     );
   }
-  return { ...checkpoint, adapter, base };
+  return { config, adapter, base };
 }
 
 function freshAdapter(config: DecoderConfig, { seed, ...lora }: FreshLora): Adapter {

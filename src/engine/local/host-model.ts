@@ -2,14 +2,9 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { CACHE_STEP, samplingGraph } from "../../models/sampling-graph.ts";
 import { floats, zeros, type Session } from "../../onnx/session.ts";
 import type { CachedModel, CachedModelOptions } from "./cached-model.ts";
-import {
-  capacityFor,
-  compiledOnce,
-  inverseTemperatures,
-  pieces,
-  tokenFeeds,
-} from "./cached-steps.ts";
+import { capacityFor, inverseTemperatures, pieces, tokenFeeds } from "./cached-steps.ts";
 import { growKvCache, kvCache } from "./kv-cache.ts";
+import { compiled, KEPT_GRAPHS } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
@@ -24,7 +19,7 @@ export async function hostModel(
 ): Promise<CachedModel> {
   const { vocabSize } = config;
   let cache = kvCache(config, slots, CACHE_STEP);
-  const once = compiledOnce();
+  const once = compiled(KEPT_GRAPHS.sampling);
   const session = (rows: number, chunk: number): Promise<Session> => {
     const { capacity } = cache;
     return once([rows, chunk, capacity].join(), () => {

@@ -4,7 +4,8 @@ import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import type { LoraConfig } from "../../models/lora/lora.ts";
+import { readWeights } from "../../models/checkpoint.ts";
+import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { fastestDevice } from "../../onnx/device-probe.ts";
@@ -29,6 +30,7 @@ import {
   type TrainedModel,
 } from "./engine-files.ts";
 import type { StartOptions } from "./messages.ts";
+import { totalSize } from "./parameter-tensors.ts";
 import {
   sharedTraining,
   stateInWorker,
@@ -78,7 +80,7 @@ export interface LocalEngine extends Engine {
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { model, slots = 32, microBatchTokens = 1024 } = options;
-  const { config, weights, adapter, base } = await openModel(model, options);
+  const { config, adapter, base } = await openModel(model, options);
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new DataError(
@@ -90,9 +92,12 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
   const workers = options.workers ?? (device === "cpu" ? availableParallelism() : 1);
   const links = Array.from({ length: workers }, startWorker);
-  const shared = workers === 1 ? null : sharedTraining(adapter?.weights ?? weights, workers);
+  const specs = trainedSpecs(config, adapter?.lora ?? null);
+  const shared = workers === 1 ? null : sharedTraining(totalSize(specs), workers);
+  if (adapter !== null) shared?.weights.set(adapter.weights);
+  else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
-    ...{ config, weights, adapter, slots, device, shared },
+    ...{ config, base, adapter, slots, device, shared },
     // Several workers share the cores; one has them all.
     threads: workers === 1 ? availableParallelism() : 1,
     memory: { recompute: options.recompute ?? false },

@@ -44,8 +44,8 @@ export interface WorkerCalls {
 
 export interface StartOptions {
   config: DecoderConfig;
-  /** In the order of `parameterSpecs`. */
-  weights: Float32Array;
+  /** Folder that the worker reads the weights from, to where they stay: sent, they would be there twice. */
+  base: string;
   /** Adapters that are trained in place of the weights; null trains these. */
   adapter: Adapter | null;
   device: DeviceName;

@@ -32,17 +32,26 @@ export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "res
   return !device.resident && parameterCount(config) <= BOTH_LAYOUTS_UP_TO;
 }
 
-/** @param initial values, in the order of `parameterSpecs`; copied. */
+/**
+ * @param initial values, in the order of `parameterSpecs`, copied; or what writes them into an array, which in the host's memory is the
+ *   one that the parameters stay in.
+ */
 export async function modelWeights(
   config: DecoderConfig,
-  initial: Float32Array,
+  initial: Float32Array | ((into: Float32Array) => Promise<void>),
   device: Device,
 ): Promise<ModelWeights> {
   const transposing = keepsTransposed(config, device)
     ? await transposingSession(config, device)
     : null;
   const made = await makeWeights(config, device, transposing);
-  await made.trained.write(initial);
+  if (initial instanceof Float32Array) await made.trained.write(initial);
+  else if (made.trained.flat !== null) await initial(made.trained.flat);
+  else {
+    const numbers = new Float32Array(parameterCount(config));
+    await initial(numbers);
+    await made.trained.write(numbers);
+  }
   await made.refresh();
   return made;
 }

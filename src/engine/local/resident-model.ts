@@ -6,13 +6,8 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { CACHE_STEP, cacheNames, samplingGraph } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { CachedModel, CachedModelOptions, NewestToken, PickedToken } from "./cached-model.ts";
-import {
-  capacityFor,
-  compiledOnce,
-  inverseTemperatures,
-  pieces,
-  tokenFeeds,
-} from "./cached-steps.ts";
+import { capacityFor, inverseTemperatures, pieces, tokenFeeds } from "./cached-steps.ts";
+import { compiled, KEPT_GRAPHS } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
@@ -29,7 +24,7 @@ export async function residentModel(
   { device, slots }: CachedModelOptions,
 ): Promise<CachedModel> {
   const { vocabSize } = config;
-  const once = compiledOnce();
+  const once = compiled(KEPT_GRAPHS.sampling);
   /** Positions that each slot holds: an idle one's row writes, as all rows do, just behind them. */
   const held = new Array<number>(slots).fill(0);
   let cache = await residentCache(CACHE_STEP);

@@ -11,11 +11,12 @@ export interface TrainedState {
 }
 
 /** Arrays that worker threads share. @param size numbers that are trained. */
-export function sharedTraining(weights: Float32Array, workers: number): SharedTraining {
-  const shared = (): Float32Array => new Float32Array(new SharedArrayBuffer(weights.byteLength));
-  const arrays = { weights: shared(), mean: shared(), square: shared() };
-  arrays.weights.set(weights);
-  return { ...arrays, gradients: Array.from({ length: workers }, shared) };
+export function sharedTraining(size: number, workers: number): SharedTraining {
+  const shared = (): Float32Array => new Float32Array(new SharedArrayBuffer(4 * size));
+  return {
+    ...{ weights: shared(), mean: shared(), square: shared() },
+    gradients: Array.from({ length: workers }, shared),
+  };
 }
 
 /** Replicas in worker threads: each steps a stretch of the arrays that they share, then takes the whole. */

@@ -6,6 +6,7 @@ import type { Device } from "../../onnx/device.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
+import { compiled, KEPT_GRAPHS } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 import {
@@ -52,23 +53,18 @@ export async function makeTrainer(
     accumulators[GRADIENT + name] = tensor;
     nextAccumulators[`${GRADIENT}${name}.next`] = tensor;
   }
-  const compiled = new Map<string, Promise<Session>>();
+  const once = compiled(KEPT_GRAPHS.training);
   const session = (
     { batch, length, scored }: MicroBatch,
     loss: LossSpec | null,
     { lora, transposed }: ModelWeights,
-  ): Promise<Session> => {
-    const key = JSON.stringify([batch, length, scored, loss, lora]);
-    let found = compiled.get(key);
-    if (found === undefined) {
+  ): Promise<Session> =>
+    once(JSON.stringify([batch, length, scored, loss, lora]), () => {
       const shape = { rows: [], batch, length, scored };
       const layout = { ...options.memory, lora, transposed };
       const { graph, outputs } = trainingGraph(config, shape, loss, layout);
-      found = device.compile(graph, outputs);
-      compiled.set(key, found);
-    }
-    return found;
-  };
+      return device.compile(graph, outputs);
+    });
   const logprobsOf = (rows: readonly TrainingRow[]): Float32Array[] =>
     rows.map((row) => new Float32Array(row.targets.length).fill(NaN));
   return {

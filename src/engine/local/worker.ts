@@ -2,6 +2,7 @@
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
+import { readWeights } from "../../models/checkpoint.ts";
 import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
 import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
@@ -31,7 +32,8 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const { config, adapter, slots, shared, memory } = options;
   const { bytes, ends } = options.tokenBytes;
   const device = openDevice(options.device, options.threads);
-  const base = await modelWeights(config, options.weights, device);
+  const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
+  const base = await modelWeights(config, read, device);
   const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device);
   const specs = trainedSpecs(config, own.lora);
   let optimizer: Promise<Optimizer> | null = null;

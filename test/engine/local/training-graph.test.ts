@@ -4,13 +4,12 @@ import {
   trainingGraph,
   type TrainingGraphOptions,
 } from "../../../src/engine/local/training-graph.ts";
-import type { StepShape } from "../../../src/engine/local/step-memory.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { targetModules, type LoraConfig } from "../../../src/models/lora/lora.ts";
 import { createSession, floats, zeros, type Tensor } from "../../../src/onnx/session.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
-import { stepPeak } from "../../helpers/step-peak.ts";
+import { stepPeak, type StepShape } from "../../helpers/step-peak.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
 const shape = { rows: [], batch: 2, length: 18, scored: 35 };

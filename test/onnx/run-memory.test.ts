@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { stepBytes, type StepShape } from "../../../src/engine/local/step-memory.ts";
-import type { DecoderConfig } from "../../../src/models/config.ts";
-import { targetModules } from "../../../src/models/lora/lora.ts";
-import { stepPeak } from "../../helpers/step-peak.ts";
-import { tinyConfig } from "../../helpers/tiny-model.ts";
+import type { DecoderConfig } from "../../src/models/config.ts";
+import { targetModules } from "../../src/models/lora/lora.ts";
+import { forecastPeak, stepPeak, type StepShape } from "../helpers/step-peak.ts";
+import { tinyConfig } from "../helpers/tiny-model.ts";
 
 const config: DecoderConfig = {
   ...tinyConfig,
@@ -16,7 +15,7 @@ const shape: StepShape = {
 };
 
 /** Needs the build, as `npm test` makes it. */
-describe.skipIf(process.platform !== "linux")("the forecast of a step's memory", () => {
+describe.skipIf(process.platform !== "linux")("the forecast of a run's memory", () => {
   it.each<[string, Partial<StepShape>]>([
     ["all parameters", {}],
     ["all parameters, layers computed again", { recompute: true }],
@@ -29,6 +28,6 @@ describe.skipIf(process.platform !== "linux")("the forecast of a step's memory",
   ])("is within 15 % of what a process takes: %s", async (_, own) => {
     const step = { ...shape, ...own };
     const measured = await stepPeak(step);
-    expect(Math.abs(stepBytes(step) / measured - 1)).toBeLessThan(0.15);
+    expect(Math.abs(forecastPeak(step) / measured - 1)).toBeLessThan(0.15);
   });
 });
