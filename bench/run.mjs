@@ -6,6 +6,7 @@ const benchmarks = {
   gpu: () => import("./gpu.mjs"),
   retrieval: () => import("./retrieval.mjs"),
   serve: () => import("./serve.mjs"),
+  training: () => import("./training.mjs"),
 };
 
 const [name, ...rest] = process.argv.slice(2);
