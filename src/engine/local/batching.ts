@@ -51,6 +51,18 @@ export function microBatches(
   return batches;
 }
 
+/** The largest shape that rows of so many tokens come to, of which a share is scored. */
+export function microBatchShape(
+  rowTokens: number,
+  maxTokens: number,
+  scoredShare: number,
+): Omit<MicroBatch, "rows"> {
+  const length = roundUp(rowTokens, LENGTH_STEP);
+  const batch = Math.max(1, Math.floor(maxTokens / length));
+  const share = SCORED_SHARES.find((each) => scoredShare <= each) ?? 1;
+  return { batch, length, scored: Math.ceil(share * batch * length) };
+}
+
 /**
  * The largest size, or about two thirds or half of it: the one with which the busiest worker computes the fewest rows. 32 rows at
  * most 6 together on two workers: 6 gives three micro-batches of 6 each, 4 gives four of 4.
