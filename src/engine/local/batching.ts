@@ -12,7 +12,6 @@ export interface MicroBatch {
   scored: number;
 }
 
-const LENGTH_STEP = 32;
 /** Share of a shape's positions that are scored: each shape compiled holds memory, so there are few. */
 const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
@@ -45,10 +44,17 @@ export function microBatches(
     const members = order.slice(at, at + batch);
     at += members.length;
     const scored = members.reduce((sum, row) => sum + scoredCount(rows[row]!), 0);
-    const share = SCORED_SHARES.find((each) => scored <= each * batch * length) ?? 1;
-    batches.push({ rows: members, batch, length, scored: Math.ceil(share * batch * length) });
+    const size = lastSize(batch, members.length);
+    const share = SCORED_SHARES.find((each) => scored <= each * size * length) ?? 1;
+    batches.push({ rows: members, batch: size, length, scored: Math.ceil(share * size * length) });
   }
   return batches;
+}
+
+/** The size, or its half, a quarter and so on: the smallest that holds what is left of the rows. */
+function lastSize(size: number, left: number): number {
+  const half = Math.ceil(size / 2);
+  return size > 1 && left <= half ? lastSize(half, left) : size;
 }
 
 /** The largest shape that rows of so many tokens come to, of which a share is scored. */
@@ -57,7 +63,7 @@ export function microBatchShape(
   maxTokens: number,
   scoredShare: number,
 ): Omit<MicroBatch, "rows"> {
-  const length = roundUp(rowTokens, LENGTH_STEP);
+  const length = padded(rowTokens);
   const batch = Math.max(1, Math.floor(maxTokens / length));
   const share = SCORED_SHARES.find((each) => scoredShare <= each) ?? 1;
   return { batch, length, scored: Math.ceil(share * batch * length) };
@@ -74,8 +80,14 @@ function batchSize(count: number, most: number, workers: number): number {
   return sizes.reduce((best, size) => (busiest(size) < busiest(best) ? size : best));
 }
 
+/** A length that is compiled: coarser steps where they are a smaller share. */
+function padded(length: number): number {
+  const step = length <= 512 ? 32 : length <= 1024 ? 64 : 128;
+  return roundUp(length, step);
+}
+
 function paddedLength(row: TrainingRow): number {
-  return roundUp(row.inputs.length, LENGTH_STEP);
+  return padded(row.inputs.length);
 }
 
 /** Number of targets with a weight. */

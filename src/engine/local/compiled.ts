@@ -22,5 +22,10 @@ export function compiled(most: number): Compiled {
   };
 }
 
-/** Shapes of training graphs that a worker keeps, and of sampling graphs: few are in use at one length of the cache. */
-export const KEPT_GRAPHS = { training: 24, sampling: 8 } as const;
+/**
+ * How many graphs a worker keeps. A step trains on some thirty shapes, one after the other: fewer kept than are in use would compile each
+ * of them at every step, so only deep models, whose graphs are large, go without some. Sampling uses few at one length of the cache.
+ */
+export function keptGraphs({ layers }: { layers: number }): { training: number; sampling: number } {
+  return { training: Math.min(96, Math.max(32, Math.floor(512 / layers))), sampling: 8 };
+}

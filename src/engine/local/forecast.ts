@@ -8,7 +8,7 @@ import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory } from "../../onnx/run-memory.ts";
 import { microBatchShape } from "./batching.ts";
 import { capacityFor } from "./cached-steps.ts";
-import { KEPT_GRAPHS } from "./compiled.ts";
+import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
 import { totalSize } from "./parameter-tensors.ts";
 import { trainingGraph } from "./training-graph.ts";
@@ -101,7 +101,7 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
   const growing = (cacheBytes(load) * capacityFor(Math.max(1, capacity - 256))) / capacity;
   const probabilities = 4 * slots * config.vocabSize;
   // One for each length and share of scored tokens that comes up, and the step's at a few lengths of the cache.
-  const lengths = Math.min(KEPT_GRAPHS.training, Math.ceil(rowTokens / 64));
+  const lengths = Math.min(keptGraphs(config).training, Math.ceil(rowTokens / 64));
   return {
     training: trainRun.peak * (recompute ? RECOMPUTE_ALLOWANCE : 1),
     sampling: probabilities + Math.max(stepRun.peak, capacity > 256 ? growing : 0),

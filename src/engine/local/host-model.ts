@@ -4,7 +4,7 @@ import { floats, zeros, type Session } from "../../onnx/session.ts";
 import type { CachedModel, CachedModelOptions } from "./cached-model.ts";
 import { capacityFor, inverseTemperatures, pieces, tokenFeeds } from "./cached-steps.ts";
 import { growKvCache, kvCache } from "./kv-cache.ts";
-import { compiled, KEPT_GRAPHS } from "./compiled.ts";
+import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
@@ -19,7 +19,7 @@ export async function hostModel(
 ): Promise<CachedModel> {
   const { vocabSize } = config;
   let cache = kvCache(config, slots, CACHE_STEP);
-  const once = compiled(KEPT_GRAPHS.sampling);
+  const once = compiled(keptGraphs(config).sampling);
   const session = (rows: number, chunk: number): Promise<Session> => {
     const { capacity } = cache;
     return once([rows, chunk, capacity].join(), () => {

@@ -7,7 +7,7 @@ import { CACHE_STEP, cacheNames, samplingGraph } from "../../models/sampling-gra
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { CachedModel, CachedModelOptions, NewestToken, PickedToken } from "./cached-model.ts";
 import { capacityFor, inverseTemperatures, pieces, tokenFeeds } from "./cached-steps.ts";
-import { compiled, KEPT_GRAPHS } from "./compiled.ts";
+import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
@@ -24,7 +24,7 @@ export async function residentModel(
   { device, slots }: CachedModelOptions,
 ): Promise<CachedModel> {
   const { vocabSize } = config;
-  const once = compiled(KEPT_GRAPHS.sampling);
+  const once = compiled(keptGraphs(config).sampling);
   /** Positions that each slot holds: an idle one's row writes, as all rows do, just behind them. */
   const held = new Array<number>(slots).fill(0);
   let cache = await residentCache(CACHE_STEP);

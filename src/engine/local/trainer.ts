@@ -6,7 +6,7 @@ import type { Device } from "../../onnx/device.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
 import type { ForwardBackwardResult, TrainingRow } from "../engine.ts";
 import type { MicroBatch } from "./batching.ts";
-import { compiled, KEPT_GRAPHS } from "./compiled.ts";
+import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 import {
@@ -53,7 +53,7 @@ export async function makeTrainer(
     accumulators[GRADIENT + name] = tensor;
     nextAccumulators[`${GRADIENT}${name}.next`] = tensor;
   }
-  const once = compiled(KEPT_GRAPHS.training);
+  const once = compiled(keptGraphs(config).training);
   const session = (
     { batch, length, scored }: MicroBatch,
     loss: LossSpec | null,

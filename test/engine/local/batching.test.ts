@@ -45,6 +45,18 @@ describe("microBatches", () => {
     }
   });
 
+  it("does not compute rows that are not there: the last is of half the size, or a quarter", () => {
+    const sizes = (count: number): number[] =>
+      microBatches(rows(...new Array<number>(count).fill(100)), 1024).map(({ batch }) => batch);
+    expect([1, 2, 3, 4].map((count) => sizes(count))).toEqual([[1], [2], [4], [4]]);
+    expect(sizes(17)).toEqual([6, 6, 6]);
+  });
+
+  it("pads long rows in longer steps", () => {
+    const lengths = [500, 520, 1000, 1030].map((n) => microBatches(rows(n), 4096)[0]!.length);
+    expect(lengths).toEqual([512, 576, 1024, 1152]);
+  });
+
   it("chooses the size with which the busiest worker computes the fewest rows", () => {
     const shapes = (count: number, workers: number): number[] =>
       microBatches(rows(...new Array<number>(count).fill(160)), 1024, workers).map((b) => b.batch);
@@ -61,7 +73,7 @@ describe("microBatches", () => {
   it("scores only targets that have a weight", () => {
     const [row] = rows(100);
     const sparse = { ...row!, fields: { weights: row!.targets.map((_, i) => (i < 90 ? 0 : 1)) } };
-    expect(microBatches([sparse], 1024)[0]!.scored).toBe(128);
+    expect(microBatches([sparse], 1024)[0]!.scored).toBe(16);
     expect(microBatches(rows(100, 100), 1024)[0]!.scored).toBeGreaterThanOrEqual(200);
   });
 });

@@ -1,0 +1,213 @@
+import { totalmem } from "node:os";
+import { ConfigError } from "../base/errors.ts";
+import { quote } from "../base/schema.ts";
+import { microBatchShape } from "../engine/local/batching.ts";
+import {
+  defaultWorkers,
+  type EngineLoad,
+  type Fitting,
+  forecastMemory,
+  largestFitting,
+  type MemoryForecast,
+} from "../engine/local/forecast.ts";
+import { totalSize } from "../engine/local/parameter-tensors.ts";
+import type { LossSpec } from "../losses/loss.ts";
+import { trainedSpecs, type LoraConfig } from "../models/lora/lora.ts";
+import { parameterCount } from "../models/parameters.ts";
+import type { DeviceName } from "../onnx/device-names.ts";
+import { algorithms } from "../train/index.ts";
+import type { OnPolicyOptions } from "../train/on-policy.ts";
+import { longestSequence, type LongestSequence } from "./longest-sequence.ts";
+import type { PlannedModel } from "./planned-model.ts";
+import type { Settings } from "./settings-schema.ts";
+import type { ResolvedSettings } from "./settings.ts";
+
+/** What one step is made of, at most: every trajectory as long as its budgets allow. */
+export interface BatchPlan {
+  /** What runs it: `agentrl train`, or `agentrl sft` for a recipe of supervised stages alone. */
+  command: "train" | "sft";
+  /** Questions a step; of a supervised stage, trajectories. */
+  prompts: number;
+  groupSize: number;
+  trajectories: number;
+  longest: LongestSequence;
+  /** Times the batch is gone through, and parts that it is dealt into: together the optimiser's steps. */
+  epochs: number;
+  minibatches: number;
+  optimizerSteps: number;
+  /** Sequences of the longest kind that are run together, and how often a worker's turn comes in a step, all workers together. */
+  microBatch: { sequences: number; perStep: number };
+  steps: number;
+  /** Tokens in all steps together, at most; padding left out. Evaluations come on top. */
+  tokens: { sampled: number; trained: number };
+}
+
+/** What a recipe would take. */
+export interface Plan {
+  model: {
+    from: string;
+    architecture: string;
+    parameters: number;
+    trained: number;
+    lora: LoraConfig | null;
+  };
+  /** `chosen` is what the forecast is for; `asked` may be `auto`. */
+  device: { asked: Settings["engine"]["device"]; chosen: DeviceName };
+  batch: BatchPlan;
+  /** Of the process, or on a device with memory of its own of that; bytes. `budget` is null where none is known. */
+  memory: MemoryForecast & { budget: number | null; fits: boolean | null };
+  /** Over the budget: what fits; null where nothing does, and where the load itself fits. */
+  fitting: { settings: Record<string, number | boolean>; forecast: MemoryForecast } | null;
+}
+
+/** Bytes of the machine that are left to the system and to other programs: 1.5 GB, of a small machine a quarter. */
+const SYSTEM_BYTES = 1.5e9;
+
+/**
+ * Plans a recipe without loading a model or starting anything: batch arithmetic, and memory part by part.
+ *
+ * @param options.memory bytes that the run may take; null takes the machine's less what the system needs, and for a device with
+ *   memory of its own, whose size is not known here, no budget.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe trains nothing.
+ */
+export function planRecipe(
+  resolved: ResolvedSettings<Settings>,
+  model: PlannedModel,
+  options: { memory: number | null },
+): Plan {
+  const { settings } = resolved;
+  const { config, from } = model;
+  const asked = settings.engine.device;
+  const chosen = asked === "auto" ? "cpu" : asked;
+  const lora = settings.policy.lora ?? model.lora;
+  const work = workOf(resolved);
+  const longest = longestSequence(settings, config.maxPositions);
+  const load = loadOf(settings, { config, lora, device: chosen, work, longest });
+  const forecast = forecastMemory(load);
+  const budget = options.memory ?? (chosen === "webgpu" ? null : machineBudget());
+  const fits = budget === null ? null : forecast.total <= budget;
+  const fitting = budget === null || fits === true ? null : largestFitting(load, budget);
+  return {
+    model: {
+      ...{ from, architecture: config.architecture, parameters: parameterCount(config) },
+      ...{ trained: totalSize(trainedSpecs(config, lora)), lora },
+    },
+    device: { asked, chosen },
+    batch: batchOf(work, longest, load),
+    memory: { ...forecast, budget, fits },
+    fitting: fitting && { settings: changesOf(load, fitting), forecast: fitting.forecast },
+  };
+}
+
+/** Bytes that a process may take here: the machine's, or the container's where that has less, without what the system needs. */
+export function machineBudget(): number {
+  const limit = process.constrainedMemory();
+  const total = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
+  return total - Math.min(SYSTEM_BYTES, total / 4);
+}
+
+/** What a step does, whichever command runs it. */
+interface Work extends Pick<
+  BatchPlan,
+  "command" | "prompts" | "groupSize" | "epochs" | "minibatches" | "steps"
+> {
+  loss: LossSpec;
+  /** Whether tokens that the policy did not write are trained as well. */
+  scoresAll: boolean;
+}
+
+function workOf({ settings, recipe }: ResolvedSettings<Settings>): Work {
+  const { algorithm, sft } = settings;
+  if (algorithm !== undefined) {
+    const { name, ...options } = algorithm;
+    const given = options as unknown as OnPolicyOptions;
+    return {
+      ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
+      ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
+      loss: algorithms.get(name, "algorithm").loss(options),
+      scoresAll: given.lossOn.some((owner) => owner !== "policy"),
+    };
+  }
+  if (sft === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: has neither "algorithm" nor "sft", so there is no training to plan; add one (algorithms: ${algorithms.names.join(", ")}).`,
+    );
+  }
+  return {
+    ...{ command: "sft", prompts: sft.trajectoriesPerStep, groupSize: 1, epochs: 1, minibatches: 1 },
+    steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
+    loss: { name: "cross-entropy", options: {} },
+    scoresAll: sft.observationWeight > 0,
+  };
+}
+
+function loadOf(
+  { engine }: Settings,
+  given: {
+    work: Work;
+    longest: LongestSequence;
+  } & Pick<EngineLoad, "config" | "lora" | "device">,
+): EngineLoad {
+  const { work, longest, ...model } = given;
+  const { slots, microBatchTokens, recompute } = engine;
+  const written = Math.min(1, longest.messages.tokens / longest.tokens);
+  return {
+    ...model,
+    workers: engine.workers ?? defaultWorkers(model.device),
+    ...{ slots, microBatchTokens, recompute },
+    rowTokens: longest.tokens,
+    scoredShare: work.scoresAll ? 1 : written,
+    loss: work.loss,
+    references: Number(work.loss.options["klCoef"] ?? 0) > 0 ? 1 : 0,
+    samples: work.command === "train",
+  };
+}
+
+function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchPlan {
+  const { prompts, groupSize, epochs, minibatches, steps, command } = work;
+  const trajectories = prompts * groupSize;
+  const optimizerSteps = epochs * minibatches;
+  const { batch } = microBatchShape(load.rowTokens, load.microBatchTokens, load.scoredShare);
+  // Trajectories are dealt in turn: some parts have one more than others.
+  const parts = Array.from({ length: minibatches }, (_, part) =>
+    Math.ceil((trajectories - part) / minibatches),
+  );
+  const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
+  const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
+  return {
+    ...{ command, prompts, groupSize, trajectories, longest, epochs, minibatches, optimizerSteps },
+    microBatch: { sequences: batch, perStep: epochs * perEpoch },
+    steps,
+    tokens: { sampled: steps * sampled, trained: steps * epochs * trajectories * longest.tokens },
+  };
+}
+
+/** The settings by which a smaller load differs, by their keys in a recipe. */
+function changesOf(asked: EngineLoad, { load }: Fitting): Record<string, number | boolean> {
+  const keys = ["workers", "recompute", "microBatchTokens", "slots"] as const;
+  return Object.fromEntries(
+    keys.filter((key) => load[key] !== asked[key]).map((key) => [`engine.${key}`, load[key]]),
+  );
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ MB: 1e6, GB: 1e9, TB: 1e12 },
+  ...{ MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 },
+};
+
+/**
+ * Bytes of an amount of memory as people write it.
+ * @throws {ConfigError} RECIPE_BAD_VALUE
+ * @example parseMemory("24GB", "--memory") // 24_000_000_000
+ */
+export function parseMemory(text: string, where: string): number {
+  const [, amount = "", unit = ""] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]+)$/.exec(text.trim()) ?? [];
+  const found = Object.keys(UNITS).find((name) => name.toLowerCase() === unit.toLowerCase());
+  const bytes = Number(amount) * (UNITS[found ?? ""] ?? NaN);
+  if (bytes > 0) return bytes;
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `${where} is ${quote(text)}: expected a number above 0 with its unit (${Object.keys(UNITS).join(", ")}), e.g. 24GB.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { stat } from "node:fs/promises";
+import { ConfigError } from "../base/errors.ts";
+import { cachePlace } from "../hub/hub-cache.ts";
+import { hubNameText, parseHubName } from "../hub/hub-name.ts";
+import { hubSettings } from "../hub/hub-settings.ts";
+import { readDecoderConfig } from "../models/checkpoint.ts";
+import type { DecoderConfig } from "../models/config.ts";
+import { baseOfAdapter, isAdapterFolder, readAdapter } from "../models/lora/adapter-folder.ts";
+import type { LoraConfig } from "../models/lora/lora.ts";
+import { publishedShapes } from "../models/published-shapes.ts";
+import { BASE_POLICY } from "./assemble.ts";
+import { freshConfig } from "./fresh-policy.ts";
+import type { Settings } from "./settings-schema.ts";
+
+/** As much of a model as a plan needs: its shape, not its weights. */
+export interface PlannedModel {
+  /** As a recipe names it, or `fresh`. */
+  from: string;
+  config: DecoderConfig;
+  /** Adapters that its folder holds, which are then what is trained. */
+  lora: LoraConfig | null;
+}
+
+/**
+ * The shape of the policy that a recipe names: from its folder, the cache of the hub's models, or the table of published shapes.
+ * Nothing is downloaded.
+ * @throws {ConfigError} MODEL_NAME for what is neither folder nor name; PLAN_MODEL_ABSENT for a model of the hub that is not here.
+ * @throws {DataError} what `readDecoderConfig` throws.
+ */
+export async function plannedModel({ from, fresh }: Settings["policy"]): Promise<PlannedModel> {
+  if (fresh !== undefined) return { from: "fresh", config: freshConfig(fresh), lora: null };
+  if (from === "base") return ofFolder(from, BASE_POLICY);
+  if (await isFolder(from)) return ofFolder(from, from);
+  const name = parseHubName(from);
+  if (name === null) {
+    throw new ConfigError(
+      "MODEL_NAME",
+      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name.`,
+    );
+  }
+  const { cache } = hubSettings();
+  const place = cachePlace(cache, name);
+  const commit = await place.commitOf(name.revision);
+  if (commit !== null && (await isFolder(place.snapshot(commit)))) {
+    return ofFolder(from, place.snapshot(commit));
+  }
+  const published = publishedShapes.find((shape) => shape.name === name.repository);
+  if (published !== undefined) return { from, config: published.config, lora: null };
+  throw new ConfigError(
+    "PLAN_MODEL_ABSENT",
+    `${hubNameText(name)}: is not in ${cache}, and its shape is not among those that are known here (${publishedShapes.map((shape) => shape.name).join(", ")}). Put its config.json into a folder and give that with --model; agentrl train downloads the whole model.`,
+  );
+}
+
+async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
+  if (!isAdapterFolder(folder)) return { from, config: await readDecoderConfig(folder), lora: null };
+  const base = await baseOfAdapter(folder);
+  const { config } = await plannedModel({ from: base });
+  return { from, config, lora: (await readAdapter(folder, config)).lora };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
