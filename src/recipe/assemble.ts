@@ -16,7 +16,7 @@ import { strategies } from "../rollout/strategies.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */
-const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
+export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
 /** How a download of a policy is told; no more than what the hub takes. */
 export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;

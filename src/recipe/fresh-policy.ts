@@ -39,24 +39,25 @@ const FRAME = [
  */
 export async function writeFreshPolicy(
   folder: string,
-  shape: NonNullable<Settings["policy"]["fresh"]>,
+  shape: FreshShape,
   seed: number,
 ): Promise<DecoderConfig> {
-  const correction = protocols.get("search-r1", "fresh").create({}).renderProblems([]);
-  const written = [...TEACHER_TEXTS, correction].flatMap(
-    (text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? [],
-  );
-  const words = tinyWorldVocabulary().map((word) =>
-    /^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word,
-  );
-  const files = wordTokenizer({
-    specials: ["<|end|>", "<|pad|>", ...TAGS],
-    words: [...new Set([...FRAME, ...written, ...words])],
-  });
+  const files = freshTokenizer();
   await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
   await writeJson(join(folder, "tokenizer_config.json"), files.config);
-  const { vocabSize } = makeTokenizer(files.tokenizer, files.config, folder);
-  const config: DecoderConfig = {
+  const config = freshConfig(shape, files);
+  const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
+  const weights = flatten(config, tensors, folder);
+  await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
+  return config;
+}
+
+type FreshShape = NonNullable<Settings["policy"]["fresh"]>;
+
+/** The configuration of fresh weights, of which nothing is written. */
+export function freshConfig(shape: FreshShape, files = freshTokenizer()): DecoderConfig {
+  const { vocabSize } = makeTokenizer(files.tokenizer, files.config, "policy.fresh");
+  return {
     ...shape,
     ...plainFeatures,
     architecture: "llama",
@@ -66,8 +67,18 @@ export async function writeFreshPolicy(
     ropeTheta: 10_000,
     tiedEmbeddings: true,
   };
-  const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
-  const weights = flatten(config, tensors, folder);
-  await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
-  return config;
+}
+
+function freshTokenizer(): ReturnType<typeof wordTokenizer> {
+  const correction = protocols.get("search-r1", "fresh").create({}).renderProblems([]);
+  const written = [...TEACHER_TEXTS, correction].flatMap(
+    (text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? [],
+  );
+  const words = tinyWorldVocabulary().map((word) =>
+    /^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word,
+  );
+  return wordTokenizer({
+    specials: ["<|end|>", "<|pad|>", ...TAGS],
+    words: [...new Set([...FRAME, ...written, ...words])],
+  });
 }

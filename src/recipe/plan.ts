@@ -12,8 +12,9 @@ import {
 } from "../engine/local/forecast.ts";
 import { totalSize } from "../engine/local/parameter-tensors.ts";
 import type { LossSpec } from "../losses/loss.ts";
-import { trainedSpecs, type LoraConfig } from "../models/lora/lora.ts";
+import { targetModules, trainedSpecs, type LoraConfig } from "../models/lora/lora.ts";
 import { parameterCount } from "../models/parameters.ts";
+import { publishedShapes } from "../models/published-shapes.ts";
 import type { DeviceName } from "../onnx/device-names.ts";
 import { algorithms } from "../train/index.ts";
 import type { OnPolicyOptions } from "../train/on-policy.ts";
@@ -42,6 +43,12 @@ export interface BatchPlan {
   tokens: { sampled: number; trained: number };
 }
 
+/** Settings with which a recipe fits. */
+interface Remedy {
+  settings: Record<string, number | boolean>;
+  forecast: MemoryForecast;
+}
+
 /** What a recipe would take. */
 export interface Plan {
   model: {
@@ -57,7 +64,9 @@ export interface Plan {
   /** Of the process, or on a device with memory of its own of that; bytes. `budget` is null where none is known. */
   memory: MemoryForecast & { budget: number | null; fits: boolean | null };
   /** Over the budget: what fits; null where nothing does, and where the load itself fits. */
-  fitting: { settings: Record<string, number | boolean>; forecast: MemoryForecast } | null;
+  fitting: Remedy | null;
+  /** Where nothing fits: what would with adapters in place of all weights (`model` null), or else the largest known model. */
+  smallest: (Remedy & { model: string | null }) | null;
 }
 
 /** Bytes of the machine that are left to the system and to other programs: 1.5 GB, of a small machine a quarter. */
@@ -95,7 +104,9 @@ export function planRecipe(
     device: { asked, chosen },
     batch: batchOf(work, longest, load),
     memory: { ...forecast, budget, fits },
-    fitting: fitting && { settings: changesOf(load, fitting), forecast: fitting.forecast },
+    fitting: fitting && remedyOf(load, fitting),
+    smallest:
+      budget === null || fits === true || fitting !== null ? null : smallerModel(load, budget),
   };
 }
 
@@ -135,7 +146,13 @@ function workOf({ settings, recipe }: ResolvedSettings<Settings>): Work {
     );
   }
   return {
-    ...{ command: "sft", prompts: sft.trajectoriesPerStep, groupSize: 1, epochs: 1, minibatches: 1 },
+    ...{
+      command: "sft",
+      prompts: sft.trajectoriesPerStep,
+      groupSize: 1,
+      epochs: 1,
+      minibatches: 1,
+    },
     steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
     loss: { name: "cross-entropy", options: {} },
     scoresAll: sft.observationWeight > 0,
@@ -184,11 +201,34 @@ function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchP
 }
 
 /** The settings by which a smaller load differs, by their keys in a recipe. */
-function changesOf(asked: EngineLoad, { load }: Fitting): Record<string, number | boolean> {
+function remedyOf(asked: EngineLoad, { load, forecast }: Fitting): Remedy {
   const keys = ["workers", "recompute", "microBatchTokens", "slots"] as const;
-  return Object.fromEntries(
-    keys.filter((key) => load[key] !== asked[key]).map((key) => [`engine.${key}`, load[key]]),
+  const changed = keys.filter((key) => load[key] !== asked[key]);
+  const settings: Remedy["settings"] = Object.fromEntries(
+    changed.map((key) => [`engine.${key}`, load[key]]),
   );
+  if (load.lora !== null && asked.lora === null) settings["policy.lora.rank"] = load.lora.rank;
+  return { settings, forecast };
+}
+
+/** Adapters as a recipe has them that says no more than `policy.lora: {}`. */
+const PLAIN_LORA: LoraConfig = { rank: 16, alpha: 32, rslora: false, targets: targetModules };
+
+/** What would fit where no load of this model does. */
+function smallerModel(asked: EngineLoad, budget: number): Plan["smallest"] {
+  const lora = asked.lora ?? PLAIN_LORA;
+  const own = asked.lora === null ? largestFitting({ ...asked, lora }, budget) : null;
+  if (own !== null) return { model: null, ...remedyOf(asked, own) };
+  const size = parameterCount(asked.config);
+  const smaller = publishedShapes
+    // Weights alone are 4 bytes a parameter.
+    .filter(({ parameters }) => parameters < size && 4 * parameters < budget)
+    .sort((a, b) => b.parameters - a.parameters);
+  for (const { name, config } of smaller) {
+    const fitting = largestFitting({ ...asked, config, lora }, budget);
+    if (fitting !== null) return { model: name, ...remedyOf(asked, fitting) };
+  }
+  return null;
 }
 
 const UNITS: Readonly<Record<string, number>> = {

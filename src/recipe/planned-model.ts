@@ -1,11 +1,18 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { cachePlace } from "../hub/hub-cache.ts";
 import { hubNameText, parseHubName } from "../hub/hub-name.ts";
 import { hubSettings } from "../hub/hub-settings.ts";
 import { readDecoderConfig } from "../models/checkpoint.ts";
 import type { DecoderConfig } from "../models/config.ts";
-import { baseOfAdapter, isAdapterFolder, readAdapter } from "../models/lora/adapter-folder.ts";
+import { readJson } from "../base/files.ts";
+import {
+  ADAPTER_CONFIG,
+  baseOfAdapter,
+  isAdapterFolder,
+  parseAdapterConfig,
+} from "../models/lora/adapter-folder.ts";
 import type { LoraConfig } from "../models/lora/lora.ts";
 import { publishedShapes } from "../models/published-shapes.ts";
 import { BASE_POLICY } from "./assemble.ts";
@@ -53,10 +60,12 @@ export async function plannedModel({ from, fresh }: Settings["policy"]): Promise
 }
 
 async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
-  if (!isAdapterFolder(folder)) return { from, config: await readDecoderConfig(folder), lora: null };
+  if (!isAdapterFolder(folder))
+    return { from, config: await readDecoderConfig(folder), lora: null };
   const base = await baseOfAdapter(folder);
   const { config } = await plannedModel({ from: base });
-  return { from, config, lora: (await readAdapter(folder, config)).lora };
+  const where = join(folder, ADAPTER_CONFIG);
+  return { from, config, lora: parseAdapterConfig(await readJson(where), config, where) };
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -38,7 +38,7 @@ export interface RolloutVariant {
 }
 
 /** Longest message where the environment sets no budget for a turn, in tokens. */
-const DEFAULT_TURN_TOKENS = 500;
+export const DEFAULT_TURN_TOKENS = 500;
 
 /**
  * One trajectory: the policy writes a message, the environment answers, until it ends. Tool and endpoint failures are recorded

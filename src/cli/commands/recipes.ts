@@ -19,17 +19,19 @@ import { leavesOf } from "../../recipe/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, setOption } from "../options.ts";
 import { table } from "../table.ts";
+import { registerPlan } from "./recipes-plan.ts";
 
-/** `agentrl recipes list|show|check`: what there is, and what it would run with. */
+/** `agentrl recipes list|show|plan|check`: what there is, what it would run with, and what that would take. */
 export const recipesCommand: CliCommand = {
   name: "recipes",
   register(program, context) {
     const recipes = program
       .command("recipes")
-      .summary("list, show and check recipes")
+      .summary("list, show, plan and check recipes")
       .description("Recipes: one YAML file per published method, in three sizes (tiers).");
     registerList(recipes, context);
     registerShow(recipes, context);
+    registerPlan(recipes, context);
     registerCheck(recipes, context);
   },
 };

@@ -30,6 +30,8 @@ export interface EngineLoad {
   loss: LossSpec;
   /** Weights kept beside those that are trained; adapters need none, their base is there. */
   references: number;
+  /** Whether it samples as well: else its cache stays as short as it begins. */
+  samples: boolean;
 }
 
 /** Bytes at the peak of a step, by what takes them. */
@@ -77,9 +79,9 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   return { parts, total: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-function cacheBytes({ config, slots, rowTokens }: EngineLoad): number {
+function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
   const { layers, kvHeads, headDim } = config;
-  return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(rowTokens);
+  return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
 }
 
 /** Peaks of the largest graphs, and what the compiled ones hold. */
@@ -90,7 +92,7 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
   const options = { lora, recompute, transposed };
   const train = trainingGraph(config, { rows: [], ...shape }, load.loss, options);
   const trainRun = runMemory(train.graph, train.outputs, (name) => name.startsWith("gradient."));
-  const capacity = capacityFor(rowTokens);
+  const capacity = capacityFor(load.samples ? rowTokens : 1);
   const step = samplingGraph(
     config,
     { rows: slots, chunk: 1, capacity },
