@@ -82,6 +82,14 @@ export interface TrainingState {
   optimizer: OptimizerState;
 }
 
+/** Arrays of a message that go over to the other thread whole; sent like the rest, they would be there two times more on the way. */
+export function handedOver(call: keyof WorkerCalls, message: unknown): ArrayBuffer[] {
+  if (call !== "readState" && call !== "writeState") return [];
+  const { weights, optimizer } = message as WorkerCalls["writeState"][0];
+  const arrays = [weights, ...(optimizer === null ? [] : [optimizer.mean, optimizer.square])];
+  return arrays.map(({ buffer }) => buffer).filter((buffer) => buffer instanceof ArrayBuffer);
+}
+
 export interface WorkerRequest<K extends keyof WorkerCalls = keyof WorkerCalls> {
   id: number;
   call: K;

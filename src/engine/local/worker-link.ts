@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
-import type { WorkerCalls, WorkerReply, WorkerRequest } from "./messages.ts";
+import { handedOver, type WorkerCalls, type WorkerReply, type WorkerRequest } from "./messages.ts";
 
 /** The main thread's end of one worker: typed calls, each answered or failed. */
 export interface WorkerLink {
@@ -55,7 +55,7 @@ export function startWorker(): WorkerLink {
       count += 1;
       waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
       const request: WorkerRequest = { id: count, call: name, argument };
-      worker.postMessage(request);
+      worker.postMessage(request, name === "writeState" ? handedOver(name, argument) : []);
     });
   return {
     call,

@@ -1,7 +1,13 @@
 /** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
-import type { WorkerCalls, WorkerReply, WorkerRequest, StartOptions } from "./messages.ts";
+import {
+  handedOver,
+  type StartOptions,
+  type WorkerCalls,
+  type WorkerReply,
+  type WorkerRequest,
+} from "./messages.ts";
 import { readWeights } from "../../models/checkpoint.ts";
 import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
@@ -121,7 +127,12 @@ function answers(): Answers {
     async readState() {
       const { weights, optimizer } = replica();
       const moments = await (await optimizer()).read();
-      return { weights: await weights.trained.read(), optimizer: moments };
+      const numbers = await weights.trained.read();
+      // What is answered is handed over: the worker keeps its own.
+      return {
+        weights: numbers === weights.trained.flat ? numbers.slice() : numbers,
+        optimizer: moments,
+      };
     },
     async writeState({ weights, optimizer: state }) {
       const { weights: own, optimizer } = replica();
@@ -150,13 +161,16 @@ function serve(port: MessagePort): void {
   port.on("message", ({ id, call, argument }: WorkerRequest) => {
     const answer = async (): Promise<void> => {
       let reply: WorkerReply;
+      let given: ArrayBuffer[] = [];
       try {
         const run = table[call] as (argument: unknown) => Promise<unknown>;
-        reply = { id, answer: await run(argument) };
+        const answered = await run(argument);
+        reply = { id, answer: answered };
+        given = call === "readState" ? handedOver(call, answered) : [];
       } catch (error) {
         reply = { id, failure: sendError(error) };
       }
-      port.postMessage(reply);
+      port.postMessage(reply, given);
     };
     // Whatever runs must end before the thread does; requests to sample are given up at once.
     if (call === "stop") last = Promise.all([last, table.stop(null)]).then(answer);
