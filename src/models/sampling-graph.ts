@@ -148,9 +148,11 @@ export function samplingGraph(
   }
   if (options.gives === "nothing") return { graph, outputs };
   const hidden = rmsNorm(x, weight(FINAL_NORM, [hiddenSize]), config.normEpsilon);
-  const scores = matrix(hidden, config.tiedEmbeddings ? EMBEDDING : HEAD, config.vocabSize);
   const perRow = (name: string): Value => graph.input(name, "float32", [rows, 1]);
-  const probabilities = softmax([mul([scores, perRow("inverseTemperature")])], { axis: -1 });
+  // The temperature divides scores: here what they are made of, which is smaller.
+  const shaped = mul([hidden, perRow("inverseTemperature")]);
+  const scores = matrix(shaped, config.tiedEmbeddings ? EMBEDDING : HEAD, config.vocabSize);
+  const probabilities = softmax([scores], { axis: -1 });
   if (options.gives === "probabilities") outputs["probabilities"] = probabilities;
   else
     Object.assign(

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../base/files.ts";
 import { openJsonl, readJsonl, type JsonlWriter } from "../base/jsonl.ts";
+import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { toYaml } from "./resolved-yaml.ts";
 import type { ResolvedSettings } from "./settings.ts";
@@ -34,7 +35,12 @@ export interface RunFolder {
 export async function openRunFolder(
   path: string,
   resolved: ResolvedSettings,
-  given: { version: string; hashes?: Readonly<Record<string, string>>; afterStep?: number },
+  given: {
+    version: string;
+    engine: Pick<LocalEngine, "device" | "workers">;
+    hashes?: Readonly<Record<string, string>>;
+    afterStep?: number;
+  },
 ): Promise<RunFolder> {
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
@@ -59,6 +65,9 @@ export async function openRunFolder(
       cpu: cpus()[0]?.model ?? "unknown",
       cores: cpus().length,
       memoryBytes: totalmem(),
+      // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
+      device: given.engine.device,
+      workers: given.engine.workers,
     },
   });
   const metricsFile = join(path, "metrics.jsonl");
@@ -71,7 +80,7 @@ export async function openRunFolder(
       const lines = trajectories.map((each) => `${JSON.stringify(each)}\n`).join("");
       await writeFileAtomic(join(path, "trajectories", `step-${step}.jsonl`), lines);
     },
-    checkpoint: (step) => join(path, "checkpoints", `step-${step}`),
+    checkpoint: (step) => checkpointFolder(path, step),
     evaluation: async (name, summary, rows) => {
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
       await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
@@ -79,6 +88,11 @@ export async function openRunFolder(
     },
     close: () => log.close(),
   };
+}
+
+/** Where a run folder keeps the checkpoint of a step; 0: what it started from. */
+export function checkpointFolder(run: string, step: number): string {
+  return join(run, "checkpoints", `step-${step}`);
 }
 
 /** Keeps the lines of a log up to a step; a log that is not there is none. */
@@ -107,5 +121,5 @@ export async function newestCheckpoint(
     );
   if (steps.length === 0) return null;
   const step = Math.max(...steps);
-  return { path: join(folder, `step-${step}`), step };
+  return { path: checkpointFolder(run, step), step };
 }

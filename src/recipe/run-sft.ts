@@ -4,7 +4,7 @@ import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-traje
 import { trainSft, type SftStep } from "../train/sft.ts";
 import { environmentOver, openEngine, type PolicyDownload, policyFolder } from "./assemble.ts";
 import { writeFreshPolicy } from "./fresh-policy.ts";
-import { openRunFolder } from "./run-folder.ts";
+import { checkpointFolder, openRunFolder, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -39,8 +39,7 @@ export async function runSft(
   }
   const { from, fresh } = settings.policy;
   const start = fresh === undefined ? await policyFolder(from, { ...download, signal }) : null;
-  const run = await openRunFolder(out, resolved, { version });
-  const model = start ?? run.checkpoint(0);
+  const model = start ?? checkpointFolder(out, 0);
   if (fresh !== undefined) await writeFreshPolicy(model, fresh, settings.seed);
   const engine = await openEngine(settings, model, { ...download, signal });
   const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
@@ -49,7 +48,9 @@ export async function runSft(
     ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
   };
   let step = 0;
+  let run: RunFolder | null = null;
   try {
+    const { metrics } = (run = await openRunFolder(out, resolved, { version, engine }));
     for (const { steps, behaviour } of sft.stages) {
       // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
       const trajectories = teacherTrajectories(
@@ -65,7 +66,7 @@ export async function runSft(
           last = performance.now();
           step = each.step;
           const { loss, gradNorm, tokens } = each;
-          await run.metrics(
+          await metrics(
             step,
             { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
             { seconds, tokensPerSecond: tokens / seconds },
@@ -76,9 +77,9 @@ export async function runSft(
     }
     await engine.save(join(out, "policy"), { dtype: "F16", merged: true });
   } finally {
-    if (step > 0) await engine.save(run.checkpoint(step), { optimizer: true });
+    if (step > 0) await engine.save(checkpointFolder(out, step), { optimizer: true });
     await engine.close();
-    await run.close();
+    await run?.close();
   }
-  return { checkpoint: run.checkpoint(step), policy: join(out, "policy"), steps: step };
+  return { checkpoint: checkpointFolder(out, step), policy: join(out, "policy"), steps: step };
 }

@@ -55,6 +55,8 @@ export interface RunTrainOptions extends TrainObserver {
 
 export interface TrainResult {
   run: string;
+  /** Where the policy ran. */
+  device: string;
   /** Steps done in all. */
   steps: number;
   checkpoint: string;
@@ -93,18 +95,19 @@ export async function runTrain(
   const model = await policyFolder(settings.policy.from, download);
   const train = await openNamedDataset(settings.dataset);
   const held = await openNamedDataset(settings.evaluation.dataset);
-  const run = await openRunFolder(options.out, resolved, {
-    version: options.version,
-    afterStep: from?.step ?? 0,
-    hashes: {
-      policy: await hashOfPolicy(model, await baseFolder(model, download)),
-      dataset: train.fingerprint,
-      evaluationDataset: held.fingerprint,
-    },
-  });
+  const hashes = {
+    policy: await hashOfPolicy(model, await baseFolder(model, download)),
+    dataset: train.fingerprint,
+    evaluationDataset: held.fingerprint,
+  };
   const engine = await openEngine(settings, model);
-  const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
+  const { version } = options;
+  let run: RunFolder | null = null;
   try {
+    run = await openRunFolder(options.out, resolved, {
+      ...{ version, engine, hashes, afterStep: from?.step ?? 0 },
+    });
+    const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
       await engine.keepAs("reference");
@@ -118,13 +121,18 @@ export async function runTrain(
     }
     const after = await evaluation(session, "after", false);
     return {
-      ...{ run: options.out, steps, checkpoint: steps === 0 ? model : run.checkpoint(steps) },
+      ...{
+        run: options.out,
+        device: engine.device,
+        steps,
+        checkpoint: steps === 0 ? model : run.checkpoint(steps),
+      },
       wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
       eval: { before, after },
     };
   } finally {
     await engine.close();
-    await run.close();
+    await run?.close();
   }
 }
 

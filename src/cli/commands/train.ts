@@ -120,13 +120,15 @@ function columnWidth(head: string, stepDigits: number): number {
   return Math.max(head.length, head === "step" ? 2 * stepDigits + 1 : 6);
 }
 
-function asJson({ run, steps, checkpoint, wallSeconds, eval: evaluations }: TrainResult): unknown {
+function asJson(result: TrainResult): unknown {
+  const { run, device, steps, checkpoint, wallSeconds, eval: evaluations } = result;
   const { before, after } = evaluations;
   const flat = ({ n, metrics, groups, fingerprint, readsGold }: HeldOutEvaluation): unknown => {
     return { n, ...metrics, groups, fingerprint, readsGold };
   };
   return {
     run,
+    device,
     steps,
     checkpoint,
     wallSeconds,
@@ -145,6 +147,7 @@ const SUMMARY: readonly (readonly [string, keyof EvaluationSummary["metrics"], n
 
 function asText({
   run,
+  device,
   steps,
   checkpoint,
   wallSeconds,
@@ -166,7 +169,7 @@ function asText({
   return [
     table([...metricRows, ...hopRows], { head, align: [...align] }),
     "",
-    `${steps} steps in ${wallSeconds.toFixed(0)} s`,
+    `${steps} steps in ${wallSeconds.toFixed(0)} s on ${device}`,
     `checkpoint  ${checkpoint}`,
     `run         ${run}`,
     ...(after.readsGold ? ["", READS_GOLD] : []),
