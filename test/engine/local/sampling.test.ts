@@ -43,6 +43,40 @@ function largestGap(a: readonly number[], b: readonly number[]): number {
   return Math.max(...a.map((each, i) => Math.abs(each - b[i]!)));
 }
 
+describe("a group of requests with one prompt", () => {
+  it("copies what the first of them computed, and each gets to the bit what it gets alone", async () => {
+    const group = [1, 2, 3, 4, 5, 6].map((seed) =>
+      request({ seed, promptIds: prompt(11, 150), sequence: `member ${seed}` }),
+    );
+    const together = await Promise.all(group.map((each) => engine.sample(each)));
+    // One after the other, each in a place that held something else before.
+    for (const [i, each] of group.entries()) {
+      engine.forget(`member ${i + 1}`);
+      await Promise.all(
+        Array.from({ length: 16 }, (_, k) => engine.sample(request({ promptIds: prompt(k, 30) }))),
+      );
+      expect(await engine.sample({ ...each, sequence: null })).toEqual(together[i]);
+    }
+    expect(new Set(together.map(({ ids }) => ids.join())).size).toBeGreaterThan(1);
+  });
+
+  it("goes on from copied places as from computed ones", async () => {
+    const promptIds = prompt(12, 70);
+    const [one, two] = await Promise.all(
+      ["a", "b"].map((sequence) => engine.sample(request({ promptIds, sequence }))),
+    );
+    expect(two).toEqual(one);
+    const longer = [...promptIds, ...one!.ids, ...prompt(13, 9)];
+    const [left, right] = await Promise.all(
+      ["a", "b"].map((sequence) => engine.sample(request({ promptIds: longer, sequence }))),
+    );
+    expect(right).toEqual(left);
+    expect(largestGap(left!.logprobs, await scored(longer, left!.ids))).toBeLessThan(1e-4);
+    engine.forget("a");
+    engine.forget("b");
+  });
+});
+
 describe("sampled log-probabilities", () => {
   it("equal the trainer's, also where the cache grows in the middle of a sequence", async () => {
     // Positions 120 to 139 lie on both sides of a cache step.
