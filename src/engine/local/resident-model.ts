@@ -12,7 +12,7 @@ import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
 /** Sizes of fill runs: larger than a processor's, because a GPU is idle in a small one. */
-const CHUNKS = [16, 64, 128, 512] as const;
+const CHUNKS = [16, 64, 128, 256, 512] as const;
 
 /**
  * A cache in a device's memory: graphs read and write it and draw the tokens, so that only tokens and their log-probabilities come

@@ -55,7 +55,7 @@ export function targetScores(
 }
 
 /** Rows that may be scored together: at least one, and of a trained head at least D. */
-export function chunkRows(
+function chunkRows(
   { vocabSize, hiddenSize }: Pick<DecoderConfig, "vocabSize" | "hiddenSize">,
   scoresBytes: number,
   headTrained: boolean,
@@ -67,7 +67,7 @@ export function chunkRows(
  * Lengths of together `count` rows, each of at most `most`: equal ones, since the runtime keeps memory of each shape apart; unless
  * that takes more than twice as many chunks.
  */
-export function chunkLengths(count: number, most: number): number[] {
+function chunkLengths(count: number, most: number): number[] {
   const fewest = Math.ceil(count / most);
   for (let pieces = fewest; pieces <= 2 * fewest; pieces++) {
     if (count % pieces === 0) return Array.from({ length: pieces }, () => count / pieces);
