@@ -76,7 +76,8 @@ export const ERROR_CODES = {
   PREDICTIONS_UNMATCHED: "A prediction has an id that the references lack, or an id stands twice.",
   QRELS_BAD_LINE: "A line of a queries or relevance file is not in BEIR's or TREC's layout.",
   QRELS_UNMATCHED: "No query has relevance judgements.",
-  PLAN_MODEL_ABSENT: "The shape of a model on the hub is not known here, so nothing can be planned of it.",
+  PLAN_MODEL_ABSENT:
+    "The shape of a model on the hub is not known here, so nothing can be planned of it.",
   PLAN_OVER_BUDGET: "What a recipe asks for is forecast to take more memory than there is.",
   RECIPE_BAD_VALUE: "A recipe value or flag has the wrong type or lies outside its range.",
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",

@@ -178,6 +178,7 @@ function loadOf(
     loss: work.loss,
     references: Number(work.loss.options["klCoef"] ?? 0) > 0 ? 1 : 0,
     samples: work.command === "train",
+    sequences: work.steps * work.epochs * work.prompts * work.groupSize,
   };
 }
 

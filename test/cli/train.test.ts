@@ -51,7 +51,14 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     expect(checkpointHash("second", 2)).toEqual(checkpointHash("first", 2));
     const result = JSON.parse(first.stdout) as Record<string, unknown>;
     expect(result).toMatchObject({ steps: 2, eval: { before: { n: 4 }, after: { n: 4 } } });
-    expect(Object.keys(result)).toEqual(["run", "device", "steps", "checkpoint", "wallSeconds", "eval"]);
+    expect(Object.keys(result)).toEqual([
+      "run",
+      "device",
+      "steps",
+      "checkpoint",
+      "wallSeconds",
+      "eval",
+    ]);
   });
 
   it("goes on from a checkpoint as if it had not stopped", () => {

@@ -32,6 +32,8 @@ export interface EngineLoad {
   references: number;
   /** Whether it samples as well: else its cache stays as short as it begins. */
   samples: boolean;
+  /** Trained on in the whole run, each time counted: no more shapes are compiled than they make micro-batches. */
+  sequences: number;
 }
 
 /** Bytes at the peak of a step, by what takes them. */
@@ -65,12 +67,20 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   const shared = workers === 1 ? 0 : (1 + workers) * trained;
   const references = load.references * (lora === null ? model : trained);
   const { training, sampling, graphs } = runs(load);
+  // One worker hands copies over to be saved; several have all that in shared memory.
+  const saving = workers === 1 && !resident ? 3 * trained : 0;
+  const passing = [
+    { name: "a training run's activations", bytes: workers * training },
+    { name: "a sampling run's activations", bytes: workers * sampling },
+    { name: "copies to be saved", bytes: saving },
+  ];
   const parts = [
     { name: "weights", bytes: workers * (model + references + (lora === null ? 0 : trained)) },
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
     { name: "key/value cache", bytes: workers * cacheBytes(load) },
-    { name: "a run's activations", bytes: workers * Math.max(training, sampling) },
+    // These take turns.
+    passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
     { name: "compiled graphs", bytes: workers * graphs },
     ...(resident
       ? []
@@ -103,7 +113,11 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
   const growing = (cacheBytes(load) * capacityFor(Math.max(1, capacity - 256))) / capacity;
   const probabilities = 4 * slots * config.vocabSize;
   // One for each length and share of scored tokens that comes up, and the step's at a few lengths of the cache.
-  const lengths = Math.min(keptGraphs(config).training, Math.ceil(rowTokens / 64));
+  const lengths = Math.min(
+    keptGraphs(config).training,
+    Math.ceil(load.sequences / shape.batch / load.workers),
+    Math.ceil(rowTokens / 64),
+  );
   return {
     training: trainRun.peak * (recompute ? RECOMPUTE_ALLOWANCE : 1),
     sampling: probabilities + Math.max(stepRun.peak, capacity > 256 ? growing : 0),
