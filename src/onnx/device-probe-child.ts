@@ -50,8 +50,8 @@ async function probe(device: DeviceName): Promise<DeviceProbe> {
 
 /** What is wrong, in one line, without whose trial it was and what else to do. */
 function reason(error: unknown): string {
-  const [line] = errorMessage(error).split("\n");
-  return line!
+  const [line = ""] = errorMessage(error).split("\n");
+  return line
     .replace(/^device "\w+": /, "")
     .replace(/\. Name another;.*/, "")
     .slice(0, 200);

@@ -27,20 +27,37 @@ export interface RunFolder {
   close(): Promise<void>;
 }
 
+/** What a run folder's manifest says of a run. */
+export interface RunFacts {
+  version: string;
+  hashes?: Readonly<Record<string, string>>;
+  /** Metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one. */
+  afterStep?: number;
+}
+
 /**
- * Makes the folder and writes what is known at the start.
- * @param given.afterStep metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one.
+ * Makes the folder of a run of an engine and writes what is known at the start. Where that fails the engine is closed.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
-export async function openRunFolder(
+export async function runFolderOf(
+  engine: Pick<LocalEngine, "device" | "workers" | "close">,
   path: string,
   resolved: ResolvedSettings,
-  given: {
-    version: string;
-    engine: Pick<LocalEngine, "device" | "workers">;
-    hashes?: Readonly<Record<string, string>>;
-    afterStep?: number;
-  },
+  given: RunFacts,
+): Promise<RunFolder> {
+  try {
+    return await openRunFolder(engine, path, resolved, given);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+async function openRunFolder(
+  engine: Pick<LocalEngine, "device" | "workers">,
+  path: string,
+  resolved: ResolvedSettings,
+  given: RunFacts,
 ): Promise<RunFolder> {
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
@@ -66,8 +83,8 @@ export async function openRunFolder(
       cores: cpus().length,
       memoryBytes: totalmem(),
       // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
-      device: given.engine.device,
-      workers: given.engine.workers,
+      device: engine.device,
+      workers: engine.workers,
     },
   });
   const metricsFile = join(path, "metrics.jsonl");

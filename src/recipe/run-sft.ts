@@ -4,7 +4,7 @@ import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-traje
 import { trainSft, type SftStep } from "../train/sft.ts";
 import { environmentOver, openEngine, type PolicyDownload, policyFolder } from "./assemble.ts";
 import { writeFreshPolicy } from "./fresh-policy.ts";
-import { checkpointFolder, openRunFolder, type RunFolder } from "./run-folder.ts";
+import { checkpointFolder, runFolderOf } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -48,9 +48,8 @@ export async function runSft(
     ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
   };
   let step = 0;
-  let run: RunFolder | null = null;
+  const run = await runFolderOf(engine, out, resolved, { version });
   try {
-    const { metrics } = (run = await openRunFolder(out, resolved, { version, engine }));
     for (const { steps, behaviour } of sft.stages) {
       // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
       const trajectories = teacherTrajectories(
@@ -66,7 +65,7 @@ export async function runSft(
           last = performance.now();
           step = each.step;
           const { loss, gradNorm, tokens } = each;
-          await metrics(
+          await run.metrics(
             step,
             { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
             { seconds, tokensPerSecond: tokens / seconds },
@@ -79,7 +78,7 @@ export async function runSft(
   } finally {
     if (step > 0) await engine.save(checkpointFolder(out, step), { optimizer: true });
     await engine.close();
-    await run?.close();
+    await run.close();
   }
   return { checkpoint: checkpointFolder(out, step), policy: join(out, "policy"), steps: step };
 }

@@ -23,7 +23,7 @@ import {
 import { fingerprintOf } from "../evaluate/fingerprint.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { protocolOf } from "./run-eval.ts";
-import { newestCheckpoint, openRunFolder, type RunFolder } from "./run-folder.ts";
+import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -102,12 +102,11 @@ export async function runTrain(
   };
   const engine = await openEngine(settings, model);
   const { version } = options;
-  let run: RunFolder | null = null;
+  const run = await runFolderOf(engine, options.out, resolved, {
+    ...{ version, hashes, afterStep: from?.step ?? 0 },
+  });
+  const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
   try {
-    run = await openRunFolder(options.out, resolved, {
-      ...{ version, engine, hashes, afterStep: from?.step ?? 0 },
-    });
-    const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
       await engine.keepAs("reference");
@@ -132,7 +131,7 @@ export async function runTrain(
     };
   } finally {
     await engine.close();
-    await run?.close();
+    await run.close();
   }
 }
 

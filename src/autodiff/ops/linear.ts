@@ -39,13 +39,13 @@ export const matMul: OpFunction = defineOp({
  */
 export const gemm: OpFunction = defineOp({
   name: "Gemm",
-  infer: ([a, b], { transA, transB }) => {
+  infer: ([a, b], { transA = 0, transB = 0 }) => {
     const [m, inner] = transA === 1 ? a!.shape.toReversed() : a!.shape;
     const [innerB, n] = transB === 1 ? b!.shape.toReversed() : b!.shape;
     if (a!.shape.length !== 2 || b!.shape.length !== 2 || inner !== innerB) {
       throw new ShapeError(
         "SHAPE_MATMUL",
-        `Gemm: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}), with transA ${String(transA ?? 0)} and transB ${String(transB ?? 0)}. Give two matrices that fit.`,
+        `Gemm: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}), with transA ${transA as number} and transB ${transB as number}. Give two matrices that fit.`,
       );
     }
     return [{ dtype: a!.dtype, shape: [m!, n!] }];

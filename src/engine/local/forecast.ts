@@ -3,15 +3,15 @@ import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs } from "../../models/parameters.ts";
-import { samplingGraph } from "../../models/sampling-graph.ts";
+import { CACHE_STEP, samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
-import { runMemory } from "../../onnx/run-memory.ts";
+import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import { microBatchShape } from "./batching.ts";
 import { capacityFor } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
 import { totalSize } from "./parameter-tensors.ts";
-import { trainingGraph } from "./training-graph.ts";
+import { GRADIENT, trainingGraph } from "./training-graph.ts";
 
 /** What a run of the local engine is made of, as far as its memory depends on it. */
 export interface EngineLoad {
@@ -46,8 +46,8 @@ export interface MemoryForecast {
 /** Node, the runtime's library and the tokenizer; and of each worker thread, its heap. Measured on Linux x64. */
 const PROCESS_BYTES = 110e6;
 const WORKER_BYTES = 25e6;
-/** Of a compiled graph, a node. */
-const NODE_BYTES = 9_000;
+/** Of a compiled graph that has run, a node: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes). */
+const NODE_BYTES = 4_500;
 /** Buffers below glibc's largest threshold for mapping lie in its heap, which splinters where many come and go. */
 const RECOMPUTE_ALLOWANCE = 1.12;
 
@@ -67,11 +67,16 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   const shared = workers === 1 ? 0 : (1 + workers) * trained;
   const references = load.references * (lora === null ? model : trained);
   const { training, sampling, graphs } = runs(load);
+  const shorter = shorterCacheBytes(load);
   // One worker hands copies over to be saved; several have all that in shared memory.
   const saving = workers === 1 && !resident ? 3 * trained : 0;
   const passing = [
     { name: "a training run's activations", bytes: workers * training },
-    { name: "a sampling run's activations", bytes: workers * sampling },
+    // A device gives the shorter cache back at once; in the host's memory it waits to be collected, and is counted apart.
+    {
+      name: "a sampling run's activations",
+      bytes: workers * (resident ? Math.max(sampling, shorter) : sampling),
+    },
     { name: "copies to be saved", bytes: saving },
   ];
   const parts = [
@@ -79,6 +84,7 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
     { name: "key/value cache", bytes: workers * cacheBytes(load) },
+    { name: "shorter key/value cache before it", bytes: resident ? 0 : workers * shorter },
     // These take turns.
     passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
     { name: "compiled graphs", bytes: workers * graphs },
@@ -94,14 +100,25 @@ function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
   return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
 }
 
+/** The cache that the last one grew from, by copying it. */
+function shorterCacheBytes(load: EngineLoad): number {
+  const capacity = capacityFor(load.samples ? load.rowTokens : 1);
+  const before = capacity - (capacity <= 512 ? CACHE_STEP : 4 * CACHE_STEP);
+  return (cacheBytes(load) * Math.max(0, before)) / capacity;
+}
+
 /** Peaks of the largest graphs, and what the compiled ones hold. */
 function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
   const { config, lora, recompute, slots, rowTokens } = load;
   const transposed = keepsTransposed(config, { resident: load.device === "webgpu" });
-  const shape = microBatchShape(rowTokens, load.microBatchTokens, load.scoredShare);
-  const options = { lora, recompute, transposed };
-  const train = trainingGraph(config, { rows: [], ...shape }, load.loss, options);
-  const trainRun = runMemory(train.graph, train.outputs, (name) => name.startsWith("gradient."));
+  const train = (tokens: number): TrainingRun => {
+    const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
+    const options = { lora, recompute, transposed };
+    const { graph, outputs } = trainingGraph(config, { rows: [], ...shape }, load.loss, options);
+    const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
+    return { ...run, batch: shape.batch, nodes: graph.nodes.length };
+  };
+  const longest = train(rowTokens);
   const capacity = capacityFor(load.samples ? rowTokens : 1);
   const step = samplingGraph(
     config,
@@ -109,22 +126,34 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
     { gives: "probabilities", lora, transposed },
   );
   const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
-  // While a cache grows, the shorter one is still there.
-  const growing = (cacheBytes(load) * capacityFor(Math.max(1, capacity - 256))) / capacity;
-  const probabilities = 4 * slots * config.vocabSize;
-  // One for each length and share of scored tokens that comes up, and the step's at a few lengths of the cache.
-  const lengths = Math.min(
-    keptGraphs(config).training,
-    Math.ceil(load.sequences / shape.batch / load.workers),
-    Math.ceil(rowTokens / 64),
-  );
   return {
-    training: trainRun.peak * (recompute ? RECOMPUTE_ALLOWANCE : 1),
-    sampling: probabilities + Math.max(stepRun.peak, capacity > 256 ? growing : 0),
+    training: longest.peak * (recompute ? RECOMPUTE_ALLOWANCE : 1),
+    sampling: 4 * slots * config.vocabSize + stepRun.peak,
     graphs:
-      lengths * (NODE_BYTES * train.graph.nodes.length + trainRun.constants) +
+      trainingGraphBytes(load, longest, train) +
       4 * (NODE_BYTES * step.graph.nodes.length + stepRun.constants),
   };
+}
+
+interface TrainingRun extends RunMemory {
+  batch: number;
+  nodes: number;
+}
+
+/** What is compiled for training: a graph for each length and share of scored tokens that comes up. */
+function trainingGraphBytes(
+  load: EngineLoad,
+  longest: TrainingRun,
+  train: (tokens: number) => TrainingRun,
+): number {
+  const most = Math.min(keptGraphs(load.config).training, Math.ceil(load.rowTokens / 64));
+  const run = Math.ceil(load.sequences / longest.batch / load.workers);
+  const nodes = NODE_BYTES * longest.nodes;
+  if (run < most) return run * (nodes + longest.constants);
+  // Masks grow with the square of the length, a table's zeros do not: the mean over evenly spread lengths by Simpson's rule.
+  const half = train(Math.ceil(load.rowTokens / 2)).constants;
+  const fixed = Math.max(0, (4 * half - longest.constants) / 3);
+  return most * (nodes + (fixed + 4 * half + longest.constants) / 6);
 }
 
 /** Threads that compute when a recipe does not say: every core has a worker, and another device one in all. */

@@ -35,9 +35,17 @@ function partsOfOne(specs: readonly ParameterSpec[]): ParameterTensors {
   );
   return {
     ...{ flat, tensors, read: () => Promise.resolve(flat) },
-    write: (numbers) => Promise.resolve(flat.set(numbers)),
-    copyFrom: async (other) => flat.set(await other.read()),
-    clear: () => Promise.resolve(void flat.fill(0)),
+    write(numbers) {
+      flat.set(numbers);
+      return Promise.resolve();
+    },
+    async copyFrom(other) {
+      flat.set(await other.read());
+    },
+    clear() {
+      flat.fill(0);
+      return Promise.resolve();
+    },
   };
 }
 
