@@ -63,6 +63,8 @@ describe("agentrl", () => {
         list                List the recipes that come with the package.
         show <recipe>       Show every setting of a recipe and where its value comes
                             from.
+        plan <recipe>       Plan a recipe before anything starts: batch arithmetic,
+                            memory part by part, and what fits where it does not.
         check [recipes...]  Check recipes: their structure, every tier, every arm of
                             every claim.
       "

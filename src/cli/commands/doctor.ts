@@ -108,7 +108,7 @@ async function checkDevices(): Promise<Check[]> {
       name: `device ${device}`,
       ...{ ok: probe.works || device !== "cpu", there: probe.works },
       found: probe.works
-        ? `works, multiplies at ${probe.gflops.toPrecision(2)} GFLOP/s`
+        ? `works, multiplies at ${probe.gflops.toFixed(probe.gflops < 10 ? 1 : 0)} GFLOP/s`
         : `not here: ${probe.why}`,
     });
   }
