@@ -1,7 +1,7 @@
 import { scalarLike, type Value } from "./graph.ts";
 import { greater, where } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
-import { concat, reshape, slice } from "./ops/shape.ts";
+import { concat, firstElement } from "./ops/shape.ts";
 
 /**
  * `x`, to the bit but for −0, which may become 0, and not before `values` are computed: a runtime orders nodes by what they read alone.
@@ -16,13 +16,4 @@ export function after(x: Value, values: readonly Value[]): Value {
   if (first === undefined) return x;
   const sum = others.length === 0 ? first : reduceSum(concat([first, ...others], { axis: 0 }), [0]);
   return where([greater([sum, scalarLike(sum, 0)]), x, x]);
-}
-
-/** [1] */
-function firstElement(value: Value): Value {
-  const corner = value.shape.reduce(
-    (rest, length, axis) => (length === 1 ? rest : slice(rest, axis, 0, 1)),
-    value,
-  );
-  return corner.shape.length === 1 ? corner : reshape(corner, [1]);
 }

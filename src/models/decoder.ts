@@ -1,11 +1,11 @@
 import { checkpoint } from "../autodiff/checkpoint.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
-import { add, and, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
+import { add, and, castTo, greater, lessOrEqual, sub, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
-import { reshape, transpose } from "../autodiff/ops/shape.ts";
+import { firstElement, reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
@@ -62,10 +62,12 @@ export function decoderRows(
   { lora = null, recompute = false }: RowsOptions = {},
 ): Value {
   const [batch, length] = ids.shape as readonly [number, number];
-  const masks = causalMasks(ids.graph, config.heads / config.kvHeads, length);
+  const masks = causalMasks(ids, length);
   const rotary = rotaryTables(ids.graph, config, length);
   const rows: Rows = { config, parameters, lora, batch, length, masks, rotary };
   let x = gather([parameters.get(EMBEDDING)!, reshape(ids, [batch * length])]); // [B·T, D]
+  // Made before the first layer, which may be computed twice.
+  for (let layer = 0; layer < config.layers; layer++) masks(windowOf(config, layer));
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
     x = recompute ? checkpoint(build, x) : build(x);
@@ -169,28 +171,28 @@ function attend(
 export const MASKED = -1e9;
 
 /**
- * 0 where a query may look, MASKED where it may not, once per stacked head: [G·T, T]. Made of two vectors of positions inside the
- * graph: as a constant it would be the largest thing that a compiled graph holds. One mask for each window, made when first asked for.
+ * 0 where a query may look, MASKED where it may not: [T, T], made of two vectors of positions inside the graph. One mask for each
+ * window, made when first asked for.
  *
+ * @param input any int32 value that is given at each run: positions are made to depend on it, or the runtime would compute the masks
+ *   when it compiles and keep T² numbers with every graph.
  * @param window of the returned function: how many tokens, itself included, a token sees.
  */
-export function causalMasks(
-  graph: Graph,
-  group: number,
-  length: number,
-): (window: number) => Value {
+export function causalMasks(input: Value, length: number): (window: number) => Value {
+  const { graph } = input;
   const positions = Array.from({ length }, (_, t) => t);
   const made = new Map<number, Value>();
+  // Numbers as floats: they are exact, and GPUs cut integers on the processor.
+  const given = firstElement(castTo(input, "float32"));
+  const column = (numbers: readonly number[]): Value =>
+    add([graph.constant("float32", [length, 1], numbers), sub([given, given])]);
   return (window) => {
     const seen = Math.min(window, length);
     let mask = made.get(seen);
     if (mask === undefined) {
-      const queries = Array.from({ length: group }, () => positions).flat();
-      const column = (numbers: readonly number[]): Value =>
-        graph.constant("int32", [numbers.length, 1], numbers);
-      const keys = graph.constant("int32", [1, length], positions);
-      const past = lessOrEqual([keys, column(queries)]);
-      const near = (): Value => greater([keys, column(queries.map((t) => t - seen))]);
+      const keys = graph.constant("float32", [1, length], positions);
+      const past = lessOrEqual([keys, column(positions)]);
+      const near = (): Value => greater([keys, column(positions.map((t) => t - seen))]);
       const visible = seen < length ? and([past, near()]) : past;
       const masked = graph.constant("float32", [], [MASKED]);
       mask = where([visible, scalarLike(masked, 0), masked]);

@@ -1,5 +1,5 @@
 import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
-import { swiglu } from "../autodiff/ops/composites.ts";
+import { addMask, swiglu } from "../autodiff/ops/composites.ts";
 import { add, castTo, greater, less, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
 import { gemm, matMul } from "../autodiff/ops/linear.ts";
@@ -99,7 +99,7 @@ export function samplingGraph(
     return rotaryEmbedding([wide, places, rotary.cos, rotary.sin], { num_heads: count });
   };
   const masks = {
-    fresh: causalMasks(graph, heads / kvHeads, chunk),
+    fresh: causalMasks(ids, chunk),
     cached: cacheMasks(shape, heads / kvHeads, positions, filled),
   };
   const outputs: Record<string, Value> = {};
@@ -216,7 +216,7 @@ function attendCache(
   );
   const scaled = mul([queries, scalarLike(queries, 1 / Math.sqrt(headDim))]);
   const among = matMul([scaled, at.keys]);
-  const fresh = at.freshMask === null ? among : add([among, at.freshMask]);
+  const fresh = at.freshMask === null ? among : addMask(among, at.freshMask);
   const cached = add([matMul([scaled, at.cachedKeys]), at.cacheMask]);
   const start = Math.ceil(chunk / CACHE_STEP) * CACHE_STEP;
   const gap = expand(scalarLike(q, MASKED), [rows, kvHeads, stacked, start - chunk]);

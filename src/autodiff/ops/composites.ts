@@ -5,6 +5,7 @@ import { gatherElements, scatterElements } from "./indexing.ts";
 import { matMul, swapLast } from "./linear.ts";
 import { logSoftmax, softmax } from "./nn.ts";
 import { reduceSum } from "./reduce.ts";
+import { reshape } from "./shape.ts";
 
 /**
  * x · Wᵀ for a weight stored [out, in], given with its transpose [in, out]: on a processor products with a transposed right side are
@@ -54,15 +55,27 @@ export const swiglu = defineComposite({
 });
 
 /**
+ * scores [.., M, T] + mask [.., Q, T], where M is Q or a multiple of it: several stacked groups of queries, of which each gets the whole
+ * mask. It is never repeated in memory. The mask gets no cotangent.
+ */
+export function addMask(scores: Value, mask: Value): Value {
+  const [stacked, keys] = scores.shape.slice(-2) as [number, number];
+  const queries = mask.shape.at(-2) ?? 1;
+  if (queries === stacked || queries === 1) return add([scores, mask]);
+  const apart = [...scores.shape.slice(0, -2), stacked / queries, queries, keys];
+  return reshape(add([reshape(scores, apart), mask]), scores.shape);
+}
+
+/**
  * Scaled dot-product attention with an additive mask: q [.., M, d], k [.., d, T] (already transposed), v [.., T, d], mask
- * broadcast against [.., M, T] (no cotangent). The row sums of dP·P that the softmax needs equal those of dO·O, which are
+ * as in \`addMask\` (no cotangent). The row sums of dP·P that the softmax needs equal those of dO·O, which are
  * over d instead of T elements (Dao et al., arXiv 2205.14135, appendix B.4).
  */
 export const attention = defineComposite({
   name: "attention",
   forward: ([q, k, v, mask]) => {
     const scaled = mul([q!, scalarLike(q!, 1 / Math.sqrt(q!.shape.at(-1)!))]);
-    const weights = softmax([add([matMul([scaled, k!]), mask!])], { axis: -1 });
+    const weights = softmax([addMask(matMul([scaled, k!]), mask!)], { axis: -1 });
     const result = matMul([weights, v!]);
     return { result, kept: { scaled, weights, result } };
   },
@@ -79,6 +92,15 @@ export const attention = defineComposite({
     {
       inputs: [
         { shape: [2, 3, 4] },
+        { shape: [2, 4, 5] },
+        { shape: [2, 5, 4] },
+        { shape: [3, 5], frozen: true },
+      ],
+    },
+    // Two groups of queries under one mask.
+    {
+      inputs: [
+        { shape: [2, 6, 4] },
         { shape: [2, 4, 5] },
         { shape: [2, 5, 4] },
         { shape: [3, 5], frozen: true },

@@ -1,7 +1,17 @@
 /** Operators that pick elements by integer tensors. */
-import { defineOp, scalarLike, type OpFunction } from "../graph.ts";
-import { castTo } from "./elementwise.ts";
-import { expand, reshape } from "./shape.ts";
+import { defineOp, type OpFunction, type Value } from "../graph.ts";
+import { castTo, sub } from "./elementwise.ts";
+import { expand, firstElement, reshape } from "./shape.ts";
+
+/**
+ * Zeros of one value's shape, made at each run: of a constant the runtime would make them when it compiles, and keep a whole embedding's
+ * worth with every graph.
+ * @param given any value of the run; where its first element is not finite, neither are these.
+ */
+function zerosLike(like: Value, given: Value): Value {
+  const number = firstElement(given);
+  return expand(sub([number, number]), like.shape);
+}
 
 /** Rows of a table: [V, …] and int indices [I…] give [I…, …]. The cotangent is added row by row into zeros. */
 export const gather: OpFunction = defineOp({
@@ -10,7 +20,7 @@ export const gather: OpFunction = defineOp({
     { dtype: table!.dtype, shape: [...indices!.shape, ...table!.shape.slice(1)] },
   ],
   vjp: ({ inputs: [table, indices], cotangents: [dy] }) => {
-    const zeros = expand(scalarLike(dy!, 0), table!.shape);
+    const zeros = zerosLike(table!, dy!);
     // Reshaped before they are cast: GPUs have no kernel for shapes of int64.
     const rows = castTo(reshape(indices!, [...indices!.shape, 1]), "int64");
     return [scatterNd([zeros, rows, dy!], { reduction: "add" }), null];
@@ -40,7 +50,7 @@ export const gatherElements: OpFunction = defineOp({
   name: "GatherElements",
   infer: ([x, indices]) => [{ dtype: x!.dtype, shape: indices!.shape }],
   vjp: ({ inputs: [x, indices], cotangents: [dy], attributes }) => {
-    const zeros = expand(scalarLike(dy!, 0), x!.shape);
+    const zeros = zerosLike(x!, dy!);
     return [scatterElements([zeros, indices!, dy!], { ...attributes, reduction: "add" }), null];
   },
   examples: [

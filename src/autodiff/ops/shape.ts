@@ -140,6 +140,15 @@ export function split(x: Value, axis: number, lengths: readonly number[]): reado
   return x.graph.apply(splitOp, [x, intVector(x.graph, lengths)], { axis });
 }
 
+/** One element of a value: [1]. */
+export function firstElement(value: Value): Value {
+  const corner = value.shape.reduce(
+    (rest, length, axis) => (length === 1 ? rest : slice(rest, axis, 0, 1)),
+    value,
+  );
+  return corner.shape.length === 1 ? corner : reshape(corner, [1]);
+}
+
 /** The numbers of a constant. Shape arguments must be known when the graph is built. @throws {InternalError} GRAPH_NOT_CONSTANT */
 export function constantData(value: Value): readonly number[] {
   const data = value.graph.constants.get(value);
