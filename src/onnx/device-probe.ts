@@ -27,7 +27,7 @@ export async function probeDevice(device: DeviceName): Promise<DeviceProbe> {
 }
 
 /** Parameters below which a GPU is not asked: its kernels would wait for each other longer than they compute. */
-const WORTH_A_GPU = 20_000_000;
+export const WORTH_A_GPU = 20_000_000;
 
 /**
  * What `auto` means for a model: the processor for a small one; else WebGPU where that multiplies at least twice as fast, which a

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
+import { WORTH_A_GPU } from "../../onnx/device-probe.ts";
 import type { Plan } from "../../recipe/plan.ts";
 import { bytesText, countText } from "../amounts.ts";
 import type { CliContext } from "../command.ts";
@@ -54,7 +55,7 @@ function overBudget(title: string, { memory, fitting, smallest }: Plan): ConfigE
     if (fitting !== null) {
       return `This fits, at ${bytesText(fitting.forecast.total)}: ${setFlags(fitting.settings)}`;
     }
-    const least = `No micro-batch, number of workers or of slots makes it fit`;
+    const least = "No micro-batch, number of workers or of slots makes it fit";
     if (smallest === null) return `${least}, nor do adapters or any model known here.`;
     const { model, settings, forecast } = smallest;
     const named = model === null ? "" : `--model ${model} `;
@@ -80,10 +81,11 @@ function modelText({ model, device }: Plan): string {
     model.lora === null
       ? "all of them trained"
       : `${countText(model.trained)} trained (LoRA rank ${model.lora.rank}, ${share.toFixed(1)} %)`;
-  const assumed =
-    device.asked === "auto"
-      ? "processor assumed (auto: a GPU is taken where one is faster, --device webgpu plans for it)"
-      : device.chosen;
+  const isSmall = model.parameters < WORTH_A_GPU;
+  const auto = isSmall
+    ? "processor (auto: too small for a GPU)"
+    : "processor assumed (auto: a GPU is taken where one is faster; --device webgpu plans for it)";
+  const assumed = device.asked === "auto" ? auto : device.chosen;
   return table([
     ["model", `${model.from} (${model.architecture})`],
     ["parameters", `${countText(model.parameters)}, ${trained}`],

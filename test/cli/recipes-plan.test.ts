@@ -1,0 +1,95 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { recipesCommand } from "../../src/cli/commands/recipes.ts";
+import { toHuggingFaceConfig } from "../../src/models/config-json.ts";
+import type { Plan } from "../../src/recipe/plan.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { tinyConfig } from "../helpers/tiny-model.ts";
+
+const folder = temporaryFolder();
+const model = join(folder, "tiny");
+mkdirSync(model);
+const config = { ...tinyConfig, maxPositions: 512 };
+writeFileSync(join(model, "config.json"), JSON.stringify(toHuggingFaceConfig(config)));
+
+const plan = (...more: string[]) =>
+  runCommand(
+    recipesCommand,
+    [
+      ...["recipes", "plan", "search-r1", "--tier", "smoke", "--model", model],
+      ...["--set", "engine.workers=1", ...more],
+    ],
+    `${folder}/`,
+  );
+
+describe("agentrl recipes plan", () => {
+  it("shows the model, the batch and the memory, largest part first", async () => {
+    const { stdout, stderr, status } = await plan("--memory", "1GB", "--device", "cpu");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    // How much a part takes is for test/engine/local/forecast.test.ts.
+    expect(stdout.replaceAll(/ +\d+\.\d [kMG]B$/gm, " …")).toMatchInlineSnapshot(`
+      "search-r1, tier smoke
+
+      model       tiny (qwen2)
+      parameters  25 248, all of them trained
+      device      cpu
+
+      a step            4 prompts × 4 = 16 trajectories
+      longest sequence  500 tokens: the context's budget; 5 × 48 written + 4 × 120 shown would be more
+      optimiser         2 steps a step (1 epoch × 2 minibatches)
+      micro-batches     of 2 such sequences, up to 8 a step
+      2 steps           up to 7 680 tokens sampled, 16 000 trained; evaluations apart
+
+      the process itself …
+      a training run's activations …
+      compiled graphs …
+      key/value cache …
+      shorter key/value cache before it …
+      weights …
+      optimiser's moments …
+      gradients …
+      forecast at the peak, of the process …
+
+      Fits in 1.0 GB. Retriever, index and questions come on top.
+      "
+    `);
+  });
+
+  it("says what it assumes of --device auto, and that a card's memory is not known", async () => {
+    expect((await plan("--memory", "1GB")).stdout).toContain(
+      "processor (auto: too small for a GPU)",
+    );
+    const { stdout, status } = await plan("--device", "webgpu");
+    expect(status).toBe(0);
+    expect(stdout).toContain("No budget: give the card's with --memory, e.g. --memory 24GB.");
+  });
+
+  it("is one JSON document with --json", async () => {
+    const { stdout } = await plan("--memory", "1GB", "--json");
+    const found = JSON.parse(stdout) as Plan;
+    expect(found.model.parameters).toBe(25_248);
+    expect(found.memory).toMatchObject({ budget: 1e9, fits: true });
+    expect(found.memory.parts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(found.memory.total);
+    expect(found).toMatchObject({ fitting: null, smallest: null, batch: { trajectories: 16 } });
+  });
+
+  it("ends with status 2 over the budget, and names the flags that fit", async () => {
+    const sets = ["--set", "engine.microBatchTokens=16384", "--memory", "280MB"];
+    const { stdout, stderr, status } = await plan(...sets);
+    expect(status).toBe(2);
+    expect(stdout).toContain("Does not fit in 280.0 MB.");
+    expect(stderr).toMatch(
+      /is forecast to take \d+\.\d MB of the 280\.0 MB there are\. This fits, at 2\d\d\.\d MB: --set engine\.microBatchTokens=\d+ \[PLAN_OVER_BUDGET\]/,
+    );
+    const flags = /--set engine\.\S+/.exec(stderr)?.[0].split(" ") ?? [];
+    expect((await plan("--memory", "280MB", ...flags)).status).toBe(0);
+  });
+
+  it("says that nothing fits where nothing does", async () => {
+    const { stderr, status } = await plan("--memory", "1MB");
+    expect(status).toBe(2);
+    expect(stderr).toContain("nor do adapters or any model known here. [PLAN_OVER_BUDGET]");
+  });
+});

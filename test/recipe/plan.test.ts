@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { toHuggingFaceConfig } from "../../src/models/config-json.ts";
+import { parameterCount } from "../../src/models/parameters.ts";
+import { publishedShapes } from "../../src/models/published-shapes.ts";
+import { longestSequence } from "../../src/recipe/longest-sequence.ts";
+import { parseMemory, planRecipe, type Plan } from "../../src/recipe/plan.ts";
+import { plannedModel } from "../../src/recipe/planned-model.ts";
+import { loadRecipe } from "../../src/recipe/recipe-file.ts";
+import {
+  checkSettings,
+  parseSet,
+  resolveSettings,
+  type ResolvedSettings,
+} from "../../src/recipe/settings.ts";
+import { settingsSchema, type Settings } from "../../src/recipe/settings-schema.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { tinyConfig } from "../helpers/tiny-model.ts";
+
+const folder = temporaryFolder();
+const model = join(folder, "tiny");
+const written = join(folder, "own.yaml");
+
+beforeAll(() => {
+  mkdirSync(model);
+  // Wide enough for the recipes' contexts of 500 tokens.
+  const config = { ...tinyConfig, maxPositions: 512 };
+  writeFileSync(join(model, "config.json"), JSON.stringify(toHuggingFaceConfig(config)));
+  writeFileSync(written, "summary: x\nbase: {}\ntiers: { mini: {} }\n");
+});
+
+async function resolved(
+  sets: readonly string[] = [],
+  recipe = "search-r1",
+): Promise<ResolvedSettings<Settings>> {
+  const file = await loadRecipe(recipe);
+  const tier = recipe === "search-r1" ? "smoke" : "mini";
+  const overrides = [
+    { key: "policy.from", value: model, origin: "test" },
+    { key: "engine.workers", value: 1, origin: "test" },
+    ...sets.map(parseSet),
+  ];
+  return checkSettings(settingsSchema, resolveSettings(file, { tier, overrides }));
+}
+
+async function planned(sets: readonly string[] = [], memory: number | null = null): Promise<Plan> {
+  const all = await resolved(sets);
+  return planRecipe(all, await plannedModel(all.settings.policy), { memory });
+}
+
+describe("the batch of a plan", () => {
+  it("multiplies questions, groups, epochs and steps out", async () => {
+    const { batch } = await planned();
+    expect(batch).toMatchObject({
+      ...{ command: "train", prompts: 4, groupSize: 4, trajectories: 16, steps: 2 },
+      ...{ epochs: 1, minibatches: 2, optimizerSteps: 2 },
+      // 1024 tokens hold two sequences of 512; each half of 16 takes four of them.
+      microBatch: { sequences: 2, perStep: 8 },
+      // Five messages of 48 tokens; 500 tokens of context.
+      tokens: { sampled: 2 * 16 * 5 * 48, trained: 2 * 16 * 500 },
+    });
+  });
+
+  it("counts every epoch, and minibatches of unequal sizes one by one", async () => {
+    const sets = ["algorithm.epochs=3", "algorithm.minibatches=3", "engine.microBatchTokens=512"];
+    const { batch } = await planned(sets);
+    // 6 + 5 + 5 trajectories, one to a micro-batch, three times.
+    expect(batch).toMatchObject({ optimizerSteps: 9, microBatch: { sequences: 1, perStep: 48 } });
+    expect(batch.tokens.trained).toBe(2 * 3 * 16 * 500);
+  });
+
+  it("is that of the supervised stages where a recipe has those alone", async () => {
+    const all = await resolved([], "base-policy");
+    const plan = planRecipe(all, await plannedModel({ from: model }), { memory: null });
+    expect(plan.batch).toMatchObject({ command: "sft", groupSize: 1, tokens: { sampled: 0 } });
+  });
+
+  it("does not exist for a recipe that trains nothing", async () => {
+    const all = await resolved([], written);
+    const own = await plannedModel({ from: model });
+    expect(() => planRecipe(all, own, { memory: null })).toThrow(
+      errorWith("RECIPE_BAD_VALUE", /own\.yaml: has neither "algorithm" nor "sft"/),
+    );
+  });
+});
+
+describe("the longest sequence", () => {
+  const longest = async (sets: readonly string[], positions = 32_768) =>
+    longestSequence((await resolved(sets)).settings, positions);
+
+  it("is the context's budget where messages and observations come to more", async () => {
+    expect(await longest([])).toMatchObject({
+      ...{ tokens: 500, bound: "context" },
+      messages: { count: 5, each: 48, tokens: 240 },
+      observations: { count: 4, each: 120 },
+    });
+  });
+
+  it("is what the model has positions for, less one, where that is less", async () => {
+    expect(await longest([], 256)).toMatchObject({ tokens: 255, bound: "positions" });
+  });
+
+  it("is the sum where that is less than both: an assumed prompt, messages and observations", async () => {
+    const sets = ["environment.budgets.0.limit=1"];
+    // 30 characters of prompt and a question: 110 tokens; 2 × 48 written, 1 × 120 shown.
+    expect(await longest(sets)).toMatchObject({ tokens: 110 + 96 + 120, bound: "turns" });
+    expect(await longest([...sets, "strategy=direct"])).toMatchObject({ tokens: 110 + 48 });
+    expect(await longest([...sets, "strategy=rag"])).toMatchObject({ tokens: 110 + 48 + 120 });
+  });
+});
+
+describe("the memory of a plan", () => {
+  it("fits a budget that is at least its total", async () => {
+    const { memory } = await planned();
+    expect(await planned([], memory.total)).toMatchObject({
+      memory: { fits: true },
+      fitting: null,
+    });
+  });
+
+  it("over its budget names the settings that fit, and these do", async () => {
+    const sets = ["engine.microBatchTokens=16384"];
+    const { memory } = await planned(sets);
+    const over = await planned(sets, memory.total - 1);
+    expect(over.memory.fits).toBe(false);
+    expect(over.fitting?.settings).toEqual({ "engine.microBatchTokens": 8192 });
+    const flags = Object.entries(over.fitting?.settings ?? {}).map(([k, v]) => `${k}=${v}`);
+    const again = await planned([...sets, ...flags], memory.total - 1);
+    expect(again.memory).toMatchObject({ fits: true, total: over.fitting?.forecast.total });
+  });
+
+  it("names adapters, or a smaller model, where no load fits", async () => {
+    const all = await resolved(["engine.slots=1", "policy.from=HuggingFaceTB/SmolLM2-360M"]);
+    const own = await plannedModel(all.settings.policy);
+    const plan = (memory: number): Plan => planRecipe(all, own, { memory });
+    expect(plan(4e9)).toMatchObject({ fitting: null, smallest: { model: null } });
+    expect(plan(4e9).smallest?.settings).toMatchObject({ "policy.lora.rank": 16 });
+    expect(plan(1.8e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
+    expect(plan(1e6)).toMatchObject({ fitting: null, smallest: null });
+  });
+
+  it("has a reference where KL is in the loss", async () => {
+    const weights = async (klCoef: number) =>
+      (await planned([`algorithm.klCoef=${klCoef}`])).memory.parts[0]?.bytes ?? 0;
+    expect(await weights(0.001)).toBe(2 * (await weights(0)));
+  });
+
+  it("has no budget on a device whose memory is not known", async () => {
+    expect((await planned(["engine.device=webgpu"])).memory).toMatchObject({
+      budget: null,
+      fits: null,
+    });
+  });
+});
+
+describe("a planned model", () => {
+  it("needs its config.json alone", async () => {
+    const { config } = await plannedModel({ from: model });
+    expect(parameterCount(config)).toBe(parameterCount(tinyConfig));
+  });
+
+  it("is a fresh one where the recipe has its shape", async () => {
+    const fresh = {
+      ...{ hiddenSize: 32, layers: 1, heads: 2, kvHeads: 1, headDim: 16 },
+      ...{ intermediateSize: 64, maxPositions: 128 },
+    };
+    const { from, config } = await plannedModel({ from: "base", fresh });
+    expect({ from, hidden: config.hiddenSize }).toEqual({ from: "fresh", hidden: 32 });
+    expect(config.vocabSize % 16).toBe(0);
+  });
+
+  it("is refused where it is neither here nor known", async () => {
+    await expect(plannedModel({ from: "nobody/has-this" })).rejects.toThrow(
+      errorWith("PLAN_MODEL_ABSENT", /nobody\/has-this: is not in .*--model/),
+    );
+    await expect(plannedModel({ from: "/no/such/folder" })).rejects.toThrow(
+      errorWith("MODEL_NAME", "is no folder here"),
+    );
+  });
+});
+
+describe("published shapes", () => {
+  it.each(publishedShapes.map((shape) => [shape.name, shape] as const))(
+    "%s has as many parameters as its publisher counts",
+    (_, { config, parameters }) => {
+      expect(parameterCount(config)).toBe(parameters);
+    },
+  );
+});
+
+describe("an amount of memory", () => {
+  it("is a number with its unit", () => {
+    expect(parseMemory("24GB", "--memory")).toBe(24e9);
+    expect(parseMemory("1.5 gib", "--memory")).toBe(1.5 * 2 ** 30);
+  });
+
+  it.each(["24", "GB", "0GB", "-1GB", "24XB", ""])("is not %j", (text) => {
+    expect(() => parseMemory(text, "--memory")).toThrow(errorWith("RECIPE_BAD_VALUE", "e.g. 24GB"));
+  });
+});
