@@ -1,4 +1,5 @@
 import type { MicroBatch } from "../../src/engine/local/batching.ts";
+import { withAllowance } from "../../src/engine/local/forecast.ts";
 import { trainingGraph, type TrainingGraphOptions } from "../../src/engine/local/training-graph.ts";
 import type { DecoderConfig } from "../../src/models/config.ts";
 import { runMemory } from "../../src/onnx/run-memory.ts";
@@ -16,7 +17,8 @@ export function forecastPeak(step: StepShape): number {
   const loss = { name: "cross-entropy", options: {} };
   const shape = { rows: [], batch, length, scored };
   const { graph, outputs } = trainingGraph(config, shape, loss, options);
-  return runMemory(graph, outputs, (name) => name.endsWith(".next")).peak;
+  const { peak } = runMemory(graph, outputs, (name) => name.endsWith(".next"));
+  return withAllowance(peak, options.recompute ?? false);
 }
 
 /** Bytes that a run of a training graph adds to its process at the peak, in one of its own; Linux, needs the build. */

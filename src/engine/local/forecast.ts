@@ -54,6 +54,11 @@ const NODE_BYTES = 4_500;
 /** Buffers below glibc's largest threshold for mapping lie in its heap, which splinters where many come and go. */
 const RECOMPUTE_ALLOWANCE = 1.12;
 
+/** What a process holds at the peak of a training run that was planned to take so much. */
+export function withAllowance(planned: number, recompute: boolean): number {
+  return planned * (recompute ? RECOMPUTE_ALLOWANCE : 1);
+}
+
 /**
  * Forecasts the memory of a training step: on the processor, of the whole process; on a device with memory of its own, there.
  * Activations are found by planning the largest graph that will run (`runMemory`), everything else is counted.
@@ -130,7 +135,7 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
   );
   const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
   return {
-    training: longest.peak * (recompute ? RECOMPUTE_ALLOWANCE : 1),
+    training: withAllowance(longest.peak, recompute),
     sampling: 4 * slots * config.vocabSize + stepRun.peak,
     graphs:
       trainingGraphBytes(load, longest, train) +
