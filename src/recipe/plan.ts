@@ -111,7 +111,7 @@ export function planRecipe(
 }
 
 /** Bytes that a process may take here: the machine's, or the container's where that has less, without what the system needs. */
-export function machineBudget(): number {
+function machineBudget(): number {
   const limit = process.constrainedMemory();
   const total = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
   return total - Math.min(SYSTEM_BYTES, total / 4);
