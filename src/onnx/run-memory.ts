@@ -78,15 +78,13 @@ function planBuffers(
     for (const output of node.outputs) {
       if (root(output) !== output || given.has(output)) continue;
       if (!reads.has(output) && !keptRoots.has(output)) continue;
+      // By the shape under which it is read: views of a buffer may have others.
       const over = IN_PLACE.has(node.op.name)
-        ? inputs
+        ? emittedInputs(node)
             .slice(0, 2)
-            .find(
-              (each) =>
-                reads.get(each) === 1 &&
-                !keptRoots.has(each) &&
-                shapeKey(each) === shapeKey(output),
-            )
+            .filter((each) => shapeKey(each) === shapeKey(output))
+            .map(root)
+            .find((each) => reads.get(each) === 1 && !keptRoots.has(each))
         : undefined;
       let buffer = over === undefined ? undefined : bufferOf.get(over);
       if (buffer === undefined) buffer = free.get(shapeKey(output))?.pop();
