@@ -2,21 +2,13 @@ import { describe, expect, it } from "vitest";
 import { allComposites, allOps } from "../../src/autodiff/ops/index.ts";
 import type { Op, OpExample } from "../../src/autodiff/graph.ts";
 import { checkGradient, type CheckedInput } from "../helpers/gradient-check.ts";
+import { INDEXED } from "../helpers/indexed-operators.ts";
 
 /** Outcome is integer or boolean, or the derivative is cut on purpose. */
 const WITHOUT_DERIVATIVE = new Set([
   ...["Sign", "Identity", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And"],
   "ReduceMax",
 ]);
-/** Operators that read integer inputs at run time; for the others integers are shape arguments. */
-const INDEXED: Record<string, "int32" | "int64"> = {
-  Gather: "int32",
-  GatherElements: "int32",
-  ScatterElements: "int32",
-  ScatterND: "int64",
-  RotaryEmbedding: "int64",
-};
-
 describe("every operator's derivative", () => {
   it.each(allOps.map((op) => [op.name, op] as const))(
     "of %s agrees with central differences",

@@ -10,17 +10,9 @@ import { createSession, floats, tensorOf, type Tensor } from "../../src/onnx/ses
 import { errorWith } from "../helpers/error-with.ts";
 import { expectClose } from "../helpers/expect-close.ts";
 import { gpuIsThere } from "../helpers/gpu.ts";
+import { INDEXED } from "../helpers/indexed-operators.ts";
 
 const gpu = await gpuIsThere();
-
-/** Operators that read integers at run time; for the others integers are shape arguments. */
-const INDEXED: Record<string, "int32" | "int64"> = {
-  Gather: "int32",
-  GatherElements: "int32",
-  ScatterElements: "int32",
-  ScatterND: "int64",
-  RotaryEmbedding: "int64",
-};
 
 interface Run {
   graph: Graph;
