@@ -16,10 +16,12 @@ import { parseAdapterConfig, writeAdapter } from "../../../dist/models/lora/adap
 import { loraSpecs, mergeAdapter } from "../../../dist/models/lora/lora.js";
 import { parameterSpecs } from "../../../dist/models/parameters.js";
 import { writeSafetensors } from "../../../dist/models/safetensors.js";
+import { openDevice } from "../../../dist/onnx/device.js";
 import { createSession, floats, tensorOf } from "../../../dist/onnx/session.js";
 import { formulaIds, formulaWeights } from "./formula-weights.mjs";
 
 const out = process.argv[2];
+const device = openDevice("cpu", 1);
 const read = async (name) => JSON.parse(await readFile(new URL(name, import.meta.url), "utf8"));
 const common = await read("common-config.json");
 const configs = await read("configs.json");
@@ -32,8 +34,8 @@ for (const [name, { model, ...own }] of Object.entries(await read("lora-cases.js
   const specs = loraSpecs(config, lora);
   const adapter = { lora, weights: flattenAs(specs, byName(specs), name) };
   const weights = flatten(config, byName(parameterSpecs(config)), model);
-  const base = await modelWeights(config, weights, 1);
-  const { feeds } = adaptedWeights(config, base, adapter);
+  const base = await modelWeights(config, weights, device);
+  const { feeds } = await adaptedWeights(config, base, adapter, device);
   const graph = new Graph();
   const parameters = declareParameters(graph, config, lora);
   const ids = graph.input("ids", "int32", [1, inputs.length]);

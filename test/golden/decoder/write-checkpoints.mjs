@@ -16,10 +16,12 @@ import {
 } from "../../../dist/models/decoder.js";
 import { parameterSpecs } from "../../../dist/models/parameters.js";
 import { writeSafetensors } from "../../../dist/models/safetensors.js";
+import { openDevice } from "../../../dist/onnx/device.js";
 import { createSession, floats, tensorOf } from "../../../dist/onnx/session.js";
 import { formulaIds, formulaWeights } from "./formula-weights.mjs";
 
 const out = process.argv[2];
+const device = openDevice("cpu", 1);
 const read = async (name) => JSON.parse(await readFile(new URL(name, import.meta.url), "utf8"));
 const common = await read("common-config.json");
 const ids = formulaIds(25, common.vocab_size);
@@ -32,11 +34,11 @@ for (const [name, own] of Object.entries(await read("configs.json"))) {
   const named = formulaWeights(parameterSpecs(config));
   const weights = flatten(config, new Map(named.map((each) => [each.name, each])), name);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
-  const model = await modelWeights(config, weights, 1);
-  const trainer = makeTrainer(config, 1);
+  const model = await modelWeights(config, weights, device);
+  const trainer = await makeTrainer(config, device, { lora: null });
   const loss = { name: "cross-entropy", options: {} };
   await trainer.forwardBackward(model, [row], microBatches([row], 64), loss);
-  const gradients = unflatten(config, trainer.gradients).map((each) => {
+  const gradients = unflatten(config, await trainer.gradients.read()).map((each) => {
     return { ...each, name: `gradient.${each.name}` };
   });
   const graph = new Graph();
