@@ -5,7 +5,14 @@ import { DataError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
 import type { DecoderConfig } from "./config.ts";
 import { parseDecoderConfig, toHuggingFaceConfig } from "./config-json.ts";
-import { EMBEDDING, HEAD, parameterCount, parameterSpecs, tensorsOf } from "./parameters.ts";
+import {
+  EMBEDDING,
+  HEAD,
+  parameterCount,
+  parameterSpecs,
+  tensorsOf,
+  totalSize,
+} from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
 import type { StoredType } from "./stored-numbers.ts";
@@ -93,8 +100,7 @@ export function flattenAs(
   asker = "config.json",
 ): Float32Array {
   checkTensors(specs, tensors, where, asker);
-  const size = specs.reduce((sum, { shape }) => sum + shape.reduce((n, a) => n * a, 1), 0);
-  const flat = new Float32Array(size);
+  const flat = new Float32Array(totalSize(specs));
   for (const { name, data } of tensorsOf(specs, flat)) data.set(tensors.get(name)!.data);
   return flat;
 }

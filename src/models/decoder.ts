@@ -1,11 +1,11 @@
 import { checkpoint } from "../autodiff/checkpoint.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
-import { add, and, castTo, greater, lessOrEqual, sub, where } from "../autodiff/ops/elementwise.ts";
-import { gather } from "../autodiff/ops/indexing.ts";
+import { add, and, castTo, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
+import { gather, runtimeZero } from "../autodiff/ops/indexing.ts";
 import { gemm } from "../autodiff/ops/linear.ts";
 import { rmsNorm, rotaryEmbedding } from "../autodiff/ops/nn.ts";
-import { firstElement, reshape, transpose } from "../autodiff/ops/shape.ts";
+import { reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
@@ -183,9 +183,9 @@ export function causalMasks(input: Value, length: number): (window: number) => V
   const positions = Array.from({ length }, (_, t) => t);
   const made = new Map<number, Value>();
   // Numbers as floats: they are exact, and GPUs cut integers on the processor.
-  const given = firstElement(castTo(input, "float32"));
+  const zero = runtimeZero(castTo(input, "float32"));
   const column = (numbers: readonly number[]): Value =>
-    add([graph.constant("float32", [length, 1], numbers), sub([given, given])]);
+    add([graph.constant("float32", [length, 1], numbers), zero]);
   return (window) => {
     const seen = Math.min(window, length);
     let mask = made.get(seen);

@@ -1,3 +1,4 @@
+import { sizeOf } from "../autodiff/graph.ts";
 import type { DecoderConfig } from "./config.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
@@ -97,7 +98,7 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
 export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): NamedTensor[] {
   let at = 0;
   return specs.map(({ name, shape }) => {
-    const size = shape.reduce((n, axis) => n * axis, 1);
+    const size = sizeOf(shape);
     at += size;
     return { name, shape, data: flat.subarray(at - size, at) };
   });
@@ -105,15 +106,15 @@ export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): 
 
 /** Numbers of those tensors that decay: matrices stand before vectors, so they are the beginning of a flat array. */
 export function decayingSize(specs: readonly ParameterSpec[]): number {
-  return specs
-    .filter(({ decays }) => decays)
-    .reduce((sum, { shape }) => sum + shape.reduce((n, axis) => n * axis, 1), 0);
+  return totalSize(specs.filter(({ decays }) => decays));
+}
+
+/** Numbers in all tensors together. */
+export function totalSize(specs: readonly Pick<ParameterSpec, "shape">[]): number {
+  return specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
 /** Number of trained numbers. */
 export function parameterCount(config: DecoderConfig): number {
-  return parameterSpecs(config).reduce(
-    (sum, { shape }) => sum + shape.reduce((n, a) => n * a, 1),
-    0,
-  );
+  return totalSize(parameterSpecs(config));
 }

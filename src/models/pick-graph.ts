@@ -7,7 +7,7 @@ import {
   lessOrEqual,
   log,
   mul,
-  neg,
+  sub,
   where,
 } from "../autodiff/ops/elementwise.ts";
 import { gather, gatherElements } from "../autodiff/ops/indexing.ts";
@@ -72,14 +72,14 @@ function draw(masses: Value, uniform: Value, outer: Draw | null): Draw {
   const target =
     outer === null
       ? mul([uniform, slice(sums, 1, size - 1, size)])
-      : add([outer.target, mul([outer.before, scalarLike(masses, -1)])]);
+      : sub([outer.target, outer.before]);
   // Columns beyond the target count as one, the first of them first, and more than a mass, which is at most about 1.
   const weighted = where([greater([masses, zero]), scalarLike(masses, 4), zero]);
   const preference = where([greater([sums, target]), weighted, masses]);
   const index = firstLargest(preference);
   const mass = gatherElements([masses, index], { axis: 1 });
   const upTo = gatherElements([sums, index], { axis: 1 });
-  return { index, target, before: add([upTo, mul([mass, scalarLike(mass, -1)])]) };
+  return { index, target, before: sub([upTo, mass]) };
 }
 
 /** Column of each row's largest element, the first of equals: [R, N] → int32 [R, 1]. GPUs cannot cast what ArgMax gives. */
@@ -92,7 +92,7 @@ function firstLargest(x: Value): Value {
   );
   const largest = greaterOrEqual([x, reduceMax(x, [1])]);
   const first = reduceMax(where([largest, fromEnd, scalarLike(x, 0)]), [1]);
-  return castTo(add([neg([first]), scalarLike(x, size)]), "int32");
+  return castTo(sub([scalarLike(x, size), first]), "int32");
 }
 
 function range(size: number): number[] {

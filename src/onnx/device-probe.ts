@@ -35,6 +35,8 @@ export const WORTH_A_GPU = 20_000_000;
  */
 export async function fastestDevice(parameters: number): Promise<DeviceName> {
   if (parameters < WORTH_A_GPU) return "cpu";
-  const [cpu, webgpu] = [await probeDevice("cpu"), await probeDevice("webgpu")];
-  return cpu.works && webgpu.works && webgpu.gflops > 2 * cpu.gflops ? "webgpu" : "cpu";
+  const webgpu = await probeDevice("webgpu");
+  if (!webgpu.works) return "cpu";
+  const cpu = await probeDevice("cpu");
+  return cpu.works && webgpu.gflops > 2 * cpu.gflops ? "webgpu" : "cpu";
 }

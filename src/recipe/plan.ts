@@ -3,17 +3,16 @@ import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
 import { microBatchShape } from "../engine/local/batching.ts";
 import {
-  defaultWorkers,
   type EngineLoad,
   type Fitting,
   forecastMemory,
   largestFitting,
   type MemoryForecast,
 } from "../engine/local/forecast.ts";
-import { totalSize } from "../engine/local/parameter-tensors.ts";
+import { defaultWorkers } from "../engine/local/worker-link.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import { targetModules, trainedSpecs, type LoraConfig } from "../models/lora/lora.ts";
-import { parameterCount } from "../models/parameters.ts";
+import { parameterCount, totalSize } from "../models/parameters.ts";
 import { publishedShapes } from "../models/published-shapes.ts";
 import type { DeviceName } from "../onnx/device-names.ts";
 import { algorithms } from "../train/index.ts";

@@ -9,8 +9,13 @@ import { expand, firstElement, reshape } from "./shape.ts";
  * @param given any value of the run; where its first element is not finite, neither are these.
  */
 function zerosLike(like: Value, given: Value): Value {
+  return expand(runtimeZero(given), like.shape);
+}
+
+/** 0, [1], unless the value's first element is not finite: of a given value, so that the runtime does not know it when it compiles. */
+export function runtimeZero(given: Value): Value {
   const number = firstElement(given);
-  return expand(sub([number, number]), like.shape);
+  return sub([number, number]);
 }
 
 /** Rows of a table: [V, …] and int indices [I…] give [I…, …]. The cotangent is added row by row into zeros. */

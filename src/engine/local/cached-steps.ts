@@ -26,8 +26,13 @@ export function pieces(
 
 /** Positions that a cache has room for when it must hold so many: few sizes, because each is compiled anew. */
 export function capacityFor(positions: number): number {
-  const step = positions <= 512 ? CACHE_STEP : 4 * CACHE_STEP;
+  const step = capacityStep(positions);
   return Math.ceil(positions / step) * step;
+}
+
+/** By how much a cache of so many positions is longer than the next shorter one. */
+export function capacityStep(positions: number): number {
+  return positions <= 512 ? CACHE_STEP : 4 * CACHE_STEP;
 }
 
 /** Feeds of one run: tokens, their positions, and how many positions each row sees of its cache: those before its first new one. */

@@ -1,16 +1,14 @@
-import { availableParallelism } from "node:os";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
-import { parameterCount, parameterSpecs } from "../../models/parameters.ts";
-import { CACHE_STEP, samplingGraph } from "../../models/sampling-graph.ts";
+import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
+import { samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import { microBatchShape } from "./batching.ts";
-import { capacityFor } from "./cached-steps.ts";
+import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
-import { totalSize } from "./parameter-tensors.ts";
 import { GRADIENT, trainingGraph } from "./training-graph.ts";
 
 /** What a run of the local engine is made of, as far as its memory depends on it. */
@@ -111,7 +109,7 @@ function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
 /** The cache that the last one grew from, by copying it. */
 function shorterCacheBytes(load: EngineLoad): number {
   const capacity = capacityFor(load.samples ? load.rowTokens : 1);
-  const before = capacity - (capacity <= 512 ? CACHE_STEP : 4 * CACHE_STEP);
+  const before = capacity - capacityStep(capacity);
   return (cacheBytes(load) * Math.max(0, before)) / capacity;
 }
 
@@ -162,11 +160,6 @@ function trainingGraphBytes(
   const half = train(Math.ceil(load.rowTokens / 2)).constants;
   const fixed = Math.max(0, (4 * half - longest.constants) / 3);
   return most * (nodes + (fixed + 4 * half + longest.constants) / 6);
-}
-
-/** Threads that compute when a recipe does not say: every core has a worker, and another device one in all. */
-export function defaultWorkers(device: DeviceName): number {
-  return device === "cpu" ? availableParallelism() : 1;
 }
 
 /** How a load over a budget can be made to fit it. */

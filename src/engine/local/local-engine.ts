@@ -6,7 +6,7 @@ import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
-import { parameterCount } from "../../models/parameters.ts";
+import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { fastestDevice } from "../../onnx/device-probe.ts";
 import type { Traffic } from "../../onnx/session.ts";
@@ -30,14 +30,13 @@ import {
   type TrainedModel,
 } from "./engine-files.ts";
 import type { StartOptions } from "./messages.ts";
-import { totalSize } from "./parameter-tensors.ts";
 import {
   sharedTraining,
   stateInWorker,
   stateOverWorkers,
   type TrainedState,
 } from "./trained-state.ts";
-import { startWorker, type WorkerLink } from "./worker-link.ts";
+import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
   /** A Hugging Face folder, or one in PEFT's layout: its adapters are then run, and trained alone. */
@@ -75,7 +74,7 @@ export interface LocalEngine extends Engine {
 
 /**
  * Loads a model and starts its workers: data-parallel replicas of one thread each, which together outrun one session with as
- * many threads (docs/lab-log.md). The first worker holds the optimiser's state.
+ * many threads (docs/lab-log.md). Several step the optimiser together in memory that they share.
  * @throws {DataError} when the folder does not hold a model that can be run.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
@@ -90,7 +89,7 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   }
   const named = options.device ?? "cpu";
   const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
-  const workers = options.workers ?? (device === "cpu" ? availableParallelism() : 1);
+  const workers = options.workers ?? defaultWorkers(device);
   const links = Array.from({ length: workers }, startWorker);
   const specs = trainedSpecs(config, adapter?.lora ?? null);
   const shared = workers === 1 ? null : sharedTraining(totalSize(specs), workers);

@@ -44,7 +44,7 @@ export interface WorkerCalls {
 
 export interface StartOptions {
   config: DecoderConfig;
-  /** Folder that the worker reads the weights from, to where they stay: sent, they would be there twice. */
+  /** Folder that the worker reads weights from that are not shared, to where they stay: sent, they would be there twice. */
   base: string;
   /** Adapters that are trained in place of the weights; null trains these. */
   adapter: Adapter | null;

@@ -1,9 +1,9 @@
 import { adamFactors, adamStep, type AdamOptions } from "../../autodiff/adamw.ts";
-import { decayingSize, type ParameterSpec } from "../../models/parameters.ts";
+import { decayingSize, totalSize, type ParameterSpec } from "../../models/parameters.ts";
 import type { Device } from "../../onnx/device.ts";
 import { deviceOptimizer } from "./device-optimizer.ts";
 import type { OptimizerState } from "./messages.ts";
-import { totalSize, type ParameterTensors } from "./parameter-tensors.ts";
+import type { ParameterTensors } from "./parameter-tensors.ts";
 
 /** AdamW over all that is trained of one replica, with the moments. */
 export interface Optimizer {

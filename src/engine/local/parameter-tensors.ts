@@ -1,5 +1,4 @@
-import { sizeOf } from "../../autodiff/graph.ts";
-import type { ParameterSpec } from "../../models/parameters.ts";
+import { tensorsOf, totalSize, type ParameterSpec } from "../../models/parameters.ts";
 import type { Device } from "../../onnx/device.ts";
 import { tensorOf, type Tensor } from "../../onnx/session.ts";
 
@@ -28,10 +27,7 @@ export async function parameterTensors(
 function partsOfOne(specs: readonly ParameterSpec[]): ParameterTensors {
   const flat = new Float32Array(totalSize(specs));
   const tensors = new Map(
-    placesOf(specs).map(({ name, shape, from, to }) => [
-      name,
-      tensorOf(flat.subarray(from, to), shape),
-    ]),
+    tensorsOf(specs, flat).map(({ name, shape, data }) => [name, tensorOf(data, shape)]),
   );
   return {
     ...{ flat, tensors, read: () => Promise.resolve(flat) },
@@ -57,14 +53,14 @@ async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<P
     ...{ flat: null, tensors },
     async read() {
       const numbers = new Float32Array(totalSize(specs));
-      for (const { name, from } of placesOf(specs)) {
-        numbers.set(await device.read(tensors.get(name)!), from);
+      for (const { name, data } of tensorsOf(specs, numbers)) {
+        data.set(await device.read(tensors.get(name)!));
       }
       return numbers;
     },
     async write(numbers) {
-      for (const { name, from, to } of placesOf(specs)) {
-        await device.write(tensors.get(name)!, numbers.subarray(from, to));
+      for (const { name, data } of tensorsOf(specs, numbers)) {
+        await device.write(tensors.get(name)!, data);
       }
     },
     async copyFrom(other) {
@@ -74,20 +70,4 @@ async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<P
       for (const tensor of tensors.values()) await device.clear(tensor);
     },
   };
-}
-
-/** Numbers in all parameters together. */
-export function totalSize(specs: readonly ParameterSpec[]): number {
-  return specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-}
-
-function placesOf(
-  specs: readonly ParameterSpec[],
-): (ParameterSpec & { from: number; to: number })[] {
-  let to = 0;
-  return specs.map((spec) => {
-    const from = to;
-    to += sizeOf(spec.shape);
-    return { ...spec, from, to };
-  });
 }

@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { DeviceName } from "../../onnx/device-names.ts";
 import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
 import { handedOver, type WorkerCalls, type WorkerReply, type WorkerRequest } from "./messages.ts";
 
@@ -20,6 +22,11 @@ const entry = new URL(
 
 /** How long a worker may take to end what it runs before it is cut off. */
 const STOP_MS = 10_000;
+
+/** Workers when nobody says how many: one for every core, and where another device computes one in all. */
+export function defaultWorkers(device: DeviceName): number {
+  return device === "cpu" ? availableParallelism() : 1;
+}
 
 export function startWorker(): WorkerLink {
   const worker = new Worker(entry);

@@ -39,7 +39,9 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const { bytes, ends } = options.tokenBytes;
   const device = openDevice(options.device, options.threads);
   const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
-  const base = await modelWeights(config, read, device);
+  // What is shared are all weights, unless it is adapters.
+  const initial = shared !== null && adapter === null ? shared.weights : read;
+  const base = await modelWeights(config, initial, device);
   const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device);
   const specs = trainedSpecs(config, own.lora);
   let optimizer: Promise<Optimizer> | null = null;

@@ -4,7 +4,7 @@ import { linear } from "../../autodiff/ops/composites.ts";
 import { swapLast } from "../../autodiff/ops/linear.ts";
 import { random } from "../../base/random.ts";
 import type { DecoderConfig } from "../config.ts";
-import { parameterSpecs, tensorsOf, type ParameterSpec } from "../parameters.ts";
+import { parameterSpecs, tensorsOf, totalSize, type ParameterSpec } from "../parameters.ts";
 
 /** Linear layers that may have adapters, by PEFT's names: all but the output matrix, which is what PEFT calls "all-linear". */
 export const targetModules = [
@@ -79,9 +79,7 @@ export function trainedSpecs(config: DecoderConfig, lora: LoraConfig | null): Pa
  */
 export function initialAdapter(config: DecoderConfig, lora: LoraConfig, seed: number): Adapter {
   const specs = loraSpecs(config, lora);
-  const weights = new Float32Array(
-    specs.reduce((sum, { shape }) => sum + shape[0]! * shape[1]!, 0),
-  );
+  const weights = new Float32Array(totalSize(specs));
   const stream = random(seed).derive("lora");
   for (const { name, shape, data } of tensorsOf(specs, weights)) {
     if (!name.endsWith(".lora_A.weight")) continue;
