@@ -44,10 +44,11 @@ export function sequenceIds(calls: readonly Call[], index: number): number[] {
   });
 }
 
-/** Number of tokens that the policy wrote. */
+/** Number of tokens that the policy wrote: those that stand here, or as a remote server counted them. */
 export function policyTokenCount(trajectory: Pick<Trajectory, "calls">): number {
   let count = 0;
-  for (const { completion } of trajectory.calls) {
+  for (const { completion, usage } of trajectory.calls) {
+    count += usage?.completionTokens ?? 0;
     for (const { owner, ids } of completion) if (owner === "policy") count += ids.length;
   }
   return count;

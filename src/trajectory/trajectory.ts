@@ -15,6 +15,8 @@ export interface Segment {
   ids: number[];
   /** Log-probability (nats) of each id under the distribution that it was sampled from; null where nothing was sampled. */
   logprobs: number[] | null;
+  /** What it says, where the tokens are a remote server's own; `ids` is then empty. */
+  text?: string;
 }
 
 /** Why a model stopped writing: its end token, a stop string, its token budget, or the context was full. */
@@ -33,6 +35,10 @@ export interface Call {
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
   finish: CallFinish;
+  /** Tokens as a remote server counted them; absent where they stand here, or where it does not count. */
+  usage?: { promptTokens: number; completionTokens: number };
+  /** What a remote model thought before its message, where its server tells that apart. Not shown to it again. */
+  reasoning?: string;
 }
 
 /** What the policy asked for, as its protocol parsed it. */
@@ -103,6 +109,8 @@ export interface Trajectory {
   seed: number;
   calls: Call[];
   turns: Turn[];
+  /** What a strategy searched for before it asked, shown in the first prompt; no search of the policy's. */
+  given?: Observation[];
   /** The final answer by the protocol's extraction rule; null when there is none. */
   answer: string | null;
   end: EndReason;
@@ -111,6 +119,9 @@ export interface Trajectory {
   rewards: RewardValue[];
   /** The combined reward; null when it cannot be scored, or before scoring. */
   reward: number | null;
-  /** Wall time in milliseconds by part; the only field that differs between two runs of one seed. */
-  timings?: Record<string, number>;
+  /**
+   * Wall time in milliseconds by part; the only field that differs between two runs of one seed, and not written to files.
+   * `firstTokenMs` is the mean over calls.
+   */
+  timings?: Partial<Record<"modelMs" | "firstTokenMs" | "searchMs", number>>;
 }
