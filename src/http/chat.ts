@@ -1,4 +1,6 @@
 import { z } from "../base/schema.ts";
+import { chatBody } from "./chat-body.ts";
+import { chatReply, replySchema } from "./chat-reply.ts";
 import { type HttpEnvironment, httpClient } from "./client.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
 import { modelKey } from "./model-key.ts";
@@ -17,34 +19,94 @@ export const chatShape = {
 };
 
 /** A chat server and how to ask it, checked. */
-export type ChatSettings = z.output<z.ZodObject<typeof chatShape>>;
+export type ChatSettings = z.output<z.ZodObject<typeof chatShape>> & {
+  /** Whether replies come as they are written, so that the time to the first token is known; absent: no. */
+  stream?: boolean;
+};
+
+/** A tool's call, as the server wrote it. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** Meant to be JSON; not parsed, so that what is not can be answered as a tool's failure. */
+  arguments: string;
+}
+
+/** A tool, as it is offered to a model. */
+export interface ToolSchema {
+  name: string;
+  description: string;
+  /** JSON Schema of its arguments. */
+  parameters: Readonly<Record<string, unknown>>;
+}
 
 export interface ChatMessage {
-  role: "system" | "user" | "assistant";
-  content: string;
+  role: "system" | "user" | "assistant" | "tool";
+  /** Null: an assistant's message that only calls tools. */
+  content: string | null;
+  tool_calls?: readonly ToolCall[];
+  /** The call that a tool's message answers. */
+  tool_call_id?: string;
+  name?: string;
 }
+
+/** Which tools may be called: none, as the model likes, at least one, or this one. */
+export type ToolChoice = "none" | "auto" | "required" | { name: string };
 
 /** One request for one completion. What is absent is left to the server, whose generation_config may set it. */
 export interface ChatRequest {
   messages: readonly ChatMessage[];
+  tools?: readonly ToolSchema[];
+  toolChoice?: ToolChoice;
   temperature?: number;
   topP?: number;
   /** Tokens of the completion at most. */
   maxTokens?: number;
   stop?: readonly string[];
   seed?: number;
+  /** Asks for the log-probability of each token. */
+  logprobs?: boolean;
+  /** Wins over the settings. */
+  stream?: boolean;
   /** Further keys of the body, as the server knows them; they win over the others. */
   extra?: Readonly<Record<string, unknown>>;
   signal?: AbortSignal | undefined;
 }
 
-export interface ChatReply {
+/** Tokens of one request, as the server counts them. */
+export interface TokenUsage {
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** A token of a completion, as the server tells it. */
+export interface TokenLogprob {
+  token: string;
+  /** Nats. */
+  logprob: number;
+}
+
+/** How long a server took; waits for a free place and attempts that failed are not counted. */
+export interface ReplyTimes {
+  /** From sending to the first piece of text, thought or call, in milliseconds; null where the reply came whole. */
+  firstTokenMs: number | null;
+  /** From sending to the end of the reply, in milliseconds. */
+  totalMs: number;
+}
+
+export interface ChatReply extends ReplyTimes {
   /** Empty where the server gives null. */
   text: string;
-  /** `stop`, `length`, `content_filter`, …; null where the server does not say. */
+  /** What a reasoning model thought, where the server tells it apart from the text. */
+  reasoning?: string;
+  /** In the order of the server; empty where none is called. */
+  toolCalls: ToolCall[];
+  /** `stop`, `length`, `tool_calls`, `content_filter`, …; null where the server does not say. */
   finishReason: string | null;
-  /** Tokens; null where the server does not count. */
-  usage: { promptTokens: number; completionTokens: number } | null;
+  /** Null where the server does not count. */
+  usage: TokenUsage | null;
+  /** Where they were asked for and given. */
+  logprobs?: TokenLogprob[];
 }
 
 export interface ChatClient {
@@ -55,20 +117,8 @@ export interface ChatClient {
   complete(request: ChatRequest): Promise<ChatReply>;
 }
 
-const replySchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        message: z.object({ content: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
-});
-
 /**
- * A client of `POST /chat/completions`, not streaming.
+ * A client of `POST /chat/completions`.
  *
  * @param name who asks, for messages.
  * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
@@ -78,36 +128,17 @@ export function chatClient(
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): ChatClient {
-  const { baseUrl, model, tokenLimit } = settings;
   const client = httpClient(
-    { name, url: baseUrl, settings, ...modelKey(name, settings) },
+    { name, url: settings.baseUrl, settings, ...modelKey(name, settings) },
     environment,
   );
   return {
-    async complete({ messages, temperature, topP, maxTokens, stop, seed, extra, signal }) {
-      const body = {
-        model,
-        messages,
-        temperature,
-        top_p: topP,
-        [tokenLimit]: maxTokens,
-        stop,
-        seed,
-        stream: false,
-        ...extra,
-      };
+    async complete(request) {
+      const body = chatBody(settings, request, false);
+      const { signal } = request;
       const asked = { path: "/chat/completions", body, idempotent: true, signal };
-      const { value } = await client.json(asked, replySchema);
-      const [choice] = value.choices;
-      return {
-        text: choice?.message.content ?? "",
-        finishReason: choice?.finish_reason ?? null,
-        usage: value.usage == null ? null : tokensOf(value.usage),
-      };
+      const { value, totalMs } = await client.json(asked, replySchema);
+      return chatReply(value, totalMs);
     },
   };
-}
-
-function tokensOf(usage: { prompt_tokens: number; completion_tokens: number }) {
-  return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
 }

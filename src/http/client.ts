@@ -69,7 +69,7 @@ export interface HttpClient {
   json<S extends z.ZodType>(
     request: HttpRequest,
     schema: S,
-  ): Promise<{ value: z.output<S>; headers: Headers }>;
+  ): Promise<{ value: z.output<S>; headers: Headers; totalMs: number }>;
 }
 
 /** A client that bounds its requests, retries them and names its failures. */
@@ -86,7 +86,8 @@ export function httpClient(
     request,
     async json(asked, schema) {
       const reply = await request(asked);
-      return { value: parseReply(endpoint, asked, { reply, schema }), headers: reply.headers };
+      const { headers, totalMs } = reply;
+      return { value: parseReply(endpoint, asked, { reply, schema }), headers, totalMs };
     },
   };
 }

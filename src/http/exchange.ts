@@ -6,6 +6,8 @@ export interface HttpReply {
   headers: Headers;
   /** The body, decoded as UTF-8. */
   text: string;
+  /** From sending to the end of the reply, in milliseconds. */
+  totalMs: number;
 }
 
 /** Why one attempt got no usable reply. */
@@ -33,6 +35,7 @@ export async function exchange(
   init: RequestInit,
   { timeoutMs, maxReplyBytes, signal }: ExchangeLimits,
 ): Promise<HttpReply | Failure> {
+  const sent = performance.now();
   const ending = new AbortController();
   const onAbort = (): void => {
     ending.abort(signal?.reason);
@@ -46,7 +49,10 @@ export async function exchange(
     signal?.throwIfAborted();
     const response = await fetch(url, { ...init, redirect: "manual", signal: ending.signal });
     const text = await bodyText(response, maxReplyBytes);
-    if (text !== null) return { status: response.status, headers: response.headers, text };
+    const totalMs = performance.now() - sent;
+    if (text !== null) {
+      return { status: response.status, headers: response.headers, text, totalMs };
+    }
     ending.abort();
     return { kind: "too-large", maxReplyBytes };
   } catch (error) {

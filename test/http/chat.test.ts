@@ -33,8 +33,11 @@ describe("a chat client", () => {
     const asked = { messages, temperature: 0, topP: 1, maxTokens: 9, stop: ["\n"], seed: 7 };
     expect(await client.complete({ ...asked, extra: { top_k: 1 } })).toEqual({
       text: "Ada.",
+      toolCalls: [],
       finishReason: "stop",
       usage: { promptTokens: 3, completionTokens: 2 },
+      firstTokenMs: null,
+      totalMs: expect.any(Number) as number,
     });
     expect(server.received[0]?.url).toBe("/v1/chat/completions");
     expect(server.received[0]?.headers.authorization).toBeUndefined();
@@ -56,8 +59,11 @@ describe("a chat client", () => {
     const client = chatClient("judge", settingsOf({ tokenLimit: "max_completion_tokens" }));
     expect(await client.complete({ messages, maxTokens: 5 })).toEqual({
       text: "",
+      toolCalls: [],
       finishReason: null,
       usage: null,
+      firstTokenMs: null,
+      totalMs: expect.any(Number) as number,
     });
     expect(JSON.parse(server.received[0]!.body)).toEqual({
       model: "tiny",

@@ -1,0 +1,67 @@
+import { z } from "../base/schema.ts";
+import type { ChatReply, TokenUsage } from "./chat.ts";
+
+/** Tokens as servers count them. */
+export const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
+
+/** Calls of tools in a message; servers leave out an id where a model has none. */
+const callSchema = z.object({
+  id: z.string().nullish(),
+  function: z.object({ name: z.string(), arguments: z.string().nullish() }),
+});
+
+/** The log-probabilities of a choice. */
+const logprobsSchema = z.object({
+  content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
+});
+
+/** A whole reply of `POST /chat/completions`. */
+export const replySchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({
+          content: z.string().nullish(),
+          reasoning_content: z.string().nullish(),
+          reasoning: z.string().nullish(),
+          tool_calls: z.array(callSchema).nullish(),
+        }),
+        finish_reason: z.string().nullish(),
+        logprobs: logprobsSchema.nullish(),
+      }),
+    )
+    .min(1),
+  usage: usageSchema.nullish(),
+});
+
+/** What a whole reply says. */
+export function chatReply(
+  { choices: [choice], usage }: z.output<typeof replySchema>,
+  totalMs: number,
+): ChatReply {
+  const message = choice?.message;
+  const reasoning = message?.reasoning_content ?? message?.reasoning ?? "";
+  const logprobs = choice?.logprobs?.content;
+  return {
+    text: message?.content ?? "",
+    ...(reasoning === "" ? {} : { reasoning }),
+    toolCalls: (message?.tool_calls ?? []).map(({ id, function: call }, i) => ({
+      id: id ?? `call_${i}`,
+      name: call.name,
+      arguments: call.arguments ?? "",
+    })),
+    finishReason: choice?.finish_reason ?? null,
+    usage: tokensOf(usage),
+    ...(logprobs == null ? {} : { logprobs }),
+    firstTokenMs: null,
+    totalMs,
+  };
+}
+
+/** A server's count in our words; null where it gives none. */
+export function tokensOf(
+  usage: z.output<typeof usageSchema> | null | undefined,
+): TokenUsage | null {
+  if (usage == null) return null;
+  return { promptTokens: usage.prompt_tokens, completionTokens: usage.completion_tokens };
+}
