@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
 
@@ -77,6 +77,22 @@ async function readBytes(path: string): Promise<Buffer> {
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+/** Whether a path leads to a file; a link whose file is gone does not. */
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Size of a file in bytes; 0 where there is none. */
+export async function sizeOf(path: string): Promise<number> {
+  return lstat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 /** SHA-256 of a file's bytes, in hex, streamed. @throws {DataError} FILE_MISSING */

@@ -1,15 +1,7 @@
 import { randomUUID } from "node:crypto";
-import {
-  copyFile,
-  lstat,
-  mkdir,
-  readFile,
-  rename,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { copyFile, mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { exists } from "../base/files.ts";
 import type { HubName } from "./hub-name.ts";
 
 /**
@@ -67,20 +59,4 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
       await rename(temporary, path);
     },
   };
-}
-
-/** Whether a path leads to a file; a link whose file is gone does not. */
-export async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Size of a file in bytes; 0 where there is none. */
-export async function sizeOf(path: string): Promise<number> {
-  return lstat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
 }

@@ -1,15 +1,16 @@
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
 import { freeDiskBytes } from "../base/free-space.ts";
 import { checkOptions, z } from "../base/schema.ts";
+import { exists } from "../base/files.ts";
+import { isDiskError } from "../http/disk-error.ts";
 import { limiter } from "../http/limiter.ts";
 import { together } from "../http/together.ts";
-import { isDiskError } from "./disk-error.ts";
+import { transfer, withRetries } from "../http/transfer.ts";
 import { downloadBlob } from "./download-blob.ts";
-import { cachePlace, type CachePlace, exists, isCommit } from "./hub-cache.ts";
-import { hubExchange, withRetries } from "./hub-exchange.ts";
+import { cachePlace, type CachePlace, isCommit } from "./hub-cache.ts";
 import { type HubName, hubNameText } from "./hub-name.ts";
 import { type HubSettings, hubSettings } from "./hub-settings.ts";
-import { refusal } from "./refusal.ts";
+import { refusal, unreachable } from "./refusal.ts";
 import { type RemoteFile, remoteFile } from "./remote-file.ts";
 import { isWholeModel, wantedFiles } from "./wanted-files.ts";
 
@@ -114,10 +115,10 @@ async function repositoryOf({ settings, name, signal }: Asked): Promise<Reposito
   const { repository, revision } = name;
   const path = `api/models/${repository}/revision/${encodeURIComponent(revision)}`;
   const url = new URL(`${settings.endpoint}/${path}`);
-  const request = { method: "GET", url, follow: "hub", signal } as const;
+  const request = { method: "GET", url, follow: "endpoint", signal } as const;
   const what = hubNameText(name);
-  const reply = await withRetries(settings, { what, signal }, () =>
-    hubExchange(settings, request, async (response) => {
+  const reply = await withRetries(settings, { givenUp: unreachable(settings, what), signal }, () =>
+    transfer(settings, request, async (response) => {
       if (response.status !== 200) throw refusal(response, name, settings);
       const text = await response.text();
       return parsed(text);

@@ -1,4 +1,5 @@
-import { type AgentrlError, ConfigError } from "../base/errors.ts";
+import { type AgentrlError, ConfigError, ExternalError } from "../base/errors.ts";
+import type { Interruption } from "../http/transfer.ts";
 import { type HubName, hubNameText } from "./hub-name.ts";
 import type { HubSettings } from "./hub-settings.ts";
 
@@ -38,4 +39,17 @@ export function refusal(
     "HUB_DENIED",
     `${model}: ${endpoint} refuses with status ${status} (${tokenState}). ${token === null ? "Set HF_TOKEN to a token that can read it; the hub answers so for names that it does not have, too." : "HF_TOKEN is wrong, has expired, or lacks the right to read this model."}`,
   );
+}
+
+/** What a hub that does not answer means: HUB_UNREACHABLE. `what` is the model or file. */
+export function unreachable(
+  { endpoint }: HubSettings,
+  what: string,
+): (last: Interruption, attempts: number) => ExternalError {
+  return (last, attempts) =>
+    new ExternalError(
+      "HUB_UNREACHABLE",
+      `${what}: ${endpoint} cannot be reached: ${last.message} (${attempts} attempts). What has come is kept: run again to go on, set HF_ENDPOINT to a mirror, or give a folder that holds the model.`,
+      { cause: last.cause },
+    );
 }

@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson } from "../base/files.ts";
-import { exists } from "./hub-cache.ts";
+import { exists, readJson } from "../base/files.ts";
 
 /** Files beside the weights that are read: configuration, tokenizer, chat templates. */
 const BESIDE_WEIGHTS =

@@ -1,20 +1,33 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { AgentrlError, ExternalError } from "../base/errors.ts";
+import { AgentrlError } from "../base/errors.ts";
 import { isDiskError } from "./disk-error.ts";
-import { connectionProblem } from "../http/exchange.ts";
-import { delayMs, isRetried, retryAfterMs } from "../http/retry.ts";
-import type { HubSettings } from "./hub-settings.ts";
+import { connectionProblem } from "./exchange.ts";
+import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 
-/** One request to the hub. */
-export interface HubRequest {
+/** Where files come from and how patiently they are asked for. */
+export interface TransferSettings {
+  /** Address of the server, without a slash at its end. */
+  endpoint: string;
+  /** Sent to the endpoint only; never in a message. */
+  token: string | null;
+  /** Milliseconds without any data after which a connection counts as cut. */
+  timeoutMs: number;
+  /** Attempts after one that brought nothing. */
+  retries: number;
+  /** Longest wait before the first of them, in milliseconds; doubles with each further one. */
+  retryDelayMs: number;
+}
+
+/** One request for a file, or about one. */
+export interface TransferRequest {
   method: "GET" | "HEAD";
   url: URL;
   headers?: Readonly<Record<string, string>>;
   /**
-   * Redirects within the hub are always followed. To other hosts, where large files lie, `anywhere` goes too, without the token;
-   * `hub` stops there and gives the redirect itself.
+   * Redirects within the endpoint are always followed. To other hosts, where large files lie, `anywhere` goes too, without the
+   * token; `endpoint` stops there and gives the redirect itself.
    */
-  follow: "hub" | "anywhere";
+  follow: "endpoint" | "anywhere";
   signal?: AbortSignal | undefined;
 }
 
@@ -37,9 +50,9 @@ const MOST_REDIRECTS = 8;
  * @param use takes the answer; it calls `alive` whenever data has come, which puts off the time-out.
  * @throws {Interruption} when there is no connection, it is cut or silent, or the status says to come again.
  */
-export async function hubExchange<T>(
-  settings: HubSettings,
-  request: HubRequest,
+export async function transfer<T>(
+  settings: TransferSettings,
+  request: TransferRequest,
   use: (response: Response, alive: () => void) => Promise<T>,
 ): Promise<T> {
   const { signal } = request;
@@ -79,26 +92,26 @@ export async function hubExchange<T>(
 }
 
 async function followed(
-  { endpoint, token }: HubSettings,
-  { method, url: first, headers, follow }: HubRequest,
+  { endpoint, token }: TransferSettings,
+  { method, url: first, headers, follow }: TransferRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  const hub = new URL(endpoint).origin;
+  const home = new URL(endpoint).origin;
   let url = first;
   for (let hop = 0; ; hop++) {
-    const isHub = url.origin === hub;
+    const isHome = url.origin === home;
     const response = await fetch(url, {
       ...{ method, signal, redirect: "manual" },
       headers: {
         "accept-encoding": "identity", // lengths and ranges are of the file itself
         ...headers,
-        ...(token !== null && isHub ? { authorization: `Bearer ${token}` } : {}),
+        ...(token !== null && isHome ? { authorization: `Bearer ${token}` } : {}),
       },
     });
     const location = response.headers.get("location");
     if (!REDIRECTS.has(response.status) || location === null) return response;
     const next = new URL(location, url);
-    if (next.origin !== hub && follow === "hub") return response;
+    if (next.origin !== home && follow === "endpoint") return response;
     await response.body?.cancel();
     if (hop === MOST_REDIRECTS || !/^https?:$/.test(next.protocol))
       throw new Interruption(`it redirects ${hop + 1} times`);
@@ -110,15 +123,18 @@ async function followed(
 
 /**
  * Attempts until one succeeds.
- * @param what the model or file, for the message.
+ * @param asked.givenUp the error to throw when `retries` attempts in a row brought nothing.
  * @param work one attempt, or a part of the way: `progress` was made when it throws after calling it.
- * @throws {ExternalError} HUB_UNREACHABLE when `retries` attempts in a row brought nothing.
  */
 export async function withRetries<T>(
-  settings: HubSettings,
-  { what, signal }: { what: string; signal?: AbortSignal | undefined },
+  settings: TransferSettings,
+  asked: {
+    givenUp: (last: Interruption, attempts: number) => Error;
+    signal?: AbortSignal | undefined;
+  },
   work: (progress: () => void) => Promise<T>,
 ): Promise<T> {
+  const { signal } = asked;
   let fruitless = 0;
   for (;;) {
     try {
@@ -128,7 +144,7 @@ export async function withRetries<T>(
     } catch (error) {
       if (!(error instanceof Interruption)) throw error;
       fruitless += 1;
-      if (fruitless > settings.retries) throw unreachable(settings, what, error);
+      if (fruitless > settings.retries) throw asked.givenUp(error, settings.retries + 1);
       const firstMs = settings.retryDelayMs;
       const ms = delayMs({
         ...{ attempt: fruitless, firstMs, retryAfterMs: error.waitMs, random: Math.random },
@@ -137,16 +153,4 @@ export async function withRetries<T>(
       signal?.throwIfAborted();
     }
   }
-}
-
-function unreachable(
-  { endpoint, retries }: HubSettings,
-  what: string,
-  error: Interruption,
-): ExternalError {
-  return new ExternalError(
-    "HUB_UNREACHABLE",
-    `${what}: ${endpoint} cannot be reached: ${error.message} (${retries + 1} attempts). What has come is kept: run again to go on, set HF_ENDPOINT to a mirror, or give a folder that holds the model.`,
-    { cause: error.cause },
-  );
 }
