@@ -1,30 +1,13 @@
-import { holmAdjusted, pairedPermutationTest, type PermutationResult } from "./permutation-test.ts";
+import { corrected, type Corrected, type PairedTest, testPairs } from "./compare/paired-test.ts";
 import { type QueryScores, valuesOf } from "./retrieval-scores.ts";
-import { type Interval, mean, pairedBootstrap } from "./statistics.ts";
 
 /** One metric of two runs on the same queries. */
-export interface MetricComparison {
+export interface MetricComparison extends PairedTest, Corrected {
   metric: string;
-  left: number;
-  right: number;
-  /** Left minus right. */
-  difference: number;
-  /** 95 % bootstrap interval of the difference, queries resampled in pairs. */
-  ci95: Interval;
-  /** Two-sided p of the paired permutation test. */
-  p: number;
-  /** The same after Holm's correction over the metrics compared. */
-  pHolm: number;
-  method: PermutationResult["method"];
-  /** By `pHolm` below .05. "no difference shown" does not say that the two are equal. */
-  verdict: "higher" | "lower" | "no difference shown";
 }
 
-/** Chance of even one false alarm among the metrics that a verdict takes. */
-const LEVEL = 0.05;
-
 /**
- * Compares two runs metric by metric.
+ * Compares two runs metric by metric; Holm's correction is over the metrics.
  *
  * @param left of each query, in the same order as `right`.
  * @param options.seed of bootstrap and permutations.
@@ -36,25 +19,9 @@ export function compareRetrieval(
   metrics: readonly string[],
   options: { seed: number; draws?: number },
 ): MetricComparison[] {
-  const compared = metrics.map((metric) => {
-    const [a, b] = [valuesOf(left, metric), valuesOf(right, metric)];
-    const differences = a.map((value, i) => value - (b[i] ?? Number.NaN));
-    return {
-      metric,
-      left: mean(a),
-      right: mean(b),
-      ...pairedBootstrap(a, b, { seed: options.seed }),
-      ...pairedPermutationTest(differences, options),
-    };
-  });
-  const adjusted = holmAdjusted(compared.map(({ p }) => p));
-  return compared.map((comparison, i) => {
-    const pHolm = adjusted[i] ?? 1;
-    return { ...comparison, pHolm, verdict: verdictOf(comparison.difference, pHolm) };
-  });
-}
-
-function verdictOf(difference: number, pHolm: number): MetricComparison["verdict"] {
-  if (pHolm >= LEVEL) return "no difference shown";
-  return difference > 0 ? "higher" : "lower";
+  const tests = metrics.map((metric) => ({
+    metric,
+    ...testPairs(valuesOf(left, metric), valuesOf(right, metric), options),
+  }));
+  return corrected(tests);
 }

@@ -29,6 +29,11 @@ export function sampleVariance(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
 }
 
+/** Standard error of the mean: sample deviation (n − 1) over √n; NaN below two values. */
+export function standardError(values: readonly number[]): number {
+  return Math.sqrt(sampleVariance(values) / values.length);
+}
+
 /**
  * Mean, sample deviation and t interval: for the few runs of an experiment.
  * @param values at least one.
@@ -59,6 +64,28 @@ export function wilsonInterval(successes: number, trials: number): Interval {
   ];
 }
 
+/**
+ * Newcombe's interval of the difference of two shares measured on two sets of questions: Wilson's interval of each, put
+ * together as squares.
+ *
+ * Source: Newcombe, Statistics in Medicine 17 (1998), method 10.
+ *
+ * @param left share and questions of one run; a share that is no whole number of questions (a rounded one) is taken as it is.
+ * @example newcombeInterval({ share: 0.5, n: 10 }, { share: 0.1, n: 10 }) // [-0.0115, 0.6667]
+ */
+export function newcombeInterval(
+  left: { share: number; n: number },
+  right: { share: number; n: number },
+): Interval {
+  const [leftLow, leftHigh] = wilsonInterval(left.share * left.n, left.n);
+  const [rightLow, rightHigh] = wilsonInterval(right.share * right.n, right.n);
+  const difference = left.share - right.share;
+  return [
+    difference - Math.hypot(left.share - leftLow, rightHigh - right.share),
+    difference + Math.hypot(leftHigh - left.share, right.share - rightLow),
+  ];
+}
+
 /** How bootstrap resampling is done. */
 export interface BootstrapOptions {
   seed: number;
@@ -81,8 +108,13 @@ export function bootstrapInterval(
     for (let i = 0; i < values.length; i++) sum += values[draw.int(values.length)] ?? 0;
     means[r] = sum / values.length;
   }
-  means.sort();
-  return [quantileOf(means, 0.025), quantileOf(means, 0.975)];
+  return percentileInterval(means);
+}
+
+/** What lies between the 2.5th and the 97.5th percentile of resampled figures. Sorts them in place. */
+export function percentileInterval(resampled: Float64Array): Interval {
+  resampled.sort();
+  return [quantileOf(resampled, 0.025), quantileOf(resampled, 0.975)];
 }
 
 /**
