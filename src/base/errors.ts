@@ -89,6 +89,8 @@ export const ERROR_CODES = {
   MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
+  RESULTS_BAD: "A results file is not what `agentrl eval` writes.",
+  RESULTS_TWICE: "One evaluation's results were named twice for a report.",
   RUN_BAD_LINE: "A line of a TREC run is not of its six columns, or names a passage twice.",
   RUN_ID_BLANK: "An id that would stand in a TREC run is empty or holds a blank.",
   RUN_UNMATCHED: "A TREC run ranks none of the queries that are judged.",
