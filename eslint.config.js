@@ -30,7 +30,7 @@ const owners = {
   "hnswlib-node": "retrieval",
   commander: "cli",
   "cli-progress": "cli",
-  yaml: "recipe",
+  yaml: "base",
   fastify: "server",
 };
 

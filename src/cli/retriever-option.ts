@@ -67,7 +67,7 @@ async function openYaml(text: string, corpus: string | undefined): Promise<Retri
   // The registry loads every retriever: only once one is opened, not for --help.
   const [{ parseYamlValue }, { openRetriever, retrieverSchema }, { readPassages }] =
     await Promise.all([
-      import("../recipe/yaml.ts"),
+      import("../base/yaml.ts"),
       import("../retrieval/index.ts"),
       import("../data/passages.ts"),
     ]);

@@ -7,7 +7,7 @@ import { packageRoot } from "../base/package-root.ts";
 import { checkOptions } from "../base/schema.ts";
 import { checkClaims } from "./claims.ts";
 import { type RecipeContent, recipeSchema, type Tier, TIERS } from "./recipe-schema.ts";
-import { parseYaml } from "./yaml.ts";
+import { parseYaml } from "../base/yaml.ts";
 
 /** A recipe as read: its structure is checked, its settings are not yet (`resolveSettings`, `checkSettings`). */
 export interface RecipeFile extends RecipeContent {

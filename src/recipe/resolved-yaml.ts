@@ -1,5 +1,5 @@
 import type { ResolvedSettings } from "./settings.ts";
-import { writeYaml } from "./yaml.ts";
+import { writeYaml } from "../base/yaml.ts";
 
 /**
  * A run's settings as a recipe of their own (`recipe.resolved.yaml`): every value spelt out, with its origin behind

@@ -4,7 +4,7 @@ import { Layers } from "./layers.ts";
 import { leavesOf } from "./leaves.ts";
 import type { RecipeFile } from "./recipe-file.ts";
 import type { Claim, Tier } from "./recipe-schema.ts";
-import { parseYamlValue } from "./yaml.ts";
+import { parseYamlValue } from "../base/yaml.ts";
 
 /** A setting from outside the file: a flag, `--set`, or an arm of a claim. */
 export interface Override {

@@ -9,7 +9,7 @@ import {
   parseDocument,
   visit,
 } from "yaml";
-import { ConfigError, errorMessage } from "../base/errors.ts";
+import { ConfigError, errorMessage } from "./errors.ts";
 
 /** A parsed YAML file that still knows where things stood. */
 export interface YamlFile {
