@@ -39,7 +39,7 @@ interface Placed {
  */
 export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = source;
-  if (references !== undefined) return joined({ ...source, references });
+  if (references !== undefined) return [...(await joined({ ...source, references })).values()];
   const { predictionField = DEFAULT_FIELDS.prediction } = source;
   const { referencesField = DEFAULT_FIELDS.references } = source;
   const records = notEmpty(await readRecords(predictions), predictions);
@@ -49,7 +49,27 @@ export async function readPredictions(source: PredictionSource): Promise<ScoredA
   }));
 }
 
-async function joined(source: PredictionSource & { references: string }): Promise<ScoredAnswer[]> {
+/**
+ * As `readPredictions`, by id: without a references file each record must have one.
+ * @throws {DataError} likewise.
+ */
+export async function readPredictionsById(
+  source: PredictionSource,
+): Promise<Map<string, ScoredAnswer>> {
+  const { predictions, references, idField = DEFAULT_FIELDS.id } = source;
+  if (references !== undefined) return joined({ ...source, references });
+  const { predictionField = DEFAULT_FIELDS.prediction } = source;
+  const { referencesField = DEFAULT_FIELDS.references } = source;
+  const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
+  return mapValues(records, (record) => ({
+    prediction: answerAt(record, predictionField),
+    references: referencesAt(record, referencesField),
+  }));
+}
+
+async function joined(
+  source: PredictionSource & { references: string },
+): Promise<Map<string, ScoredAnswer>> {
   const { references } = source;
   const { referencesField = DEFAULT_FIELDS.references, idField = DEFAULT_FIELDS.id } = source;
   const predicted = await predictionsById(source);
@@ -61,7 +81,7 @@ async function joined(source: PredictionSource & { references: string }): Promis
       `${where}: id ${JSON.stringify(id)} is not in ${references}. Check that both files are of one split and --id-field is right.`,
     );
   }
-  return [...golds].map(([id, gold]) => ({
+  return mapValues(golds, (gold, id) => ({
     prediction: predicted.get(id)?.answer ?? null,
     references: referencesAt(gold, referencesField),
   }));
@@ -194,6 +214,9 @@ function notEmpty<T>(records: T[], path: string): T[] {
   );
 }
 
-function mapValues<A, B>(map: ReadonlyMap<string, A>, change: (value: A) => B): Map<string, B> {
-  return new Map([...map].map(([key, value]) => [key, change(value)]));
+function mapValues<A, B>(
+  map: ReadonlyMap<string, A>,
+  change: (value: A, key: string) => B,
+): Map<string, B> {
+  return new Map([...map].map(([key, value]) => [key, change(value, key)]));
 }
