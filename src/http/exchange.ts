@@ -1,10 +1,19 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../base/errors.ts";
 
-/** What a server answered. */
-export interface HttpReply {
+/** What is known of a reply before its body. */
+export interface ReplyHead {
   status: number;
-  headers: Headers;
-  /** The body, decoded as UTF-8. */
+  /** Names in any case; several of one name joined by commas. */
+  headers: Pick<Headers, "get">;
+}
+
+/** What a server answered. */
+export interface HttpReply extends ReplyHead {
+  /** The body, decoded as UTF-8; empty where a `BodyReader` took it. */
   text: string;
   /** From sending to the end of the reply, in milliseconds. */
   totalMs: number;
@@ -14,82 +23,166 @@ export interface HttpReply {
 export type Failure =
   | { kind: "timeout"; timeoutMs: number }
   | { kind: "unreachable"; detail: string; cause: unknown }
-  | { kind: "status"; status: number; body: string; headers: Headers }
+  | { kind: "cut"; detail: string; cause?: unknown }
+  | { kind: "status"; status: number; body: string; headers: Pick<Headers, "get"> }
+  | { kind: "garbled"; body: string }
   | { kind: "too-large"; maxReplyBytes: number };
+
+/** Takes the body of a reply as it comes. */
+export interface BodyReader {
+  /**
+   * @param bytes any part of the body, cut anywhere.
+   * @param afterMs milliseconds since the request was sent.
+   * @returns whether the reply is complete; what may follow is not read.
+   */
+  push(bytes: Uint8Array, afterMs: number): boolean;
+  /** Asked when the reply is complete or the body has ended: why it is no reply, null when it is one. */
+  failure(): Failure | null;
+}
+
+/** What is sent. */
+export interface Outgoing {
+  method: "GET" | "POST";
+  headers: Readonly<Record<string, string>>;
+  body: string | null;
+}
 
 /** Bounds of one attempt. */
 export interface ExchangeLimits {
   timeoutMs: number;
+  /** Decompressed. */
   maxReplyBytes: number;
   signal?: AbortSignal | undefined;
+  /** Who takes the body; null or absent: it is gathered as text. */
+  reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
 }
 
+/** Sockets stay open for the next request; idle ones keep no process alive. How many there are is for the clients to bound. */
+const connections = { keepAlive: true, maxFreeSockets: 1024 };
+const transports = {
+  "http:": { request: http.request, agent: new http.Agent(connections) },
+  "https:": { request: https.request, agent: new https.Agent(connections) },
+};
+
+/** How long the rest of a reply that is complete may take before its connection is closed. */
+const DRAIN_MS = 1000;
+
 /**
- * One attempt over Node's fetch, its whole reply read. Redirects are not followed: fetch would send keys on to another
- * host in every header but Authorization.
+ * One attempt over node:http, its whole reply read: a third of the time that Node's fetch takes, and no limit of its own on a
+ * silent server. Redirects are not followed: they would carry keys to another host.
  *
  * @throws the signal's reason when the caller aborts; every other failure is returned.
  */
-export async function exchange(
+export function exchange(
   url: URL,
-  init: RequestInit,
-  { timeoutMs, maxReplyBytes, signal }: ExchangeLimits,
+  { method, headers, body }: Outgoing,
+  limits: ExchangeLimits,
 ): Promise<HttpReply | Failure> {
-  const sent = performance.now();
-  const ending = new AbortController();
-  const onAbort = (): void => {
-    ending.abort(signal?.reason);
-  };
-  const tooLate = new Error("no answer in time");
-  const timer = setTimeout(() => {
-    ending.abort(tooLate);
-  }, timeoutMs);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    signal?.throwIfAborted();
-    const response = await fetch(url, { ...init, redirect: "manual", signal: ending.signal });
-    const text = await bodyText(response, maxReplyBytes);
-    const totalMs = performance.now() - sent;
-    if (text !== null) {
-      return { status: response.status, headers: response.headers, text, totalMs };
+  const { timeoutMs, signal } = limits;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason as Error);
+      return;
     }
-    ending.abort();
-    return { kind: "too-large", maxReplyBytes };
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (ending.signal.reason === tooLate || isNodeTimeout(error))
-      return { kind: "timeout", timeoutMs };
-    return { kind: "unreachable", detail: connectionProblem(error), cause: error };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
+    const sent = performance.now();
+    const { request, agent } = transports[url.protocol === "https:" ? "https:" : "http:"];
+    const asking = request(url, { method, headers: { ...DEFAULT_HEADERS, ...headers }, agent });
+    const over = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    // Only what settles first counts: a socket that is destroyed reports that too.
+    const fail = (failure: Failure): void => {
+      over();
+      resolve(failure);
+      asking.destroy();
+    };
+    const onAbort = (): void => {
+      over();
+      reject(signal?.reason as Error);
+      asking.destroy();
+    };
+    const timer = setTimeout(fail, timeoutMs, { kind: "timeout", timeoutMs });
+    signal?.addEventListener("abort", onAbort, { once: true });
+    asking.on("error", (cause) => {
+      fail({ kind: "unreachable", detail: connectionProblem(cause), cause });
+    });
+    asking.on("response", (response) => {
+      receive(response, { ...limits, sent }, (outcome) => {
+        if ("kind" in outcome) {
+          fail(outcome);
+          return;
+        }
+        over();
+        resolve(outcome);
+        if (!response.complete) setTimeout(() => asking.destroy(), DRAIN_MS).unref();
+      });
+    });
+    asking.end(body);
+  });
 }
 
-/** Null when it is larger than allowed; the rest is then not read. */
-async function bodyText(response: Response, maxReplyBytes: number): Promise<string | null> {
-  if (response.body === null) return "";
-  const chunks: Uint8Array[] = [];
+const DEFAULT_HEADERS = { "accept-encoding": "gzip, deflate, br", "user-agent": "agentrl" };
+
+/** Reads a body and says once what came of it. */
+function receive(
+  response: http.IncomingMessage,
+  { maxReplyBytes, reader: open, sent }: ExchangeLimits & { sent: number },
+  settle: (outcome: HttpReply | Failure) => void,
+): void {
+  const head = { status: response.statusCode ?? 0, headers: headersOf(response) };
+  const reader = open?.(head) ?? null;
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+  let settled = false;
+  const finish = (failure: Failure | null): void => {
+    if (settled) return;
+    settled = true;
+    const text = chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString("utf8");
+    settle(failure ?? { ...head, text, totalMs: performance.now() - sent });
+  };
+  const cut = (cause: unknown): void => {
+    finish({ kind: "cut", detail: errorMessage(cause), cause });
+  };
+  const body = decompressed(response);
+  response.on("error", cut);
+  if (body !== response) body.on("error", cut);
+  body.on("data", (chunk: Buffer) => {
+    if (settled) return;
     bytes += chunk.length;
-    if (bytes > maxReplyBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+    if (bytes > maxReplyBytes) finish({ kind: "too-large", maxReplyBytes });
+    else if (reader === null) chunks.push(chunk);
+    else if (reader.push(chunk, performance.now() - sent)) finish(reader.failure());
+  });
+  body.on("end", () => {
+    finish(reader?.failure() ?? null);
+  });
 }
 
-/** Why fetch failed: it says "fetch failed" or "terminated"; its cause says why, of several addresses of one host each on its own. */
+function headersOf({ headers }: http.IncomingMessage): Pick<Headers, "get"> {
+  return {
+    get: (name) => {
+      const value = headers[name.toLowerCase()];
+      return Array.isArray(value) ? value.join(", ") : (value ?? null);
+    },
+  };
+}
+
+function decompressed(response: http.IncomingMessage): Readable {
+  const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
+  if (encoding === "gzip" || encoding === "x-gzip") return response.pipe(createGunzip());
+  if (encoding === "deflate") return response.pipe(createInflate());
+  return encoding === "br" ? response.pipe(createBrotliDecompress()) : response;
+}
+
+/**
+ * Why there was no connection, or none any more. Node's fetch says "fetch failed" or "terminated" and has a cause that says why;
+ * of several addresses of one host each fails on its own.
+ */
 export function connectionProblem(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   if (cause instanceof AggregateError && cause.errors.length > 0) {
     return cause.errors.map(errorMessage).join("; ");
   }
   return errorMessage(cause);
-}
-
-function isNodeTimeout(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return /^UND_ERR_\w+_TIMEOUT$/.test(code);
 }

@@ -10,6 +10,8 @@ export interface GivenUp {
   outOfTime: boolean;
   /** Variables that hold keys. */
   keyVariables: readonly string[];
+  /** What to do, where whoever asked knows better than the status says. */
+  remedy?: string | undefined;
 }
 
 /** The first characters of a body that a message shows. */
@@ -20,7 +22,7 @@ export function failureMessage(given: GivenUp): string {
   const { attempts, spentMs, deadlineMs, outOfTime } = given;
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   const end = outOfTime ? `, given up at deadlineMs ${deadlineMs}` : "";
-  return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${remedy(given)}`;
+  return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given)}`;
 }
 
 /** The beginning of a body, on one line. */
@@ -37,6 +39,10 @@ function found(failure: Failure): string {
       return `no whole answer within ${failure.timeoutMs} ms`;
     case "unreachable":
       return `no connection, or it was cut: ${failure.detail}`;
+    case "cut":
+      return `the reply was cut: ${failure.detail}`;
+    case "garbled":
+      return `the reply is not of the expected shape: ${quotedBody(failure.body)}`;
     case "too-large":
       return `the reply is larger than ${failure.maxReplyBytes} bytes`;
     case "status":
@@ -50,6 +56,10 @@ function remedy({ failure, keyVariables }: GivenUp): string {
       return "Raise timeoutMs, lower concurrency, or look whether the server is busy or stuck.";
     case "unreachable":
       return "Start the server, or correct its address.";
+    case "cut":
+      return "The server ended in the middle, or something between it and here did: its own log says why.";
+    case "garbled":
+      return "Check that the address is of the server that is meant.";
     case "too-large":
       return "Ask for fewer hits, or raise maxReplyBytes.";
     case "status":

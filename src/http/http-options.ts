@@ -2,11 +2,11 @@ import { quote, z } from "../base/schema.ts";
 
 /**
  * Options of everything that asks a server: how long, how often, how many at once. The total includes the waits between
- * attempts, not the wait for a free place under `concurrency`.
+ * attempts, not those for a free place under `concurrency`, for `requestsPerMinute` or while the server has asked others to wait.
  */
 export const httpShape = {
-  /** Milliseconds that one attempt may take, its whole reply included. At most 300 000: Node's own limit on a silent server. */
-  timeoutMs: z.int().min(1).max(300_000).default(30_000),
+  /** Milliseconds that one attempt may take, its whole reply included. */
+  timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
   /** Milliseconds for all attempts of one request together. */
   deadlineMs: z.int().min(1).default(120_000),
   /** Attempts after the first. */
@@ -15,6 +15,8 @@ export const httpShape = {
   retryDelayMs: z.int().min(0).default(500),
   /** Requests under way at once. */
   concurrency: z.int().min(1).max(1024).default(8),
+  /** Requests sent in a minute at most, evenly spread, retries among them; null: as many as go. */
+  requestsPerMinute: z.number().positive().nullable().default(null),
   /** Bytes of a reply, decompressed, beyond which it is refused. */
   maxReplyBytes: z
     .int()

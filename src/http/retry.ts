@@ -6,11 +6,11 @@ const RETRIED_STATUSES = new Set([408, 425, 429]);
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Whether another attempt may fare better: no connection, no answer in time, 408, 425, 429 or 5xx (501 and 505 say that the
+ * Whether another attempt may fare better: no connection, one that is cut, no answer in time, 408, 425, 429 or 5xx (501 and 505 say that the
  * server never will).
  */
 export function isRetried(failure: Failure): boolean {
-  if (failure.kind === "unreachable" || failure.kind === "timeout") return true;
+  if (["unreachable", "cut", "timeout"].includes(failure.kind)) return true;
   if (failure.kind !== "status") return false;
   const { status } = failure;
   return RETRIED_STATUSES.has(status) || (status >= 500 && status !== 501 && status !== 505);

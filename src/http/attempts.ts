@@ -1,0 +1,124 @@
+import type { Endpoint, HttpEnvironment, HttpRequest } from "./client.ts";
+import { exchange, type Failure, type HttpReply } from "./exchange.ts";
+import { givenUp } from "./http-error.ts";
+import { requestUrl } from "./http-options.ts";
+import { pace } from "./pace.ts";
+import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
+
+/** Attempts at one endpoint: they share its pace, and the pauses that it asks for. */
+export type Attempts = (asked: HttpRequest) => Promise<HttpReply>;
+
+/** @param environment clock, chance and sleep. */
+export function attempts(endpoint: Endpoint, environment: HttpEnvironment): Attempts {
+  const { settings } = endpoint;
+  const { now } = environment;
+  const gate = gateOf(endpoint, environment);
+  return async (asked) => {
+    const repeatable = asked.idempotent ?? methodOf(asked) === "GET";
+    let spentMs = 0;
+    for (let attempt = 1; ; attempt++) {
+      await gate.pass(asked.signal);
+      const started = now();
+      const outcome = await attemptOnce(endpoint, asked, settings.deadlineMs - spentMs);
+      spentMs += now() - started;
+      if (!("kind" in outcome)) return outcome;
+      const wait = waitAfter(outcome, attempt, { settings, environment });
+      const again = repeatable && isRetried(outcome) && attempt <= settings.retries;
+      const outOfTime = again && spentMs + wait.delayMs >= settings.deadlineMs;
+      if (!again || outOfTime) {
+        const keyVariables = Object.keys(endpoint.keys ?? {});
+        const { deadlineMs } = settings;
+        const spent = { attempts: attempt, spentMs, deadlineMs, outOfTime };
+        throw await givenUp(endpoint, asked, { failure: outcome, keyVariables, ...spent });
+      }
+      endpoint.onRetry?.();
+      gate.pause(wait.pauseMs);
+      await environment.sleep(wait.delayMs, asked.signal);
+      spentMs += wait.delayMs;
+    }
+  };
+}
+
+/** How long this request waits before it comes back, and how long all others of the endpoint. */
+function waitAfter(
+  failure: Failure,
+  attempt: number,
+  { settings, environment }: Pick<Endpoint, "settings"> & { environment: HttpEnvironment },
+): { delayMs: number; pauseMs: number } {
+  const asksFor = failure.kind === "status" ? failure.headers.get("retry-after") : null;
+  const asked = retryAfterMs(asksFor, environment.now());
+  const { random } = environment;
+  const delay = delayMs({ attempt, firstMs: settings.retryDelayMs, retryAfterMs: asked, random });
+  const isBusy = failure.kind === "status" && failure.status === 429;
+  return { delayMs: delay, pauseMs: asked > 0 ? asked : isBusy ? delay : 0 };
+}
+
+interface Gate {
+  /** Resolves when a request may be sent. */
+  pass(signal: AbortSignal | undefined): Promise<void>;
+  /** Nothing is sent for so long. */
+  pause(ms: number): void;
+}
+
+/** A server that asks one request to come later means all: they wait too, and come back spread over `retryDelayMs`. */
+function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
+  const { now, random, sleep } = environment;
+  const requests = pace(settings.requestsPerMinute, environment);
+  let pausedUntil = 0;
+  return {
+    async pass(signal) {
+      const isPaced = settings.requestsPerMinute !== null;
+      if (isPaced) await requests.take(1, signal);
+      for (let ms = pausedUntil - now(); ms > 0; ms = pausedUntil - now()) {
+        await sleep(ms + Math.round(random() * settings.retryDelayMs), signal);
+      }
+    },
+    pause(ms) {
+      pausedUntil = Math.max(pausedUntil, now() + ms);
+    },
+  };
+}
+
+async function attemptOnce(
+  endpoint: Endpoint,
+  asked: HttpRequest,
+  leftMs: number,
+): Promise<HttpReply | Failure> {
+  const { timeoutMs, maxReplyBytes } = endpoint.settings;
+  const isGood = (status: number): boolean =>
+    (status >= 200 && status < 300) || asked.accepts?.includes(status) === true;
+  const { reader } = asked;
+  const outcome = await exchange(
+    requestUrl(endpoint.url, asked.path ?? "", asked.parameters ?? {}),
+    outgoing(endpoint, asked),
+    {
+      timeoutMs: Math.min(timeoutMs, Math.max(leftMs, 1)),
+      maxReplyBytes,
+      signal: asked.signal,
+      reader: reader && ((head) => (isGood(head.status) ? reader(head) : null)),
+    },
+  );
+  if ("kind" in outcome) return outcome;
+  const { status, headers, text } = outcome;
+  const failed = isGood(status) ? (asked.failureIn?.(outcome) ?? null) : { status, body: text };
+  return failed === null ? outcome : { kind: "status", ...failed, headers };
+}
+
+function outgoing(endpoint: Endpoint, asked: HttpRequest): Parameters<typeof exchange>[1] {
+  const { body } = asked;
+  const hasBody = body !== undefined;
+  return {
+    method: methodOf(asked),
+    headers: {
+      accept: "application/json",
+      ...(hasBody ? { "content-type": "application/json" } : {}),
+      ...endpoint.headers,
+      ...asked.headers,
+    },
+    body: hasBody ? (typeof body === "string" ? body : JSON.stringify(body)) : null,
+  };
+}
+
+function methodOf({ method, body }: HttpRequest): "GET" | "POST" {
+  return method ?? (body === undefined ? "GET" : "POST");
+}
