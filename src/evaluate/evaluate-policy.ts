@@ -2,7 +2,7 @@ import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
@@ -51,14 +51,13 @@ export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<Ev
     Array.from({ length: samplesPerTask }, (_, sample) => ({ task, sample })),
   );
   const halt = new AbortController();
-  const policy = haltable(options.policy, halt.signal);
   let done = 0;
   let right = 0;
   const answer = async ({ task, sample }: Draw): Promise<Answered> => {
     const earlier = known?.(task, sample);
     const answered =
       earlier === undefined
-        ? await answerOnce({ ...options, policy }, task, sample)
+        ? await answerOnce({ ...options, signal: halt.signal }, task, sample)
         : { row: earlier };
     done += 1;
     right += answered.row.em;
@@ -75,21 +74,6 @@ export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<Ev
     },
   });
   return { ...summarizeRows(rows, { seed }), rows };
-}
-
-/** A policy that begins no message once the evaluation is to end. */
-function haltable(policy: Policy, signal: AbortSignal): Policy {
-  const { role, version, tokenizer, maxPositions } = policy;
-  return {
-    ...{ role, version, tokenizer, maxPositions },
-    complete: async (request) => {
-      signal.throwIfAborted();
-      return policy.complete(request);
-    },
-    end: (sequence) => {
-      policy.end(sequence);
-    },
-  };
 }
 
 interface Draw {

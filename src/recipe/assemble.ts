@@ -12,7 +12,7 @@ import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { WeightedReward } from "../rollout/score.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */

@@ -1,5 +1,5 @@
 import { budgetOf, type Budget } from "../env/budget.ts";
-import { DEFAULT_TURN_TOKENS } from "../rollout/roll-out.ts";
+import { DEFAULT_TURN_TOKENS } from "../rollout/token-dialogue.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** How long a trajectory's sequence can become, in tokens, and what it follows from. */

@@ -15,7 +15,7 @@ import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/finger
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { enginePolicy } from "../rollout/policy.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
   environmentOver,

@@ -7,7 +7,7 @@ import { deviceNames } from "../onnx/device-names.ts";
 import { retrieverSchema } from "../retrieval/index.ts";
 import { rewards } from "../rewards/index.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import { behaviourSchema } from "../synth/gold-chain.ts";
 import { worldStreamSchema } from "../synth/teacher-trajectories.ts";
 import { algorithms } from "../train/index.ts";

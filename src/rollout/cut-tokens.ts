@@ -1,7 +1,7 @@
 import type { SampleResult } from "../engine/engine.ts";
-import type { Protocol } from "../env/protocols/protocol.ts";
 import { textFlow } from "../text/text-flow.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
+import type { MessageEnding } from "./dialogue.ts";
 
 /** A message as the environment takes it. */
 export interface CutMessage {
@@ -19,13 +19,13 @@ export interface CutMessage {
 export function cutTokens(
   result: SampleResult,
   tokenizer: Tokenizer,
-  protocol: Protocol,
+  ending: MessageEnding,
 ): CutMessage {
   const { ids, logprobs } = result;
   const ended = tokenizer.endIds.includes(ids.at(-1) ?? -1);
   const written = ended ? ids.slice(0, -1) : ids;
   const whole = tokenizer.decode(written);
-  const cut = protocol.findCut(whole);
+  const cut = ending.findCut(whole);
   if (cut === null) return { ids, logprobs, text: whole };
   const through = tokensThrough(written, cut, tokenizer);
   const kept = through === written.length ? ids.length : through;
@@ -49,4 +49,13 @@ export function tokensThrough(
     if (written >= length) return i + 1;
   }
   return ids.length;
+}
+
+/** Where the first of some texts to be complete ends; null where there is none. */
+export function firstEnd(text: string, stops: readonly string[]): number | null {
+  const ends = stops.flatMap((each) => {
+    const at = text.indexOf(each);
+    return at < 0 ? [] : [at + each.length];
+  });
+  return ends.length === 0 ? null : Math.min(...ends);
 }

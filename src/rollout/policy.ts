@@ -2,7 +2,10 @@ import type { Engine, SampleRequest, SampleResult } from "../engine/engine.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
-import { tokensThrough } from "./cut-tokens.ts";
+import type { Rendering } from "./chat-rendering.ts";
+import { firstEnd, tokensThrough } from "./cut-tokens.ts";
+import type { Dialogue, DialogueSetting } from "./dialogue.ts";
+import { tokenDialogue } from "./token-dialogue.ts";
 
 /** A request with what a scripted policy may look at; a model sees the tokens only. */
 export interface CompletionRequest extends SampleRequest {
@@ -10,8 +13,8 @@ export interface CompletionRequest extends SampleRequest {
   turns: readonly Turn[];
 }
 
-/** Whatever writes the messages of a rollout: a model under training, a frozen one, a script. */
-export interface Policy {
+/** A model whose tokens are ours: under training, frozen, or a script that stands for one. */
+export interface TokenPolicy {
   /** Name under which its calls are recorded. */
   readonly role: string;
   /** Optimiser steps behind its weights; null when it is not trained. */
@@ -19,13 +22,52 @@ export interface Policy {
   readonly tokenizer: Tokenizer;
   /** Longest sequence, in tokens. */
   readonly maxPositions: number;
+  /** How messages are put to a model that was trained to chat; without it all text is put to it as it is. */
+  readonly rendering?: Rendering;
   complete(request: CompletionRequest): Promise<SampleResult>;
   /** The sequence will not be continued. */
   end(sequence: string): void;
 }
 
+/** A model that is asked by text: its server has the tokens. */
+export interface TextPolicy {
+  readonly role: string;
+  /** Whether the beginning of a message can be forced on it. */
+  readonly takesPrefix: boolean;
+  open(setting: DialogueSetting): Dialogue;
+}
+
+/** Whatever writes the messages of a rollout. */
+export type Policy = TokenPolicy | TextPolicy;
+
+/** Begins a conversation. */
+export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue {
+  return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
+}
+
+/** Whether the beginning of a message can be forced on it. */
+export function takesPrefix(policy: Policy): boolean {
+  return "open" in policy ? policy.takesPrefix : true;
+}
+
+/**
+ * The beginning of a text, so many tokens of it. Of a server's tokens nothing is known here: four characters stand for one, as
+ * they do on average in English.
+ */
+export function firstTokens(policy: Policy, text: string, maxTokens: number): string {
+  if ("open" in policy) return text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
+  const ids = policy.tokenizer.encode(text);
+  return ids.length <= maxTokens ? text : policy.tokenizer.decode(ids.slice(0, maxTokens));
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
 /** The policy that an engine holds. */
-export function enginePolicy(engine: Engine, tokenizer: Tokenizer): Policy {
+export function enginePolicy(
+  engine: Engine,
+  tokenizer: Tokenizer,
+  rendering?: Rendering,
+): TokenPolicy {
   return {
     role: "policy",
     get version() {
@@ -33,6 +75,7 @@ export function enginePolicy(engine: Engine, tokenizer: Tokenizer): Policy {
     },
     tokenizer,
     maxPositions: engine.capabilities.maxPositions,
+    ...(rendering === undefined ? {} : { rendering }),
     complete: ({ task: _task, turns: _turns, ...request }) => engine.sample(request),
     end: (sequence) => {
       engine.forget(sequence);
@@ -45,7 +88,7 @@ export function scriptedPolicy(
   tokenizer: Tokenizer,
   write: (request: CompletionRequest) => string,
   maxPositions = Infinity,
-): Policy {
+): TokenPolicy {
   return {
     role: "policy",
     version: null,
@@ -54,7 +97,7 @@ export function scriptedPolicy(
     complete(request) {
       const text = write(request);
       let ids = tokenizer.encode(text);
-      const stop = firstStop(text, request.stopStrings);
+      const stop = firstEnd(text, request.stopStrings);
       if (stop !== null) ids = ids.slice(0, tokensThrough(ids, stop, tokenizer));
       else if (tokenizer.endId !== null) ids.push(tokenizer.endId);
       const kept = ids.slice(0, request.maxTokens);
@@ -63,13 +106,4 @@ export function scriptedPolicy(
     },
     end: () => undefined,
   };
-}
-
-/** Where the first of the stop strings to be complete ends; null where there is none. */
-function firstStop(text: string, strings: readonly string[]): number | null {
-  const ends = strings.flatMap((each) => {
-    const at = text.indexOf(each);
-    return at < 0 ? [] : [at + each.length];
-  });
-  return ends.length === 0 ? null : Math.min(...ends);
 }

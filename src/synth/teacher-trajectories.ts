@@ -6,7 +6,7 @@ import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { scriptedPolicy } from "../rollout/policy.ts";
 import { GREEDY } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";

@@ -7,7 +7,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";

@@ -18,6 +18,21 @@ const GRAMMARS: Record<string, { write: (action: Action) => string; pieces: read
       "<information>",
     ],
   },
+  hermes: {
+    write: ({ tool, input }) =>
+      tool === "answer"
+        ? `<think>so</think><answer> ${input} </answer>`
+        : `<think>so</think><tool_call>${JSON.stringify({ name: tool, arguments: { query: input } })}</tool_call>`,
+    pieces: [
+      "<tool_call>",
+      "</tool_call>",
+      '{"name": "search"',
+      "}",
+      "<answer>",
+      "</answer>",
+      "[1]",
+    ],
+  },
 };
 
 const ACTIONS: Action[] = [

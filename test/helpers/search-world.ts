@@ -2,8 +2,8 @@ import { environments } from "../../src/env/environments/index.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
-import { scriptedPolicy, type Policy } from "../../src/rollout/policy.ts";
-import type { RolloutOptions } from "../../src/rollout/roll-out.ts";
+import { scriptedPolicy, type TokenPolicy } from "../../src/rollout/policy.ts";
+import type { RolloutOptions } from "../../src/rollout/record.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer, type Tokenizer } from "../../src/text/tokenizer.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
@@ -60,7 +60,7 @@ export function searchEnvironment(
 }
 
 /** A policy that writes these messages in turn, whatever it is shown. */
-export function replay(messages: readonly string[], using: Tokenizer = tokenizer): Policy {
+export function replay(messages: readonly string[], using: Tokenizer = tokenizer): TokenPolicy {
   return scriptedPolicy(using, ({ turns }) => messages[turns.length] ?? "");
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Asker, Retriever } from "../../src/retrieval/retriever.ts";
-import { strategies } from "../../src/rollout/strategies.ts";
+import { strategies } from "../../src/rollout/strategies/index.ts";
 import { algorithms } from "../../src/train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions } from "../../src/train/on-policy.ts";
 import { listed } from "../helpers/listed-retriever.ts";

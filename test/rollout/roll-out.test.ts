@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InternalError } from "../../src/base/errors.ts";
-import type { CompletionRequest, Policy } from "../../src/rollout/policy.ts";
+import type { CompletionRequest, TokenPolicy } from "../../src/rollout/policy.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { sequenceIds, tokenRows } from "../../src/trajectory/token-rows.ts";
@@ -25,15 +25,15 @@ const SEARCH = "<think> the capital</think><search> capital Norway</search>";
 const ANSWER = "<answer> Oslo</answer>";
 
 /** Records what the policy was given and what it wrote; log-probabilities tell tokens apart. */
-function recording(policy: Policy): {
-  policy: Policy;
+function recording(policy: TokenPolicy): {
+  policy: TokenPolicy;
   seen: CompletionRequest[];
   wrote: number[][];
 } {
   const seen: CompletionRequest[] = [];
   const wrote: number[][] = [];
   let token = 0;
-  const complete: Policy["complete"] = async (request) => {
+  const complete: TokenPolicy["complete"] = async (request) => {
     seen.push(request);
     const result = await policy.complete(request);
     wrote.push(result.ids);

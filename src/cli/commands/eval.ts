@@ -4,7 +4,7 @@ import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalResult } from "../../recipe/run-eval.ts";
 import type { Override, ResolvedSettings } from "../../recipe/settings.ts";
 import type { Settings } from "../../recipe/settings-schema.ts";
-import { strategies } from "../../rollout/strategies.ts";
+import { strategies } from "../../rollout/strategies/index.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { evaluationText } from "../evaluation-text.ts";
 import { watchDownload } from "../model-download.ts";

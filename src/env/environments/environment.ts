@@ -4,7 +4,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 import type { Protocol } from "../protocols/protocol.ts";
-import type { ToolResources } from "../tools/tool.ts";
+import type { ToolResources, ToolSchema } from "../tools/tool.ts";
 
 /** What a message did to the world. */
 export interface StepResult {
@@ -35,6 +35,8 @@ export interface Environment {
   readonly budgets: readonly Budget[];
   /** Whether a tool, or the retriever behind it, looks at the task's gold: then what is measured here is no result. */
   readonly readsGold: boolean;
+  /** Its tools as JSON schemas, for servers and templates that have a place for them. */
+  readonly toolSchemas: readonly ToolSchema[];
   /** The question as a prompt. @param context text shown before the question's answer, for strategies that search first. */
   renderPrompt(task: Task, context?: string): string;
   start(

@@ -3,17 +3,21 @@ import { partSchema } from "../../base/part-schema.ts";
 import { parseOptions, quote, z } from "../../base/schema.ts";
 import { type Asker, readsGold } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
+import type { Action, Observation } from "../../trajectory/trajectory.ts";
 import { budgetSchema } from "../budget.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
 import { tools } from "../tools/index.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Tool, ToolContext, ToolSchema } from "../tools/tool.ts";
 import type { Environment, EnvironmentPart, Episode, StepResult } from "./environment.ts";
 
 const options = z.strictObject({
   protocol: partSchema(protocols).prefault("search-r1"),
   tools: z.array(partSchema(tools)).min(1).prefault(["corpus-search"]),
-  /** The first message to the policy; {question} and, for strategies that search first, {context} are filled in. */
+  /**
+   * The first message to the policy. {question} is filled in, {context} by strategies that search first, and {instructions} with the
+   * protocol's grammar, for policies that were not trained on it.
+   */
   prompt: z
     .string()
     .refine((text) => text.includes("{question}"), "expected {question} somewhere in it")
@@ -50,17 +54,22 @@ export const searchQa: EnvironmentPart = {
           `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`,
         );
       }
+      const filled: Record<string, string> = { question: task.question, context, instructions };
       // In one go, and not as replacement patterns: a question may itself hold "{context}" or "$&".
-      return settings.prompt.replace(/\{(question|context)\}/g, (_, key) =>
-        key === "question" ? task.question : context,
+      return settings.prompt.replace(
+        /\{(question|context|instructions)\}/g,
+        (_, key: string) => filled[key] ?? "",
       );
     };
+    const toolSchemas = toolbox.map(schemaOf);
+    const instructions = protocol.instructions(toolSchemas);
     const search = toolbox.find((tool) => tool.name === "search");
     const environment: Environment = {
       protocol,
       budgets: settings.budgets,
       readsGold:
         readsGold(resources.retriever) || settings.tools.some(({ name }) => partOf(name).readsGold),
+      toolSchemas,
       renderPrompt,
       start: (task, { trajectoryId, progress }) => {
         const asker = { task, ...(progress === undefined ? {} : { progress }) };
@@ -101,16 +110,42 @@ function startEpisode(setting: Setting, fromTurn: number): Episode {
       turn += 1;
       if (action?.tool === "answer") return ended("answered");
       if (final) return ended("turn-limit");
-      const tool = toolbox.find(({ name }) => name === action?.tool);
-      if (action === undefined || tool === undefined) {
+      if (action === undefined) {
         if (onInvalid === "end") return ended("invalid");
         const reply = protocol.renderProblems(problems);
         return { actions, problems, observations: [], reply, end: null };
       }
       const context = { trajectoryId, ...asker, turn: turn - 1, signal };
-      const observations = [await tool.call(action.input, context)];
+      const observations: Observation[] = [];
+      for (const each of actions) observations.push(await callTool(toolbox, each, context));
+      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined)) {
+        return { actions, problems, observations, reply: null, end: "invalid" };
+      }
       const reply = protocol.renderObservations(observations);
       return { actions, problems, observations, reply, end: null };
     },
   };
+}
+
+/** What came of one call; one that cannot be run is answered by why. */
+async function callTool(
+  toolbox: readonly Tool[],
+  { tool: name, input }: Action,
+  context: ToolContext,
+): Promise<Observation> {
+  const tool = toolbox.find((each) => each.name === name);
+  if (tool !== undefined) return tool.call(input, context);
+  const known = toolbox.map((each) => each.name).join(", ");
+  const text =
+    name === ""
+      ? `That call was not run: ${input}.`
+      : `There is no tool "${name}". There are: ${known}.`;
+  const code = name === "" ? "bad-call" : "unknown-tool";
+  return { tool: name, text, problem: { code, message: text } };
+}
+
+function schemaOf({ name, description, argument }: Tool): ToolSchema {
+  const properties = { [argument]: { type: "string" } };
+  const parameters = { type: "object", properties, required: [argument] };
+  return { type: "function", function: { name, description, parameters } };
 }

@@ -1,6 +1,14 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { AnswerRule } from "../answer-rule.ts";
+import type { ToolSchema } from "../tools/tool.ts";
+
+/** A call of a tool as a chat server gives it. */
+export interface NativeCall {
+  name: string;
+  /** As the model wrote them: JSON where it wrote well. */
+  arguments: string;
+}
 
 /** What one message asked for. Parsing never throws: what is wrong becomes a problem, and `onInvalid` decides. */
 export interface ParsedMessage {
@@ -21,8 +29,17 @@ export interface Protocol {
   renderProblems(problems: readonly Problem[]): string;
   /** Shows passages in a prompt, for strategies that search before they ask. */
   renderContext(observation: Observation): string;
+  /** The grammar told to a policy that was not trained on it: what the prompt's {instructions} become. */
+  instructions(tools: readonly ToolSchema[]): string;
   /** Opens an answer, for strategies that force one. */
   readonly answerOpening: string;
+  /** Asks for an answer, for strategies that would force one on a policy whose messages cannot be begun for it. */
+  readonly answerRequest: string;
+  /**
+   * Calls that a server or a chat template has a place of its own for, as this grammar's text. Absent: calls are written in the text
+   * by the policy itself.
+   */
+  readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
 }
 

@@ -48,10 +48,19 @@ function makeProtocol({ answer, invalidMessage }: z.output<typeof options>): Pro
     renderObservations: (observations) => `\n\n${observations.map(information).join("\n")}\n\n`,
     renderProblems: () => invalidMessage,
     renderContext: (observation) => `${information(observation)}\n`,
+    instructions: () => INSTRUCTIONS,
     answerOpening: "<answer>",
+    answerRequest: "\nAnswer now, without a search, with nothing but <answer>the answer</answer>.",
     answer,
   };
 }
+
+/** Says nothing inside the tags that could be taken for a query or an answer. */
+const INSTRUCTIONS = [
+  "Answer the question below. Think first, inside <think> and </think>, and again whenever you have read something new.",
+  "Whenever you lack knowledge, search: write a query between <search> and </search> and stop; what was found is then shown to you between <information> and </information>.",
+  "Search as often as you need. As soon as you know the answer, give it between <answer> and </answer>: the answer alone, as short as possible, without an explanation.",
+].join(" ");
 
 function information({ text }: { text: string }): string {
   return `<information>${text}</information>`;

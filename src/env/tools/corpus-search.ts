@@ -18,6 +18,8 @@ export const corpusSearch: ToolPart = {
     const { topK } = parseOptions(options, given, "corpus-search");
     return {
       name: "search",
+      description: "Looks passages up in a corpus by a query in words.",
+      argument: "query",
       async call(input, { task, progress, signal }) {
         if (input === "") {
           const problem = { code: "empty-query", message: "the query is empty" };

@@ -19,10 +19,20 @@ export interface ToolResources {
   retriever: Retriever;
 }
 
+/** A tool as OpenAI's `tools` describe it. */
+export interface ToolSchema {
+  type: "function";
+  function: { name: string; description: string; parameters: Readonly<Record<string, unknown>> };
+}
+
 /** Something that the policy can call. Bad arguments become an observation with a problem; only the outside's failures throw. */
 export interface Tool {
   /** The action's name in a message. */
   readonly name: string;
+  /** What it does, for a policy that has not been trained on it. */
+  readonly description: string;
+  /** The one argument's name, where arguments are structured: its value is the input. */
+  readonly argument: string;
   call(input: string, context: ToolContext): Promise<Observation>;
 }
 

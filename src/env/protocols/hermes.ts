@@ -1,0 +1,113 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Action, Problem } from "../../trajectory/trajectory.ts";
+import { answerRuleSchema } from "../answer-rule.ts";
+import type { ToolSchema } from "../tools/tool.ts";
+import type { ParsedMessage, Protocol, ProtocolPart } from "./protocol.ts";
+
+const options = z.strictObject({
+  /**
+   * Who tells the policy of its tools. text: the prompt's {instructions}. native: the server's `tools` field, or the model's own chat
+   * template.
+   */
+  calls: z.enum(["text", "native"]).default("text"),
+  answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
+  /** Answer to a message that neither calls a tool nor answers. */
+  invalidMessage: z
+    .string()
+    .default(
+      "That message neither called a tool nor answered. Call a tool, or write the answer between <answer> and </answer>.",
+    ),
+});
+
+/**
+ * Calls of tools as JSON, several in one message if need be: `<tool_call>{"name": "search", "arguments": {"query": "…"}}</tool_call>`,
+ * answered by `<tool_response>` blocks; the answer in `<answer>` tags. Chat servers that parse such calls give them in a field of
+ * their own, and take each result as a message.
+ *
+ * A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
+ */
+export const hermes: ProtocolPart = {
+  name: "hermes",
+  summary:
+    "Calls of tools as JSON between tool_call tags, or in a chat server's own field for them.",
+  source: "NousResearch/Hermes-Function-Calling; the grammar of Qwen2.5 and Qwen3",
+  options,
+  create: (given) => makeProtocol(parseOptions(options, given, "hermes")),
+};
+
+function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options>): Protocol {
+  const native = calls === "native";
+  return {
+    stopStrings: [],
+    findCut(text) {
+      const at = text.indexOf("</answer>");
+      return at < 0 ? null : at + "</answer>".length;
+    },
+    parse,
+    renderObservations: (observations) =>
+      observations.map(({ text }) => `<tool_response>\n${text}\n</tool_response>`).join("\n"),
+    renderProblems: () => invalidMessage,
+    renderContext: ({ text }) => `<tool_response>\n${text}\n</tool_response>\n`,
+    instructions: (tools) => [...(native ? [] : [describe(tools)]), ANSWERING].join("\n\n"),
+    answerOpening: "<answer>",
+    answerRequest:
+      "\nAnswer now, without calling a tool, with nothing but <answer>the answer</answer>.",
+    answer,
+    ...(native ? { writeCalls } : {}),
+  };
+}
+
+function parse(text: string): ParsedMessage {
+  const actions: Action[] = [];
+  const problems: Problem[] = [];
+  for (const [, body = ""] of text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)) {
+    const call = readCall(body);
+    if (typeof call === "string") {
+      problems.push({ code: "bad-call", message: call });
+      actions.push({ tool: "", input: call });
+    } else actions.push(call);
+  }
+  if (actions.length > 0) return { actions, problems };
+  const answer = /<answer>(.*?)<\/answer>/s.exec(text)?.[1];
+  if (answer !== undefined)
+    return { actions: [{ tool: "answer", input: answer.trim() }], problems };
+  return { actions, problems: [{ code: "no-action", message: "neither call nor answer" }] };
+}
+
+/** One call, or what is wrong with it. An object with one value is that value's text; any other is passed on as JSON. */
+function readCall(body: string): Action | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return "the call is not JSON";
+  }
+  const { name, arguments: given = {} } = (value ?? {}) as { name?: unknown; arguments?: unknown };
+  if (typeof name !== "string" || name === "") return "the call names no tool";
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return `the arguments of ${name} are no JSON object`;
+  }
+  const [only, ...more] = Object.values(given) as unknown[];
+  const plain = typeof only === "string" && more.length === 0;
+  return { tool: name, input: plain ? only.trim() : JSON.stringify(given) };
+}
+
+function writeCalls(calls: Parameters<NonNullable<Protocol["writeCalls"]>>[0]): string {
+  return calls
+    .map((call) => {
+      const name = JSON.stringify(call.name);
+      return `<tool_call>\n{"name": ${name}, "arguments": ${call.arguments === "" ? "{}" : call.arguments}}\n</tool_call>`;
+    })
+    .join("\n");
+}
+
+function describe(tools: readonly ToolSchema[]): string {
+  return [
+    "You can call these tools, one or several in a message:",
+    ...tools.map((tool) => JSON.stringify(tool.function)),
+    'To call one, write a JSON object with its name and arguments between <tool_call> and </tool_call>, for example <tool_call>{"name": …, "arguments": {…}}</tool_call>. Results come between <tool_response> and </tool_response>.',
+  ].join("\n");
+}
+
+const ANSWERING =
+  "Answer the question below. Use the tools for whatever you do not know, as often as you need. As soon as you know the answer, write it between <answer> and </answer>: the answer alone, as short as possible, without an explanation.";

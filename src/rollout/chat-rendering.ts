@@ -1,0 +1,90 @@
+import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
+import { requireStablePrefixes } from "../chat/prefix-stability.ts";
+import { ConfigError } from "../base/errors.ts";
+import { z } from "../base/schema.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+
+/** How text is put to a model that was trained to chat. */
+export interface Rendering {
+  /** A prompt as the first message, up to where the model begins to write. */
+  opening(prompt: string): string;
+  /**
+   * What stands around a reply of the environment.
+   * @param ended whether the model closed its message with its end token.
+   */
+  around(ended: boolean): { before: string; after: string };
+  /** Whether the template puts its own marks around the results of tools, so that a protocol's are left out. */
+  readonly wrapsResults: boolean;
+}
+
+/** Whose message a reply of the environment is: one of its own, or part of the model's (as in Search-R1). */
+export const replyPlaces = ["user", "tool", "inline"] as const;
+
+/** Options of a policy that is asked through a chat template. */
+export const chatSchema = z.strictObject({
+  /** Whose message a reply of the environment is; `inline`: it goes on in the model's own. */
+  replies: z.enum(replyPlaces).default("user"),
+  /** A first message of the system; none where absent, but for what the template itself puts there. */
+  system: z.string().optional(),
+});
+
+export type ChatOptions = z.output<typeof chatSchema>;
+
+/** Stands for a reply while the template is asked what it puts around one. */
+const MARK = "\u2063reply\u2063";
+
+/**
+ * Renders by a model's own template. Earlier turns stay as they were sampled, so the template must never rewrite them: that is
+ * tried here, before a run.
+ *
+ * @param options.tools told to the model by the template, where the protocol leaves that to it.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES when it rewrites earlier turns, or does not show a reply as it is.
+ * @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD.
+ */
+export function chatRendering(
+  template: ChatTemplate,
+  tokenizer: Tokenizer,
+  { replies, system, tools }: ChatOptions & { tools?: readonly unknown[] },
+): Rendering {
+  const named = tools === undefined ? {} : { tools };
+  const start: TemplateMessage[] =
+    system === undefined ? [] : [{ role: "system", content: system }];
+  const prompted = (prompt: string): string =>
+    template.render([...start, { role: "user", content: prompt }], {
+      addGenerationPrompt: true,
+      ...named,
+    });
+  if (replies === "inline") {
+    const around = () => ({ before: "", after: "" });
+    return { opening: prompted, around, wrapsResults: false };
+  }
+  requireStablePrefixes(template, { tokenizer, ...named });
+  const [before, after] = textAround(template, start, replies);
+  const endings = tokenizer.endIds.map((id) => tokenizer.decode([id]));
+  const end = endings.find((text) => before.startsWith(text)) ?? "";
+  return {
+    opening: prompted,
+    around: (ended) => ({ before: ended ? before.slice(end.length) : before, after }),
+    wrapsResults: replies === "tool",
+  };
+}
+
+/** What a template writes between the model's message and a reply, and between the reply and its next message. */
+function textAround(
+  template: ChatTemplate,
+  start: readonly TemplateMessage[],
+  role: "user" | "tool",
+): [before: string, after: string] {
+  const asked = [...start, { role: "user", content: "q" }];
+  const shown = `${template.render(asked, { addGenerationPrompt: true })}a`;
+  const conversation = [...asked, { role: "assistant", content: "a" }, { role, content: MARK }];
+  const whole = template.render(conversation, { addGenerationPrompt: true });
+  const [before, after, ...more] = whole.slice(shown.length).split(MARK);
+  if (!whole.startsWith(shown) || after === undefined || more.length > 0 || before === undefined) {
+    throw new ConfigError(
+      "CHAT_TEMPLATE_REWRITES",
+      `${template.where}: does not show a message of the role "${role}" after the model's own as it is, with the earlier ones unchanged. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`,
+    );
+  }
+  return [before, after];
+}

@@ -1,0 +1,61 @@
+import type { Protocol } from "../env/protocols/protocol.ts";
+import type { Budget } from "../env/budget.ts";
+import type { ToolSchema } from "../env/tools/tool.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
+import type { Sampling } from "./sampling.ts";
+
+/** Something that a policy reads before it writes its next message. */
+export interface Said {
+  /** template: a prompt, at the start. environment: a reply. inserted: the beginning of the policy's own next message. */
+  owner: "template" | "environment" | "inserted";
+  text: string;
+  /** Tokens of it that are shown at most. */
+  maxTokens?: number;
+  /** What `text` was made of, one per call of a tool: for servers that take each result by itself. */
+  observations?: readonly Observation[];
+}
+
+/** What a policy wrote. */
+export interface Message {
+  /** Up to the cut, without an end token and without what was inserted. */
+  text: string;
+  /** Index in the trajectory's calls. */
+  call: number;
+}
+
+/** How a dialogue's messages end. */
+export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
+
+/** What a dialogue is opened with. */
+export interface DialogueSetting {
+  /** Unique among the open dialogues of a policy. */
+  id: string;
+  seed: number;
+  sampling: Sampling;
+  budgets: readonly Budget[];
+  ending: MessageEnding;
+  /** How calls of tools and their grammar are told to servers that have a field for them. */
+  protocol: Protocol;
+  tools: readonly ToolSchema[];
+  /** The trajectory's: calls are added to them. */
+  calls: Call[];
+  /** For scripted policies, which may look at more than a model sees. */
+  task: Task;
+  turns: readonly Turn[];
+}
+
+/** One conversation with a policy: a trajectory has one, or several where prompts are built anew. */
+export interface Dialogue {
+  /**
+   * Shows the policy what was said since its last message and asks for the next, which is recorded as a call.
+   * @returns null when the context is full.
+   * @throws {RolloutError} when a remote policy gives no message: its code says why.
+   * @throws the signal's reason when it aborts.
+   */
+  write(said: readonly Said[], signal: AbortSignal): Promise<Message | null>;
+  /** The same conversation up to here, going on by itself, under another id and seed. */
+  fork(branch: { id: string; seed: number }): Dialogue;
+  /** It will not be continued. */
+  end(): void;
+}

@@ -1,0 +1,78 @@
+import { errorMessage, InternalError, RolloutError } from "../base/errors.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import type { Progress } from "../retrieval/retriever.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
+import type { Policy } from "./policy.ts";
+import type { Sampling } from "./sampling.ts";
+
+export interface RolloutOptions {
+  policy: Policy;
+  environment: Environment;
+  task: Task;
+  /** Unique in the run. */
+  id: string;
+  groupId: string;
+  purpose: Trajectory["purpose"];
+  seed: number;
+  sampling: Sampling;
+  signal: AbortSignal;
+  /** Of the run that it is part of; absent outside training. */
+  progress?: Progress;
+  /** Milliseconds; without it no timings are kept. */
+  clock?: () => number;
+}
+
+/**
+ * A trajectory, from its beginning to how it ended. Tool and endpoint failures are recorded on it; anything else (an interrupted
+ * run, a bug) is thrown.
+ *
+ * @param play makes it; sets `answer`.
+ */
+export async function record(
+  options: RolloutOptions,
+  play: (trajectory: Trajectory) => Promise<EndReason>,
+): Promise<Trajectory> {
+  const trajectory: Trajectory = {
+    ...{ id: options.id, taskId: options.task.id, groupId: options.groupId },
+    ...{ purpose: options.purpose, seed: options.seed, calls: [], turns: [] },
+    ...{ answer: null, end: "cancelled", rewards: [], reward: null },
+  };
+  try {
+    trajectory.end = await play(trajectory);
+  } catch (error) {
+    if (!(error instanceof RolloutError)) throw error;
+    const boundary = error.code === "TOOL_FAILED" ? "tool" : "model";
+    trajectory.end = boundary === "tool" ? "tool-error" : "model-error";
+    trajectory.error = { boundary, code: error.code, message: error.message };
+  }
+  return trajectory;
+}
+
+/** A tool's failure is the trajectory's; an interruption and a bug are not. */
+export async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof InternalError) throw error;
+    throw new RolloutError("TOOL_FAILED", `tool: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** Adds the time of some work to the trajectory's, where there is a clock. */
+export async function timed<T>(
+  { clock }: RolloutOptions,
+  trajectory: Trajectory,
+  part: "modelMs" | "searchMs",
+  work: () => Promise<T>,
+): Promise<T> {
+  if (clock === undefined) return work();
+  const begun = clock();
+  try {
+    return await work();
+  } finally {
+    const timings = (trajectory.timings ??= {});
+    timings[part] = (timings[part] ?? 0) + clock() - begun;
+  }
+}
