@@ -12,6 +12,12 @@ export const ERROR_CODES = {
   CHAT_TEMPLATE_REFUSED: "A chat template says itself that it does not take such messages.",
   CHAT_TEMPLATE_REWRITES:
     "A chat template writes earlier turns otherwise when later ones follow, so that what was sampled is not what is trained on.",
+  COMPARE_METRIC: "Runs were to be compared by a metric that not all of them measured.",
+  COMPARE_ROW: "A row of a run to be compared lacks its id, stands twice, or holds something odd.",
+  COMPARE_UNLIKE: "Runs to be compared were measured under unlike protocols.",
+  COMPARE_UNMATCHED: "Runs to be compared share no question, or mean different ones by an id.",
+  COMPLETION_EMPTY: "A chat server gave a message without text and without a call.",
+  COMPLETION_FILTERED: "A chat server's own filter withheld a message.",
   CORPUS_DUPLICATE_ID: "Two passages of a corpus share an id.",
   CORPUS_EMPTY: "A corpus holds no passages.",
   DATA_BAD_RECORD:
@@ -94,6 +100,7 @@ export const ERROR_CODES = {
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
   RESULTS_BAD: "A results file is not what `agentrl eval` writes.",
   RESULTS_TWICE: "One evaluation's results were named twice for a report.",
+  REWARD_CHECK_FAILED: "A reward does not score known answers as it declares.",
   RUN_BAD_LINE: "A line of a TREC run is not of its six columns, or names a passage twice.",
   RUN_ID_BLANK: "An id that would stand in a TREC run is empty or holds a blank.",
   RUN_UNMATCHED: "A TREC run ranks none of the queries that are judged.",
