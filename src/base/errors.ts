@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
   GRAPH_NO_DERIVATIVE: "A gradient was asked for a value on which the loss does not depend.",
   HTTP_BAD_REPLY: "A server's reply is not JSON, not of the expected shape, or too large.",
-  HTTP_CONTEXT_LENGTH:
+  HTTP_CONTEXT_FULL:
     "A prompt, with what may follow it, is longer than the context of a server's model.",
   HTTP_CUT: "A server's reply began and ended in the middle.",
   HTTP_KEY_MISSING: "The environment variable that should hold a key is not set, or holds no key.",

@@ -1,6 +1,7 @@
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
 import { ConfigError } from "../base/errors.ts";
+import type { ToolSchema } from "../http/chat.ts";
 import { z } from "../base/schema.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
@@ -44,9 +45,12 @@ const MARK = "\u2063reply\u2063";
 export function chatRendering(
   template: ChatTemplate,
   tokenizer: Tokenizer,
-  { replies, system, tools }: ChatOptions & { tools?: readonly unknown[] },
+  { replies, system, tools }: ChatOptions & { tools?: readonly ToolSchema[] },
 ): Rendering {
-  const named = tools === undefined ? {} : { tools };
+  const named =
+    tools === undefined
+      ? {}
+      : { tools: tools.map((each) => ({ type: "function", function: each })) };
   const start: TemplateMessage[] =
     system === undefined ? [] : [{ role: "system", content: system }];
   const prompted = (prompt: string): string =>

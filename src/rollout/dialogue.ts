@@ -1,6 +1,6 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
 import type { Budget } from "../env/budget.ts";
-import type { ToolSchema } from "../env/tools/tool.ts";
+import type { ToolSchema } from "../http/chat.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
 import type { Sampling } from "./sampling.ts";
@@ -43,6 +43,8 @@ export interface DialogueSetting {
   /** For scripted policies, which may look at more than a model sees. */
   task: Task;
   turns: readonly Turn[];
+  /** Told of how long a server took to begin each message, in milliseconds, where that is known. */
+  onFirstToken?: (ms: number) => void;
 }
 
 /** One conversation with a policy: a trajectory has one, or several where prompts are built anew. */

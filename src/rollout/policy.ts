@@ -50,17 +50,22 @@ export function takesPrefix(policy: Policy): boolean {
   return "open" in policy ? policy.takesPrefix : true;
 }
 
-/**
- * The beginning of a text, so many tokens of it. Of a server's tokens nothing is known here: four characters stand for one, as
- * they do on average in English.
- */
+/** The beginning of a text, so many of the policy's tokens. */
 export function firstTokens(policy: Policy, text: string, maxTokens: number): string {
-  if ("open" in policy) return text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
+  if ("open" in policy) return beginningOf(text, maxTokens);
   const ids = policy.tokenizer.encode(text);
   return ids.length <= maxTokens ? text : policy.tokenizer.decode(ids.slice(0, maxTokens));
 }
 
 const CHARACTERS_PER_TOKEN = 4;
+
+/**
+ * The beginning of a text for a server, of whose tokens nothing is known here: four characters stand for one, as they do on
+ * average in English.
+ */
+export function beginningOf(text: string, maxTokens: number): string {
+  return text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
+}
 
 /** The policy that an engine holds. */
 export function enginePolicy(

@@ -43,12 +43,17 @@ export function rollOut(
 
 /** What a dialogue of a trajectory is opened with, under the environment's own protocol and budgets. */
 export function dialogueSetting(
-  { environment, task, id, seed, sampling }: RolloutOptions,
-  { calls, turns }: Trajectory,
+  { environment, task, id, seed, sampling, clock }: RolloutOptions,
+  trajectory: Trajectory,
 ): DialogueSetting {
   const { protocol, budgets, toolSchemas: tools } = environment;
+  const { calls, turns } = trajectory;
+  const onFirstToken = (ms: number): void => {
+    (trajectory.timings ??= {}).firstTokenMs ??= ms;
+  };
   return {
     ...{ id, seed, sampling, budgets, ending: protocol, protocol, tools, task, calls, turns },
+    ...(clock === undefined ? {} : { onFirstToken }),
   };
 }
 

@@ -121,7 +121,7 @@ export interface Trajectory {
   reward: number | null;
   /**
    * Wall time in milliseconds by part; the only field that differs between two runs of one seed, and not written to files.
-   * `firstTokenMs` is the mean over calls.
+   * `firstTokenMs`: until a server began the first message.
    */
   timings?: Partial<Record<"modelMs" | "firstTokenMs" | "searchMs", number>>;
 }

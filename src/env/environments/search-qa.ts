@@ -8,7 +8,8 @@ import { budgetSchema } from "../budget.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
 import { tools } from "../tools/index.ts";
-import type { Tool, ToolContext, ToolSchema } from "../tools/tool.ts";
+import type { Tool, ToolContext } from "../tools/tool.ts";
+import type { ToolSchema } from "../../http/chat.ts";
 import type { Environment, EnvironmentPart, Episode, StepResult } from "./environment.ts";
 
 const options = z.strictObject({
@@ -147,5 +148,5 @@ async function callTool(
 function schemaOf({ name, description, argument }: Tool): ToolSchema {
   const properties = { [argument]: { type: "string" } };
   const parameters = { type: "object", properties, required: [argument] };
-  return { type: "function", function: { name, description, parameters } };
+  return { name, description, parameters };
 }

@@ -1,7 +1,7 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
-import type { ToolSchema } from "../tools/tool.ts";
+import type { ToolSchema } from "../../http/chat.ts";
 import type { ParsedMessage, Protocol, ProtocolPart } from "./protocol.ts";
 
 const options = z.strictObject({
@@ -104,7 +104,7 @@ function writeCalls(calls: Parameters<NonNullable<Protocol["writeCalls"]>>[0]): 
 function describe(tools: readonly ToolSchema[]): string {
   return [
     "You can call these tools, one or several in a message:",
-    ...tools.map((tool) => JSON.stringify(tool.function)),
+    ...tools.map((tool) => JSON.stringify(tool)),
     'To call one, write a JSON object with its name and arguments between <tool_call> and </tool_call>, for example <tool_call>{"name": …, "arguments": {…}}</tool_call>. Results come between <tool_response> and </tool_response>.',
   ].join("\n");
 }

@@ -19,12 +19,6 @@ export interface ToolResources {
   retriever: Retriever;
 }
 
-/** A tool as OpenAI's `tools` describe it. */
-export interface ToolSchema {
-  type: "function";
-  function: { name: string; description: string; parameters: Readonly<Record<string, unknown>> };
-}
-
 /** Something that the policy can call. Bad arguments become an observation with a problem; only the outside's failures throw. */
 export interface Tool {
   /** The action's name in a message. */
