@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   GRAPH_NOT_CONSTANT: "A shape argument of an operator is not known when the graph is built.",
   GRAPH_NO_DERIVATIVE: "A gradient was asked for a value on which the loss does not depend.",
   HTTP_BAD_REPLY: "A server's reply is not JSON, not of the expected shape, or too large.",
-  HTTP_CONTEXT_FULL:
+  HTTP_CONTEXT_LENGTH:
     "A prompt, with what may follow it, is longer than the context of a server's model.",
   HTTP_CUT: "A server's reply began and ended in the middle.",
   HTTP_KEY_MISSING: "The environment variable that should hold a key is not set, or holds no key.",
@@ -73,6 +73,10 @@ export const ERROR_CODES = {
   INDEX_VERSION: "An index has a format that this version does not read.",
   INDEX_WOULD_BE_EMPTY: "Every passage of an index was to be deleted.",
   INDEX_WORKER_STOPPED: "A thread that analyses passages for an index ended before it was done.",
+  JUDGE_UNCALIBRATED:
+    "A judge is wrong too often about answers that are known to be right or wrong.",
+  JUDGE_UNPARSABLE: "Too many verdicts of a judge could not be read.",
+  JUDGE_UNREACHABLE: "A judge's server does not answer, so answers were not evaluated.",
   JSONL_BAD_LINE: "A line of a JSON-lines file does not parse.",
   LOSS_FIELD_MISSING: "A row to learn from lacks numbers that its loss reads.",
   MODEL_NAME: "What was named as a model is neither a folder nor a name on the hub.",
@@ -160,7 +164,7 @@ export class RolloutError extends AgentrlError {}
 /** Disk, network or runtime failed. Exit code 4. */
 export class ExternalError extends AgentrlError {}
 
-/** The work is done, its score falls short: SCORE_MISSED (exit code 5) or SCORE_UNAVAILABLE (exit code 6). */
+/** The work is done, its score falls short: SCORE_MISSED (exit code 5), or it could not be evaluated (every other code: exit code 6). */
 export class ScoreError extends AgentrlError {}
 
 /** A bug of ours. Exit code 1. */

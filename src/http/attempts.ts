@@ -23,7 +23,8 @@ export function attempts(endpoint: Endpoint, environment: HttpEnvironment): Atte
       spentMs += now() - started;
       if (!("kind" in outcome)) return outcome;
       const wait = waitAfter(outcome, attempt, { settings, environment });
-      const again = repeatable && isRetried(outcome) && attempt <= settings.retries;
+      const isFinal = outcome.kind === "status" && asked.isFinal?.(outcome) === true;
+      const again = repeatable && isRetried(outcome) && !isFinal && attempt <= settings.retries;
       const outOfTime = again && spentMs + wait.delayMs >= settings.deadlineMs;
       if (!again || outOfTime) {
         const keyVariables = Object.keys(endpoint.keys ?? {});

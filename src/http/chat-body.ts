@@ -10,7 +10,7 @@ export function chatBody(
   return {
     model,
     messages: messages.map(wireMessage),
-    tools: tools?.map((tool) => ({ type: "function", function: tool })),
+    tools,
     tool_choice:
       typeof toolChoice === "object" ? { type: "function", function: toolChoice } : toolChoice,
     temperature: request.temperature,

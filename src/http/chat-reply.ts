@@ -4,14 +4,31 @@ import type { ChatReply, TokenUsage } from "./chat.ts";
 /** Tokens as servers count them. */
 export const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
 
+/** A call's arguments are text that should be JSON; some servers give the JSON itself. */
+export const argumentsText = z
+  .unknown()
+  .transform((value) =>
+    value === undefined || value === null || typeof value === "string"
+      ? (value ?? "")
+      : JSON.stringify(value),
+  );
+
+/** Content is text; Mistral's reasoning models give parts, of which those of text count. */
+export const contentText = z
+  .union([z.string(), z.array(z.object({ text: z.string().optional() }))])
+  .nullish()
+  .transform((content) =>
+    Array.isArray(content) ? content.map(({ text }) => text ?? "").join("") : content,
+  );
+
 /** Calls of tools in a message; servers leave out an id where a model has none. */
 const callSchema = z.object({
   id: z.string().nullish(),
-  function: z.object({ name: z.string(), arguments: z.string().nullish() }),
+  function: z.object({ name: z.string(), arguments: argumentsText }),
 });
 
 /** The log-probabilities of a choice. */
-const logprobsSchema = z.object({
+export const logprobsSchema = z.object({
   content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
 });
 
@@ -21,7 +38,7 @@ export const replySchema = z.object({
     .array(
       z.object({
         message: z.object({
-          content: z.string().nullish(),
+          content: contentText,
           reasoning_content: z.string().nullish(),
           reasoning: z.string().nullish(),
           tool_calls: z.array(callSchema).nullish(),
@@ -48,7 +65,7 @@ export function chatReply(
     toolCalls: (message?.tool_calls ?? []).map(({ id, function: call }, i) => ({
       id: id ?? `call_${i}`,
       name: call.name,
-      arguments: call.arguments ?? "",
+      arguments: call.arguments,
     })),
     finishReason: choice?.finish_reason ?? null,
     usage: tokensOf(usage),

@@ -1,9 +1,11 @@
 import { z } from "../base/schema.ts";
 import { chatBody } from "./chat-body.ts";
 import { chatReply, replySchema } from "./chat-reply.ts";
-import { type HttpEnvironment, httpClient } from "./client.ts";
+import { chatStream } from "./chat-stream.ts";
+import type { HttpEnvironment } from "./client.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
-import { modelKey } from "./model-key.ts";
+import { type Meter, type Price, priceSchema } from "./meter.ts";
+import { modelServer } from "./model-server.ts";
 
 /** Options of everything that asks an OpenAI-compatible chat server. */
 export const chatShape = {
@@ -18,10 +20,22 @@ export const chatShape = {
   ...httpShape,
 };
 
-/** A chat server and how to ask it, checked. */
+/** Options of a model that is measured: those of a chat server, and what is asked and counted beside. */
+export const measuredModelShape = {
+  ...chatShape,
+  /** Whether replies come as they are written, so that the time to the first token is known. */
+  stream: z.boolean().default(false),
+  /** Tokens of prompts and completions a minute at most, guessed before a request and put right after it; null: no limit. */
+  tokensPerMinute: z.number().positive().nullable().default(null),
+  /** What tokens cost; null: no cost is shown. */
+  price: priceSchema.nullable().default(null),
+};
+
+/** A chat server and how to ask it, checked; absent is as the defaults of `measuredModelShape`. */
 export type ChatSettings = z.output<z.ZodObject<typeof chatShape>> & {
-  /** Whether replies come as they are written, so that the time to the first token is known; absent: no. */
   stream?: boolean;
+  tokensPerMinute?: number | null;
+  price?: Price | null;
 };
 
 /** A tool's call, as the server wrote it. */
@@ -32,12 +46,10 @@ export interface ToolCall {
   arguments: string;
 }
 
-/** A tool, as it is offered to a model. */
+/** A tool, as it is offered to a model; its parameters are a JSON Schema. */
 export interface ToolSchema {
-  name: string;
-  description: string;
-  /** JSON Schema of its arguments. */
-  parameters: Readonly<Record<string, unknown>>;
+  type: "function";
+  function: { name: string; description: string; parameters: Readonly<Record<string, unknown>> };
 }
 
 export interface ChatMessage {
@@ -112,9 +124,12 @@ export interface ChatReply extends ReplyTimes {
 export interface ChatClient {
   /**
    * Asks for one completion. A retry may be billed twice: sampling has no other effect, so it counts as idempotent.
-   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY.
+   * No text and no calls are no failure here: `finishReason` says why.
+   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT, HTTP_STATUS, HTTP_CONTEXT_LENGTH, HTTP_BAD_REPLY.
    */
   complete(request: ChatRequest): Promise<ChatReply>;
+  /** What was asked so far. */
+  readonly meter: Meter;
 }
 
 /**
@@ -128,17 +143,20 @@ export function chatClient(
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): ChatClient {
-  const client = httpClient(
-    { name, url: settings.baseUrl, settings, ...modelKey(name, settings) },
-    environment,
-  );
+  const server = modelServer(name, settings, environment);
   return {
-    async complete(request) {
-      const body = chatBody(settings, request, false);
-      const { signal } = request;
-      const asked = { path: "/chat/completions", body, idempotent: true, signal };
-      const { value, totalMs } = await client.json(asked, replySchema);
-      return chatReply(value, totalMs);
+    meter: server.meter,
+    complete(request) {
+      const isStreamed = request.stream ?? settings.stream ?? false;
+      return server.ask({
+        path: "/chat/completions",
+        body: chatBody(settings, request, isStreamed),
+        maxTokens: request.maxTokens,
+        schema: replySchema,
+        whole: chatReply,
+        streamed: isStreamed ? chatStream : null,
+        signal: request.signal,
+      });
     },
   };
 }

@@ -8,6 +8,7 @@ import { quotedBody } from "./failure-message.ts";
 import { httpError, withoutKeys } from "./http-error.ts";
 import type { HttpSettings } from "./http-options.ts";
 import { limiter } from "./limiter.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** A server, as seen by one part. */
 export interface Endpoint {
@@ -40,11 +41,13 @@ export interface HttpRequest {
   /** Statuses beside 2xx that are answers too. */
   accepts?: readonly number[];
   /** For servers that hide failures in a reply of status 200: the status that it stands for and what it says. */
-  failureIn?: (reply: HttpReply) => { status: number; body: string } | null;
+  failureIn?: (reply: HttpReply) => Refusal | null;
+  /** Whether a refusal is final although its status says to come again. */
+  isFinal?: (refusal: Refusal) => boolean;
   /** Takes the body of a good reply as it comes; called for each attempt, null where the body is to be gathered. */
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
   /** What a refusal means and what to do, for servers of which more is known than their status; undefined: nothing. */
-  explain?: (failure: { status: number; body: string }) => Promise<Explanation | undefined>;
+  explain?: (refusal: Refusal) => Promise<Explanation | undefined>;
   signal?: AbortSignal | undefined;
 }
 

@@ -1,8 +1,10 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings, ReplyTimes, TokenLogprob, TokenUsage } from "./chat.ts";
 import { tokensOf, usageSchema } from "./chat-reply.ts";
-import { type HttpEnvironment, httpClient } from "./client.ts";
-import { modelKey } from "./model-key.ts";
+import type { HttpEnvironment } from "./client.ts";
+import { streamedReply, type StreamedReply } from "./event-stream.ts";
+import type { Meter } from "./meter.ts";
+import { modelServer } from "./model-server.ts";
 
 /** One request for the continuation of a text. What is absent is left to the server. */
 export interface CompletionRequest {
@@ -36,28 +38,38 @@ export interface CompletionReply extends ReplyTimes {
 export interface CompletionsClient {
   /**
    * Asks for one completion. A retry may be billed twice: sampling has no other effect, so it counts as idempotent.
-   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY.
+   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT, HTTP_STATUS, HTTP_CONTEXT_LENGTH, HTTP_BAD_REPLY.
    */
   complete(request: CompletionRequest): Promise<CompletionReply>;
+  /** What was asked so far. */
+  readonly meter: Meter;
 }
 
 const logprobsSchema = z.object({
-  tokens: z.array(z.string()),
-  token_logprobs: z.array(z.number().nullable()),
+  tokens: z.array(z.string()).nullish(),
+  token_logprobs: z.array(z.number().nullable()).nullish(),
+  // llama.cpp answers with a chat's.
+  content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
 });
 
+/** A reply that came whole, and each piece of one that is streamed. */
 const replySchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        text: z.string(),
-        finish_reason: z.string().nullish(),
-        logprobs: logprobsSchema.nullish(),
-      }),
-    )
-    .min(1),
+  choices: z.array(
+    z.object({
+      index: z.int().nullish(),
+      text: z.string().nullish(),
+      finish_reason: z.string().nullish(),
+      logprobs: logprobsSchema.nullish(),
+    }),
+  ),
   usage: usageSchema.nullish(),
 });
+const wholeSchema = replySchema.refine(({ choices }) => choices.length > 0, {
+  path: ["choices"],
+  message: "expected at least 1 items",
+});
+
+type Piece = z.output<typeof replySchema>;
 
 /**
  * A client of `POST /completions`: the prompt as it is, without a chat template of the server's.
@@ -70,29 +82,33 @@ export function completionsClient(
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): CompletionsClient {
-  const client = httpClient(
-    { name, url: settings.baseUrl, settings, ...modelKey(name, settings) },
-    environment,
-  );
+  const server = modelServer(name, settings, environment);
   return {
-    async complete(request) {
-      const body = completionBody(settings.model, request);
-      const asked = { path: "/completions", body, idempotent: true, signal: request.signal };
-      const { value, totalMs } = await client.json(asked, replySchema);
-      const [choice] = value.choices;
-      return {
-        text: choice?.text ?? "",
-        finishReason: choice?.finish_reason ?? null,
-        usage: tokensOf(value.usage),
-        ...(choice?.logprobs == null ? {} : { logprobs: pairs(choice.logprobs) }),
-        firstTokenMs: null,
-        totalMs,
-      };
+    meter: server.meter,
+    complete(request) {
+      const isStreamed = request.stream ?? settings.stream ?? false;
+      return server.ask({
+        path: "/completions",
+        body: completionBody(settings.model, request, isStreamed),
+        maxTokens: request.maxTokens,
+        schema: wholeSchema,
+        whole: (value, totalMs) => {
+          const pieces = completionPieces();
+          pieces.take(value, null);
+          return pieces.reply(totalMs);
+        },
+        streamed: isStreamed ? completionStream : null,
+        signal: request.signal,
+      });
     },
   };
 }
 
-function completionBody(model: string, request: CompletionRequest): Record<string, unknown> {
+function completionBody(
+  model: string,
+  request: CompletionRequest,
+  stream: boolean,
+): Record<string, unknown> {
   return {
     model,
     prompt: request.prompt,
@@ -101,15 +117,52 @@ function completionBody(model: string, request: CompletionRequest): Record<strin
     max_tokens: request.maxTokens,
     stop: request.stop,
     seed: request.seed,
-    logprobs: request.logprobs === true ? 0 : undefined,
-    stream: false,
+    logprobs: request.logprobs === true ? 1 : undefined,
+    stream,
+    stream_options: stream ? { include_usage: true } : undefined,
     ...request.extra,
   };
 }
 
-function pairs({ tokens, token_logprobs }: z.output<typeof logprobsSchema>): TokenLogprob[] {
-  return tokens.flatMap((token, i) => {
-    const logprob = token_logprobs[i];
+function completionStream(): StreamedReply<CompletionReply> {
+  return streamedReply(replySchema, completionPieces());
+}
+
+function completionPieces() {
+  let text = "";
+  let finishReason: string | null = null;
+  let usage: TokenUsage | null = null;
+  let firstTokenMs: number | null = null;
+  const logprobs: TokenLogprob[] = [];
+  return {
+    /** @param afterMs null for a reply that came whole. */
+    take(piece: Piece, afterMs: number | null): void {
+      usage = tokensOf(piece.usage) ?? usage;
+      const choice = piece.choices.find(({ index }) => (index ?? 0) === 0);
+      const said = choice?.text ?? "";
+      text += said;
+      if (said !== "") firstTokenMs ??= afterMs;
+      finishReason = choice?.finish_reason ?? finishReason;
+      logprobs.push(...tokenLogprobs(choice?.logprobs));
+    },
+    isOver: (): boolean => finishReason !== null,
+    reply: (totalMs: number): CompletionReply => ({
+      text,
+      finishReason,
+      usage,
+      ...(logprobs.length === 0 ? {} : { logprobs }),
+      firstTokenMs,
+      totalMs,
+    }),
+  };
+}
+
+/** An echoed first token has no log-probability and is left out. */
+function tokenLogprobs(given: z.output<typeof logprobsSchema> | null | undefined): TokenLogprob[] {
+  const { tokens, token_logprobs: values, content } = given ?? {};
+  if (content != null) return content;
+  return (tokens ?? []).flatMap((token, i) => {
+    const logprob = values?.[i];
     return typeof logprob === "number" ? [{ token, logprob }] : [];
   });
 }

@@ -1,0 +1,156 @@
+import { suggest } from "../base/nearest.ts";
+import { z } from "../base/schema.ts";
+import type { ChatSettings, ReplyTimes, TokenUsage } from "./chat.ts";
+import {
+  type Explanation,
+  type HttpEnvironment,
+  httpClient,
+  type HttpRequest,
+  systemEnvironment,
+} from "./client.ts";
+import type { StreamedReply } from "./event-stream.ts";
+import type { HttpReply, ReplyHead } from "./exchange.ts";
+import { type Meter, meter } from "./meter.ts";
+import { modelKey } from "./model-key.ts";
+import { pace } from "./pace.ts";
+import { isContextLimit, isUnknownModel, type Refusal, refusalOf } from "./refusal.ts";
+
+/** What every reply of a model has. */
+type ModelReply = ReplyTimes & { usage: TokenUsage | null };
+
+/** One request to a model, and how its reply is read. */
+export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
+  path: string;
+  body: object;
+  /** Of the completion, at most, where it is known. */
+  maxTokens: number | undefined;
+  /** Of a reply that comes whole. */
+  schema: S;
+  whole: (value: z.output<S>, totalMs: number) => T;
+  /** Reads a reply that comes as a stream; null where none was asked for. */
+  streamed: (() => StreamedReply<T>) | null;
+  signal: AbortSignal | undefined;
+}
+
+/** An OpenAI-compatible server. */
+export interface ModelServer {
+  /** A server that was asked for a stream may answer with a whole reply. */
+  ask<S extends z.ZodType, T extends ModelReply>(request: ModelRequest<S, T>): Promise<T>;
+  readonly meter: Meter;
+}
+
+/**
+ * @param name who asks, for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
+ */
+export function modelServer(
+  name: string,
+  settings: ChatSettings,
+  environment: HttpEnvironment = systemEnvironment,
+): ModelServer {
+  const { tokensPerMinute = null, price = null } = settings;
+  const metered = meter(price);
+  const endpoint = { name, url: settings.baseUrl, settings, ...modelKey(name, settings) };
+  const client = httpClient(
+    {
+      ...endpoint,
+      onRetry: () => {
+        metered.retried();
+      },
+    },
+    environment,
+  );
+  const tokens = pace(tokensPerMinute, environment);
+  const explain = explainer(name, settings);
+
+  return {
+    meter: metered,
+    async ask({ path, body, maxTokens, schema, whole, streamed, signal }) {
+      const text = JSON.stringify(body);
+      const expected = Math.ceil(text.length / CHARACTERS_PER_TOKEN) + (maxTokens ?? 0);
+      const reading: { stream: ReturnType<NonNullable<typeof streamed>> | null } = { stream: null };
+      const asked: HttpRequest = {
+        ...{ path, body: text, idempotent: true, signal },
+        ...{ failureIn: refusalInReply, isFinal: isContextLimit, explain },
+        reader: (head) => (reading.stream = isEventStream(head) ? (streamed?.() ?? null) : null),
+      };
+      if (tokensPerMinute !== null) await tokens.take(expected, signal);
+      try {
+        const reply = await client.request(asked);
+        const { totalMs } = reply;
+        const result =
+          reading.stream?.reply(totalMs) ?? whole(client.parsed(asked, reply, schema), totalMs);
+        metered.answered(result);
+        const { promptTokens, completionTokens } = result.usage ?? NO_TOKENS;
+        if (result.usage !== null) tokens.correct(promptTokens + completionTokens - expected);
+        return result;
+      } catch (error) {
+        if (signal?.aborted !== true) metered.failed();
+        tokens.correct(-expected);
+        throw error;
+      }
+    },
+  };
+}
+
+/** A guess, for `tokensPerMinute` only: put right by what the server counts. */
+const CHARACTERS_PER_TOKEN = 4;
+
+const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0 };
+
+function isEventStream({ headers }: ReplyHead): boolean {
+  return /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+}
+
+/** Gateways hide a failure behind status 200. */
+function refusalInReply({ text }: HttpReply): Refusal | null {
+  if (text === "" || text.includes('"choices"') || !text.includes('"error"')) return null;
+  try {
+    return refusalOf(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** What can be said of a refusal; the server's models are asked for once. */
+function explainer(
+  name: string,
+  settings: ChatSettings,
+): (refusal: Refusal) => Promise<Explanation | undefined> {
+  let models: Promise<string[] | null> | undefined;
+  return async (refusal) => {
+    if (isContextLimit(refusal)) {
+      const remedy =
+        "Shorten what comes before, lower the limit on tokens, or start the server with a longer context.";
+      return { code: "HTTP_CONTEXT_LENGTH", remedy };
+    }
+    if (refusal.status !== 404 && !isUnknownModel(refusal)) return undefined;
+    models ??= modelsOf(name, settings);
+    const { baseUrl, model } = settings;
+    const listed = await models;
+    if (listed !== null && !listed.includes(model)) {
+      return { remedy: `model is ${JSON.stringify(model)}. ${suggest(model, listed)}` };
+    }
+    if (listed !== null) return { remedy: "The server lists the model: check what else is asked." };
+    return /\/v\d+\/?$/.test(new URL(baseUrl).pathname)
+      ? { remedy: "Check the address and the name of the model." }
+      : { remedy: `The address does not end in a version: try ${baseUrl.replace(/\/$/, "")}/v1.` };
+  };
+}
+
+const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
+
+/** Null where the server does not say. */
+async function modelsOf(name: string, settings: ChatSettings): Promise<string[] | null> {
+  const few = { retries: 0, timeoutMs: Math.min(settings.timeoutMs, 5000) };
+  const client = httpClient({
+    ...{ name, url: settings.baseUrl, settings: { ...settings, ...few } },
+    ...modelKey(name, settings),
+  });
+  try {
+    const { value } = await client.json({ path: "/models" }, modelsSchema);
+    return value.data.map(({ id }) => id);
+  } catch {
+    return null;
+  }
+}
