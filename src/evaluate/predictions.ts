@@ -87,6 +87,16 @@ async function joined(
   }));
 }
 
+/**
+ * The answers of a predictions file alone, by id; null: none was given.
+ * @throws {DataError} likewise.
+ */
+export async function readAnswersById(
+  source: Omit<PredictionSource, "references" | "referencesField">,
+): Promise<Map<string, string | null>> {
+  return mapValues(await predictionsById(source), ({ answer }) => answer);
+}
+
 async function predictionsById({
   predictions,
   predictionField,
