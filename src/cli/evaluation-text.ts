@@ -1,8 +1,5 @@
-import type {
-  EvaluationMetric,
-  GroupSummary,
-  MetricValues,
-} from "../evaluate/evaluation-summary.ts";
+import type { EvaluationMetric, GroupSummary } from "../evaluate/evaluation-summary.ts";
+import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
 import type { Interval } from "../evaluate/statistics.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
 import { table } from "./table.ts";

@@ -41,7 +41,7 @@ export function parseRequirement(text: string, metrics: readonly string[]): Scor
 /**
  * Compares results with what was required; call it after the results are printed.
  *
- * @param metrics by name; null: could not be computed.
+ * @param metrics by name; absent, null or NaN: could not be computed.
  * @throws {ScoreError} SCORE_UNAVAILABLE (exit code 6), SCORE_MISSED (exit code 5).
  */
 export function requireScores(
@@ -50,7 +50,7 @@ export function requireScores(
 ): void {
   const results = requirements.map((required) => ({
     ...required,
-    value: metrics[required.metric] ?? null,
+    value: Number.isNaN(metrics[required.metric]) ? null : (metrics[required.metric] ?? null),
   }));
   const unavailable = results.find(({ value }) => value === null);
   if (unavailable !== undefined) {

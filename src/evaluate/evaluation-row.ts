@@ -1,11 +1,10 @@
-import { coverExactMatch, exactMatch, tokenF1 } from "../text/answers.ts";
-import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
+import type { EndReason, Observation, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import { answerScores } from "./metrics/answer-metrics.ts";
 
-/** Which definition of the answer metrics made a row; changes whenever a score could. */
-export const ANSWER_METRICS_VERSION = "squad-1";
+/** Which definitions of metrics made a row; changes whenever a score could. */
+export const ANSWER_METRICS_VERSION = "squad-2";
 
 /** What one draw of one question came to: a line of `rows.jsonl`. Every figure of an evaluation is computed from rows. */
 export interface EvaluationRow {
@@ -17,21 +16,43 @@ export interface EvaluationRow {
   references: string[];
   /** null: none was given; scored as empty text. */
   answer: string | null;
-  /** Each from 0 to 1, by the "squad" normalisation. */
+  /** Each from 0 to 1, by the "squad" normalisation; `token_cover`, `drop_em`, `drop_f1` by their own. */
   em: number;
   f1: number;
+  precision: number;
+  recall: number;
   cover_em: number;
+  token_cover: number;
+  drop_em: number;
+  drop_f1: number;
+  /** How likely the policy held its answer to be right, 0 to 1. */
+  confidence?: number;
   /** Searches that the policy made and that were run; a strategy's own search before the prompt is not one. */
   searches: number;
+  /** What was searched for, in order. */
+  queries: string[];
+  /** Where the question's gold passages are known. */
+  evidence?: {
+    /** Gold passages. */
+    gold: number;
+    /** How many of them the first prompt showed. */
+    given: number;
+    /** How many the policy had been shown after each of its turns that searched. */
+    seen: number[];
+  };
   turns: number;
+  /** Of the turns, those with a problem. */
+  invalidTurns: number;
   end: EndReason;
   /** There is a message, and all of them parsed without a problem. */
   formatOk: boolean;
   /** Tokens that the policy wrote. */
   tokens: number;
+  /** Tokens that it read, over all calls; absent where nobody counted. */
+  promptTokens?: number;
   hops?: number;
   type?: string;
-  /** When it ended in an error: nothing was measured, and it counts as wrong. */
+  /** When it ended in an error: nothing was measured, and it counts nowhere but among the errors. */
   error?: NonNullable<Trajectory["error"]>;
 }
 
@@ -40,23 +61,83 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   const { answer, turns, end, error } = trajectory;
   const { references } = task;
   const { hops, type } = task.annotations;
-  const given = answer ?? "";
+  const queries = queriesOf(trajectory);
+  const invalidTurns = turns.filter(({ problems }) => problems.length > 0).length;
+  const evidence = evidenceOf(task, trajectory);
+  const promptTokens = promptTokenCount(trajectory);
   return {
-    id: task.id,
-    sample,
-    question: task.question,
-    references,
-    answer,
-    em: exactMatch(given, references),
-    f1: tokenF1(given, references),
-    cover_em: coverExactMatch(given, references),
-    searches: searchCount(trajectory),
-    turns: turns.length,
-    end,
-    formatOk: turns.length > 0 && turns.every(({ problems }) => problems.length === 0),
+    ...{ id: task.id, sample, question: task.question, references, answer },
+    ...rowScores(answer, references),
+    ...{ searches: queries.length, queries },
+    ...(evidence === undefined ? {} : { evidence }),
+    ...{ turns: turns.length, invalidTurns, end },
+    formatOk: turns.length > 0 && invalidTurns === 0,
     tokens: policyTokenCount(trajectory),
+    ...(promptTokens === undefined ? {} : { promptTokens }),
     ...(hops === undefined ? {} : { hops }),
     ...(type === undefined ? {} : { type }),
     ...(error === undefined ? {} : { error }),
   };
+}
+
+type RowScores = Pick<
+  EvaluationRow,
+  "em" | "f1" | "precision" | "recall" | "cover_em" | "token_cover" | "drop_em" | "drop_f1"
+>;
+
+function rowScores(prediction: string | null, references: readonly string[]): RowScores {
+  // Never null: a row's answer is one text.
+  const by = answerScores({ prediction, references });
+  return {
+    ...{ em: by.em ?? 0, f1: by.f1 ?? 0, precision: by.precision ?? 0, recall: by.recall ?? 0 },
+    ...{ cover_em: by.cover_em ?? 0, token_cover: by.token_cover ?? 0 },
+    ...{ drop_em: by.drop_em ?? 0, drop_f1: by.drop_f1 ?? 0 },
+  };
+}
+
+/** The observations of a turn answer its actions in order. */
+function queriesOf({ turns }: Trajectory): string[] {
+  return turns.flatMap(({ actions, observations }) => {
+    const asked = actions.filter(({ tool }) => tool !== "answer");
+    return observations.flatMap(({ tool }, i) =>
+      tool === "search" ? [asked[i]?.input ?? ""] : [],
+    );
+  });
+}
+
+function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRow["evidence"] {
+  const gold = new Set(task.annotations.supportingPassages ?? []);
+  if (gold.size === 0) return undefined;
+  const shown = new Set<string>();
+  const show = (observations: readonly Observation[]): number => {
+    for (const { passageIds = [] } of observations) {
+      for (const id of passageIds) if (gold.has(id)) shown.add(id);
+    }
+    return shown.size;
+  };
+  const seenBefore = show(given);
+  const seen: number[] = [];
+  for (const { observations } of turns) {
+    const count = show(observations);
+    if (observations.some(({ tool }) => tool === "search")) seen.push(count);
+  }
+  return { gold: gold.size, given: seenBefore, seen };
+}
+
+/** Tokens that stood before each call's completion, summed: as remote servers counted them, or as they stand on record. */
+function promptTokenCount({ calls }: Trajectory): number | undefined {
+  const lengths: number[] = [];
+  let read = 0;
+  for (const { parent, prompt, completion, usage } of calls) {
+    const isRemote = [...prompt, ...completion].some(({ text }) => text !== undefined);
+    if (isRemote && usage === undefined) return undefined;
+    const before = (parent === null ? 0 : (lengths[parent] ?? 0)) + tokensIn(prompt);
+    lengths.push(before + tokensIn(completion));
+    read += usage?.promptTokens ?? before;
+  }
+  return calls.length === 0 ? undefined : read;
+}
+
+function tokensIn(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { ids }) => sum + ids.length, 0);
 }

@@ -1,161 +1,223 @@
 import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
-import { bootstrapInterval, type Interval, mean, wilsonInterval } from "./statistics.ts";
+import { type Calibration, calibrationOf, type Confident } from "./metrics/calibration.ts";
+import { majorityRight, passCounts } from "./metrics/draw-metrics.ts";
+import { type CoreMetric, rowMetrics } from "./metrics/index.ts";
+import {
+  type IntervalValues,
+  type MetricSeries,
+  openMetricSeries,
+} from "./metrics/metric-series.ts";
+import {
+  type MetricSums,
+  type MetricValues,
+  openMetricSums,
+  type QuestionValues,
+} from "./metrics/metric-sums.ts";
+import type { Interval } from "./statistics.ts";
 
-/** Means over rows; each name is a key of results. */
-export const EVALUATION_METRICS = {
-  em: ({ em }) => em,
-  f1: ({ f1 }) => f1,
-  cover_em: (row) => row.cover_em,
-  /** Searches per question. */
-  searches: ({ searches }) => searches,
-  /** Share of questions that got an answer. */
-  answer_rate: ({ answer }) => Number(answer !== null),
-  /** Share of trajectories all of whose messages parsed. */
-  format_rate: ({ formatOk }) => Number(formatOk),
-  /** Messages per question. */
-  turns: ({ turns }) => turns,
-  /** Tokens written per question. */
-  completion_tokens: ({ tokens }) => tokens,
-} satisfies Record<string, (row: EvaluationRow) => number>;
-
-export type EvaluationMetric = keyof typeof EVALUATION_METRICS;
-
-/** By metric; with k draws per question also `avg@k` and `pass@1`, `pass@2`, `pass@4`, … `pass@k`. */
-export type MetricValues = Record<EvaluationMetric, number> &
-  Record<`${"avg" | "pass"}@${number}`, number>;
-
-/** Metrics with a 95 % interval over questions. */
-const WITH_INTERVAL = ["em", "f1", "cover_em"] as const;
-
-/** Names of the metrics of an evaluation with so many draws per question. */
-export function metricNames(samplesPerTask: number): string[] {
-  const drawn = samplesPerTask > 1 ? [`avg@${samplesPerTask}`] : [];
-  const passes = passCounts(samplesPerTask).map((k) => `pass@${k}`);
-  return [...Object.keys(EVALUATION_METRICS), ...drawn, ...passes];
-}
+/** A metric that every evaluation has. */
+export type EvaluationMetric = CoreMetric;
 
 export interface EvaluationSummary {
-  /** Questions. */
+  /** Questions measured: those of which at least one draw did not end in an error. */
   n: number;
+  /** Draws asked for per question. */
   samplesPerTask: number;
-  /** Rows that ended in an error; they count as wrong. */
-  errors: number;
+  /** Rows that ended in an error: measured nothing, and are in no other number here but `ends`. */
+  errors: EvaluationErrors;
   metrics: MetricValues;
-  intervals: Record<(typeof WITH_INTERVAL)[number], Interval>;
+  /** Questions behind each metric that not every question has. */
+  metricCounts: Record<string, number>;
+  /** 95 % intervals over questions, of the metrics that have one. */
+  intervals: IntervalValues<Interval>;
   /** Wilson's score interval for shares of single draws, else a bootstrap over questions. */
-  intervalMethods: Record<(typeof WITH_INTERVAL)[number], "wilson" | "bootstrap">;
+  intervalMethods: IntervalValues<"wilson" | "bootstrap">;
+  /** How well confidences agree with em, over draws; absent where no answer came with one. */
+  calibration?: Calibration;
   /** The same by number of hops ("2-hop") and by the dataset's own question types, where it says them. */
   groups: { hops: Record<string, GroupSummary>; type: Record<string, GroupSummary> };
   /** Rows by how they ended. */
   ends: Partial<Record<EndReason, number>>;
 }
 
+/** Failures of an evaluation. */
+export interface EvaluationErrors {
+  /** Rows. */
+  n: number;
+  /** Rows by the error's code, in the order of codes. */
+  byCode: Record<string, number>;
+}
+
 export interface GroupSummary {
+  /** Questions measured. */
   n: number;
   metrics: MetricValues;
+}
+
+/** Names of the metrics that an evaluation with so many draws per question can have. */
+export function metricNames(samplesPerTask: number): string[] {
+  const k = samplesPerTask;
+  const passes = passCounts(k).map((tries) => `pass@${tries}`);
+  const drawn = k > 1 ? [`avg@${k}`, ...passes, `majority@${k}`, `potential@${k}`] : [];
+  return [...rowMetrics.names, ...drawn];
+}
+
+/** Sums rows up as they come. */
+export interface SummaryAccumulator {
+  /** Takes the next row: rows of one question follow one another. Of earlier questions only numbers are kept. */
+  add(row: EvaluationRow): void;
+  /** Everything that the rows say. The question under way is closed: no further row of it may come. */
+  summary(): EvaluationSummary;
+}
+
+/**
+ * Opens a summary of rows that need not be in memory together.
+ *
+ * @param options.seed of the bootstrap.
+ */
+export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
+  const tally: Tally = {
+    all: openMetricSums(),
+    groups: { hops: new Map(), type: new Map() },
+    series: openMetricSeries(),
+    confident: [],
+    errors: new Map(),
+    ends: new Map(),
+    samplesPerTask: 0,
+    question: null,
+  };
+  return {
+    add(row) {
+      if (tally.question?.id !== row.id) {
+        closeQuestion(tally);
+        const { id, hops, type } = row;
+        tally.question = { id, hops, type, asked: 0, measured: [] };
+      }
+      addRow(tally, tally.question, row);
+    },
+    summary() {
+      closeQuestion(tally);
+      return summaryOf(tally, seed);
+    },
+  };
 }
 
 /**
  * Everything that rows say.
  *
- * @param rows of at least one question, the same number of draws each; order does not matter but for the bootstrap's seed.
+ * @param rows rows of one question adjacent.
  * @param options.seed of the bootstrap.
  */
 export function summarizeRows(
-  rows: readonly EvaluationRow[],
-  { seed }: { seed: number },
+  rows: Iterable<EvaluationRow>,
+  options: { seed: number },
 ): EvaluationSummary {
-  const questions = groupBy(rows, ({ id }) => id);
-  const samplesPerTask = Math.max(0, ...[...questions.values()].map((draws) => draws.length));
-  const intervals = {} as EvaluationSummary["intervals"];
-  const intervalMethods = {} as EvaluationSummary["intervalMethods"];
-  for (const metric of WITH_INTERVAL) {
-    const values = [...questions.values()].map((draws) => mean(draws.map((row) => row[metric])));
-    const isShare = metric !== "f1" && samplesPerTask === 1;
-    intervalMethods[metric] = isShare ? "wilson" : "bootstrap";
-    intervals[metric] = isShare
-      ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
-      : bootstrapInterval(values, { seed });
+  const accumulator = openSummary(options);
+  for (const row of rows) accumulator.add(row);
+  return accumulator.summary();
+}
+
+interface Tally {
+  readonly all: MetricSums;
+  readonly groups: Record<"hops" | "type", Map<string, MetricSums>>;
+  readonly series: MetricSeries;
+  readonly confident: Confident[];
+  readonly errors: Map<string, number>;
+  readonly ends: Map<EndReason, number>;
+  samplesPerTask: number;
+  /** Whose rows are coming. */
+  question: OpenQuestion | null;
+}
+
+interface OpenQuestion {
+  readonly id: string;
+  readonly hops: number | undefined;
+  readonly type: string | undefined;
+  /** Draws, failed ones among them. */
+  asked: number;
+  readonly measured: EvaluationRow[];
+}
+
+function addRow(tally: Tally, question: OpenQuestion, row: EvaluationRow): void {
+  const { end, error, confidence } = row;
+  question.asked += 1;
+  count(tally.ends, end);
+  if (error !== undefined) {
+    count(tally.errors, error.code);
+    return;
   }
+  question.measured.push(row);
+  if (confidence !== undefined) tally.confident.push({ confidence, right: row.em === 1 });
+}
+
+function closeQuestion(tally: Tally): void {
+  const { question, groups } = tally;
+  if (question === null) return;
+  tally.question = null;
+  tally.samplesPerTask = Math.max(tally.samplesPerTask, question.asked);
+  if (question.measured.length === 0) return;
+  const values = questionValues(question.measured);
+  tally.all.add(values);
+  tally.series.add(values);
+  const { hops, type } = question;
+  if (hops !== undefined) groupOf(groups.hops, `${hops}-hop`).add(values);
+  if (type !== undefined) groupOf(groups.type, type).add(values);
+}
+
+function questionValues(draws: readonly EvaluationRow[]): QuestionValues {
+  const means = Float64Array.from(rowMetrics.parts, (metric) => {
+    let sum = 0;
+    let n = 0;
+    for (const row of draws) {
+      const value = metric.of(row);
+      if (value === null) continue;
+      sum += value;
+      n += 1;
+    }
+    return n === 0 ? NaN : sum / n;
+  });
+  const right = draws.filter(({ em }) => em === 1).length;
+  return { means, draws: draws.length, right, majority: majorityRight(draws) };
+}
+
+function summaryOf(tally: Tally, seed: number): EvaluationSummary {
+  const { all, series, confident, errors, samplesPerTask, groups } = tally;
   return {
-    n: questions.size,
+    n: all.n,
     samplesPerTask,
-    errors: rows.filter(({ error }) => error !== undefined).length,
-    metrics: metricsOf(rows),
-    intervals,
-    intervalMethods,
-    groups: {
-      hops: groupsOf(rows, ({ hops }) => (hops === undefined ? undefined : `${hops}-hop`)),
-      type: groupsOf(rows, ({ type }) => type),
+    errors: {
+      n: [...errors.values()].reduce((sum, each) => sum + each, 0),
+      byCode: Object.fromEntries([...errors].sort(([a], [b]) => (a < b ? -1 : 1))),
     },
-    ends: Object.fromEntries(
-      [...groupBy(rows, ({ end }) => end)].map(([end, of]) => [end, of.length]),
-    ),
+    metrics: all.values(samplesPerTask),
+    metricCounts: all.counts(),
+    ...series.intervals({ seed, singleDraws: samplesPerTask <= 1 }),
+    ...(confident.length === 0 ? {} : { calibration: calibrationOf(confident) }),
+    groups: {
+      hops: groupSummaries(groups.hops, samplesPerTask),
+      type: groupSummaries(groups.type, samplesPerTask),
+    },
+    ends: Object.fromEntries(tally.ends),
   };
 }
 
-/**
- * Unbiased estimate of the chance that one of k draws is right, from n draws of which c are: 1 − C(n−c, k) / C(n, k).
- *
- * Source: Chen et al., arXiv 2107.03374, section 2.1; as a product, which does not overflow.
- *
- * @param k at most n.
- * @example passAtK(4, 1, 2) // 1 − C(3, 2) / C(4, 2) = 0.5
- */
-export function passAtK(n: number, c: number, k: number): number {
-  if (n - c < k) return 1;
-  let allWrong = 1;
-  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
-  return 1 - allWrong;
+function groupOf(groups: Map<string, MetricSums>, name: string): MetricSums {
+  const group = groups.get(name) ?? openMetricSums();
+  groups.set(name, group);
+  return group;
 }
 
-function metricsOf(rows: readonly EvaluationRow[]): MetricValues {
-  const entries = Object.entries(EVALUATION_METRICS).map(([name, of]) => [
-    name,
-    mean(rows.map(of)),
-  ]);
-  const means = Object.fromEntries(entries) as MetricValues;
-  const questions = [...groupBy(rows, ({ id }) => id).values()];
-  const draws = Math.max(0, ...questions.map((each) => each.length));
-  if (draws > 1) means[`avg@${draws}`] = means.em;
-  for (const k of passCounts(draws)) {
-    means[`pass@${k}`] = mean(
-      questions.map((each) => passAtK(each.length, each.filter(({ em }) => em === 1).length, k)),
-    );
-  }
-  return means;
-}
-
-/** Powers of two up to the number of draws, and that number itself; none for one draw. */
-function passCounts(draws: number): number[] {
-  const counts: number[] = [];
-  for (let k = 1; draws > 1 && k < draws; k *= 2) counts.push(k);
-  return draws > 1 ? [...counts, draws] : [];
-}
-
-function groupsOf(
-  rows: readonly EvaluationRow[],
-  nameOf: (row: EvaluationRow) => string | undefined,
+function groupSummaries(
+  groups: ReadonlyMap<string, MetricSums>,
+  draws: number,
 ): Record<string, GroupSummary> {
-  const named = rows.filter((row) => nameOf(row) !== undefined);
-  const groups = [...groupBy(named, (row) => nameOf(row) ?? "")];
-  const sorted = groups.sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+  const byName = [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
   return Object.fromEntries(
-    sorted.map(([name, own]) => {
-      const n = new Set(own.map(({ id }) => id)).size;
-      return [name, { n, metrics: metricsOf(own) }];
-    }),
+    byName.map(([name, sums]) => [name, { n: sums.n, metrics: sums.values(draws) }]),
   );
 }
 
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
+function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -1,42 +1,13 @@
-/**
- * Matching an answer with accepted answers: the normalisations and rules that rewards, `eval` and `score` share.
- *
- * Two normalisations are in use in the field and give different numbers on one file ("acid-house" and "acid house"
- * are equal in the second only), so every function says which one it applies.
- */
+/** Matching an answer with accepted answers: the rules that rewards, `eval`, `score` and judges share. */
+import { type Normalization, normalizeAnswer } from "./answer-normalizations.ts";
 
-const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/g;
-const WORD_PUNCTUATION = /[!-/:-@[-`{-~‘’´]/g;
-// Articles as whole words. Word characters are all letters and digits: JavaScript's \b knows ASCII only and would
-// cut the last letter off "açaí a" and "Ça".
-const ARTICLES = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
-const SPACES = /\p{White_Space}+/gu;
-
-/** A way to reduce an answer to what is compared. */
-export type Normalization = "squad" | "words";
-
-/** All normalisations, for flags and messages. */
-export const NORMALIZATIONS: readonly Normalization[] = ["squad", "words"];
-
-/**
- * Reduces an answer to what is compared.
- *
- * - "squad": lower-case → ASCII punctuation deleted → a, an, the dropped → white space squeezed.
- * - "words": a whole answer "True" or "False" is read as yes or no; then lower-case → ASCII punctuation and ‘ ’ ´
- *   become spaces → articles dropped → white space squeezed.
- *
- * Source: "squad" is the SQuAD v1.1 and HotpotQA evaluation scripts; "words" is RUCAIBox/R1-Searcher, its evaluation's
- * `normalize_answer`, which reads True and False only without surrounding spaces, as we do.
- *
- * @example normalizeAnswer("The  St. Louis-Cup!")          // "st louiscup"
- * @example normalizeAnswer("The  St. Louis-Cup!", "words") // "st louis cup"
- */
-export function normalizeAnswer(text: string, normalization: Normalization = "squad"): string {
-  const bare =
-    normalization === "squad"
-      ? text.toLowerCase().replace(ASCII_PUNCTUATION, "")
-      : readBoolean(text).toLowerCase().replace(WORD_PUNCTUATION, " ");
-  return bare.replace(ARTICLES, " ").replace(SPACES, " ").trim();
+/** How the words of an answer and of one reference overlap; each from 0 to 1. */
+export interface WordOverlap {
+  f1: number;
+  /** Share of the answer's words that the reference has. */
+  precision: number;
+  /** Share of the reference's words that the answer has. */
+  recall: number;
 }
 
 /**
@@ -57,13 +28,7 @@ export function exactMatch(
 /**
  * Harmonic mean of precision and recall over the two bags of words, the best over the references.
  *
- * 0 when no word is shared (two empty answers included), and 0 when either side is yes, no or noanswer and the
- * other differs.
- *
- * @returns a number in [0, 1].
- *
- * Source: HotpotQA's `hotpot_evaluate_v1.py`, `f1_score`.
- *
+ * @returns a number in [0, 1]; see `wordOverlap`.
  * @example tokenF1("Barack Obama senior", ["barack obama"]) // precision 2/3, recall 1: 0.8
  */
 export function tokenF1(
@@ -72,19 +37,33 @@ export function tokenF1(
   normalization: Normalization = "squad",
 ): number {
   const predicted = normalizeAnswer(prediction, normalization);
-  let best = 0;
-  for (const reference of references) {
-    best = Math.max(best, bagF1(predicted, normalizeAnswer(reference, normalization)));
+  const accepted = references.map((reference) => normalizeAnswer(reference, normalization));
+  return wordOverlap(predicted, accepted).f1;
+}
+
+/**
+ * F1, precision and recall over bags of words, of the reference with the best F1.
+ *
+ * All are 0 when no word is shared (two empty answers included), and when either side is yes, no or noanswer and the
+ * other differs.
+ *
+ * @param predicted normalised already; `accepted` likewise.
+ *
+ * Source: HotpotQA's `hotpot_evaluate_v1.py`, `f1_score`, which knows one reference a question.
+ *
+ * @example wordOverlap("barack obama senior", ["barack obama"]) // { f1: 0.8, precision: 2/3, recall: 1 }
+ */
+export function wordOverlap(predicted: string, accepted: readonly string[]): WordOverlap {
+  let best = NO_OVERLAP;
+  for (const reference of accepted) {
+    const overlap = bagOverlap(predicted, reference);
+    if (overlap.f1 > best.f1) best = overlap;
   }
   return best;
 }
 
 /**
- * 1 when any normalised reference occurs inside the normalised prediction, else 0 ("cover EM", "sub EM").
- *
- * It compares characters, not words: "no" is covered by "nothing". A reference without any characters left after
- * normalising covers nothing but an equally empty prediction.
- *
+ * 1 when any normalised reference occurs inside the normalised prediction, else 0 ("cover EM", "sub EM"); see `coversText`.
  * @example coverExactMatch("It is Paris, France.", ["paris"]) // 1
  */
 export function coverExactMatch(
@@ -93,27 +72,38 @@ export function coverExactMatch(
   normalization: Normalization = "squad",
 ): number {
   const predicted = normalizeAnswer(prediction, normalization);
-  return anyReference(references, (text) => {
-    const reference = normalizeAnswer(text, normalization);
-    return reference === "" ? predicted === "" : predicted.includes(reference);
-  });
+  const accepted = references.map((reference) => normalizeAnswer(reference, normalization));
+  return coversText(predicted, accepted);
+}
+
+/**
+ * 1 when any normalised reference occurs inside the normalised prediction, else 0.
+ *
+ * It compares characters, not words: "no" is covered by "nothing". A reference without any characters left after
+ * normalising covers nothing but an equally empty prediction.
+ *
+ * @param predicted normalised already; `accepted` likewise.
+ * @example coversText("nothing", ["no"]) // 1
+ * @example coversText("it is paris france", ["paris"]) // 1
+ */
+export function coversText(predicted: string, accepted: readonly string[]): number {
+  return anyReference(accepted, (reference) =>
+    reference === "" ? predicted === "" : predicted.includes(reference),
+  );
 }
 
 /**
  * 1 when every word of any reference occurs among the prediction's words, in any order and number, else 0.
- * Always normalised by "words".
+ *
+ * @param predicted normalised already, by "words" where it is to be R1-Searcher's; `accepted` likewise.
  *
  * Source: R1-Searcher's rule accuracy (ACC_R), arXiv 2503.05592; `cover_exact_match_score_1` in its code.
  *
- * @example tokenCover("Obama, Barack H.", ["Barack Obama"]) // 1
+ * @example coversWords("obama barack h", ["barack obama"]) // 1
  */
-export function tokenCover(prediction: string, references: readonly string[]): number {
-  const predicted = new Set(normalizeAnswer(prediction, "words").split(" "));
-  return anyReference(references, (text) =>
-    normalizeAnswer(text, "words")
-      .split(" ")
-      .every((word) => predicted.has(word)),
-  );
+export function coversWords(predicted: string, accepted: readonly string[]): number {
+  const words = new Set(predicted.split(" "));
+  return anyReference(accepted, (text) => text.split(" ").every((word) => words.has(word)));
 }
 
 function anyReference(
@@ -123,16 +113,12 @@ function anyReference(
   return references.some(matches) ? 1 : 0;
 }
 
-function readBoolean(text: string): string {
-  if (text === "True") return "yes";
-  return text === "False" ? "no" : text;
-}
-
+const NO_OVERLAP: WordOverlap = { f1: 0, precision: 0, recall: 0 };
 const CLOSED_ANSWERS = new Set(["yes", "no", "noanswer"]);
 
-function bagF1(predicted: string, reference: string): number {
+function bagOverlap(predicted: string, reference: string): WordOverlap {
   const closed = CLOSED_ANSWERS.has(predicted) || CLOSED_ANSWERS.has(reference);
-  if (closed && predicted !== reference) return 0;
+  if (closed && predicted !== reference) return NO_OVERLAP;
   const predictedWords = words(predicted);
   const referenceWords = words(reference);
   const left = new Map<string, number>();
@@ -144,10 +130,10 @@ function bagF1(predicted: string, reference: string): number {
     left.set(word, count - 1);
     shared += 1;
   }
-  if (shared === 0) return 0;
+  if (shared === 0) return NO_OVERLAP;
   const precision = shared / predictedWords.length;
   const recall = shared / referenceWords.length;
-  return (2 * precision * recall) / (precision + recall);
+  return { f1: (2 * precision * recall) / (precision + recall), precision, recall };
 }
 
 function words(normalized: string): string[] {

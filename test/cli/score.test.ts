@@ -31,10 +31,16 @@ describe("agentrl score", () => {
       em is 0.5000 by --normalization words and 0.2500 by squad: compare only with numbers of the same one.
       ",
         "stdout": "4 answers, normalization words
-      em           0.5000
-      f1           0.6667
-      cover_em     0.7500
-      token_cover  0.7500
+      em              0.5000
+      f1              0.6667
+      precision       0.6250
+      recall          0.7500
+      cover_em        0.7500
+      token_cover     0.7500
+      drop_em         0.5000
+      drop_f1         0.6675
+      drop_precision  0.8750
+      drop_recall     0.7500
       ",
       }
     `);
@@ -44,7 +50,7 @@ describe("agentrl score", () => {
     const args = [...FIELDS, "--normalization", "squad", "--json"];
     const { stdout, status } = await score("p.jsonl", ...args);
     expect(status).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({
+    expect(JSON.parse(stdout)).toMatchObject({
       n: 4,
       metrics: { em: 0.25, f1: (2 / 3 + 1) / 4, cover_em: 0.5, token_cover: 0.75 },
       normalization: "squad",

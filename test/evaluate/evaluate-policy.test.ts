@@ -51,14 +51,20 @@ const evaluate = (
 describe("evaluatePolicy", () => {
   it("scores every question and counts what it took", async () => {
     const { n, metrics, rows, ends, errors } = await evaluate(searcher);
-    expect({ n, errors, ends }).toEqual({ n: 3, errors: 0, ends: { answered: 3 } });
+    expect({ n, errors, ends }).toEqual({
+      ...{ n: 3, ends: { answered: 3 } },
+      errors: { n: 0, byCode: {} },
+    });
     expect(metrics).toMatchObject({ em: 1 / 3, f1: 1 / 3, cover_em: 1 / 3 });
     expect(metrics).toMatchObject({ searches: 1, turns: 2, answer_rate: 1, format_rate: 1 });
     expect(rows[0]).toEqual({
       ...{ id: "a", sample: 0, question: "capital of Norway?", references: ["Oslo"] },
-      ...{ answer: "Oslo", em: 1, f1: 1, cover_em: 1, searches: 1, turns: 2, end: "answered" },
+      ...{ answer: "Oslo", em: 1, f1: 1, precision: 1, recall: 1, cover_em: 1, token_cover: 1 },
+      ...{ drop_em: 1, drop_f1: 1, searches: 1, queries: ["capital of Norway?"] },
+      ...{ turns: 2, invalidTurns: 0, end: "answered" },
       // Bytes of both messages and their end tokens.
       ...{ formatOk: true, tokens: "<search>capital of Norway?</search>".length + 22 },
+      promptTokens: expect.any(Number) as number,
       ...{ hops: 1, type: "single" },
     });
   });

@@ -5,6 +5,7 @@ import { openEvaluationLog } from "../../src/evaluate/evaluation-log.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import { madeRow } from "../helpers/evaluation-rows.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const root = temporaryFolder();
@@ -15,11 +16,8 @@ const tasks = ["a", "b", "c"].map((id): Task => ({
   source: "test",
   annotations: {},
 }));
-const row = (id: string, more: Partial<EvaluationRow> = {}): EvaluationRow => ({
-  ...{ id, sample: 0, question: `${id}?`, references: ["x"], answer: "x", em: 1, f1: 1 },
-  ...{ cover_em: 1, searches: 0, turns: 1, end: "answered", formatOk: true, tokens: 1 },
-  ...more,
-});
+const row = (id: string, more: Partial<EvaluationRow> = {}): EvaluationRow =>
+  madeRow(id, 1, { question: `${id}?`, ...more });
 const trajectory = (id: string): Trajectory => ({
   ...{ id: `${id}/0`, taskId: id, groupId: id, purpose: "eval", seed: 1, calls: [], turns: [] },
   ...{ answer: "x", end: "answered", rewards: [], reward: null },

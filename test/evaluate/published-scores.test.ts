@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scoreAnswers } from "../../src/evaluate/metrics/answer-metrics.ts";
 import { readPredictions } from "../../src/evaluate/predictions.ts";
+import { scoreAnswers } from "../../src/evaluate/score-answers.ts";
 
 const data = join(import.meta.dirname, "../../../shared/data");
 const absent = !existsSync(join(data, "scored"));
@@ -21,7 +21,7 @@ describe.skipIf(absent)(title, () => {
       predictionField: "pred_ans",
       referencesField: "answer",
     });
-    const scores = scoreAnswers(answers, "words");
+    const scores = scoreAnswers(answers, { normalization: "words" });
     expect(scores.n).toBe(n);
     expect(scores.metrics).toMatchObject({ em, token_cover: tokenCover });
   });
@@ -32,7 +32,7 @@ describe.skipIf(absent)(title, () => {
       predictionField: "pred_ans",
       referencesField: "answer",
     });
-    expect(scoreAnswers(answers, "squad").metrics.em).toBe(0.576);
+    expect(scoreAnswers(answers, { normalization: "squad" }).metrics["em"]).toBe(0.576);
   });
 
   it("are the official ones for every IRCoT run, by either normalisation", async () => {
@@ -48,8 +48,8 @@ describe.skipIf(absent)(title, () => {
         referencesField: "answers_objects.0.spans",
       });
       for (const normalization of ["squad", "words"] as const) {
-        const { n, metrics } = scoreAnswers(answers, normalization);
-        expect({ em: metrics.em, count: n }).toEqual({ em: official.em, count: official.count });
+        const { n, metrics } = scoreAnswers(answers, { normalization });
+        expect({ em: metrics["em"], count: n }).toEqual({ em: official.em, count: official.count });
       }
     }
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import {
-  coverExactMatch,
-  exactMatch,
-  normalizeAnswer,
-  tokenCover,
-  tokenF1,
-} from "../../src/text/answers.ts";
+import { normalizeAnswer } from "../../src/text/answer-normalizations.ts";
+import { coversWords, coverExactMatch, exactMatch, tokenF1 } from "../../src/text/answers.ts";
+
+const tokenCover = (prediction: string, references: string[]): number =>
+  coversWords(
+    normalizeAnswer(prediction, "words"),
+    references.map((reference) => normalizeAnswer(reference, "words")),
+  );
 
 describe("normalizeAnswer", () => {
   it("lower-cases, deletes ASCII punctuation, drops articles and squeezes spaces", () => {
@@ -101,7 +102,7 @@ describe("coverExactMatch", () => {
   });
 });
 
-describe("tokenCover", () => {
+describe("coversWords", () => {
   it("is 1 when every word of a reference occurs in the prediction, in any order", () => {
     expect(tokenCover("Obama, Barack H.", ["Barack Obama"])).toBe(1);
     expect(tokenCover("Obama", ["Barack Obama"])).toBe(0);

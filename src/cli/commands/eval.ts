@@ -128,14 +128,13 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   } else {
     context.out(evaluationText(result));
   }
-  if (errors > 0) {
-    context.note(`${errors} of ${n * samplesPerTask} rollouts failed; they count as wrong.`);
+  if (errors.n > 0) {
+    const codes = Object.entries(errors.byCode).map(([code, count]) => `${code} ${count}`);
+    context.note(`${errors.n} rollouts failed and are not measured (${codes.join(", ")}).`);
   }
   context.note(`${n} questions in ${seconds.toFixed(1)} s`);
   if (out !== undefined) context.note(`written to ${join(out, "results.json")}`);
-  const nothingMeasured = errors === n * samplesPerTask;
-  const measured = Object.entries(metrics).map(([name, value]) => [name, value] as const);
-  requireScores(requirements, nothingMeasured ? {} : Object.fromEntries(measured));
+  requireScores(requirements, metrics);
 }
 
 /** The recipe's settings with the flags laid over them. */

@@ -1,12 +1,8 @@
 import { Option } from "commander";
-import {
-  answerMetrics,
-  type AnswerScores,
-  scoreAnswers,
-  type ScoredAnswer,
-} from "../../evaluate/metrics/answer-metrics.ts";
+import { answerMetrics, type ScoredAnswer } from "../../evaluate/metrics/answer-metrics.ts";
 import { type PredictionSource, readPredictions } from "../../evaluate/predictions.ts";
-import { type Normalization, NORMALIZATIONS } from "../../text/answers.ts";
+import { type AnswerScores, scoreAnswers } from "../../evaluate/score-answers.ts";
+import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -41,7 +37,7 @@ export const scoreCommand: CliCommand = {
         new Option(
           "--normalization <name>",
           "words: punctuation becomes a space (R1-Searcher); squad: it is deleted (SQuAD, HotpotQA) (default: words)",
-        ).choices(NORMALIZATIONS),
+        ).choices(normalizations.names),
       )
       .option(
         "--require <condition>",
@@ -64,7 +60,7 @@ async function score(options: ScoreOptions, context: CliContext): Promise<void> 
   const requirements = require.map((text) => parseRequirement(text, answerMetrics.names));
   const answers = await readPredictions(source);
   context.signal.throwIfAborted();
-  const scores = scoreAnswers(answers, normalization);
+  const scores = scoreAnswers(answers, { normalization });
   const unanswered = answers.filter(({ prediction }) => prediction === null).length;
   if (json === true) {
     context.out(
@@ -92,11 +88,11 @@ function noteOther(
   normalization: Normalization,
   context: CliContext,
 ): void {
-  for (const other of NORMALIZATIONS.filter((name) => name !== normalization)) {
-    const { em } = scoreAnswers(answers, other).metrics;
-    if (em === metrics.em) continue;
+  for (const { name: other } of normalizations.parts) {
+    const { em = NaN } = scoreAnswers(answers, { normalization: other, metrics: ["em"] }).metrics;
+    if (em === metrics["em"]) continue;
     context.note(
-      `em is ${metrics.em.toFixed(4)} by --normalization ${normalization} and ${em.toFixed(4)} by ${other}: compare only with numbers of the same one.`,
+      `em is ${(metrics["em"] ?? NaN).toFixed(4)} by --normalization ${normalization} and ${em.toFixed(4)} by ${other}: compare only with numbers of the same one.`,
     );
   }
 }

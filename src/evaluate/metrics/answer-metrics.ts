@@ -1,81 +1,150 @@
 import { type Part, registry } from "../../base/registry.ts";
-import {
-  coverExactMatch,
-  exactMatch,
-  type Normalization,
-  tokenCover,
-  tokenF1,
-} from "../../text/answers.ts";
+import { type Normalization, normalizeAnswer } from "../../text/answer-normalizations.ts";
+import { coversText, coversWords, wordOverlap, type WordOverlap } from "../../text/answers.ts";
+import { type DropScores, dropScores } from "../../text/drop-answers.ts";
+
+/** A predicted answer with the accepted ones. */
+export interface ScoredAnswer {
+  /** null: none was given; scored as empty text. Several texts: spans that together are the answer (DROP). */
+  prediction: string | readonly string[] | null;
+  /** Accepted answers; the best counts. */
+  references: readonly string[];
+  /** Whether the references are spans that together are the one accepted answer; absent: they are alternatives. */
+  spans?: boolean;
+}
 
 /** A number from 0 to 1 for one predicted answer. */
 export interface AnswerMetric extends Part {
   readonly name: AnswerMetricName;
-  /** @param references accepted answers, at least one; the best counts. */
-  score(prediction: string, references: readonly string[], normalization: Normalization): number;
+  /** Whether it is a share of right answers, so that Wilson's interval fits. */
+  readonly isShare: boolean;
+  readonly source: string;
+  /** The normalisation that it always applies; null: the one that it is given. */
+  readonly normalization: Normalization | null;
+  /** null where it is not defined: most metrics for answers of several spans. */
+  of(answer: ReadAnswer): number | null;
 }
 
 /** Names of the metrics, as results spell them. */
-export type AnswerMetricName = "em" | "f1" | "cover_em" | "token_cover";
+export type AnswerMetricName =
+  | "em"
+  | "f1"
+  | "precision"
+  | "recall"
+  | "cover_em"
+  | "token_cover"
+  | "drop_em"
+  | "drop_f1"
+  | "drop_precision"
+  | "drop_recall";
+
+/** An answer made ready for metrics: what several of them need is computed once. */
+interface ReadAnswer {
+  /** Normalised; null for spans. */
+  plain: { predicted: string; accepted: readonly string[] } | null;
+  /** Normalised by "words"; null for spans. */
+  spelledApart: { predicted: string; accepted: readonly string[] } | null;
+  overlap: () => WordOverlap;
+  drop: () => DropScores;
+}
+
+const HOTPOTQA = "HotpotQA's hotpot_evaluate_v1.py";
+const DROP = "AllenNLP's DROP evaluation, as StonyBrookNLP/ircot applies it";
 
 /** All answer metrics, in the order of tables. */
 export const answerMetrics = registry<AnswerMetric>("answer metric", [
   {
-    name: "em",
+    ...{ name: "em", isShare: true, normalization: null, source: "SQuAD v1.1" },
     summary: "Share of answers that equal a reference after normalisation.",
-    score: exactMatch,
+    of: ({ plain }) => plain && Number(plain.accepted.includes(plain.predicted)),
   },
   {
-    name: "f1",
+    ...{ name: "f1", isShare: false, normalization: null, source: HOTPOTQA },
     summary: "Mean F1 of the words of answer and reference (HotpotQA).",
-    score: tokenF1,
+    of: ({ plain, overlap }) => plain && overlap().f1,
   },
   {
-    name: "cover_em",
+    ...{ name: "precision", isShare: false, normalization: null, source: HOTPOTQA },
+    summary: "Mean share of the answer's words that the reference of best F1 has.",
+    of: ({ plain, overlap }) => plain && overlap().precision,
+  },
+  {
+    ...{ name: "recall", isShare: false, normalization: null, source: HOTPOTQA },
+    summary: "Mean share of the words of the reference of best F1 that the answer has.",
+    of: ({ plain, overlap }) => plain && overlap().recall,
+  },
+  {
+    ...{ name: "cover_em", isShare: true, normalization: null, source: "cover EM, sub EM" },
     summary: "Share of answers that contain a reference after normalisation.",
-    score: coverExactMatch,
+    of: ({ plain }) => plain && coversText(plain.predicted, plain.accepted),
   },
   {
-    name: "token_cover",
+    ...{ name: "token_cover", isShare: true, normalization: "words" },
+    source: "R1-Searcher's ACC_R, arXiv 2503.05592",
     summary:
       "Share of answers that contain every word of a reference (R1-Searcher's rule accuracy).",
-    score: (prediction, references) => tokenCover(prediction, references),
+    of: ({ spelledApart: apart }) => apart && coversWords(apart.predicted, apart.accepted),
+  },
+  {
+    ...{ name: "drop_em", isShare: true, normalization: "drop", source: DROP },
+    summary: "Share of answers whose spans are the reference's, as DROP's evaluation reads them.",
+    of: ({ drop }) => drop().em,
+  },
+  {
+    ...{ name: "drop_f1", isShare: false, normalization: "drop", source: DROP },
+    summary: "Mean F1 of the sets of words of aligned spans, to two places each (DROP, IRCoT).",
+    of: ({ drop }) => drop().f1,
+  },
+  {
+    ...{ name: "drop_precision", isShare: false, normalization: "drop", source: DROP },
+    summary: "Mean precision beside drop_f1.",
+    of: ({ drop }) => drop().precision,
+  },
+  {
+    ...{ name: "drop_recall", isShare: false, normalization: "drop", source: DROP },
+    summary: "Mean recall beside drop_f1.",
+    of: ({ drop }) => drop().recall,
   },
 ]);
 
-/** A predicted answer with the accepted ones. */
-export interface ScoredAnswer {
-  /** null: none was given; scored as empty text. */
-  prediction: string | null;
-  references: readonly string[];
-}
-
-/** Means over all answers. */
-export interface AnswerScores {
-  n: number;
-  metrics: Record<AnswerMetricName, number>;
-}
-
 /**
- * The mean of every answer metric.
+ * One answer by every metric.
  *
- * @param answers at least one; each counts equally, unanswered ones as well.
- * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }])
- * // { n: 2, metrics: { em: 0.5, f1: 0.5, cover_em: 0.5, token_cover: 0.5 } }
+ * @param answer of at least one reference.
+ * @param normalization of the metrics that have none of their own.
+ * @returns null where a metric is not defined.
+ * @example answerScores({ prediction: "Oslo fjord", references: ["oslo"] }).f1 // 2 · (1/2) · 1 / (3/2) = 2/3
  */
-export function scoreAnswers(
-  answers: readonly ScoredAnswer[],
+export function answerScores(
+  answer: ScoredAnswer,
   normalization: Normalization = "squad",
-): AnswerScores {
-  const mean = (metric: AnswerMetric): number => {
-    let sum = 0;
-    for (const { prediction, references } of answers) {
-      sum += metric.score(prediction ?? "", references, normalization);
-    }
-    return sum / answers.length;
+): Record<AnswerMetricName, number | null> {
+  const read = readAnswer(answer, normalization);
+  const scores = {} as Record<AnswerMetricName, number | null>;
+  for (const metric of answerMetrics.parts) scores[metric.name] = metric.of(read);
+  return scores;
+}
+
+function readAnswer(answer: ScoredAnswer, normalization: Normalization): ReadAnswer {
+  const { references, spans = false } = answer;
+  const prediction = answer.prediction ?? "";
+  const by = (name: Normalization): ReadAnswer["plain"] => {
+    if (spans || typeof prediction !== "string") return null;
+    return {
+      predicted: normalizeAnswer(prediction, name),
+      accepted: references.map((reference) => normalizeAnswer(reference, name)),
+    };
   };
-  const metrics = answerMetrics.parts.map((metric) => [metric.name, mean(metric)] as const);
+  const plain = by(normalization);
   return {
-    n: answers.length,
-    metrics: Object.fromEntries(metrics) as Record<AnswerMetricName, number>,
+    plain,
+    spelledApart: normalization === "words" ? plain : by("words"),
+    overlap: once(() => wordOverlap(plain?.predicted ?? "", plain?.accepted ?? [])),
+    drop: once(() => dropScores(prediction, spans ? [references] : references)),
   };
+}
+
+function once<T>(compute: () => T): () => T {
+  let found: { value: T } | null = null;
+  return () => (found ??= { value: compute() }).value;
 }

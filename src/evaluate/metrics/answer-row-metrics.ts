@@ -1,0 +1,38 @@
+import type { EvaluationRow } from "../evaluation-row.ts";
+import { type AnswerMetricName, answerMetrics } from "./answer-metrics.ts";
+import { rowMetric, type RowMetric, sparseRowMetric } from "./row-metric.ts";
+
+/** em, f1, … of a row, by the "squad" normalisation. */
+function ofAnswer<const Name extends AnswerMetricName & keyof EvaluationRow>(
+  name: Name,
+): RowMetric<Name> & { always: true } {
+  const { summary, source, isShare } = answerMetrics.get(name, "answer metric");
+  const interval = isShare ? "wilson" : "bootstrap";
+  return rowMetric({ name, summary, source, interval, of: (row) => row[name] });
+}
+
+/** How good the answers are. */
+export const answerRowMetrics = [
+  ofAnswer("em"),
+  ofAnswer("f1"),
+  ofAnswer("precision"),
+  ofAnswer("recall"),
+  ofAnswer("cover_em"),
+  ofAnswer("token_cover"),
+  ofAnswer("drop_em"),
+  ofAnswer("drop_f1"),
+] as const;
+
+/** How sure the policy was of them, and whether it answered at all. */
+export const answeringMetrics = [
+  rowMetric({
+    name: "answer_rate",
+    summary: "Share of questions that got an answer.",
+    of: ({ answer }) => Number(answer !== null),
+  }),
+  sparseRowMetric({
+    name: "confidence",
+    summary: "Mean confidence that came with an answer.",
+    of: ({ confidence }) => confidence ?? null,
+  }),
+] as const;

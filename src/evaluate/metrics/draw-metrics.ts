@@ -1,0 +1,69 @@
+/** Figures of several draws per question: what more tries would give, and what agreement among them gives. */
+import { normalizeAnswer } from "../../text/answer-normalizations.ts";
+import type { EvaluationRow } from "../evaluation-row.ts";
+
+/**
+ * Unbiased estimate of the chance that one of k draws is right, from n draws of which c are: 1 − C(n−c, k) / C(n, k).
+ *
+ * Source: Chen et al., arXiv 2107.03374, section 2.1; as a product, which does not overflow.
+ *
+ * @param k at most n.
+ * @example passAtK(4, 1, 2) // 1 − C(3, 2) / C(4, 2) = 0.5
+ */
+export function passAtK(n: number, c: number, k: number): number {
+  if (n - c < k) return 1;
+  let allWrong = 1;
+  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
+  return 1 - allWrong;
+}
+
+/** Powers of two up to the number of draws, and that number itself; none for one draw. */
+export function passCounts(draws: number): number[] {
+  const counts: number[] = [];
+  for (let k = 1; draws > 1 && k < draws; k *= 2) counts.push(k);
+  return draws > 1 ? [...counts, draws] : [];
+}
+
+/**
+ * Of what the first try fails, the share that k tries recover: Σ pass@k · (1 − pass@1) / Σ (1 − pass@1) over questions.
+ *
+ * @param questions each question's pass@k and pass@1. The source takes pass@1 from a greedy run (0 or 1); an evaluation of
+ *   draws alone takes it from the draws. `weight`: how many such questions.
+ * @returns null when no question is ever failed.
+ *
+ * Source: Potential@k of arXiv 2505.23433.
+ * @example potentialAtK([{ passK: 1, pass1: 0.5 }, { passK: 0, pass1: 0 }]) // (1 · 0.5 + 0 · 1) / (0.5 + 1) = 1/3
+ */
+export function potentialAtK(
+  questions: Iterable<{ passK: number; pass1: number; weight?: number }>,
+): number | null {
+  let recovered = 0;
+  let failed = 0;
+  for (const { passK, pass1, weight = 1 } of questions) {
+    recovered += weight * passK * (1 - pass1);
+    failed += weight * (1 - pass1);
+  }
+  return failed === 0 ? null : recovered / failed;
+}
+
+/**
+ * em of the answer that most draws gave (self-consistency): equal after the "squad" normalisation, the earlier one of two as
+ * frequent. Draws without an answer have no vote.
+ *
+ * @param draws of one question; 0 without any answer.
+ *
+ * Source: Wang et al., arXiv 2203.11171, section 2, the unweighted vote.
+ */
+export function majorityRight(draws: readonly Pick<EvaluationRow, "answer" | "em">[]): number {
+  const votes = new Map<string, { count: number; em: number }>();
+  for (const { answer, em } of draws) {
+    if (answer === null) continue;
+    const text = normalizeAnswer(answer);
+    const vote = votes.get(text) ?? { count: 0, em };
+    vote.count += 1;
+    votes.set(text, vote);
+  }
+  let best = { count: 0, em: 0 };
+  for (const vote of votes.values()) if (vote.count > best.count) best = vote;
+  return best.em;
+}

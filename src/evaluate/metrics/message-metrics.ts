@@ -1,0 +1,39 @@
+import { rowMetric, sparseRowMetric } from "./row-metric.ts";
+
+/** How the policy wrote: messages, their form, tokens. */
+export const messageMetrics = [
+  rowMetric({
+    name: "format_rate",
+    summary: "Share of trajectories that have a message and all of whose messages parsed.",
+    of: ({ formatOk }) => Number(formatOk),
+  }),
+  rowMetric({
+    name: "turns",
+    summary: "Messages per question.",
+    range: [0, Infinity],
+    of: ({ turns }) => turns,
+  }),
+  sparseRowMetric({
+    name: "invalid_action_rate",
+    summary: "Share of a question's messages that its protocol found something wrong with.",
+    of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
+  }),
+  rowMetric({
+    name: "turn_limit_rate",
+    summary: "Share of trajectories that ended because no turn was left.",
+    of: ({ end }) => Number(end === "turn-limit"),
+  }),
+  rowMetric({
+    name: "completion_tokens",
+    summary: "Tokens written per question.",
+    range: [0, Infinity],
+    of: ({ tokens }) => tokens,
+  }),
+  sparseRowMetric({
+    name: "prompt_tokens",
+    summary:
+      "Tokens read per question, over all calls; where a server counts them or they stand on record.",
+    range: [0, Infinity],
+    of: ({ promptTokens }) => promptTokens ?? null,
+  }),
+] as const;

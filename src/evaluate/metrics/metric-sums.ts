@@ -1,0 +1,105 @@
+import { type CoreMetric, rowMetrics } from "./index.ts";
+import { passAtK, passCounts, potentialAtK } from "./draw-metrics.ts";
+
+/**
+ * By metric, the mean over questions of each question's mean over its draws; NaN when nothing was measured. With k draws per
+ * question also `avg@k` (which is em), `pass@1`, `pass@2`, `pass@4`, … `pass@k`, `majority@k` and `potential@k`. A metric that no
+ * row has is absent.
+ */
+export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
+
+/** What is kept of one question's measured draws. */
+export interface QuestionValues {
+  /** [metrics of the registry] mean over the draws that have the metric; NaN where none has. */
+  means: Float64Array;
+  draws: number;
+  /** Draws with em 1. */
+  right: number;
+  /** em of the most frequent answer. */
+  majority: number;
+}
+
+/** Sums over questions: what means are made of. Its size depends on neither questions nor draws. */
+export interface MetricSums {
+  add(question: QuestionValues): void;
+  /** Questions. */
+  readonly n: number;
+  /** @param draws asked for per question. */
+  values(draws: number): MetricValues;
+  /** Questions behind each metric that not every question has. */
+  counts(): Record<string, number>;
+}
+
+export function openMetricSums(): MetricSums {
+  const { parts } = rowMetrics;
+  const sums = new Float64Array(parts.length);
+  const counts = new Float64Array(parts.length);
+  const tries: DrawSums = new Map();
+  let n = 0;
+  let majority = 0;
+  return {
+    get n() {
+      return n;
+    },
+    add(question) {
+      n += 1;
+      question.means.forEach((value, i) => {
+        if (Number.isNaN(value)) return;
+        sums[i] = (sums[i] ?? 0) + value;
+        counts[i] = (counts[i] ?? 0) + 1;
+      });
+      majority += question.majority;
+      addTries(tries, question);
+    },
+    values(draws) {
+      const values: Record<string, number> = {};
+      parts.forEach(({ name, always }, i) => {
+        const count = counts[i] ?? 0;
+        if (always || count > 0) values[name] = (sums[i] ?? 0) / count;
+      });
+      if (draws > 1) values[`avg@${draws}`] = values["em"] ?? NaN;
+      return { ...values, ...drawValues(tries, draws, majority / n) } as MetricValues;
+    },
+    counts() {
+      const sparse = parts.flatMap(({ name, always }, i) =>
+        always || counts[i] === 0 ? [] : [[name, counts[i] ?? 0] as const],
+      );
+      return Object.fromEntries(sparse);
+    },
+  };
+}
+
+/** By numbers of draws and of right ones among them: how many questions. Everything about tries follows from it. */
+type DrawSums = Map<string, { draws: number; right: number; questions: number }>;
+
+function addTries(sums: DrawSums, { draws, right }: QuestionValues): void {
+  const key = `${right}/${draws}`;
+  const same = sums.get(key) ?? { draws, right, questions: 0 };
+  same.questions += 1;
+  sums.set(key, same);
+}
+
+function drawValues(sums: DrawSums, draws: number, majority: number): Record<string, number> {
+  if (draws < 2) return {};
+  const values: Record<string, number> = {};
+  for (const k of passCounts(draws)) {
+    const tries = triesOf(sums, k);
+    const passed = tries.reduce((sum, { weight, passK }) => sum + weight * passK, 0);
+    values[`pass@${k}`] = passed / tries.reduce((sum, { weight }) => sum + weight, 0);
+  }
+  values[`majority@${draws}`] = majority;
+  const potential = potentialAtK(triesOf(sums, draws));
+  if (potential !== null) values[`potential@${draws}`] = potential;
+  return values;
+}
+
+/** A question with fewer than k measured draws, because others failed, says nothing of k tries. */
+function triesOf(sums: DrawSums, k: number): { weight: number; passK: number; pass1: number }[] {
+  return [...sums.values()]
+    .filter(({ draws }) => draws >= k)
+    .map(({ draws, right, questions }) => ({
+      weight: questions,
+      passK: passAtK(draws, right, k),
+      pass1: right / draws,
+    }));
+}

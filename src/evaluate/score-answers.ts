@@ -1,0 +1,87 @@
+import type { Normalization } from "../text/answer-normalizations.ts";
+import {
+  type AnswerMetricName,
+  answerMetrics,
+  answerScores,
+  type ScoredAnswer,
+} from "./metrics/answer-metrics.ts";
+import { bootstrapInterval, type Interval, mean, wilsonInterval } from "./statistics.ts";
+
+/** A number for each metric that was asked for; null where it is not defined. */
+export type ScoreValues = Record<string, number | null>;
+
+/** Means over answers. */
+export interface AnswerScores {
+  /** Answers, those that were not given among them. */
+  n: number;
+  /** By metric, over the answers for which it is defined; a metric defined for none is absent. */
+  metrics: Record<string, number>;
+  /** 95 %, by metric. */
+  intervals: Record<string, Interval>;
+  /** Wilson's score interval for shares of right answers, else a bootstrap over answers. */
+  intervalMethods: Record<string, "wilson" | "bootstrap">;
+}
+
+export interface ScoreOptions {
+  /** "squad" by default. */
+  normalization?: Normalization;
+  /** All by default. */
+  metrics?: readonly AnswerMetricName[];
+}
+
+/**
+ * Each answer by each metric, in order.
+ * @example scoreEach([{ prediction: "Oslo", references: ["oslo"] }], { metrics: ["em"] }) // [{ em: 1 }]
+ */
+export function scoreEach(
+  answers: readonly ScoredAnswer[],
+  { normalization = "squad", metrics = answerMetrics.parts.map(({ name }) => name) }: ScoreOptions,
+): ScoreValues[] {
+  return answers.map((answer) => {
+    const scores = answerScores(answer, normalization);
+    return Object.fromEntries(metrics.map((name) => [name, scores[name]]));
+  });
+}
+
+/**
+ * Sums up the scores of answers.
+ *
+ * @param scores at least one; all of the same metrics.
+ * @param shares the metrics that are 0 or 1.
+ * @param seed of the bootstrap.
+ * @example summarizeScores([{ em: 1 }, { em: 0 }], { shares: ["em"], seed: 0 }).metrics // { em: 0.5 }
+ */
+export function summarizeScores(
+  scores: readonly ScoreValues[],
+  { shares, seed }: { shares: readonly string[]; seed: number },
+): AnswerScores {
+  const result: AnswerScores = {
+    ...{ n: scores.length, metrics: {}, intervals: {}, intervalMethods: {} },
+  };
+  for (const name of Object.keys(scores[0] ?? {})) {
+    const values = scores.flatMap((each) => each[name] ?? []);
+    if (values.length === 0) continue;
+    const isShare = shares.includes(name);
+    result.metrics[name] = mean(values);
+    result.intervalMethods[name] = isShare ? "wilson" : "bootstrap";
+    result.intervals[name] = isShare
+      ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
+      : bootstrapInterval(values, { seed });
+  }
+  return result;
+}
+
+/**
+ * The mean of every answer metric.
+ *
+ * @param answers at least one; each counts equally, unanswered ones as well.
+ * @example scoreAnswers([{ prediction: "Oslo", references: ["oslo"] }, { prediction: null, references: ["Lima"] }]).metrics
+ * // { em: 0.5, f1: 0.5, … }
+ */
+export function scoreAnswers(
+  answers: readonly ScoredAnswer[],
+  options: ScoreOptions & { seed?: number } = {},
+): AnswerScores {
+  const shares = answerMetrics.parts.filter(({ isShare }) => isShare).map(({ name }) => name);
+  return summarizeScores(scoreEach(answers, options), { shares, seed: options.seed ?? 0 });
+}

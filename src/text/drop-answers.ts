@@ -1,0 +1,130 @@
+/** DROP's answer metrics, as AllenNLP's evaluation defines them and IRCoT's applies them: answers are lists of spans. */
+import { isPythonNumber, normalizeAnswer } from "./answer-normalizations.ts";
+import { bestAssignment } from "./best-assignment.ts";
+
+/** One answer: a span, or several that together are the answer. */
+export type Spans = string | readonly string[];
+
+/** Each from 0 to 1. */
+export interface DropScores {
+  em: number;
+  f1: number;
+  precision: number;
+  recall: number;
+}
+
+/**
+ * DROP's exact match and bag-of-words scores, the best over the references.
+ *
+ * em: both sides have equally many spans and the same set of normalised ones. The others: each reference span is aligned with
+ * at most one predicted span so that the sum of F1 is greatest, and the aligned values are averaged over the longer side.
+ * A span is the *set* of its words ("drop" normalisation); one whose numbers all differ from the reference's scores 0. An
+ * empty set has precision (the answer's) or recall (the reference's) 1. f1, precision and recall are rounded to two places per
+ * question, half to even, as the official code does.
+ *
+ * @param prediction no spans at all is read as one empty span.
+ * @param references each an answer by itself; the best counts, compared by em, f1, precision, recall in this order.
+ * @returns zeros without references.
+ *
+ * Source: AllenNLP's `drop_em_and_f1` with precision and recall as StonyBrookNLP/ircot, `metrics/drop_eval.py`, adds them.
+ * Different here: mojibake and curly quotes are not mended first (IRCoT runs ftfy).
+ *
+ * @example dropScores("30 Jan 1969", ["January 30, 1969"]) // shared 30.0 and 1969.0 of 3 and 3: f1 0.67
+ * @example dropScores(["Paris"], [["Paris", "Rome"]])      // aligned 1 and 0: f1 0.5
+ */
+export function dropScores(prediction: Spans, references: readonly Spans[]): DropScores {
+  const predicted = spansOf(prediction).map(readSpan);
+  let best: DropScores = { em: 0, f1: 0, precision: 0, recall: 0 };
+  for (const reference of references) {
+    const scores = against(predicted, spansOf(reference).map(readSpan));
+    if (isBetter(scores, best)) best = scores;
+  }
+  return best;
+}
+
+/**
+ * The spans that IRCoT's evaluation reads from a predicted text: one that begins with "[" or ends with "]" is a list, parted at
+ * commas, its quotes and brackets dropped; of each span what follows the last "answer is", without a final full stop, where
+ * that stands in it.
+ *
+ * Source: StonyBrookNLP/ircot, `evaluate.py`.
+ * @example ircotSpans('["Oslo", "Bergen"]')        // ["Oslo", " Bergen"]
+ * @example ircotSpans("So the answer is: Oslo.")   // ["Oslo"]
+ */
+export function ircotSpans(text: string): string[] {
+  const trimmed = text.trim();
+  const isList = trimmed.startsWith("[") || trimmed.endsWith("]");
+  const spans = isList ? text.replace(/["[\]]/g, "").split(",") : [text];
+  return spans.map((span) => {
+    const bare = span.startsWith('"') && span.endsWith('"') ? span.slice(1, -1) : span;
+    const answer = /^.* answer is:? (.*)/.exec(bare)?.[1];
+    return answer?.replace(/\.$/, "") ?? bare;
+  });
+}
+
+interface Span {
+  text: string;
+  words: Set<string>;
+  numbers: Set<string>;
+}
+
+function spansOf(answer: Spans): readonly string[] {
+  if (typeof answer === "string") return [answer];
+  return answer.length === 0 ? [""] : answer;
+}
+
+function readSpan(raw: string): Span {
+  const text = normalizeAnswer(raw, "drop");
+  const words = new Set(text === "" ? [] : text.split(" "));
+  return { text, words, numbers: new Set([...words].filter(isPythonNumber)) };
+}
+
+function against(predicted: readonly Span[], reference: readonly Span[]): DropScores {
+  const overlaps = reference.map((gold) => predicted.map((span) => overlap(span, gold)));
+  const columns = bestAssignment(overlaps.map((row) => row.map(({ f1 }) => f1)));
+  const aligned = columns.flatMap((column, row) => overlaps[row]?.[column] ?? []);
+  const longer = Math.max(predicted.length, reference.length);
+  const average = (of: (scores: Overlap) => number): number =>
+    halfEven(aligned.reduce((sum, scores) => sum + of(scores), 0) / longer);
+  return {
+    em: Number(predicted.length === reference.length && sameTexts(predicted, reference)),
+    f1: average(({ f1 }) => f1),
+    precision: average(({ precision }) => precision),
+    recall: average(({ recall }) => recall),
+  };
+}
+
+type Overlap = Omit<DropScores, "em">;
+
+function overlap(predicted: Span, gold: Span): Overlap {
+  const numbersAgree =
+    gold.numbers.size === 0 || [...gold.numbers].some((number) => predicted.numbers.has(number));
+  if (!numbersAgree) return { f1: 0, precision: 0, recall: 0 };
+  let shared = 0;
+  for (const word of gold.words) if (predicted.words.has(word)) shared += 1;
+  const precision = predicted.words.size === 0 ? 1 : shared / predicted.words.size;
+  const recall = gold.words.size === 0 ? 1 : shared / gold.words.size;
+  const sum = precision + recall;
+  return { f1: sum === 0 ? 0 : (2 * precision * recall) / sum, precision, recall };
+}
+
+function sameTexts(left: readonly Span[], right: readonly Span[]): boolean {
+  const a = new Set(left.map(({ text }) => text));
+  const b = new Set(right.map(({ text }) => text));
+  return a.size === b.size && [...a].every((text) => b.has(text));
+}
+
+function isBetter(scores: DropScores, than: DropScores): boolean {
+  for (const key of ["em", "f1", "precision", "recall"] as const) {
+    if (scores[key] !== than[key]) return scores[key] > than[key];
+  }
+  return false;
+}
+
+/** Two decimal places, a half to the even one. */
+function halfEven(value: number): number {
+  const scaled = value * 100;
+  const below = Math.floor(scaled);
+  const isHalf = scaled - below === 0.5;
+  return (isHalf ? below + (below % 2) : Math.round(scaled)) / 100;
+}
