@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
 
 /**
@@ -106,12 +108,22 @@ export async function sha256File(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+/** A file's bytes, streamed; `.gz` is unpacked. Fails as streams do: the reader names the file. */
+export function openUnpacked(path: string): Readable {
+  const file = createReadStream(path);
+  if (!path.endsWith(".gz")) return file;
+  const unpacked = file.pipe(createGunzip());
+  file.on("error", (error) => unpacked.destroy(error));
+  return unpacked;
+}
+
 /** SHA-256 of text or bytes, in hex. */
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-function unreadable(path: string, error: unknown): DataError {
+/** The error for a file that is not there or cannot be read: FILE_MISSING. */
+export function unreadable(path: string, error: unknown): DataError {
   return new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
     cause: error,
   });

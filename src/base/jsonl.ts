@@ -1,8 +1,7 @@
-import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
+import { openUnpacked, unreadable } from "./files.ts";
 
 /** One parsed line and where it stands, for messages. */
 export interface JsonLine {
@@ -22,10 +21,7 @@ export async function* readJsonl(
   path: string,
   options: { tolerateCutEnd?: boolean; onBadLine?: (error: DataError) => void } = {},
 ): AsyncGenerator<JsonLine> {
-  const file = createReadStream(path);
-  const source = path.endsWith(".gz") ? file.pipe(createGunzip()) : file;
-  file.on("error", (error) => source.destroy(error));
-  const lines = createInterface({ input: source, crlfDelay: Infinity });
+  const lines = createInterface({ input: openUnpacked(path), crlfDelay: Infinity });
   let line = 0;
   let failed: DataError | null = null;
   try {
@@ -50,9 +46,7 @@ export async function* readJsonl(
     }
   } catch (error) {
     if (error instanceof DataError) throw error;
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
+    throw unreadable(path, error);
   }
   if (failed !== null && options.tolerateCutEnd !== true) throw failed;
 }

@@ -1,15 +1,28 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import type { Part, Registry } from "../base/registry.ts";
+import type { Task, TaskAnnotations } from "../trajectory/task.ts";
+import { isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
+import type { TaskWriter } from "./layouts/layout.ts";
 import { corpusLayoutOf, readPassages } from "./passages.ts";
 import { readRecords } from "./records.ts";
-import { readTasks } from "./tasks.ts";
+import { type PlacedTask, readTasks } from "./tasks.ts";
 import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 
 /** What `convertFile` did. */
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";
+  /** Annotations that the layout has no place for: questions that had each. */
+  lost: Partial<Record<keyof TaskAnnotations, number>>;
+}
+
+export interface ConvertOptions {
+  /** Name of the split, for rows that hold it and for BEIR's judgements; "train" or, of a BEIR folder, "test". */
+  split?: string;
+  /** What the policy is asked, with `{question}` where the question goes; the question alone by default. */
+  prompt?: string;
+  signal?: AbortSignal;
 }
 
 /** Layouts that questions can be written in. */
@@ -18,30 +31,33 @@ export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
   .map(({ name }) => name);
 
 /**
- * Rewrites a question file or a corpus in another layout, as JSON lines, streamed. `out` appears whole or not at all.
+ * Rewrites a question file, a BEIR folder or a corpus in another layout, as JSON lines, streamed. `out` appears whole or not at
+ * all.
  *
- * @param to "agentrl" (loses nothing), "hotpotqa" (questions only) or "flashrag" (decomposition and passage ids of
- *   questions have no place there).
- * @throws {ConfigError} PART_UNKNOWN when no such layout can hold what `from` holds.
- * @throws {DataError} as `loadTasks` and `readPassages`.
+ * @param to a layout that is written; only "agentrl" loses nothing.
+ * @throws {ConfigError} PART_UNKNOWN when no such layout can hold what `from` holds; RECIPE_BAD_VALUE for a prompt without
+ *   `{question}`.
+ * @throws {DataError} as `loadTasks` and `readPassages`, but ids are not compared.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function convertFile(
   from: string,
   out: string,
   to: string,
-  signal?: AbortSignal,
+  options: ConvertOptions = {},
 ): Promise<Conversion> {
-  if (await isCorpus(from)) {
+  const isFolder = isBeirFolder(from);
+  if (!isFolder && (await isCorpus(from))) {
     const write = writerOf(corpusLayouts, to, `${from} is a corpus`);
-    return {
-      kind: "corpus",
-      ...(await writeJsonl(out, mapped(readPassages(from), write), signal)),
-    };
+    const written = await writeJsonl(out, mapped(readPassages(from), write), options.signal);
+    return { kind: "corpus", ...written, lost: {} };
   }
   const write = writerOf(taskLayouts, to, `${from} holds questions`);
-  const records = mapped(readTasks(from), ({ task }) => write(task));
-  return { kind: "questions", ...(await writeJsonl(out, records, signal)) };
+  const split = options.split ?? (isFolder ? "test" : "train");
+  const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from);
+  const lost: Conversion["lost"] = {};
+  const records = written(tasks, write, { split, prompt: promptOf(options.prompt), lost });
+  return { kind: "questions", ...(await writeJsonl(out, records, options.signal)), lost };
 }
 
 async function isCorpus(path: string): Promise<boolean> {
@@ -49,11 +65,11 @@ async function isCorpus(path: string): Promise<boolean> {
   return false;
 }
 
-function writerOf<T>(
-  layouts: Registry<Part & { write?: (item: T) => object }>,
+function writerOf<W>(
+  layouts: Registry<Part & { readonly write?: W }>,
   to: string,
   found: string,
-): (item: T) => object {
+): W {
   const write = layouts.parts.find(({ name }) => name === to)?.write;
   if (write !== undefined) return write;
   const names = layouts.parts.filter((layout) => layout.write !== undefined);
@@ -64,6 +80,34 @@ function writerOf<T>(
       names.map(({ name }) => name),
     )}`,
   );
+}
+
+const PLACEHOLDER = "{question}";
+
+function promptOf(template = PLACEHOLDER): (task: Task) => string {
+  if (!template.includes(PLACEHOLDER)) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `--prompt: the text has no ${PLACEHOLDER}; put it where the question goes.`,
+    );
+  }
+  return ({ question }) => template.replaceAll(PLACEHOLDER, () => question);
+}
+
+async function* written(
+  tasks: AsyncIterable<PlacedTask>,
+  write: TaskWriter,
+  rows: { split: string; prompt: (task: Task) => string; lost: Conversion["lost"] },
+): AsyncGenerator<object> {
+  const { split, prompt, lost } = rows;
+  let index = 0;
+  for await (const { task } of tasks) {
+    for (const key of Object.keys(task.annotations) as (keyof TaskAnnotations)[]) {
+      if (!write.keeps.includes(key)) lost[key] = (lost[key] ?? 0) + 1;
+    }
+    yield write.record(task, { index, split, prompt: prompt(task) });
+    index += 1;
+  }
 }
 
 async function* mapped<T>(

@@ -1,9 +1,10 @@
-import { open } from "node:fs/promises";
-import { DataError, errorMessage } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
+import type { DataError } from "../base/errors.ts";
+import { openUnpacked, unreadable } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
+import { jsonElements } from "./json-elements.ts";
 import { badRecord, type JsonRecord } from "./layouts/record.ts";
+import { tsvRecords } from "./tsv.ts";
 
 /** One record of a data file. */
 export interface PlacedRecord {
@@ -15,7 +16,8 @@ export interface PlacedRecord {
 }
 
 /**
- * The JSON objects of a data file: JSON lines, `.gz` or not, streamed; or one JSON array, read whole.
+ * The JSON objects of a data file, streamed: JSON lines; one JSON array, alone or as `Data` of an object (TriviaQA); or the
+ * rows of a `.tsv`. `.gz` or not.
  *
  * @param options.onBad is told of each line or element that is no JSON object, and reading goes on.
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; without `onBad` also JSONL_BAD_LINE, DATA_BAD_RECORD.
@@ -25,18 +27,37 @@ export async function* readRecords(
   options: { onBad?: (error: DataError) => void } = {},
 ): AsyncGenerator<PlacedRecord> {
   const { onBad } = options;
-  if (!path.endsWith(".gz") && (await firstCharacter(path)) === "[") {
-    const all = await readJson(path);
-    for (const [i, value] of (Array.isArray(all) ? all : [all]).entries()) {
-      yield* placed(value, `${path}: record ${i + 1}`, i + 1, onBad);
-    }
+  const isTable = /\.tsv(\.gz)?$/.test(path);
+  if (!isTable && !/^(\[|\{\s*"Data"\s*:\s*\[)/.test(await beginning(path))) {
+    yield* lines(path, onBad);
     return;
   }
+  const bytes = openUnpacked(path);
   let number = 0;
-  for await (const { value, line } of readJsonl(
-    path,
-    onBad === undefined ? {} : { onBadLine: onBad },
-  )) {
+  try {
+    if (isTable) {
+      for await (const { record, line } of tsvRecords(bytes, path, onBad)) {
+        yield { record, where: `${path}:${line}`, number: (number += 1) };
+      }
+      return;
+    }
+    for await (const { value, number } of jsonElements(bytes, path)) {
+      yield* placed(value, `${path}: record ${number}`, number, onBad);
+    }
+  } catch (error) {
+    throw isSystemError(error) ? unreadable(path, error) : error;
+  } finally {
+    bytes.destroy();
+  }
+}
+
+async function* lines(
+  path: string,
+  onBad: ((error: DataError) => void) | undefined,
+): AsyncGenerator<PlacedRecord> {
+  let number = 0;
+  const options = onBad === undefined ? {} : { onBadLine: onBad };
+  for await (const { value, line } of readJsonl(path, options)) {
     number += 1;
     yield* placed(value, `${path}:${line}`, number, onBad);
   }
@@ -57,22 +78,22 @@ function* placed(
   onBad(bad);
 }
 
-async function firstCharacter(path: string): Promise<string> {
+/** The first characters of a file that are not blank. */
+async function beginning(path: string): Promise<string> {
   try {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(256) });
-      return buffer
-        .toString("utf8", 0, bytesRead)
-        .replace(/^\uFEFF/, "")
-        .trimStart()
-        .charAt(0);
-    } finally {
-      await file.close();
+    let text = "";
+    for await (const chunk of openUnpacked(path)) {
+      text += (chunk as Buffer).toString("utf8", 0, 256);
+      text = text.replace(/^\uFEFF/, "").trimStart();
+      if (text.length > 64) break;
     }
+    return text;
   } catch (error) {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
+    throw unreadable(path, error);
   }
+}
+
+/** Of the file or of unpacking it; what a caller throws into a generator is none. */
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && "errno" in error;
 }

@@ -11,9 +11,17 @@ export interface LoadTasksOptions {
   limit?: number;
 }
 
+/** A question and where it stands. */
+export interface PlacedTask {
+  task: Task;
+  /** `file:line`, or `file: record n`. */
+  where: string;
+  layout: TaskLayout;
+}
+
 /**
- * The questions of a file in any known layout, which its first record tells: our own, HotpotQA or 2WikiMultihopQA (array,
- * lines or columns), IRCoT's paragraphs, FlashRAG's golden_answers, plain question and answer; `.gz` too.
+ * The questions of a file in any known layout, which its first record tells: our own, or that of a dataset or trainer
+ * (`agentrl data list` names them), `.gz` too.
  *
  * A task without an id gets `<file name>-<number>`, one without a source the file's name.
  *
@@ -21,11 +29,35 @@ export interface LoadTasksOptions {
  *   DATA_EMPTY, FILE_MISSING.
  */
 export async function loadTasks(path: string, options: LoadTasksOptions = {}): Promise<Task[]> {
-  const { limit = Infinity } = options;
   const tasks: Task[] = [];
+  for await (const task of streamTasks(path, options)) tasks.push(task);
+  return tasks;
+}
+
+/**
+ * As `loadTasks`, one by one, for files that need not fit into memory: it grows with the ids alone, which are compared.
+ * @throws as `loadTasks`.
+ */
+export async function* streamTasks(
+  path: string,
+  { limit = Infinity }: LoadTasksOptions = {},
+): AsyncGenerator<Task> {
+  if (limit <= 0) return;
+  yield* distinctTasks(readTasks(path), path, limit);
+}
+
+/**
+ * The tasks of a stream as far as their ids differ.
+ * @param path for messages.
+ * @throws {DataError} DATA_ID_TWICE, DATA_EMPTY
+ */
+export async function* distinctTasks(
+  placed: AsyncIterable<PlacedTask>,
+  path: string,
+  limit = Infinity,
+): AsyncGenerator<Task> {
   const places = new Map<string, string>();
-  if (limit <= 0) return tasks;
-  for await (const { task, where } of readTasks(path)) {
+  for await (const { task, where } of placed) {
     const before = places.get(task.id);
     if (before !== undefined) {
       throw new DataError(
@@ -34,23 +66,28 @@ export async function loadTasks(path: string, options: LoadTasksOptions = {}): P
       );
     }
     places.set(task.id, where);
-    tasks.push(task);
-    if (tasks.length >= limit) break;
+    yield task;
+    if (places.size >= limit) return;
   }
-  if (tasks.length === 0) {
+  if (places.size === 0) {
     throw new DataError("DATA_EMPTY", `${path}: holds no record; at least one is needed.`);
   }
-  return tasks;
 }
 
-/** As `loadTasks`, one by one, for files that need not fit into memory; ids are not compared. */
+/**
+ * As `streamTasks`, with places; ids are not compared.
+ * @param wanted of records with an id of their own: those that it refuses are not looked at.
+ */
 export async function* readTasks(
   path: string,
-): AsyncGenerator<{ task: Task; where: string; layout: TaskLayout }> {
+  wanted: (id: string) => boolean = () => true,
+): AsyncGenerator<PlacedTask> {
   let layout: TaskLayout | undefined;
   const source = sourceName(path);
   for await (const placed of readRecords(path)) {
     layout ??= taskLayoutOf(placed.record) ?? unknownLayout(placed);
+    const { id, _id = id } = placed.record;
+    if (typeof _id === "string" && !wanted(_id)) continue;
     yield { task: readTask(layout, placed, source), where: placed.where, layout };
   }
 }
@@ -74,7 +111,7 @@ function readTask(layout: TaskLayout, placed: PlacedRecord, source: string): Tas
 
 /** File name without endings: "dev-500" of "a/dev-500.jsonl.gz". */
 export function sourceName(path: string): string {
-  return basename(path).replace(/(\.jsonl?|\.gz)+$/, "");
+  return basename(path).replace(/(\.jsonl?|\.tsv|\.gz)+$/, "");
 }
 
 function unknownLayout({ record, where }: PlacedRecord): never {

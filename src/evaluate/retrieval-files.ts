@@ -1,11 +1,9 @@
-/** Queries and relevance judgements in the layouts of BEIR and TREC. */
-import { DataError } from "../base/errors.ts";
+/** Queries in the layouts of BEIR and TREC; relevance judgements: data/qrels.ts. */
 import { readText } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
-import { quote } from "../base/schema.ts";
-import type { Qrels } from "./retrieval-metrics.ts";
+import { textLines } from "../base/text-lines.ts";
+import { badQrelsLine } from "../data/qrels.ts";
 import type { RetrievalQuery } from "./retrieval-runs.ts";
-import { textLines } from "./text-lines.ts";
 import { parseTopics } from "./trec-topics.ts";
 
 /**
@@ -21,7 +19,7 @@ export async function readQueries(path: string): Promise<RetrievalQuery[]> {
       if (queries.length === 0 && /^\s*<top>/i.test(text))
         return parseTopics(await readText(path), path);
       const tab = text.indexOf("\t");
-      if (tab <= 0) throw badLine(where, text, "a query id, a tab, and the query");
+      if (tab <= 0) throw badQrelsLine(where, text, "a query id, a tab, and the query");
       queries.push({ id: text.slice(0, tab), text: text.slice(tab + 1) });
     }
     return queries;
@@ -31,48 +29,9 @@ export async function readQueries(path: string): Promise<RetrievalQuery[]> {
     const id = record?.["_id"] ?? record?.["id"];
     const text = record?.["text"] ?? record?.["question"];
     if ((typeof id !== "string" && typeof id !== "number") || typeof text !== "string") {
-      throw badLine(`${path}:${line}`, value, 'an object with "_id" and "text"');
+      throw badQrelsLine(`${path}:${line}`, value, 'an object with "_id" and "text"');
     }
     queries.push({ id: String(id), text });
   }
   return queries;
-}
-
-/**
- * Relevance judgements: BEIR's three columns (query-id, corpus-id, score; with or without its header) or TREC's four
- * (query, 0, passage, relevance), apart by tabs or spaces.
- *
- * @throws {DataError} FILE_MISSING, QRELS_BAD_LINE.
- */
-export async function readQrels(path: string): Promise<Qrels> {
-  const qrels = new Map<string, Map<string, number>>();
-  for await (const { text, where } of textLines(path)) {
-    const columns = text.trim().split(/\s+/);
-    if (columns[0] === "query-id") continue;
-    const [query, passage, score] = columns.length === 4 ? columns.toSpliced(1, 1) : columns;
-    const relevance = Number(score);
-    if (
-      query === undefined ||
-      passage === undefined ||
-      columns.length > 4 ||
-      !Number.isInteger(relevance)
-    ) {
-      throw badLine(
-        where,
-        text,
-        "query id, passage id, relevance (BEIR), or with a 0 as second column (TREC)",
-      );
-    }
-    const judged = qrels.get(query) ?? new Map<string, number>();
-    judged.set(passage, relevance);
-    qrels.set(query, judged);
-  }
-  return qrels;
-}
-
-function badLine(where: string, found: unknown, allowed: string): DataError {
-  return new DataError(
-    "QRELS_BAD_LINE",
-    `${where}: is ${quote(found)}; expected ${allowed}. Mend or drop the line.`,
-  );
 }

@@ -2,9 +2,6 @@ import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
 import { suggest } from "../base/nearest.ts";
 
-/** Query id → passage id → relevance; above 0 is relevant. */
-export type Qrels = ReadonlyMap<string, ReadonlyMap<string, number>>;
-
 /** One query's ranking as metrics see it. */
 export interface JudgedRanking {
   /** Relevance of each hit, best hit first; 0 where it is not relevant. */

@@ -4,7 +4,7 @@ import { writeAtomic } from "../base/files.ts";
 import { quote } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { Task } from "../trajectory/task.ts";
-import { textLines } from "./text-lines.ts";
+import { textLines } from "../base/text-lines.ts";
 
 /** A query of a retrieval test set. */
 export interface RetrievalQuery {

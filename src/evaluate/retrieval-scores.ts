@@ -1,8 +1,8 @@
 import { sha256 } from "../base/files.ts";
+import type { Qrels } from "../data/qrels.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
-  type Qrels,
   rankingMetrics,
   type RetrievalMetric,
   retrievalMetric,

@@ -1,12 +1,8 @@
 /** Test sets of retrieval: queries with the passages that are relevant to them. */
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { DataError, errorMessage } from "../base/errors.ts";
-import { suggest } from "../base/nearest.ts";
+import { beirFolder } from "../data/beir-folder.ts";
+import { type Qrels, readQrels } from "../data/qrels.ts";
 import { loadTasks } from "../data/tasks.ts";
-import { readQrels, readQueries } from "./retrieval-files.ts";
-import type { Qrels } from "./retrieval-metrics.ts";
+import { readQueries } from "./retrieval-files.ts";
 import type { RetrievalQuery } from "./retrieval-runs.ts";
 
 /** Queries, judgements, and where their passages are. */
@@ -40,28 +36,11 @@ export async function filesSet(qrelsPath: string, queriesPath?: string): Promise
  * @throws {DataError} FILE_MISSING with the splits that there are; as readQueries and readQrels.
  */
 export async function beirSet(folder: string, split: string): Promise<RetrievalSet> {
-  const judged = await readdir(join(folder, "qrels")).catch((error: unknown) => {
-    throw new DataError(
-      "FILE_MISSING",
-      `${folder}: has no folder qrels (${errorMessage(error)}); expected BEIR's queries.jsonl, qrels/<split>.tsv and corpus.jsonl. For other layouts use --queries and --qrels.`,
-      { cause: error },
-    );
-  });
-  const splits = judged.flatMap((file) => /^(.+)\.tsv(?:\.gz)?$/.exec(file)?.[1] ?? []).sort();
-  if (!splits.includes(split)) {
-    throw new DataError(
-      "FILE_MISSING",
-      `${folder}/qrels: has no split "${split}". ${suggest(split, splits)}`,
-    );
-  }
-  const corpus = packedOrNot(join(folder, "corpus.jsonl"));
-  const set = await filesSet(
-    packedOrNot(join(folder, "qrels", `${split}.tsv`)),
-    packedOrNot(join(folder, "queries.jsonl")),
-  );
+  const files = await beirFolder(folder, split);
+  const set = await filesSet(files.qrels, files.queries);
   // A folder's queries are those of all its splits.
   const queries = set.queries.filter(({ id }) => set.qrels.has(id));
-  return { ...set, queries, ...(existsSync(corpus) ? { corpus } : {}) };
+  return { ...set, queries, ...(files.corpus === null ? {} : { corpus: files.corpus }) };
 }
 
 /**
@@ -81,8 +60,4 @@ export async function questionsSet(path: string): Promise<RetrievalSet> {
     names: { qrels: path, queries: path },
     ...(tasks.some(({ annotations }) => annotations.context !== undefined) ? { corpus: path } : {}),
   };
-}
-
-function packedOrNot(path: string): string {
-  return !existsSync(path) && existsSync(`${path}.gz`) ? `${path}.gz` : path;
 }

@@ -32,6 +32,15 @@ export interface TaskAnnotations {
   supportingFacts?: { title: string; sentence: number }[];
   /** The question's own passages (distractor setting). */
   context?: Passage[];
-  /** Steps from question to answer; `question` may use #1, #2 for earlier answers. */
+  /**
+   * Steps from question to answer; `question` may use #1, #2 for earlier answers. `answer` is empty where the dataset tells the
+   * questions alone (StrategyQA).
+   */
   decomposition?: { question: string; answer: string; passage: string | null }[];
+  /** Triples that together answer the question (2WikiMultihopQA). */
+  evidences?: { subject: string; relation: string; object: string }[];
+  /** Sentences, of no passage of the dataset, from which the answer follows (StrategyQA). */
+  facts?: string[];
+  /** False where the question's own passages lack what its answer needs (MuSiQue-Full); absent where it has one. */
+  answerable?: boolean;
 }

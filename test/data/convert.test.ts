@@ -19,7 +19,10 @@ const at = (name: string): string => join(folder, name);
 
 describe("convertFile", () => {
   it("knows the layouts that can be written", () => {
-    expect(WRITABLE_LAYOUTS).toEqual(["agentrl", "flashrag", "hotpotqa"]);
+    expect(WRITABLE_LAYOUTS).toEqual([
+      ...["trl", "verl", "agentrl", "flashrag", "musique", "2wikimultihopqa", "beir", "hotpotqa"],
+      "plain",
+    ]);
   });
 
   it("loses nothing from our layout to HotpotQA's and back", async () => {
@@ -77,9 +80,9 @@ describe("convertFile", () => {
   it("stops when asked to and leaves no file", async () => {
     await writeJsonl(at("k.jsonl"), tasks);
     const stop = AbortSignal.abort(new Error("stopped"));
-    await expect(convertFile(at("k.jsonl"), at("l.jsonl"), "agentrl", stop)).rejects.toThrow(
-      "stopped",
-    );
+    await expect(
+      convertFile(at("k.jsonl"), at("l.jsonl"), "agentrl", { signal: stop }),
+    ).rejects.toThrow("stopped");
     expect(existsSync(at("l.jsonl"))).toBe(false);
   });
 });

@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readQrels, readQueries } from "../../src/evaluate/retrieval-files.ts";
+import { readQrels } from "../../src/data/qrels.ts";
+import { readQueries } from "../../src/evaluate/retrieval-files.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();

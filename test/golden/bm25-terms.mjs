@@ -6,7 +6,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readPassages } from "../../dist/data/passages.js";
 import { readJsonl } from "../../dist/base/jsonl.js";
-import { readQrels, readQueries } from "../../dist/evaluate/retrieval-files.js";
+import { readQrels } from "../../dist/data/qrels.js";
+import { readQueries } from "../../dist/evaluate/retrieval-files.js";
 import { searchedText } from "../../dist/retrieval/store/passage-store.js";
 import { english } from "../../dist/text/analyzer.js";
 

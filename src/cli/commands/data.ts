@@ -168,7 +168,9 @@ function registerConvert(data: Command, context: CliContext): void {
     )
     .addOption(jsonOption())
     .action(async (from: string, out: string, { to, json }: { to: string; json?: true }) => {
-      const { kind, records, bytes } = await convertFile(from, out, to, context.signal);
+      const { kind, records, bytes } = await convertFile(from, out, to, {
+        signal: context.signal,
+      });
       if (json === true) context.out(JSON.stringify({ in: from, out, to, kind, records, bytes }));
       else context.out(`${out}: ${records} ${kind === "corpus" ? "passages" : "questions"}, ${to}`);
     });

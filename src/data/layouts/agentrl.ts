@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { TaskAnnotations } from "../../trajectory/task.ts";
 import type { CorpusLayout, TaskLayout } from "./layout.ts";
-import { answerList, filledText, idText, parseRecord } from "./record.ts";
+import { answerList, filledText, holdsAnswer, idText, parseRecord } from "./record.ts";
 
 const passageSchema = z.object({
   id: idText,
@@ -21,7 +21,15 @@ const annotationsSchema = z.object({
   decomposition: z
     .array(z.object({ question: z.string(), answer: z.string(), passage: z.string().nullable() }))
     .optional(),
-});
+  evidences: z
+    .array(z.object({ subject: z.string(), relation: z.string(), object: z.string() }))
+    .optional(),
+  facts: z.array(z.string()).optional(),
+  answerable: z.boolean().optional(),
+} satisfies Record<keyof TaskAnnotations, z.ZodType>);
+
+/** Every annotation that there is. */
+export const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
 
 const taskSchema = z.object({
   id: idText.optional(),
@@ -35,25 +43,26 @@ const taskSchema = z.object({
 export const agentrlTasks: TaskLayout = {
   name: "agentrl",
   summary: "id, question, references[], source, annotations: nothing is lost",
-  fits: (record) => "references" in record,
+  fits: (record) => "references" in record && "question" in record,
   read: (record, where) => {
     const { id, annotations, ...task } = parseRecord(taskSchema, record, where);
     return { ...task, id, annotations: withoutUndefined(annotations ?? {}) };
   },
-  write: ({ id, question, references, source, annotations }) => ({
-    id,
-    question,
-    references,
-    source,
-    annotations,
-  }),
+  write: {
+    keeps: ALL_ANNOTATIONS,
+    keepsSource: true,
+    record: ({ id, question, references, source, annotations }) => ({
+      ...{ id, question, references, source, annotations },
+    }),
+  },
 };
 
 /** Our own, and most retrieval collections: id, title, text. */
 export const agentrlCorpus: CorpusLayout = {
   name: "agentrl",
   summary: "id, title, text (BEIR's _id is read too)",
-  fits: (record) => "text" in record && ("id" in record || "_id" in record),
+  fits: (record) =>
+    "text" in record && ("id" in record || "_id" in record) && !holdsAnswer(record["metadata"]),
   read: (record, where) => {
     if ("id" in record) {
       const { id, title, text } = parseRecord(passageSchema, record, where);

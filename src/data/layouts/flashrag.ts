@@ -1,4 +1,5 @@
 import { z } from "../../base/schema.ts";
+import type { Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import { contextSchema, factsSchema, supportOf } from "./hotpotqa.ts";
 import type { CorpusLayout, TaskLayout } from "./layout.ts";
@@ -11,11 +12,13 @@ const taskSchema = z.object({
   data_source: z.string().optional(),
   metadata: z
     .object({
-      type: z.string().optional(),
-      supporting_facts: factsSchema.optional(),
-      context: contextSchema.optional(),
+      // What each dataset puts here is its own: what is not of HotpotQA's form is left out, not refused.
+      type: z.string().optional().catch(undefined),
+      supporting_facts: factsSchema.optional().catch(undefined),
+      context: contextSchema.optional().catch(undefined),
     })
-    .nullish(),
+    .nullish()
+    .catch(undefined),
 });
 
 /** FlashRAG's question files, which Search-R1 and many after it train on. */
@@ -40,30 +43,32 @@ export const flashragTasks: TaskLayout = {
       }),
     };
   },
-  write: ({ id, question, references, source, annotations }) => {
-    const { type, supportingFacts, context } = annotations;
-    const metadata = {
-      ...(type === undefined ? {} : { type }),
-      ...(supportingFacts === undefined
-        ? {}
-        : {
-            supporting_facts: {
-              title: supportingFacts.map(({ title }) => title),
-              sent_id: supportingFacts.map(({ sentence }) => sentence),
-            },
-          }),
-      ...(context === undefined
-        ? {}
-        : {
-            context: {
-              title: context.map(({ title }) => title),
-              content: context.map(({ text, sentences }) => sentences ?? [text]),
-            },
-          }),
-    };
-    return { id, question, golden_answers: references, data_source: source, metadata };
-  },
+  write: { keeps: ["type", "supportingFacts"], keepsSource: true, record: flashragRecord },
 };
+
+function flashragRecord({ id, question, references, source, annotations }: Task): object {
+  const { type, supportingFacts, context } = annotations;
+  const metadata = {
+    ...(type === undefined ? {} : { type }),
+    ...(supportingFacts === undefined
+      ? {}
+      : {
+          supporting_facts: {
+            title: supportingFacts.map(({ title }) => title),
+            sent_id: supportingFacts.map(({ sentence }) => sentence),
+          },
+        }),
+    ...(context === undefined
+      ? {}
+      : {
+          context: {
+            title: context.map(({ title }) => title),
+            content: context.map(({ text, sentences }) => sentences ?? [text]),
+          },
+        }),
+  };
+  return { id, question, golden_answers: references, data_source: source, metadata };
+}
 
 const passageSchema = z.object({ id: idText, contents: filledText });
 

@@ -1,7 +1,7 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
-import type { TaskLayout } from "./layout.ts";
+import type { TaskLayout, TaskRead } from "./layout.ts";
 import { answerList, contextPassage, filledText, idText, parseRecord } from "./record.ts";
 
 const factPairs = z.array(z.tuple([z.string(), z.int().min(0)]));
@@ -25,7 +25,8 @@ const stepSchema = z.object({
   passage: z.string().nullable(),
 });
 
-const schema = z.object({
+/** The keys of a record of HotpotQA. */
+export const hotpotSchema = z.object({
   _id: idText.optional(),
   id: idText.optional(),
   question: filledText,
@@ -42,78 +43,93 @@ const schema = z.object({
   decomposition: z.array(stepSchema).optional(),
 });
 
+/** By hops; from three on all are hard. */
 const LEVELS = ["easy", "easy", "medium", "hard"];
 
-/** HotpotQA and 2WikiMultihopQA, as published or as columns; with our extra keys, the tiny world's question files. */
+/** HotpotQA, as published or as columns; with our extra keys, the tiny world's question files. */
 export const hotpotqa: TaskLayout = {
   name: "hotpotqa",
-  summary: "_id, question, answer, type, level, supporting_facts, context (2WikiMultihopQA too)",
+  summary: "_id, question, answer, type, level, supporting_facts, context",
   fits: (record) =>
     "question" in record &&
     "answer" in record &&
     ["context", "supporting_facts", "type", "level"].some((key) => key in record),
-  read: (record, where) => {
-    const found = parseRecord(schema, record, where);
-    const passages = found.context?.map(([title, sentences], i) =>
-      contextPassage(title, sentences, found.context_ids?.[i]),
-    );
-    const context = passages?.length === 0 ? undefined : passages;
-    return {
-      id: found._id ?? found.id,
-      question: found.question,
-      references: [...found.answer, ...(found.answer_aliases ?? [])],
-      source: found.source,
-      annotations: withoutUndefined({
-        type: found.type,
-        ...supportOf(found.supporting_facts, context),
-        ...(found.hops === undefined ? {} : { hops: found.hops }),
-        ...(found.supporting_passages === undefined
-          ? {}
-          : { supportingPassages: found.supporting_passages }),
-        context,
-        decomposition: found.decomposition,
-      }),
-    };
-  },
-  write: (task) => {
-    const { type, hops, context, supportingPassages, decomposition } = task.annotations;
-    const [answer, ...aliases] = task.references;
-    return {
-      _id: task.id,
-      question: task.question,
-      answer,
-      ...(aliases.length === 0 ? {} : { answer_aliases: aliases }),
-      type: type ?? "bridge",
-      level: LEVELS[Math.min(hops ?? 2, 3)],
-      supporting_facts: factColumns(task),
-      context: (context ?? []).map(({ title, text, sentences }) => [
-        title,
-        spacedSentences(sentences ?? [text]),
-      ]),
-      source: task.source,
-      ...defined({
-        hops,
-        supporting_passages: supportingPassages,
-        context_ids: context?.map(({ id }) => id),
-        decomposition,
-      }),
-    };
+  read: (record, where) => hotpotTask(parseRecord(hotpotSchema, record, where)),
+  write: {
+    keeps: ["type", "hops", "supportingPassages", "supportingFacts", "context", "decomposition"],
+    keepsSource: true,
+    record: (task) => ({
+      ...hotpotColumns(task),
+      ...defined({ decomposition: task.annotations.decomposition }),
+    }),
   },
 };
+
+function levelOf(hops: number | undefined): string | undefined {
+  return hops === undefined ? undefined : LEVELS[Math.min(hops, LEVELS.length - 1)];
+}
+
+/** What HotpotQA's and 2WikiMultihopQA's records share, with our own keys for what neither has a place for. */
+export function hotpotColumns(task: Task): Record<string, unknown> {
+  const { type, hops, context, supportingPassages } = task.annotations;
+  const [answer, ...aliases] = task.references;
+  return {
+    _id: task.id,
+    question: task.question,
+    answer,
+    ...(aliases.length === 0 ? {} : { answer_aliases: aliases }),
+    ...defined({ type, level: levelOf(hops) }),
+    supporting_facts: factColumns(task),
+    context: (context ?? []).map(({ title, text, sentences }) => [
+      title,
+      spacedSentences(sentences ?? [text]),
+    ]),
+    source: task.source,
+    ...defined({
+      hops,
+      supporting_passages: supportingPassages,
+      context_ids: context?.map(({ id }) => id),
+    }),
+  };
+}
+
+/** A checked record of HotpotQA as a task. */
+export function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
+  const passages = found.context?.map(([title, sentences], i) =>
+    contextPassage(title, sentences, found.context_ids?.[i]),
+  );
+  const context = passages?.length === 0 ? undefined : passages;
+  return {
+    id: found._id ?? found.id,
+    question: found.question,
+    references: [...found.answer, ...(found.answer_aliases ?? [])],
+    source: found.source,
+    annotations: withoutUndefined({
+      type: found.type,
+      ...supportOf(found.supporting_facts, context),
+      ...(found.hops === undefined ? {} : { hops: found.hops }),
+      ...(found.supporting_passages === undefined
+        ? {}
+        : { supportingPassages: found.supporting_passages }),
+      context,
+      decomposition: found.decomposition,
+    }),
+  };
+}
 
 /** What follows from supporting facts: the gold passages, where the context holds them, and their number. */
 export function supportOf(
   facts: readonly [title: string, sentence: number][] | undefined,
   context: readonly Passage[] | undefined,
 ): { supportingFacts?: object[]; supportingPassages?: string[]; hops?: number } {
-  if (facts === undefined) return {};
+  if (facts === undefined || facts.length === 0) return {};
   const titles = [...new Set(facts.map(([title]) => title))];
   const ids = titles.map((title) => context?.find((passage) => passage.title === title)?.id);
   const known = ids.filter((id) => id !== undefined);
   return {
     supportingFacts: facts.map(([title, sentence]) => ({ title, sentence })),
     ...(known.length === ids.length && context !== undefined ? { supportingPassages: known } : {}),
-    ...(titles.length > 0 ? { hops: titles.length } : {}),
+    hops: titles.length,
   };
 }
 
@@ -135,6 +151,7 @@ function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
   return a.map((item: unknown, i) => [item, b[i] as unknown]);
 }
 
-function defined(record: Record<string, unknown>): Record<string, unknown> {
+/** Without the keys that hold nothing. */
+export function defined(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }

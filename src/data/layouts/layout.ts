@@ -1,5 +1,5 @@
 import type { Part } from "../../base/registry.ts";
-import type { Passage, Task } from "../../trajectory/task.ts";
+import type { Passage, Task, TaskAnnotations } from "../../trajectory/task.ts";
 import type { JsonRecord } from "./record.ts";
 
 /** A question as its record has it; the reader of the file gives it an id and a source where it has none. */
@@ -17,8 +17,27 @@ export interface TaskLayout extends Part {
    * @throws {DataError} DATA_BAD_RECORD
    */
   read(record: JsonRecord, where: string): TaskRead;
-  /** The task as a record; absent where the layout is only read. */
-  readonly write?: (task: Task) => object;
+  /** How a task becomes a record; absent where the layout is only read. */
+  readonly write?: TaskWriter;
+}
+
+/** What a layout can hold of a task. Id, question and references always. */
+export interface TaskWriter {
+  /** Annotations that come back when what was written is read. */
+  readonly keeps: readonly (keyof TaskAnnotations)[];
+  /** Whether the name of the dataset comes back. */
+  readonly keepsSource: boolean;
+  record(task: Task, place: WritingPlace): object;
+}
+
+/** Where a task stands in what is being written. */
+export interface WritingPlace {
+  /** From 0. */
+  index: number;
+  /** Name of the split: "train", "dev", … */
+  split: string;
+  /** What the policy is asked; rows for trainers hold it. */
+  prompt: string;
 }
 
 /** A way to write passages, one record each. */

@@ -19,4 +19,9 @@ export const plain: TaskLayout = {
     const { id, question, answer } = parseRecord(one, record, where);
     return { id, question, references: answer, annotations: {} };
   },
+  write: {
+    keeps: [],
+    keepsSource: false,
+    record: ({ id, question, references }) => ({ id, question, answers: references }),
+  },
 };

@@ -55,6 +55,17 @@ function filledAnswers(given: unknown): string[] {
   return list.filter((answer) => answer.trim() !== "");
 }
 
+/** Whether BEIR's `metadata` of a query tells its answer, as in its HotpotQA: passages have none. */
+export function holdsAnswer(metadata: unknown): boolean {
+  if (typeof metadata !== "object" || metadata === null) return false;
+  return "answer" in metadata || "answers" in metadata;
+}
+
+/** The distinct texts of a list, in order; blank ones are dropped. */
+export function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].filter((text) => text.trim() !== "");
+}
+
 /**
  * A passage of a question's context. Without an id of its own it gets one made from title and text, so that a passage has
  * one id in every question and in the corpus made of them.

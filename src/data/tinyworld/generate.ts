@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { writeJson } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
-import type { Passage } from "../../trajectory/task.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import { agentrlCorpus } from "../layouts/agentrl.ts";
 import { hotpotqa } from "../layouts/hotpotqa.ts";
 import { writeJsonl, type WrittenFile } from "../write-jsonl.ts";
@@ -62,11 +62,15 @@ export async function generateTinyWorld(
   for (const world of worlds) {
     const tasks = world.questions(questions, { mix, distractors });
     const name = `${world.split}.jsonl`;
-    files[name] = await writeJsonl(join(out, name), records(tasks, hotpotqa), options.signal);
+    files[name] = await writeJsonl(
+      join(out, name),
+      questionRecords(tasks, world.split),
+      options.signal,
+    );
   }
   const passages = corpus(worlds, options.onProgress);
   const path = join(out, "corpus.jsonl");
-  files["corpus.jsonl"] = await writeJsonl(path, records(passages, agentrlCorpus), options.signal);
+  files["corpus.jsonl"] = await writeJsonl(path, passageRecords(passages), options.signal);
   const manifest: TinyWorldManifest = {
     format: TINY_WORLD_FORMAT,
     version: TINY_WORLD_VERSION,
@@ -92,9 +96,14 @@ function* corpus(
   }
 }
 
-function* records<T>(
-  items: Iterable<T>,
-  { write }: { write?: (item: T) => object },
-): Generator<object> {
-  for (const item of items) yield write?.(item) ?? {};
+function* questionRecords(tasks: Iterable<Task>, split: string): Generator<object> {
+  let index = 0;
+  for (const task of tasks) {
+    yield hotpotqa.write?.record(task, { index, split, prompt: task.question }) ?? {};
+    index += 1;
+  }
+}
+
+function* passageRecords(passages: Iterable<Passage>): Generator<object> {
+  for (const passage of passages) yield agentrlCorpus.write?.(passage) ?? {};
 }

@@ -1,7 +1,5 @@
-import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { createGunzip } from "node:zlib";
-import { DataError, errorMessage } from "../base/errors.ts";
+import { openUnpacked, unreadable } from "./files.ts";
 
 /** A line of a text file that is not blank. */
 export interface TextLine {
@@ -15,9 +13,7 @@ export interface TextLine {
  * @throws {DataError} FILE_MISSING
  */
 export async function* textLines(path: string): AsyncGenerator<TextLine> {
-  const file = createReadStream(path);
-  const source = path.endsWith(".gz") ? file.pipe(createGunzip()) : file;
-  file.on("error", (error) => source.destroy(error));
+  const source = openUnpacked(path);
   let line = 0;
   try {
     for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
@@ -25,10 +21,8 @@ export async function* textLines(path: string): AsyncGenerator<TextLine> {
       if (text.trim() !== "") yield { text, where: `${path}:${line}` };
     }
   } catch (error) {
-    throw new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-      cause: error,
-    });
+    throw unreadable(path, error);
   } finally {
-    file.destroy();
+    source.destroy();
   }
 }

@@ -1,0 +1,74 @@
+import { existsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { DataError, errorMessage } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
+import type { Task } from "../trajectory/task.ts";
+import { readQrels } from "./qrels.ts";
+import { type PlacedTask, readTasks } from "./tasks.ts";
+
+/** The files of a dataset folder of BEIR; each may be `.gz`. */
+export interface BeirFolder {
+  queries: string;
+  /** Judgements of the split. */
+  qrels: string;
+  /** Null where it has none. */
+  corpus: string | null;
+}
+
+/** Whether a path is a folder that looks like one of BEIR's. */
+export function isBeirFolder(path: string): boolean {
+  return (
+    existsSync(path) &&
+    statSync(path).isDirectory() &&
+    existsSync(packedOrNot(join(path, "queries.jsonl")))
+  );
+}
+
+/**
+ * Finds the files of BEIR's `queries.jsonl`, `qrels/<split>.tsv`, `corpus.jsonl`.
+ * @throws {DataError} FILE_MISSING with the splits that there are.
+ */
+export async function beirFolder(folder: string, split: string): Promise<BeirFolder> {
+  const judged = await readdir(join(folder, "qrels")).catch((error: unknown) => {
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}: has no folder qrels (${errorMessage(error)}); expected BEIR's queries.jsonl, qrels/<split>.tsv and corpus.jsonl. For other layouts use --queries and --qrels.`,
+      { cause: error },
+    );
+  });
+  const splits = judged.flatMap((file) => /^(.+)\.tsv(?:\.gz)?$/.exec(file)?.[1] ?? []).sort();
+  if (!splits.includes(split)) {
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}/qrels: has no split "${split}". ${suggest(split, splits)}`,
+    );
+  }
+  const corpus = packedOrNot(join(folder, "corpus.jsonl"));
+  return {
+    queries: packedOrNot(join(folder, "queries.jsonl")),
+    qrels: packedOrNot(join(folder, "qrels", `${split}.tsv`)),
+    corpus: existsSync(corpus) ? corpus : null,
+  };
+}
+
+/**
+ * The questions of a split, streamed: queries that its judgements name, with the relevant passages as supporting ones.
+ * @throws {DataError} as `beirFolder` and `readTasks`; DATA_BAD_RECORD for a query without an answer.
+ */
+export async function* readBeirTasks(folder: string, split: string): AsyncGenerator<PlacedTask> {
+  const files = await beirFolder(folder, split);
+  const qrels = await readQrels(files.qrels);
+  const source = basename(folder);
+  for await (const { task, ...placed } of readTasks(files.queries, (id) => qrels.has(id))) {
+    const judged = [...(qrels.get(task.id) ?? [])];
+    const supportingPassages = judged.flatMap(([id, relevance]) => (relevance > 0 ? id : []));
+    const annotations: Task["annotations"] = { ...task.annotations, supportingPassages };
+    annotations.hops ??= supportingPassages.length;
+    yield { ...placed, task: { ...task, source, annotations } };
+  }
+}
+
+function packedOrNot(path: string): string {
+  return !existsSync(path) && existsSync(`${path}.gz`) ? `${path}.gz` : path;
+}

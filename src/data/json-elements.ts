@@ -1,0 +1,111 @@
+import { DataError, errorMessage } from "../base/errors.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const [ARRAY_OPEN, ARRAY_CLOSE, OBJECT_OPEN, OBJECT_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * The elements of one JSON array, streamed: published files are larger than the longest text that Node can hold. What stands
+ * before the first `[` and after its end is not looked at, so the array may be the first value of an object, as in TriviaQA's
+ * files.
+ *
+ * @param path for messages.
+ * @throws {DataError} FILE_NOT_JSON with the element's number; the file may be broken from there on.
+ */
+export async function* jsonElements(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+): AsyncGenerator<{ value: unknown; number: number }> {
+  const scan = new ElementScan();
+  let number = 0;
+  for await (const chunk of chunks) {
+    for (const text of scan.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
+      number += 1;
+      yield { value: parsed(text, `${path}: record ${number}`), number };
+    }
+    if (scan.ended) return;
+  }
+  throw notJson(`${path}: record ${number + 1}`, "the file ends within its list");
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw notJson(where, errorMessage(error), error);
+  }
+}
+
+function notJson(where: string, problem: string, cause?: unknown): DataError {
+  return new DataError("FILE_NOT_JSON", `${where}: is not JSON (${problem}).`, { cause });
+}
+
+/** Cuts the bytes of an array at the commas between its elements. */
+class ElementScan {
+  ended = false;
+  /** Brackets open within the array; -1 before it begins. */
+  #depth = -1;
+  #inText = false;
+  /** Bytes of an element that earlier chunks began. */
+  #held: Buffer[] = [];
+
+  /** Texts of the elements that this chunk completes. */
+  *push(chunk: Buffer): Generator<string> {
+    let start = 0;
+    let i = 0;
+    while (i < chunk.length && !this.ended) {
+      if (this.#inText) {
+        i = this.#endOfText(chunk, i);
+        continue;
+      }
+      const byte = chunk[i];
+      if (this.#depth === -1) {
+        // An envelope's key is no array, and holds no bracket.
+        if (byte === ARRAY_OPEN) [this.#depth, start] = [0, i + 1];
+      } else if (byte === QUOTE) this.#inText = true;
+      else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) this.#depth += 1;
+      else if ((byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) && this.#depth > 0) this.#depth -= 1;
+      else if (this.#depth === 0 && (byte === COMMA || byte === ARRAY_CLOSE)) {
+        const text = this.#take(chunk.subarray(start, i));
+        this.ended = byte === ARRAY_CLOSE;
+        // The list may be empty; between two commas something is missing, which the parser says.
+        if (text.trim() !== "" || !this.ended) yield text;
+        start = i + 1;
+      }
+      i += 1;
+    }
+    if (this.#depth >= 0 && !this.ended) this.#held.push(Buffer.from(chunk.subarray(start)));
+  }
+
+  /** Index behind the quote that ends the text, or the chunk's length when it goes on. */
+  #endOfText(chunk: Buffer, from: number): number {
+    for (let at = from; ;) {
+      const quote = chunk.indexOf(QUOTE, at);
+      if (quote === -1) return chunk.length;
+      if (!this.#isEscaped(chunk, quote)) {
+        this.#inText = false;
+        return quote + 1;
+      }
+      at = quote + 1;
+    }
+  }
+
+  /** Whether an odd number of backslashes stands before a quote; they may stand in an earlier chunk. */
+  #isEscaped(chunk: Buffer, quote: number): boolean {
+    let count = 0;
+    for (const piece of [chunk.subarray(0, quote), ...this.#held.toReversed()]) {
+      let at = piece.length - 1;
+      while (at >= 0 && piece[at] === BACKSLASH) at -= 1;
+      count += piece.length - 1 - at;
+      if (at >= 0) break;
+    }
+    return count % 2 === 1;
+  }
+
+  #take(last: Buffer): string {
+    const text = Buffer.concat([...this.#held, last]).toString("utf8");
+    this.#held = [];
+    return text;
+  }
+}

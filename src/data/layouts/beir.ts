@@ -1,0 +1,56 @@
+import { z } from "../../base/schema.ts";
+import { withoutUndefined } from "./agentrl.ts";
+import { factsSchema, supportOf } from "./hotpotqa.ts";
+import type { TaskLayout } from "./layout.ts";
+import { answerList, badRecord, filledText, idText, parseRecord } from "./record.ts";
+
+const schema = z.object({
+  _id: idText,
+  text: filledText,
+  metadata: z
+    .object({
+      answer: answerList.optional(),
+      answers: answerList.optional(),
+      supporting_facts: factsSchema.optional(),
+    })
+    .nullish(),
+});
+
+/**
+ * BEIR's queries whose metadata tells an answer, as in its HotpotQA. Queries without one are no questions that an answer can be
+ * scored on; `agentrl eval retrieval` takes them.
+ */
+export const beir: TaskLayout = {
+  name: "beir",
+  summary: "_id, text, metadata.{answer or answers, supporting_facts}",
+  fits: (record) => "_id" in record && "text" in record && !("title" in record),
+  read: (record, where) => {
+    const { _id, text, metadata } = parseRecord(schema, record, where);
+    const references = metadata?.answers ?? metadata?.answer;
+    if (references === undefined) {
+      throw badRecord(
+        `${where}: the query "${_id}" has no metadata.answer; at least one accepted answer is needed. For relevance alone use \`agentrl eval retrieval\`.`,
+      );
+    }
+    return {
+      id: _id,
+      question: text,
+      references,
+      annotations: withoutUndefined(supportOf(metadata?.supporting_facts, undefined)),
+    };
+  },
+  write: {
+    keeps: ["supportingFacts"],
+    keepsSource: false,
+    record: ({ id, question, references, annotations: { supportingFacts } }) => ({
+      _id: id,
+      text: question,
+      metadata: {
+        answers: references,
+        ...(supportingFacts === undefined
+          ? {}
+          : { supporting_facts: supportingFacts.map(({ title, sentence }) => [title, sentence]) }),
+      },
+    }),
+  },
+};

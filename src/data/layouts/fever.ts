@@ -1,0 +1,62 @@
+import { z } from "../../base/schema.ts";
+import { withoutUndefined } from "./agentrl.ts";
+import type { TaskLayout } from "./layout.ts";
+import { filledText, idText, parseRecord } from "./record.ts";
+
+const line = z.tuple([z.unknown(), z.unknown(), z.string().nullable(), z.int().nullable()]);
+
+const schema = z.object({
+  id: idText.optional(),
+  claim: filledText,
+  label: z.enum(["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]),
+  evidence: z.array(z.array(line)).optional(),
+});
+
+/**
+ * FEVER: the claim is the question, its label the answer. Any one evidence set suffices; the one of the fewest sentences, and of
+ * these the first, is kept.
+ */
+export const fever: TaskLayout = {
+  name: "fever",
+  summary: "id, claim, label, evidence[][][annotation, evidence, page, sentence]",
+  fits: (record) => "claim" in record,
+  read: (record, where) => {
+    const { id, claim, label, evidence = [] } = parseRecord(schema, record, where);
+    const sets = evidence
+      .map((set) =>
+        set.flatMap(([, , page, sentence]) =>
+          page === null || sentence === null ? [] : [{ title: titleOf(page), sentence }],
+        ),
+      )
+      .filter((set) => set.length > 0)
+      .toSorted((a, b) => a.length - b.length);
+    const facts = sets[0];
+    const titles = new Set(facts?.map(({ title }) => title));
+    return {
+      id,
+      question: claim,
+      references: [label],
+      annotations: withoutUndefined({
+        type: "claim",
+        hops: facts === undefined ? undefined : titles.size,
+        supportingFacts: facts,
+      }),
+    };
+  },
+};
+
+const CODED: Readonly<Record<string, string>> = {
+  "-LRB-": "(",
+  "-RRB-": ")",
+  "-LSB-": "[",
+  "-RSB-": "]",
+  "-COLON-": ":",
+};
+
+/** A page's title from its name in FEVER's dump. @example titleOf("Gladiator_-LRB-2000_film-RRB-") // "Gladiator (2000 film)" */
+function titleOf(page: string): string {
+  return page
+    .replaceAll("_", " ")
+    .replaceAll(/-(?:LRB|RRB|LSB|RSB|COLON)-/g, (code) => CODED[code] ?? code)
+    .normalize("NFC");
+}

@@ -1,0 +1,49 @@
+import { z } from "../../base/schema.ts";
+import type { TaskLayout } from "./layout.ts";
+import { answerList, filledText, idText, parseRecord } from "./record.ts";
+
+const schema = z.object({
+  id: idText.optional(),
+  question: filledText,
+  data_source: z.string().optional(),
+  reward_model: z.object({ ground_truth: z.object({ target: answerList }) }),
+});
+
+/** Datasets of which verl's own rule, and Search-R1's, know under these names. */
+const SEARCH_R1_SOURCES = new Set(
+  ["nq", "triviaqa", "popqa", "hotpotqa", "2wikimultihopqa", "musique"].concat("bamboogle"),
+);
+
+/**
+ * Rows that verl trains on, as JSON lines: `data_source` picks verl's reward rule, `reward_model.ground_truth` feeds it,
+ * `extra_info.tools_kwargs` is handed to the tool named search. Columns of Search-R1's own training set (id, question,
+ * golden_answers) come with them.
+ */
+export const verl: TaskLayout = {
+  name: "verl",
+  summary: "data_source, prompt[], ability, reward_model.ground_truth.target[], extra_info",
+  fits: (record) => "reward_model" in record && "question" in record,
+  read: (record, where) => {
+    const { id, question, data_source, reward_model } = parseRecord(schema, record, where);
+    const source = data_source?.replace(/^searchR1_/, "");
+    return { id, question, references: reward_model.ground_truth.target, source, annotations: {} };
+  },
+  write: {
+    keeps: [],
+    keepsSource: true,
+    record: ({ id, question, references, source }, { index, split, prompt }) => {
+      const data_source = SEARCH_R1_SOURCES.has(source) ? `searchR1_${source}` : source;
+      const ground_truth = { target: references };
+      return {
+        ...{ id, question, golden_answers: references, data_source },
+        prompt: [{ role: "user", content: prompt }],
+        ability: "fact-reasoning",
+        reward_model: { style: "rule", ground_truth },
+        extra_info: {
+          ...{ index, split, id, question, need_tools_kwargs: true },
+          tools_kwargs: { search: { create_kwargs: { ground_truth, question, data_source } } },
+        },
+      };
+    },
+  },
+};
