@@ -12,7 +12,7 @@ const layers = [
   ["engine"],
   ["rollout"],
   ["train", "synth", "evaluate"],
-  ["recipe"],
+  ["recipe", "report"],
   ["server"],
   ["cli"],
 ];

@@ -1,0 +1,138 @@
+import type {
+  ViewerBlock,
+  ViewerDetail,
+  ViewerEntry,
+  ViewerPassage,
+  ViewerSpan,
+  ViewerSpec,
+} from "../viewer/contract.ts";
+import { element } from "./elements.ts";
+
+const OWNERS: Record<ViewerSpan["owner"], string> = {
+  policy: "policy",
+  environment: "environment",
+  template: "template",
+  inserted: "inserted",
+};
+
+const VERDICTS: Record<string, string> = {
+  right: "right",
+  partly: "partly right",
+  wrong: "wrong",
+  failed: "failed, not measured",
+};
+
+/** Everything about one entry. @param others of its group, each with how to open it. */
+export function detailView(
+  { entry, detail }: { entry: ViewerEntry; detail: ViewerDetail },
+  spec: ViewerSpec,
+  others: readonly ViewerEntry[],
+): HTMLElement[] {
+  const title = element("h3", "", entry.title);
+  const head = element("header", "", title, factList(entry, detail), ...siblings(entry, others));
+  const blocks = detail.blocks.map((block) => blockView(block, spec));
+  const none = element("p", "empty", `No ${spec.noun[0]} was kept for this row.`);
+  return [head, ...(blocks.length === 0 ? [none] : blocks)];
+}
+
+function factList({ verdict }: ViewerEntry, { facts }: ViewerDetail): HTMLElement {
+  const all = facts.map(({ label, value }) =>
+    element("div", "", element("dt", "", label), element("dd", "", value)),
+  );
+  if (verdict !== null) {
+    const shown = element("dd", `badge ${verdict}`, VERDICTS[verdict] ?? verdict);
+    all.unshift(element("div", "", element("dt", "", "Verdict"), shown));
+  }
+  return element("dl", "facts", ...all);
+}
+
+function siblings(entry: ViewerEntry, others: readonly ViewerEntry[]): HTMLElement[] {
+  if (others.length < 2) return [];
+  const links = others.map((other) => {
+    const link = element("a", `badge ${other.verdict ?? "none"}`, other.label);
+    link.setAttribute("href", `#${encodeURIComponent(other.id)}`);
+    link.title = other.subtitle;
+    if (other.id === entry.id) link.setAttribute("aria-current", "true");
+    return link;
+  });
+  const nav = element("nav", "siblings", element("span", "", "Same question:"), ...links);
+  nav.setAttribute("aria-label", "Same question");
+  return [nav];
+}
+
+function blockView(block: ViewerBlock, spec: ViewerSpec): HTMLElement {
+  if (block.kind === "remark") {
+    const heading = element("h4", "", block.title);
+    return element("section", `remark ${block.tone}`, heading, element("p", "", block.text));
+  }
+  const writer = tagWriter(spec.tags);
+  const parts: HTMLElement[] = [];
+  let owner: ViewerSpan["owner"] | null = null;
+  for (const span of block.spans) {
+    const text = span.gold === undefined ? element("span", "") : element("span", "passage");
+    if (span.gold === true) {
+      text.classList.add("gold");
+      text.append(element("b", "gold-mark", "★ gold"), " ");
+    }
+    text.append(...writer(span.text));
+    let part = parts.at(-1);
+    if (part === undefined || span.owner !== owner) {
+      owner = span.owner;
+      part = element(
+        "div",
+        `part ${owner}`,
+        element("b", "owner", OWNERS[owner]),
+        element("pre", ""),
+      );
+      parts.push(part);
+    }
+    part.lastElementChild?.append(text);
+  }
+  for (const part of parts) trimEnds(part.lastElementChild);
+  return element(
+    "section",
+    "message",
+    element("h4", "", block.title),
+    ...parts,
+    ...found(block.passages),
+  );
+}
+
+/** Which passages came back, those that were to be found marked. */
+function found(passages: readonly ViewerPassage[]): HTMLElement[] {
+  if (passages.length === 0) return [];
+  const shown = passages.map(({ id, gold }) =>
+    element("li", gold === true ? "gold" : "", `${gold === true ? "★ " : ""}${id}`),
+  );
+  return [element("div", "found", element("b", "owner", "passages"), element("ol", "", ...shown))];
+}
+
+/** Text with the protocol's tags set apart; what stands between two tags knows which, also across spans. */
+function tagWriter(tags: readonly string[]): (text: string) => (Node | string)[] {
+  let inside = "";
+  if (tags.length === 0) return (text) => [text];
+  const pattern = new RegExp(`(</?(?:${tags.join("|")})>)`);
+  return (text) =>
+    text.split(pattern).map((piece, i) => {
+      if (i % 2 === 0) return inside === "" ? piece : element("span", `in in-${inside}`, piece);
+      const name = piece.replace(/[</>]/g, "");
+      inside = piece.startsWith("</") ? "" : name;
+      return element("span", `tag tag-${name}`, piece);
+    });
+}
+
+/** Blank lines around a part only make gaps: each has a frame of its own. */
+function trimEnds(part: Element | null): void {
+  if (part === null) return;
+  const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+  const nodes: Text[] = [];
+  while (texts.nextNode() !== null) nodes.push(texts.currentNode as Text);
+  for (const node of nodes) {
+    node.data = node.data.replace(/^\s*\n/, "");
+    if (node.data !== "") break;
+  }
+  for (const node of nodes.reverse()) {
+    node.data = node.data.trimEnd();
+    if (node.data !== "") break;
+  }
+}

@@ -1,0 +1,18 @@
+/** A new element; text is put in as text, so nothing in it is ever markup. */
+export function element(
+  tag: string,
+  className: string,
+  ...children: (Node | string)[]
+): HTMLElement {
+  const made = document.createElement(tag);
+  if (className !== "") made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** An element of the page's own frame. */
+export function own(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page lacks #${id}.`);
+  return found;
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { html, Markup } from "./markup.ts";
+import { STYLE } from "./style.ts";
+
+/** A report's frame. */
+export interface PageFrame {
+  title: string;
+  /** Run at the end of the page. */
+  script: string;
+}
+
+/**
+ * A self-contained page as pieces: no address in it is ever asked for. Its policy (CSP) runs the one script and the one style that are hashed
+ * in it and nothing else, so that even text that slipped through as markup could do nothing.
+ *
+ * @param body pieces of HTML.
+ */
+export async function* page(
+  { title, script }: PageFrame,
+  body: AsyncIterable<string>,
+): AsyncGenerator<string> {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hashOf(script)}'`,
+    `style-src 'sha256-${hashOf(STYLE)}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  yield html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <style>
+          ${new Markup(STYLE)}
+        </style>
+      </head>
+      <body></body>
+    </html> `.text;
+  yield* body;
+  yield html`<script>${new Markup(script)}</script>
+</body>
+</html>\n`.text;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}

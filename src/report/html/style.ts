@@ -1,0 +1,192 @@
+/**
+ * The reports' one style sheet. Colours of results are told apart by colour-blind readers too and keep a contrast of 3:1 to the page in both
+ * looks, text 4.5:1. Nothing is fetched: fonts are the system's.
+ */
+export const STYLE = `
+:root {
+  --page: #fbfbfa; --card: #ffffff; --ink: #1c1e21; --soft: #5d636b; --line: #e3e4e2; --track: #eeefec;
+  --accent: #1f5fbf; --right: #17703d; --wrong: #b3261e; --partly: #8a5a00; --gold: #8a5a00; --gold-back: #fff3d1;
+  --s0: #2563c9; --s1: #c4540a; --s2: #16805a; --s3: #8a4fc4; --s4: #b8327a; --s5: #5b6470;
+  --policy-back: #eaf1fd; --environment-back: #f3f4f2; --inserted-back: #fdeee2; --mark: #fff0b3;
+  --banner: #fdecea; --banner-ink: #7d1710;
+  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #15171a; --card: #1c1f23; --ink: #e8e9ea; --soft: #a2a9b2; --line: #31353b; --track: #2a2e34;
+    --accent: #8ab4f8; --right: #6fcf97; --wrong: #f28b82; --partly: #f0c060; --gold: #f5cf6b; --gold-back: #3a3118;
+    --s0: #79a9f5; --s1: #f0975a; --s2: #5fc79a; --s3: #bd94ea; --s4: #ef86b8; --s5: #a9b1bb;
+    --policy-back: #1d2a40; --environment-back: #24272b; --inserted-back: #3b2a1c; --mark: #4d4316;
+    --banner: #40191a; --banner-ink: #ffc9c4;
+  }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 56px; -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; font-variant-numeric: tabular-nums; }
+.inner, main { max-width: 1240px; margin: 0 auto; padding: 0 24px; }
+a { color: var(--accent); }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+code, pre, kbd { font-family: var(--mono); font-size: .9em; }
+small { font-size: 12.5px; color: var(--soft); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.skip { position: absolute; left: -999px; }
+.skip:focus { left: 8px; top: 8px; background: var(--card); padding: 6px 12px; z-index: 9; }
+.top { padding: 32px 0 20px; }
+.kicker { margin: 0; color: var(--soft); font-size: 12.5px; letter-spacing: .06em; text-transform: uppercase; }
+h1 { margin: 2px 0 8px; font-size: 30px; line-height: 1.2; letter-spacing: -.01em; overflow-wrap: anywhere; }
+.headline { margin: 2px 0; color: var(--soft); overflow-wrap: anywhere; }
+.headline b { color: var(--ink); font-weight: 600; }
+.sections { position: sticky; top: 0; z-index: 5; background: var(--page); border-bottom: 1px solid var(--line); }
+.sections .inner { display: flex; gap: 22px; overflow-x: auto; scrollbar-width: none; }
+.sections a { padding: 11px 0; color: var(--soft); text-decoration: none; font-size: 14px; white-space: nowrap; }
+.sections a:hover { color: var(--ink); }
+main > section { padding: 30px 0 6px; }
+h2 { margin: 0 0 14px; font-size: 19px; line-height: 1.3; }
+h2 span { margin-left: 6px; font-weight: 400; font-size: 13.5px; color: var(--soft); }
+h3 { margin: 18px 0 8px; font-size: 15px; }
+.protocol-heading { margin-top: 26px; padding-top: 14px; border-top: 1px solid var(--line); }
+.protocol-heading:first-of-type { border: 0; padding: 0; margin-top: 0; }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 0 0 12px; padding: 0; list-style: none; font-size: 14px; }
+.key { display: inline-block; width: 10px; height: 10px; margin-right: 7px; border-radius: 50%; background: var(--c); }
+.s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
+
+svg { display: block; overflow: visible; }
+svg text { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
+svg .middle { text-anchor: middle; } svg .end { text-anchor: end; }
+svg .value { fill: var(--ink); font-size: 11.5px; }
+svg .grid { stroke: var(--line); shape-rendering: crispEdges; }
+svg .axis { stroke: var(--soft); shape-rendering: crispEdges; }
+svg .whisker { stroke: var(--c); stroke-width: 1.5; }
+svg .course { stroke: var(--c); stroke-width: 1.5; opacity: .55; }
+svg .dot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; }
+svg .bar { fill: var(--c); } svg .track { fill: var(--track); }
+
+.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(350px, 100%), 1fr)); gap: 16px; }
+table { border-collapse: collapse; }
+.panel { width: 100%; table-layout: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; border-spacing: 0; border-collapse: separate; padding: 0 14px 10px; }
+.panel caption { caption-side: top; text-align: left; padding: 0 0 6px 2px; font-weight: 600; }
+.panel th { font-weight: 400; text-align: left; padding: 0 10px 0 0; white-space: nowrap; }
+.panel thead th { padding-top: 10px; vertical-align: bottom; font-size: 12px; color: var(--soft); }
+.panel td { padding: 0; }
+.panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }
+.panel .number small { display: inline-block; min-width: 62px; }
+.panel td.n, .panel thead .number { color: var(--soft); font-size: 12.5px; padding: 0 12px 0 0; }
+.panel .chart, .panel thead th:nth-child(3) { width: 55%; min-width: 90px; padding: 0; }
+.panel .kind th { padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
+.panel tbody th[rowspan]:not([rowspan="1"]) { vertical-align: top; }
+.panel tbody:not(.kind) + tbody:not(.kind) tr:first-child:has(th[rowspan]:not([rowspan="1"])) > * { border-top: 1px solid var(--track); }
+.ends { max-width: 760px; padding-top: 10px; }
+.ends .chart { width: 70%; }
+.ends td, .ends th { padding-top: 3px; padding-bottom: 3px; }
+.plain { width: 100%; font-size: 14px; }
+.plain th, .plain td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
+.plain thead th { color: var(--soft); font-size: 13px; }
+.plain .number { text-align: right; white-space: nowrap; }
+.plain .number small { display: inline-block; min-width: 66px; }
+.wide { overflow-x: auto; }
+details > summary { cursor: pointer; color: var(--accent); font-size: 14px; padding: 4px 0; width: fit-content; }
+.all-metrics { margin-top: 12px; }
+.all-metrics .plain { width: auto; min-width: min(560px, 100%); margin-top: 6px; }
+
+.behaviour + .behaviour { margin-top: 18px; }
+.behaviour h3 { margin: 0 0 8px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; }
+figure { margin: 0; padding: 12px 14px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; position: relative; }
+figcaption { font-size: 14px; line-height: 1.35; margin-bottom: 8px; min-height: 2.7em; }
+figcaption b { font-weight: 600; display: block; } figcaption span { color: var(--soft); font-size: 12.5px; }
+.step-chart { display: flex; gap: 4px; }
+.step-chart .scale { flex: none; } .step-chart .scale:has(+ svg) { margin-left: -6px; }
+.step-chart .mark { flex: 1; min-width: 0; }
+.tile .big { margin: 20px 0 4px; font-size: 34px; line-height: 1.1; font-weight: 600; color: var(--c); }
+.tile p { margin: 0; color: var(--soft); font-size: 13px; }
+
+.protocols { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
+.protocols > div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
+.fingerprint { margin: 0 0 6px; } .fingerprint span { color: var(--soft); margin-right: 8px; } .fingerprint code { font-size: 16px; }
+.pairs { margin: 4px 0 8px; font-size: 13.5px; }
+.pairs > div { display: grid; grid-template-columns: minmax(120px, 30%) 1fr; gap: 12px; padding: 3px 0; border-top: 1px solid var(--track); }
+.pairs dt { color: var(--soft); overflow-wrap: anywhere; } .pairs dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-family: var(--mono); font-size: 12.5px; }
+.banner { margin-top: 22px; padding: 14px 18px; border-radius: 10px; background: var(--banner); color: var(--banner-ink); border-left: 5px solid var(--wrong); }
+.banner h2 { margin: 0 0 4px; } .banner p { margin: 0 0 8px; max-width: 90ch; }
+.banner .plain thead th, .banner small { color: inherit; } .banner .plain th, .banner .plain td { border-color: color-mix(in srgb, var(--wrong) 30%, transparent); }
+.badge { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12.5px; font-weight: 600; background: var(--track); color: var(--soft); text-decoration: none; }
+.badge.right { color: var(--right); } .badge.wrong, .badge.failed { color: var(--wrong); } .badge.partly { color: var(--partly); }
+
+.viewer { background: var(--card); border: 1px solid var(--line); border-radius: 10px; overflow: clip; }
+.toolbar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; padding: 10px 12px; border-bottom: 1px solid var(--line); }
+.toolbar .search { position: relative; flex: 1 1 210px; max-width: 340px; }
+.toolbar input, .toolbar select, .toolbar button { font: inherit; font-size: 14px; color: var(--ink); background: var(--page); border: 1px solid var(--line); border-radius: 7px; height: 34px; padding: 0 9px; }
+.toolbar input { width: 100%; padding-right: 34px; }
+.toolbar .search kbd { position: absolute; right: 8px; top: 7px; pointer-events: none; }
+.toolbar .search input:focus + kbd, .toolbar .search input:not(:placeholder-shown) + kbd { display: none; }
+.toolbar select { max-width: 190px; } .toolbar select.set { border-color: var(--accent); color: var(--accent); font-weight: 600; }
+.toolbar button { cursor: pointer; color: var(--accent); }
+.facets { display: flex; flex-wrap: wrap; gap: 8px; }
+.count { margin-left: auto; color: var(--soft); font-size: 13.5px; white-space: nowrap; }
+kbd { border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; padding: 0 5px; font-size: 12px; color: var(--soft); background: var(--card); }
+.panes { display: grid; grid-template-columns: minmax(260px, 360px) 1fr; height: min(78vh, 900px); }
+.list { overflow-y: auto; border-right: 1px solid var(--line); position: relative; contain: strict; }
+.list:focus-visible { outline-offset: -2px; }
+.rows { position: relative; min-height: 100%; }
+.line { position: absolute; left: 0; right: 0; height: 60px; display: grid; grid-template: "mark title" "mark lower" / 34px 1fr; column-gap: 0; padding: 9px 14px 9px 8px; border-bottom: 1px solid var(--track); cursor: pointer; align-content: center; }
+.line:hover { background: var(--track); }
+.line[aria-selected="true"] { background: var(--policy-back); box-shadow: inset 3px 0 0 var(--accent); }
+.line > * { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.line .title { grid-area: title; font-size: 14px; line-height: 21px; }
+.line .lower { grid-area: lower; display: flex; gap: 10px; font-size: 13px; line-height: 20px; color: var(--soft); }
+.line .subtitle { overflow: hidden; text-overflow: ellipsis; flex: 1; } .line .label { flex: none; }
+.verdict { grid-area: mark; text-align: center; font-size: 15px; line-height: 21px; color: var(--soft); }
+.verdict.right { color: var(--right); } .verdict.wrong, .verdict.failed { color: var(--wrong); } .verdict.partly { color: var(--partly); }
+.empty { padding: 24px; color: var(--soft); text-align: center; margin: 0; }
+.detail { overflow-y: auto; padding: 18px 22px 28px; min-width: 0; }
+.detail:focus-visible { outline: none; }
+.detail h3 { margin: 0 0 10px; font-size: 18px; line-height: 1.35; overflow-wrap: anywhere; }
+.facts { display: flex; flex-wrap: wrap; gap: 8px 26px; margin: 0 0 12px; }
+.facts dt { font-size: 12px; color: var(--soft); line-height: 1.3; } .facts dd { margin: 0; font-size: 14px; overflow-wrap: anywhere; }
+.facts .badge { font-size: 13px; margin-left: -2px; }
+.siblings { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-bottom: 12px; font-size: 13px; color: var(--soft); }
+.siblings [aria-current] { box-shadow: 0 0 0 1.5px currentColor; }
+.message { margin-top: 18px; }
+.message h4, .remark h4 { margin: 0 0 6px; font-size: 12.5px; font-weight: 600; color: var(--soft); }
+.part { display: grid; grid-template-columns: 92px 1fr; margin-bottom: 4px; border-radius: 6px; border-left: 3px solid var(--o); background: var(--b); }
+.owner { padding: 7px 0 0 10px; font-size: 11.5px; line-height: 20px; font-weight: 500; color: var(--soft); }
+.policy { --o: var(--s0); --b: var(--policy-back); } .environment { --o: var(--s2); --b: var(--environment-back); }
+.template { --o: var(--line); --b: transparent; } .inserted { --o: var(--s1); --b: var(--inserted-back); }
+pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; line-height: 20px; min-width: 0; }
+.tag { color: var(--soft); font-weight: 600; } .tag-search, .tag-tool_call { color: var(--s3); } .tag-answer { color: var(--right); }
+.in-think { font-style: italic; color: var(--soft); } .in-search { color: var(--s3); font-weight: 600; } .in-answer { color: var(--right); font-weight: 600; }
+.passage.gold { background: var(--gold-back); box-shadow: 0 0 0 3px var(--gold-back); border-radius: 2px; }
+.gold-mark { color: var(--gold); font-size: 11.5px; }
+.found { display: grid; grid-template-columns: 92px 1fr; padding-left: 3px; }
+.found .owner { padding-top: 2px; } .found ol { display: flex; flex-wrap: wrap; gap: 4px 8px; margin: 2px 0 0 4px; padding: 0; list-style: none; }
+.found li { font: 12px/18px var(--mono); padding: 0 7px; border-radius: 4px; background: var(--track); color: var(--soft); overflow-wrap: anywhere; }
+.found li.gold { background: var(--gold-back); color: var(--gold); font-weight: 600; }
+.remark { margin-top: 10px; padding: 8px 12px; border-radius: 6px; background: var(--track); font-size: 13.5px; }
+.remark p { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; } .remark.problem { background: var(--banner); color: var(--banner-ink); } .remark.problem h4 { color: inherit; }
+.keys { margin: 0; padding: 7px 14px; border-top: 1px solid var(--line); color: var(--soft); font-size: 12.5px; }
+.keys kbd:not(:first-child) { margin-left: 12px; } .keys kbd + kbd:nth-child(2) { margin-left: 2px; }
+.notice { padding: 10px 14px; }
+.part-trajectories { padding-bottom: 40px; }
+
+@media (max-width: 760px) {
+  .inner, main { padding: 0 16px; }
+  .top { padding: 22px 0 14px; } h1 { font-size: 24px; }
+  h2 span { display: block; margin: 2px 0 0; }
+  .panel { padding: 0 10px 8px; }
+  .panes { grid-template-columns: 1fr; height: auto; }
+  .list { height: 330px; border-right: 0; border-bottom: 1px solid var(--line); }
+  .detail { padding: 16px; } .keys { display: none; }
+  .toolbar .search { max-width: none; flex-basis: 100%; } .toolbar select { flex: 1 1 40%; max-width: none; } .facets { width: 100%; }
+  .part, .found { grid-template-columns: 1fr; } .owner { padding: 5px 0 0 10px; line-height: 16px; } pre { padding-left: 10px; padding-top: 2px; } .found ol { margin-left: 8px; }
+  .pairs > div { grid-template-columns: 1fr; gap: 0; }
+  .count { margin-left: 0; }
+}
+@media print {
+  :root { --page: #fff; --card: #fff; }
+  body { font-size: 11pt; } .sections, .toolbar, .list, .keys, .skip { display: none; }
+  main, .inner { max-width: none; padding: 0; }
+  .panes { display: block; height: auto; } .detail { overflow: visible; padding: 8px 0; } .viewer { border: 0; }
+  table, figure, .message, .banner { break-inside: avoid; } section { break-inside: auto; }
+  svg, .part, .gold, .banner { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+}
+`;

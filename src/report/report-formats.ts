@@ -1,0 +1,37 @@
+import { evaluationPage } from "./html/evaluation-page.ts";
+import { resultsAsMarkdown } from "./markdown.ts";
+import { rowsAsCsv, rowsAsJsonl } from "./rows-text.ts";
+import type { ReadableResult } from "./viewer/evaluation-items.ts";
+
+/** Formats that are one text; `lm-eval` is a folder (lm-eval.ts). */
+export const TEXT_FORMATS = ["json", "jsonl", "csv", "md", "html"] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+
+/**
+ * Results in a format, in pieces that each end a line: `json` as `results.json` holds them (a list of several), `jsonl` and `csv` their rows,
+ * `md` and `html` for people. Rows are streamed.
+ *
+ * @throws {DataError} FILE_MISSING where rows are asked for and there are none.
+ */
+export async function* reportText(
+  results: readonly ReadableResult[],
+  format: TextFormat,
+): AsyncGenerator<string> {
+  const files = results.map((own) => own.files);
+  switch (format) {
+    case "json": {
+      const parsed = files.map((own) => own.results);
+      yield `${JSON.stringify(parsed.length === 1 ? parsed[0] : parsed, null, 2)}\n`;
+      return;
+    }
+    case "jsonl":
+      return yield* rowsAsJsonl(files);
+    case "csv":
+      return yield* rowsAsCsv(files);
+    case "md":
+      yield await resultsAsMarkdown(files);
+      return;
+    case "html":
+      yield* evaluationPage(results);
+  }
+}

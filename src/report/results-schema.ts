@@ -1,0 +1,84 @@
+import { z } from "../base/schema.ts";
+
+/**
+ * What `agentrl eval` publishes: `results.json`, as a schema that readers of other programs get as JSON Schema
+ * (docs/results.schema.json). Keys that a later version adds are no error; those here keep their meaning.
+ */
+
+const share = z.number().min(0);
+
+/** Both ends of a 95 % interval; null where it could not be computed. */
+const interval = z
+  .tuple([z.number(), z.number()])
+  .nullable()
+  .describe("Low and high end of a 95 % interval; null where there is none.");
+
+/** Metrics by name; null: does not apply to these questions. */
+const metrics = z
+  .record(z.string(), z.number().nullable())
+  .describe("Means over questions by metric; null where a metric does not apply.");
+
+const group = z.looseObject({
+  n: z.int().min(0).describe("Questions of this group."),
+  metrics,
+  intervals: z.record(z.string(), interval).optional(),
+});
+
+const failures = z
+  .union([
+    z.int().min(0),
+    z.looseObject({
+      n: z.int().min(0).describe("Rows that ended in an error."),
+      byCode: z.record(z.string(), z.int().min(0)),
+    }),
+  ])
+  .describe("Rows that ended in an error: nothing was measured.");
+
+/** A question's measurement under one protocol, as `results.json` holds it. */
+export const resultsSchema = z
+  .looseObject({
+    n: z.int().min(0).describe("Questions."),
+    samplesPerTask: z.int().min(0).describe("Draws per question."),
+    errors: failures,
+    metrics,
+    intervals: z.record(z.string(), interval).describe("95 % intervals over questions, by metric."),
+    intervalMethods: z.record(z.string(), z.string()).describe("How each interval was computed."),
+    groups: z
+      .record(z.string(), z.record(z.string(), group))
+      .describe('The same by kind of group ("hops", "type") and by group ("2-hop").'),
+    ends: z
+      .record(z.string(), share)
+      .describe("Rows by how they ended: answered, turn-limit, context-limit, …"),
+    fingerprint: z.string().describe("Hash of `protocol`: only results of one are comparable."),
+    protocol: z
+      .looseObject({})
+      .describe("Everything under which it was measured, apart from the policy."),
+    policy: z.looseObject({ from: z.string().optional() }).describe("Who was measured."),
+    readsGold: z
+      .boolean()
+      .describe("Whether what was searched looked at the gold: a control, no result."),
+    dataset: z.string(),
+    strategy: z.string(),
+    seed: z.int(),
+    recipe: z.looseObject({ name: z.string(), tier: z.string() }).optional(),
+  })
+  .describe("Results of one evaluation, as `agentrl eval --out FOLDER` writes them.");
+
+/** Parsed results. */
+export type Results = z.output<typeof resultsSchema>;
+
+/** One group of questions. */
+export type ResultsGroup = z.output<typeof group>;
+
+/** The schema for other programs: JSON Schema, draft 2020-12. */
+export function resultsJsonSchema(): Record<string, unknown> {
+  return { title: "agentrl results", ...z.toJSONSchema(resultsSchema, { io: "input" }) };
+}
+
+/** Rows that failed, by code where it is told. */
+export function failuresOf({ errors }: Pick<Results, "errors">): {
+  n: number;
+  byCode: Record<string, number>;
+} {
+  return typeof errors === "number" ? { n: errors, byCode: {} } : errors;
+}

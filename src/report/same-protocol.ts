@@ -1,0 +1,46 @@
+import type { Results } from "./results-schema.ts";
+
+/** Results that were measured under one protocol: only these may be put side by side. */
+export interface Comparable<T> {
+  fingerprint: string;
+  of: T[];
+}
+
+/** Results by fingerprint, in order of first appearance. */
+export function byProtocol<T extends { results: Pick<Results, "fingerprint"> }>(
+  files: readonly T[],
+): Comparable<T>[] {
+  const groups = new Map<string, T[]>();
+  for (const file of files) {
+    const { fingerprint } = file.results;
+    groups.set(fingerprint, [...(groups.get(fingerprint) ?? []), file]);
+  }
+  return [...groups].map(([fingerprint, of]) => ({ fingerprint, of }));
+}
+
+/** A part of the protocol in which results differ. */
+export interface ProtocolDifference {
+  /** Where it stands: `environment.budgets.0.limit`. */
+  key: string;
+  /** One value per protocol, as text; null where it has none there. */
+  values: (string | null)[];
+}
+
+/** Everything in which protocols differ, leaf by leaf. */
+export function protocolDifferences(protocols: readonly unknown[]): ProtocolDifference[] {
+  const leaves = protocols.map((protocol) => new Map(protocolLeaves(protocol)));
+  const keys = [...new Set(leaves.flatMap((own) => [...own.keys()]))];
+  return keys
+    .map((key) => ({ key, values: leaves.map((own) => own.get(key) ?? null) }))
+    .filter(({ values }) => new Set(values).size > 1);
+}
+
+/** A protocol's values by their place, as text. @example protocolLeaves({ topK: { a: 3 } }) // [["topK.a", "3"]] */
+export function protocolLeaves(value: unknown, path = ""): [key: string, value: string][] {
+  if (typeof value !== "object" || value === null) {
+    return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
+  }
+  return Object.entries(value).flatMap(([key, inner]) =>
+    protocolLeaves(inner, path === "" ? key : `${path}.${key}`),
+  );
+}

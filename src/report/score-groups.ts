@@ -1,0 +1,89 @@
+import { bootstrapInterval, type Interval, mean, wilsonInterval } from "../evaluate/statistics.ts";
+import type { ReportRow, ResultFiles } from "./results-files.ts";
+import type { Results } from "./results-schema.ts";
+
+/** Scores of all questions, or of those of one group. */
+export interface GroupScores {
+  /** "all", or what its groups are by: "hops", "type". */
+  kind: string;
+  name: string;
+  n: number;
+  metrics: Record<string, number | null>;
+  /** 95 %, by metric; only of those that have one in the results. */
+  intervals: Record<string, Interval | null>;
+}
+
+/**
+ * Scores of all questions and of each group. Where the results hold no intervals for groups they are computed from the rows, by the
+ * method that the results name for the whole.
+ */
+export async function scoreGroups(files: ResultFiles): Promise<GroupScores[]> {
+  const { results } = files;
+  const named = Object.keys(results.intervals);
+  const groups = Object.entries(results.groups).flatMap(([kind, own]) =>
+    Object.entries(own).map(([name, group]) => ({ kind, name, group })),
+  );
+  const missing = groups.some(({ group }) => group.intervals === undefined);
+  const values = missing ? await valuesByGroup(files, named) : new Map<string, number[]>();
+  return [
+    { ...{ kind: "all", name: "all" }, ...pickScores(results, results.intervals) },
+    ...groups.map(({ kind, name, group }): GroupScores => {
+      const computed = named.map((metric): [string, Interval | null] => [
+        metric,
+        intervalOf(values.get(groupKey(kind, name, metric)) ?? [], results, metric),
+      ]);
+      return { kind, name, ...pickScores(group, group.intervals ?? Object.fromEntries(computed)) };
+    }),
+  ];
+}
+
+function pickScores(
+  { n, metrics }: Pick<GroupScores, "n" | "metrics">,
+  intervals: GroupScores["intervals"],
+): Pick<GroupScores, "n" | "metrics" | "intervals"> {
+  return { n, metrics, intervals };
+}
+
+/** Interval of the mean of one value per question; null of none. */
+function intervalOf(values: readonly number[], results: Results, metric: string): Interval | null {
+  if (values.length === 0) return null;
+  if (results.intervalMethods[metric] !== "wilson")
+    return bootstrapInterval(values, { seed: results.seed });
+  return wilsonInterval(values.filter((value) => value === 1).length, values.length);
+}
+
+/** Each question's mean over its draws, by group and metric; what was not measured is left out. */
+async function valuesByGroup(
+  files: ResultFiles,
+  metrics: readonly string[],
+): Promise<Map<string, number[]>> {
+  const kinds = Object.keys(files.results.groups);
+  const questions = new Map<string, Map<string, number[]>>();
+  for await (const row of files.rows()) {
+    for (const kind of kinds) {
+      const name = groupName(kind, row);
+      if (name === null) continue;
+      for (const metric of metrics) {
+        const value = row[metric];
+        if (typeof value !== "number") continue;
+        const key = groupKey(kind, name, metric);
+        const byQuestion = questions.get(key) ?? new Map<string, number[]>();
+        questions.set(key, byQuestion.set(row.id, [...(byQuestion.get(row.id) ?? []), value]));
+      }
+    }
+  }
+  return new Map(
+    [...questions].map(([key, byQuestion]) => [key, [...byQuestion.values()].map(mean)]),
+  );
+}
+
+/** The group that a row belongs to, as results name it; null: to none of this kind. */
+function groupName(kind: string, row: ReportRow): string | null {
+  const value = row[kind];
+  if (kind === "hops") return typeof value === "number" ? `${value}-hop` : null;
+  return typeof value === "string" || typeof value === "number" ? String(value) : null;
+}
+
+function groupKey(kind: string, name: string, metric: string): string {
+  return JSON.stringify([kind, name, metric]);
+}

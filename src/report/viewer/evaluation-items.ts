@@ -1,0 +1,112 @@
+import { shownNumber } from "../metric-names.ts";
+import { type ReportRow, type ResultFiles, rowId, scoredTrajectories } from "../results-files.ts";
+import type { GoldOf } from "../run-figures.ts";
+import type { Decode } from "../segment-text.ts";
+import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
+import type { ViewerItem } from "./embed.ts";
+import { trajectoryBlocks } from "./trajectory-detail.ts";
+
+/** A result with what its trajectories are read with. */
+export interface ReadableResult {
+  files: ResultFiles;
+  decode: Decode | null;
+  goldOf: GoldOf;
+}
+
+/** Tags that are set apart where a protocol writes them. */
+const TAGS = ["think", "search", "information", "answer", "tool_call", "tool_response"];
+
+/** How evaluations are browsed. */
+export const EVALUATION_SPEC: ViewerSpec = {
+  noun: ["trajectory", "trajectories"],
+  facets: [
+    { key: "result", label: "Result" },
+    { key: "verdict", label: "Verdict" },
+    { key: "hops", label: "Hops" },
+    { key: "type", label: "Type" },
+    { key: "searches", label: "Searches" },
+    { key: "end", label: "End" },
+    { key: "error", label: "Error" },
+  ],
+  tags: TAGS,
+  chunkSize: 250,
+};
+
+/** The trajectories of evaluations for the viewer, streamed, one result after another. */
+export async function* evaluationItems(
+  results: readonly ReadableResult[],
+): AsyncGenerator<ViewerItem> {
+  for (const { files, decode, goldOf } of results) {
+    for await (const { row, trajectory } of scoredTrajectories(files)) {
+      const { hops, type, end, error } = row;
+      const verdict = verdictOf(row);
+      const several = results.length > 1;
+      const id = several ? `${files.name}:${rowId(row)}` : rowId(row);
+      const draw = files.results.samplesPerTask > 1 ? `draw ${row.sample + 1}` : "";
+      yield {
+        entry: {
+          ...{ id, title: row.question, subtitle: subtitleOf(row), verdict, group: row.id },
+          label: [several ? files.name : "", draw].filter((part) => part !== "").join(", "),
+          facets: [
+            several ? files.name : null,
+            verdict,
+            hops === undefined ? null : String(hops),
+            type ?? null,
+            textOf(row["searches"]),
+            end,
+            error?.code ?? null,
+          ],
+        },
+        detail: {
+          facts: factsOf(row),
+          blocks:
+            trajectory === null ? [] : trajectoryBlocks(trajectory, { decode, gold: goldOf(row) }),
+        },
+      };
+    }
+  }
+}
+
+/** Right as EM says; partly where only F1 or cover-EM see something. */
+function verdictOf(row: ReportRow): Verdict {
+  if (row.error !== undefined) return "failed";
+  if (row["em"] === 1) return "right";
+  if (typeof row["em"] !== "number") return null;
+  return [row["f1"], row["cover_em"]].some((value) => typeof value === "number" && value > 0)
+    ? "partly"
+    : "wrong";
+}
+
+function subtitleOf({ answer, error, end }: ReportRow): string {
+  if (error !== undefined) return error.code;
+  return answer ?? `no answer (${end})`;
+}
+
+function factsOf(row: ReportRow): ViewerDetail["facts"] {
+  const { answer, references, end, hops, type } = row;
+  const numbers: [key: string, label: string, range: "share" | "count"][] = [
+    ["em", "EM", "share"],
+    ["f1", "F1", "share"],
+    ["cover_em", "cover-EM", "share"],
+    ["searches", "Searches", "count"],
+    ["turns", "Messages", "count"],
+    ["tokens", "Tokens written", "count"],
+  ];
+  const facts: [label: string, value: string | null][] = [
+    ["Answer", answer ?? "none"],
+    [references.length === 1 ? "Reference" : "References", references.join(" · ")],
+    ["End", end],
+    ["Hops", hops === undefined ? null : String(hops)],
+    ["Type", type ?? null],
+    ...numbers.map(([key, label, range]): [string, string | null] => {
+      const value = row[key];
+      if (typeof value !== "number") return [label, null];
+      return [label, range === "share" ? shownNumber(value, "share") : value.toLocaleString("en")];
+    }),
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "number" || typeof value === "string" ? String(value) : null;
+}
