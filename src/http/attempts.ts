@@ -14,17 +14,17 @@ export function attempts(endpoint: Endpoint, environment: HttpEnvironment): Atte
   const { now } = environment;
   const gate = gateOf(endpoint, environment);
   return async (asked) => {
-    const repeatable = asked.idempotent ?? methodOf(asked) === "GET";
     let spentMs = 0;
     for (let attempt = 1; ; attempt++) {
       await gate.pass(asked.signal);
       const started = now();
-      const outcome = await attemptOnce(endpoint, asked, settings.deadlineMs - spentMs);
+      const outcome = await freshAttempt(endpoint, asked, settings.deadlineMs - spentMs);
       spentMs += now() - started;
       if (!("kind" in outcome)) return outcome;
       const wait = waitAfter(outcome, attempt, { settings, environment });
       const isFinal = outcome.kind === "status" && asked.isFinal?.(outcome) === true;
-      const again = repeatable && isRetried(outcome) && !isFinal && attempt <= settings.retries;
+      const again =
+        isRepeatable(asked) && isRetried(outcome) && !isFinal && attempt <= settings.retries;
       const outOfTime = again && spentMs + wait.delayMs >= settings.deadlineMs;
       if (!again || outOfTime) {
         const keyVariables = Object.keys(endpoint.keys ?? {});
@@ -80,6 +80,22 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
   };
 }
 
+/**
+ * A connection that is kept may be closed by the server at any time, by llama.cpp after every stream: what was sent over such
+ * a one is sent again at once, until there is a new one. That is no attempt that failed.
+ */
+async function freshAttempt(
+  endpoint: Endpoint,
+  asked: HttpRequest,
+  leftMs: number,
+): Promise<HttpReply | Failure> {
+  for (;;) {
+    const outcome = await attemptOnce(endpoint, asked, leftMs);
+    const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
+    if (!isStale || !isRepeatable(asked)) return outcome;
+  }
+}
+
 async function attemptOnce(
   endpoint: Endpoint,
   asked: HttpRequest,
@@ -118,6 +134,10 @@ function outgoing(endpoint: Endpoint, asked: HttpRequest): Parameters<typeof exc
     },
     body: hasBody ? (typeof body === "string" ? body : JSON.stringify(body)) : null,
   };
+}
+
+function isRepeatable(asked: HttpRequest): boolean {
+  return asked.idempotent ?? methodOf(asked) === "GET";
 }
 
 function methodOf({ method, body }: HttpRequest): "GET" | "POST" {

@@ -19,10 +19,13 @@ export interface HttpReply extends ReplyHead {
   totalMs: number;
 }
 
-/** Why one attempt got no usable reply. */
+/**
+ * Why one attempt got no usable reply. `isStale`: it went over the connection of an earlier request, which the server had closed
+ * meanwhile.
+ */
 export type Failure =
   | { kind: "timeout"; timeoutMs: number }
-  | { kind: "unreachable"; detail: string; cause: unknown }
+  | { kind: "unreachable"; detail: string; cause: unknown; isStale: boolean }
   | { kind: "cut"; detail: string; cause?: unknown }
   | { kind: "status"; status: number; body: string; headers: Pick<Headers, "get"> }
   | { kind: "garbled"; body: string }
@@ -104,8 +107,9 @@ export function exchange(
     };
     const timer = setTimeout(fail, timeoutMs, { kind: "timeout", timeoutMs });
     signal?.addEventListener("abort", onAbort, { once: true });
-    asking.on("error", (cause) => {
-      fail({ kind: "unreachable", detail: connectionProblem(cause), cause });
+    asking.on("error", (cause: NodeJS.ErrnoException) => {
+      const isStale = asking.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(cause.code ?? "");
+      fail({ kind: "unreachable", detail: connectionProblem(cause), cause, isStale });
     });
     asking.on("response", (response) => {
       receive(response, { ...limits, sent }, (outcome) => {
