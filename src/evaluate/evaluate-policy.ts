@@ -2,7 +2,7 @@ import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies/index.ts";
+import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
@@ -13,8 +13,8 @@ export interface EvaluatePolicyOptions {
   environment: Environment;
   /** At least one; ids differ. */
   tasks: readonly Task[];
-  /** Name of an inference strategy. */
-  strategy: string;
+  /** An inference strategy, with its options or by its name alone. */
+  strategy: NamedStrategy;
   sampling: Sampling;
   seed: number;
   /** Draws per question; above 1, sample with a temperature. */
@@ -93,7 +93,7 @@ async function answerOnce(
   sample: number,
 ): Promise<Answered> {
   const { policy, environment, sampling, signal } = options;
-  const trajectory = await strategies.get(options.strategy, "strategy").run({
+  const trajectory = await openStrategy(options.strategy, "strategy").run({
     ...{ policy, environment, task, sampling, signal },
     id: `${task.id}/${sample}`,
     groupId: task.id,

@@ -10,8 +10,8 @@ export interface ProtocolParts {
   retriever: string;
   /** Passages shown per search, by where the environment says so: `{ "tools.0.topK": 3 }`. */
   topK: Readonly<Record<string, unknown>>;
-  /** Inference strategy. */
-  strategy: string;
+  /** Inference strategy: its name, with its options where it has any. */
+  strategy: string | Readonly<{ name: string } & Record<string, unknown>>;
   /** Environment with protocol, tools, budgets: its settings, every default spelt out. */
   environment: unknown;
   /** The prompt template. */

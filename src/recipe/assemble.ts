@@ -12,7 +12,7 @@ import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { WeightedReward } from "../rollout/score.ts";
-import { strategies } from "../rollout/strategies/index.ts";
+import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** The policy that comes with the package. */
@@ -76,7 +76,7 @@ export async function retrieverOver(
 ): Promise<Retriever> {
   const evaluates = purpose === "evaluation";
   const { strategy } = evaluates ? settings.evaluation : settings;
-  if (!strategies.get(strategy, "strategy").searches) return noneRetriever();
+  if (!openStrategy(strategy, "strategy").searches) return noneRetriever();
   const own = evaluates ? settings.evaluation.retriever : undefined;
   const named = own ?? settings.retriever;
   const retriever = await openRetriever(named, () => dataset.passages());

@@ -1,4 +1,5 @@
 import { budgetOf, type Budget } from "../env/budget.ts";
+import { strategies } from "../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../rollout/token-dialogue.ts";
 import type { Settings } from "./settings-schema.ts";
 
@@ -29,11 +30,18 @@ export function longestSequence(settings: Settings, maxPositions: number): Longe
   const context = budgetOf(budgets, "context")?.limit ?? Infinity;
   const each = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
   const shown = budgetOf(budgets, "observation")?.limit ?? Infinity;
-  const isAgent = settings.strategy === "agent";
-  // Other strategies answer in one message; one of them shows passages before it.
-  const limit = isAgent ? (turns?.limit ?? Infinity) : 0;
-  const observations = isAgent ? limit : settings.strategy === "rag" ? 1 : 0;
-  const messages = isAgent && turns?.onExhausted === "end" ? limit : limit + 1;
+  const strategy = strategies.get(settings.strategy.name, "strategy");
+  const { prompts } = strategy;
+  // In one message there is at most one observation: what was searched for before it.
+  const once = { limit: 0, observations: strategy.searches(settingsOf(settings.strategy)) ? 1 : 0 };
+  const many = turns?.limit ?? Infinity;
+  const { limit, observations } =
+    prompts === "once"
+      ? once
+      : prompts === "own"
+        ? { limit: Infinity, observations: Infinity }
+        : { limit: many, observations: many };
+  const messages = prompts === "grows" && turns?.onExhausted === "end" ? limit : limit + 1;
   const prompt = Math.ceil(template.length / PROMPT_CHARACTERS) + QUESTION_TOKENS;
   const all = prompt + messages * each + (observations === 0 ? 0 : observations * shown);
   const room = Math.min(context, maxPositions - 1);
@@ -45,6 +53,10 @@ export function longestSequence(settings: Settings, maxPositions: number): Longe
     observations: { count: finite(observations), each: finite(shown) },
     prompt,
   };
+}
+
+function settingsOf({ name: _, ...options }: Settings["strategy"]): object {
+  return options;
 }
 
 function finite(count: number): number | null {

@@ -15,7 +15,7 @@ import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/finger
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { enginePolicy } from "../rollout/policy.ts";
-import { strategies } from "../rollout/strategies/index.ts";
+import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
 import type { Task } from "../trajectory/task.ts";
 import {
   environmentOver,
@@ -90,7 +90,7 @@ export async function runEval(
         ...summary,
         ...{ fingerprint: fingerprintOf(protocol).hex, protocol, policy, seed },
         readsGold: environment.readsGold,
-        ...{ dataset: dataset.name, strategy: evaluation.strategy },
+        ...{ dataset: dataset.name, strategy: evaluation.strategy.name },
         recipe: { name: recipe.name, tier },
       };
       await log?.finish(rows, result);
@@ -117,7 +117,7 @@ export function protocolOf(
     questions: tasks.length,
     retriever: retriever.fingerprint,
     topK: Object.fromEntries(shown.map(([keys, value]) => [keys.join("."), value])),
-    strategy: settings.evaluation.strategy,
+    strategy: strategyMark(settings.evaluation.strategy),
     environment,
     prompt: typeof prompt === "string" ? prompt : "",
     sampling: settings.evaluation.sampling,
@@ -182,7 +182,7 @@ function openRetriever(
   settings: Settings,
   index: string | undefined,
 ): Promise<Retriever> {
-  const { searches } = strategies.get(settings.evaluation.strategy, "evaluation.strategy");
+  const { searches } = openStrategy(settings.evaluation.strategy, "evaluation.strategy");
   if (index !== undefined && searches) return openIndexFolder(index);
   return retrieverOver(dataset, settings, "evaluation");
 }

@@ -61,7 +61,7 @@ export const settingsSchema = z.strictObject({
   retriever: retrieverSchema.prefault("bm25"),
   environment: partSchema(environments).prefault("search-qa"),
   /** How the policy meets the environment in training. */
-  strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),
+  strategy: partSchema(strategies).prefault("agent"),
   rewards: z
     .array(partSchema(rewards, { weight: z.number().default(1) }))
     .min(1)
@@ -83,7 +83,7 @@ export const settingsSchema = z.strictObject({
       dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
       /** What searches answer from here; as in training when absent. */
       retriever: retrieverSchema.optional(),
-      strategy: z.enum(strategies.names as [string, ...string[]]).default("agent"),
+      strategy: partSchema(strategies).prefault("agent"),
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),

@@ -7,7 +7,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { strategies } from "../rollout/strategies/index.ts";
+import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -72,8 +72,8 @@ export interface OnPolicyRun {
   engine: Engine;
   policy: Policy;
   environment: Environment;
-  /** Name of the strategy that rollouts follow: an agent's, or a control's. */
-  strategy: string;
+  /** The strategy that rollouts follow: an agent's, or a control's. */
+  strategy: NamedStrategy;
   tasks: readonly Task[];
   rewards: readonly WeightedReward[];
   sampling: Sampling;
@@ -117,7 +117,7 @@ function tasksOf(run: OnPolicyRun, step: number): Task[] {
 
 async function rollOutStep(run: OnPolicyRun, step: number): Promise<Trajectory[]> {
   const { policy, environment, sampling, signal, options, seed } = run;
-  const strategy = strategies.get(run.strategy, "strategy");
+  const strategy = openStrategy(run.strategy, "strategy");
   const tasks = tasksOf(run, step);
   const jobs = tasks.flatMap((task, p) =>
     Array.from({ length: options.groupSize }, async (_, g) => {

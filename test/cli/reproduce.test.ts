@@ -26,7 +26,7 @@ claims:
 
 /** Searching finds .7, .8, .9 by seed; not searching nothing. */
 const command = makeReproduceCommand(({ settings, seed }) => {
-  const em = settings.settings.evaluation.strategy === "direct" ? 0 : (6 + seed) / 10;
+  const em = settings.settings.evaluation.strategy.name === "direct" ? 0 : (6 + seed) / 10;
   return Promise.resolve({ eval: { after: { em } } });
 });
 

@@ -1,12 +1,40 @@
-import type { Part } from "../../base/registry.ts";
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
 /** A way of answering a question with a policy and an environment. */
-export interface Strategy extends Part {
-  /** Whether it ever uses the environment's search; one that does not needs no corpus. */
-  readonly searches: boolean;
-  /** Where the method is published; absent for the plain ones. */
+export interface Strategy extends PartWithOptions {
+  /** Where the method is published, and what is different here; absent for the plain ones. */
   readonly source?: string;
-  run(options: RolloutOptions): Promise<Trajectory>;
+  /**
+   * What the policy is shown. grows: one sequence, turn by turn. once: one prompt, one message. own: prompts that the strategy builds
+   * anew each time.
+   */
+  readonly prompts: "grows" | "once" | "own";
+  /** Whether it ever uses the environment's search under such options; one that does not needs no corpus. */
+  searches(settings?: unknown): boolean;
+  /**
+   * @param settings its options; defaults where absent.
+   * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
+   */
+  run(options: RolloutOptions, settings?: unknown): Promise<Trajectory>;
+}
+
+/** A strategy as its file writes it: options checked before they reach it. */
+interface Described<S extends z.ZodObject> extends Omit<Strategy, "options" | "searches" | "run"> {
+  options: S;
+  searches: boolean | ((settings: z.output<S>) => boolean);
+  run(options: RolloutOptions, settings: z.output<S>): Promise<Trajectory>;
+}
+
+export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
+  const { name, options, searches, run } = described;
+  const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
+  return {
+    ...described,
+    searches: (settings) =>
+      typeof searches === "boolean" ? searches : searches(checked(settings)),
+    run: async (rollout, settings) => run(rollout, checked(settings)),
+  };
 }
