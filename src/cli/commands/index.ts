@@ -3,6 +3,7 @@ import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
 import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
+import { judgeCommand } from "./judge.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { scoreCommand } from "./score.ts";
@@ -14,6 +15,6 @@ import { trainCommand } from "./train.ts";
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [sftCommand, trainCommand] },
-  { title: "Measuring", commands: [evalCommand, scoreCommand, reproduceCommand] },
+  { title: "Measuring", commands: [evalCommand, scoreCommand, judgeCommand, reproduceCommand] },
   { title: "Looking", commands: [recipesCommand, doctorCommand] },
 ];

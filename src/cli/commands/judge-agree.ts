@@ -1,0 +1,130 @@
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import {
+  type HumanAgreement,
+  humanAgreement,
+  ruleVerdicts,
+} from "../../evaluate/judge/human-agreement.ts";
+import { type HumanVerdict, humanVerdictLayouts } from "../../evaluate/judge/human-verdicts.ts";
+import { checkEvaluated } from "../../evaluate/judge/check-evaluated.ts";
+import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
+import type { CliContext } from "../command.ts";
+import { jsonOption, wholeNumber } from "../options.ts";
+import { startProgress } from "../progress.ts";
+import { JUDGE_CACHE } from "./judge-check.ts";
+import {
+  addJudgeOptions,
+  boundsOf,
+  calibratedJudge,
+  DEFAULT_CONCURRENCY,
+  type JudgeFlags,
+} from "./judge-flags.ts";
+import { humanAgreementText, trafficText } from "./judge-text.ts";
+
+type AgreeFlags = Partial<JudgeFlags> & {
+  dataset?: string;
+  limit?: number;
+  json?: true;
+};
+
+const DEFAULT_LAYOUT = "evouna";
+
+/** Adds `agentrl judge agree`. */
+export function addJudgeAgree(family: Command, context: CliContext): void {
+  const command = family
+    .command("agree")
+    .summary("compare verdicts with those of humans")
+    .description(
+      "Compare verdicts with those of humans: of the string metrics, and of a judge where --endpoint names one. Accuracy, " +
+        "Cohen's kappa, wrong answers accepted, right answers rejected; over all and per system.",
+    )
+    .argument("<file>", "answers that humans have judged")
+    .addOption(
+      new Option(
+        "--dataset <layout>",
+        humanVerdictLayouts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
+      ).choices(humanVerdictLayouts.names),
+    )
+    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1));
+  addJudgeOptions(command, { required: false })
+    .addOption(jsonOption())
+    .action((file: string, flags: AgreeFlags) => agree(file, flags, context));
+}
+
+async function agree(file: string, flags: AgreeFlags, context: CliContext): Promise<void> {
+  const judgeFlags = judgeFlagsOf(flags);
+  const layout = humanVerdictLayouts.get(flags.dataset ?? DEFAULT_LAYOUT, "--dataset");
+  const { verdicts, improper } = await layout.read(file);
+  const humans = firstQuestions(verdicts, flags.limit);
+  if (improper > 0) context.note(`${improper} questions are marked as improper: left out.`);
+  const { seed = 0 } = flags;
+  const results: Record<string, HumanAgreement> = {};
+  for (const rule of ruleVerdicts.parts) {
+    results[rule.name] = humanAgreement(humans, humans.map((human) => rule.accepts(human)), { seed });
+  }
+  const questions = new Set(humans.map(({ question }) => question)).size;
+  const about = { dataset: layout.name, questions, n: humans.length, improper };
+  if (judgeFlags === null) {
+    print({ ...about, agreement: results }, flags, context);
+    return;
+  }
+  const { judge, calibration } = await calibratedJudge(judgeFlags, JUDGE_CACHE, context);
+  const progress = startProgress(context, {
+    label: "judging",
+    total: humans.length,
+    unit: "answers",
+  });
+  const answers = humans.map((human, i) => ({ id: String(i + 1), sample: 0, ...human }));
+  const rows = await judgeAnswers(judge, answers, {
+    repeats: 1,
+    concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+    signal: context.signal,
+    onRow: (_, done) => {
+      progress.update(done);
+    },
+  }).finally(() => {
+    progress.stop();
+  });
+  results["judge"] = humanAgreement(
+    humans,
+    rows.map(({ correct }) => correct),
+    { seed },
+  );
+  const { identity, traffic } = judge;
+  print({ ...about, agreement: results, calibration, judge: identity, traffic }, flags, context);
+  context.note(trafficText(traffic));
+  checkEvaluated(rows, boundsOf(judgeFlags).maxUnparsed);
+}
+
+function print(
+  result: { agreement: Record<string, HumanAgreement>; [key: string]: unknown },
+  { json }: AgreeFlags,
+  context: CliContext,
+): void {
+  context.out(json === true ? JSON.stringify(result) : humanAgreementText(result.agreement));
+  if (json !== true) {
+    context.note(
+      "95 % intervals: Wilson's, of kappa and over all systems bootstrap over questions.",
+    );
+  }
+}
+
+/** null: no judge is named. @throws {ConfigError} USAGE when only half of one is. */
+function judgeFlagsOf(flags: AgreeFlags): JudgeFlags | null {
+  const { endpoint, model } = flags;
+  if (endpoint === undefined && model === undefined) return null;
+  if (endpoint !== undefined && model !== undefined) return { ...flags, endpoint, model };
+  throw new ConfigError(
+    "USAGE",
+    `${endpoint === undefined ? "--model" : "--endpoint"} is given alone: a judge needs --endpoint and --model; without both, only the string metrics are compared.`,
+  );
+}
+
+function firstQuestions(humans: readonly HumanVerdict[], limit?: number): readonly HumanVerdict[] {
+  if (limit === undefined) return humans;
+  const taken = new Set<string>();
+  return humans.filter(({ question }) => {
+    if (taken.size < limit) taken.add(question);
+    return taken.has(question);
+  });
+}

@@ -1,0 +1,132 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import { type JudgedSource, readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
+import { checkEvaluated } from "../../evaluate/judge/check-evaluated.ts";
+import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
+import type { AnswerToJudge, JudgedRow } from "../../evaluate/judge/judged-row.ts";
+import { judgeSummary } from "../../evaluate/judge/judge-summary.ts";
+import { openVerdictLog, RESULTS_FILE } from "../../evaluate/judge/verdict-log.ts";
+import { shortHash } from "../../evaluate/fingerprint.ts";
+import type { CliContext } from "../command.ts";
+import { jsonOption, outOption, wholeNumber } from "../options.ts";
+import { startProgress } from "../progress.ts";
+import { parseRequirement, requireScores } from "../require-scores.ts";
+import {
+  addJudgeOptions,
+  boundsOf,
+  calibratedJudge,
+  DEFAULT_CONCURRENCY,
+  type JudgeFlags,
+} from "./judge-flags.ts";
+import { judgeRunText, trafficText } from "./judge-text.ts";
+
+interface RunFlags extends JudgeFlags, JudgedSource {
+  limit?: number;
+  repeats?: number;
+  out?: string;
+  resume?: true;
+  require?: string[];
+  json?: true;
+}
+
+const METRICS = ["judge_accuracy", "em", "f1", "cover_em"];
+
+/** Adds `agentrl judge run`. */
+export function addJudgeRun(family: Command, context: CliContext): void {
+  const command = family
+    .command("run")
+    .summary("judge a file of answers, or the answers of an evaluation")
+    .description(
+      "Judge answers: of a folder that `agentrl eval --out` wrote, or of a file of anybody's (JSON lines, a JSON array). " +
+        "Each verdict is appended to verdicts.jsonl in --out; em, f1 and cover_em stand beside. An answer that says nothing is " +
+        "wrong without asking; one whose verdict cannot be read is not evaluated.",
+    )
+    .requiredOption("--predictions <path>", "file of answers, or folder of an evaluation")
+    .option("--question-field <field>", "where the question is (default: question)")
+    .option("--prediction-field <field>", "where the answer is (default: prediction)")
+    .option("--references-field <field>", "where the accepted answers are (default: references)")
+    .option("--references <file>", "questions and references, if not beside the predictions")
+    .option("--id-field <field>", "what joins the two files (default: id)");
+  addJudgeOptions(command, { required: true })
+    .option("--limit <n>", "at most so many answers, from the start", wholeNumber(1))
+    .option(
+      "--repeats <n>",
+      "ask n times and take the majority; odd. How often verdicts flip is reported",
+      wholeNumber(1, 99),
+    )
+    .addOption(outOption("folder for the verdicts (default: PREDICTIONS.judge)"))
+    .option("--resume", "go on with the verdicts that --out holds")
+    .option(
+      "--require <condition>",
+      'fail with status 5 unless it holds, e.g. "judge_accuracy>=0.5"; repeatable',
+      (text: string, before: string[] | undefined) => [...(before ?? []), text],
+    )
+    .addOption(jsonOption())
+    .action((flags: RunFlags) => judgeRun(flags, context));
+}
+
+async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
+  const { repeats = 1, seed = 0 } = flags;
+  if (repeats % 2 === 0) {
+    throw new ConfigError(
+      "USAGE",
+      `--repeats is ${repeats}: it must be odd, or verdicts could be a draw. See \`agentrl judge run --help\`.`,
+    );
+  }
+  const requirements = (flags.require ?? []).map((text) => parseRequirement(text, METRICS));
+  const out = flags.out ?? `${flags.predictions.replace(/(\.jsonl?(\.gz)?|\/+)$/, "")}.judge`;
+  const { answers: all, failedRollouts } = await readAnswersToJudge(flags);
+  const answers = flags.limit === undefined ? all : all.slice(0, flags.limit);
+  if (failedRollouts > 0) {
+    context.note(
+      `${failedRollouts} rollouts of the evaluation failed: they have no answer to judge.`,
+    );
+  }
+  const { judge, calibration } = await calibratedJudge(flags, join(out, "cache"), context);
+  const identity = shortHash({ judge: judge.identity, repeats });
+  const log = await openVerdictLog(out, { identity, resume: flags.resume === true });
+  if (log.kept > 0) context.note(`${log.kept} verdicts are taken over from ${out}.`);
+  try {
+    const concurrency = flags.concurrency ?? DEFAULT_CONCURRENCY;
+    const rows = await judged(answers, context, (onRow) =>
+      judgeAnswers(judge, answers, { repeats, concurrency, log, signal: context.signal, onRow }),
+    );
+    const summary = judgeSummary(rows, { judge: judge.identity, repeats, calibration, seed });
+    await log.finish(rows, summary);
+    if (flags.json === true) {
+      context.out(JSON.stringify({ ...summary, failedRollouts, traffic: judge.traffic, out }));
+    } else {
+      context.out(judgeRunText(summary));
+    }
+    context.note(trafficText(judge.traffic));
+    context.note(`written to ${join(out, RESULTS_FILE)}`);
+    checkEvaluated(rows, boundsOf(flags).maxUnparsed);
+    requireScores(requirements, summary.metrics);
+  } finally {
+    await log.close();
+  }
+}
+
+async function judged(
+  answers: readonly AnswerToJudge[],
+  context: CliContext,
+  judge: (onRow: (row: JudgedRow, done: number) => void) => Promise<JudgedRow[]>,
+): Promise<JudgedRow[]> {
+  const progress = startProgress(context, {
+    label: "judging",
+    total: answers.length,
+    unit: "answers",
+  });
+  let right = 0;
+  let judgedCount = 0;
+  try {
+    return await judge(({ correct }, done) => {
+      if (correct !== null) judgedCount += 1;
+      if (correct === true) right += 1;
+      progress.update(done, judgedCount === 0 ? "" : `correct ${(right / judgedCount).toFixed(3)}`);
+    });
+  } finally {
+    progress.stop();
+  }
+}

@@ -1,0 +1,190 @@
+import type { Agreement } from "../../evaluate/judge/agreement.ts";
+import type { AttackResult } from "../../evaluate/judge/attack-report.ts";
+import type { Calibration } from "../../evaluate/judge/calibrate.ts";
+import type { HumanAgreement } from "../../evaluate/judge/human-agreement.ts";
+import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
+import type { JudgeTraffic } from "../../evaluate/judge/judge-asker.ts";
+import type { JudgeSummary } from "../../evaluate/judge/judge-summary.ts";
+import type { Share } from "../../evaluate/judge/share.ts";
+import type { Interval } from "../../evaluate/statistics.ts";
+import { table } from "../table.ts";
+
+/** Both rates of a calibration, and what the judge got wrong. */
+export function calibrationText(calibration: Calibration, judge: JudgeIdentity): string {
+  const { rightAccepted, wrongRejected, unparsed, mistakes } = calibration;
+  const shown = mistakes.slice(0, SHOWN_MISTAKES).map(({ prediction, verdict, question }) => {
+    return `  ${verdict}: ${quoted(prediction, 34)} to ${quoted(question, 34)}`;
+  });
+  const more = mistakes.length - shown.length;
+  return [
+    `judge ${judge.model}, prompt ${judge.prompt.name} v${judge.prompt.version} (${judge.prompt.hash}), replies as ${judge.format}`,
+    "calibration on answers whose verdict is known:",
+    table(
+      [
+        [
+          "right ones accepted",
+          `${rightAccepted.count}/${rightAccepted.n}`,
+          shareText(rightAccepted),
+        ],
+        [
+          "wrong ones rejected",
+          `${wrongRejected.count}/${wrongRejected.n}`,
+          shareText(wrongRejected),
+        ],
+      ],
+      { align: ["left", "right", "left"], indent: 2 },
+    ),
+    ...(unparsed > 0 ? [`  ${unparsed} verdicts could not be read.`] : []),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ].join("\n");
+}
+
+const SHOWN_MISTAKES = 5;
+
+/** A judge's run for people. */
+export function judgeRunText(summary: JudgeSummary): string {
+  const { n, judged, notEvaluated, byRule, metrics, intervals, bounds, agreement, flips } = summary;
+  const number = (value: number | null): string => (value === null ? "–" : value.toFixed(4));
+  const beside = Object.entries(agreement).map(([name, each]) => [
+    name,
+    shareText(each.accuracy),
+    kappaText(each),
+    String(each.falseAccept.count),
+    String(each.falseReject.count),
+  ]);
+  return [
+    `${n} answers, ${judged} judged (${byRule} say nothing: wrong without asking)`,
+    "",
+    table(
+      [
+        [
+          "judge_accuracy",
+          number(metrics.judge_accuracy),
+          intervalText(intervals.judge_accuracy, 4),
+        ],
+        ["em", number(metrics.em), ""],
+        ["f1", number(metrics.f1), ""],
+        ["cover_em", number(metrics.cover_em), ""],
+      ],
+      { align: ["left", "right", "left"] },
+    ),
+    ...(notEvaluated === 0
+      ? []
+      : [
+          "",
+          `${notEvaluated} not evaluated (${codesText(summary.errors)}): were they all wrong, all right,`,
+          `judge_accuracy would be ${bounds.judge_accuracy.map(number).join(", ")}`,
+        ]),
+    "",
+    table(beside, {
+      head: ["agrees with", "share", "kappa", "judge only", "metric only"],
+      align: ["left", "left", "right", "right", "right"],
+    }),
+    ...(flips === null ? [] : ["", `verdicts that differ between repeats: ${shareText(flips)}`]),
+    "",
+    `95 % intervals; judge and protocol ${summary.fingerprint}`,
+  ].join("\n");
+}
+
+/** What asking cost, for stderr. */
+export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic): string {
+  const counted = tokens.promptTokens + tokens.completionTokens;
+  const cost =
+    counted === 0
+      ? ""
+      : `; ${tokens.promptTokens} + ${tokens.completionTokens} tokens (prompt + reply)`;
+  const again = reasked === 0 ? "" : `, ${reasked} of them asked once more`;
+  return `${asked} requests answered by the server, ${cached} by the cache${again}${cost}`;
+}
+
+/** Attacks and how many of each got through. */
+export function attacksText(results: readonly AttackResult[]): string {
+  const rows = results.map(({ attack, falsePositives, guarded, unparsed }) => [
+    attack,
+    `${falsePositives.count}/${falsePositives.n}`,
+    shareText(falsePositives),
+    `${guarded.count}/${guarded.n}`,
+    unparsed === 0 ? "" : String(unparsed),
+  ]);
+  const fooled = results.flatMap(({ attack, example }) =>
+    example === null ? [] : [`  ${attack}: ${quoted(example.prediction, 60)}`],
+  );
+  return [
+    table(rows, {
+      head: ["attack", "accepted", "share", "after rule", "unread"],
+      align: ["left", "right", "left", "right", "right"],
+    }),
+    ...(fooled.length === 0 ? [] : ["", "accepted, for example:", ...fooled]),
+    "",
+    "95 % intervals (Wilson). after rule: as in `judge run`, where an answer that",
+    "says nothing is wrong without asking.",
+  ].join("\n");
+}
+
+/** Agreement with humans: a row for each giver of verdicts, over all systems, then by system. */
+export function humanAgreementText(results: Readonly<Record<string, HumanAgreement>>): string {
+  const entries = Object.entries(results);
+  const systems = Object.keys(entries[0]?.[1].systems ?? {});
+  const block = (title: string, of: (each: HumanAgreement) => Agreement | undefined): string => {
+    const counts = new Set(entries.map(([, each]) => of(each)?.n ?? 0));
+    return [
+      `${title}, ${[...counts].join(" or ")} answers`,
+      table(
+        entries.flatMap(([name, each]) => {
+          const agreement = of(each);
+          return agreement === undefined ? [] : [agreementRow(name, agreement)];
+        }),
+        {
+          head: ["", "accuracy", "kappa", "false accept", "false reject"],
+          indent: 2,
+        },
+      ),
+    ].join("\n");
+  };
+  return [
+    block("all systems", ({ all }) => all),
+    ...systems.map((system) => block(system, (each) => each.systems[system])),
+  ].join("\n\n");
+}
+
+function agreementRow(name: string, agreement: Agreement): string[] {
+  const { accuracy, kappa, kappaCi95, falseAccept, falseReject } = agreement;
+  return [
+    name,
+    shareText(accuracy),
+    kappa === null ? "–" : `${short(kappa)} ${intervalText(kappaCi95)}`,
+    shareText(falseAccept),
+    shareText(falseReject),
+  ];
+}
+
+function shareText({ rate, ci95 }: Share, digits = 3): string {
+  return rate === null ? "–" : `${short(rate, digits)} ${intervalText(ci95, digits)}`;
+}
+
+function kappaText({ kappa }: Agreement): string {
+  return kappa === null ? "–" : short(kappa);
+}
+
+function intervalText(interval: Interval | null, digits = 3): string {
+  if (interval === null) return "";
+  const [low, high] = interval;
+  return `${short(low, digits)}–${short(high, digits)}`;
+}
+
+/** Without the zero in front: `.914`. */
+function short(value: number, digits = 3): string {
+  return value.toFixed(digits).replace(/^(-?)0\./, "$1.");
+}
+
+function quoted(text: string, width: number): string {
+  const line = JSON.stringify(text);
+  return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
+}
+
+function codesText(codes: Readonly<Record<string, number>>): string {
+  return Object.entries(codes)
+    .map(([code, count]) => `${code} ${count}`)
+    .join(", ");
+}

@@ -1,0 +1,143 @@
+import { random } from "../../base/random.ts";
+import { type Interval, percentileInterval } from "../statistics.ts";
+import { type Share, share } from "./share.ts";
+
+/** One answer with the verdict that is held to be true and the one that is measured. */
+export interface VerdictPair {
+  /** Verdicts of one question are not independent: intervals draw questions, with all their verdicts. */
+  question: string;
+  /** By a human, or by whatever else is compared with. */
+  expected: boolean;
+  given: boolean;
+}
+
+/** How far two givers of verdicts agree. */
+export interface Agreement {
+  n: number;
+  /** Share of equal verdicts. */
+  accuracy: Share;
+  /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null where chance explains all. */
+  kappa: number | null;
+  /** Bootstrap over questions. */
+  kappaCi95: Interval | null;
+  /** Of the answers that are expected to be wrong, those that were accepted. */
+  falseAccept: Share;
+  /** Of the answers that are expected to be right, those that were rejected. */
+  falseReject: Share;
+}
+
+/** Counts of a 2 × 2 table. */
+interface Cells {
+  bothRight: number;
+  falseAccept: number;
+  falseReject: number;
+  bothWrong: number;
+}
+
+const RESAMPLES = 2000;
+
+/**
+ * Agreement of verdicts. Where every question has one verdict, shares have Wilson's intervals, else bootstrap intervals over questions.
+ *
+ * Source: J. Cohen, "A coefficient of agreement for nominal scales", 1960.
+ * @param options.seed of the bootstrap.
+ * @example // 2 right and 1 wrong answer, one right one rejected: accuracy 2/3, kappa (2/3 − 4/9) / (1 − 4/9) = 0.4
+ * agreementOf([{ question: "a", expected: true, given: true }, { question: "b", expected: true, given: false },
+ *   { question: "c", expected: false, given: false }], { seed: 0 }).kappa
+ */
+export function agreementOf(pairs: readonly VerdictPair[], { seed }: { seed: number }): Agreement {
+  const groups = new Map<string, Cells>();
+  for (const { question, expected, given } of pairs) {
+    const cells = groups.get(question) ?? emptyCells();
+    cells[cellOf(expected, given)] += 1;
+    groups.set(question, cells);
+  }
+  const questions = [...groups.values()];
+  const all = sum(questions);
+  const drawn = bootstrap(questions, seed);
+  const clustered = questions.length < pairs.length;
+  const shareWith = (measure: (cells: Cells) => [count: number, n: number]): Share => {
+    const simple = share(...measure(all));
+    if (!clustered || simple.rate === null) return simple;
+    return { ...simple, ci95: interval(drawn, (cells) => rate(...measure(cells))) };
+  };
+  const kappa = kappaOf(all);
+  return {
+    n: pairs.length,
+    accuracy: shareWith(({ bothRight, bothWrong, falseAccept, falseReject }) => [
+      bothRight + bothWrong,
+      bothRight + bothWrong + falseAccept + falseReject,
+    ]),
+    kappa,
+    kappaCi95: kappa === null ? null : interval(drawn, kappaOf),
+    falseAccept: shareWith(({ falseAccept, bothWrong }) => [falseAccept, falseAccept + bothWrong]),
+    falseReject: shareWith(({ falseReject, bothRight }) => [falseReject, falseReject + bothRight]),
+  };
+}
+
+function cellOf(expected: boolean, given: boolean): keyof Cells {
+  if (expected) return given ? "bothRight" : "falseReject";
+  return given ? "falseAccept" : "bothWrong";
+}
+
+function emptyCells(): Cells {
+  return { bothRight: 0, falseAccept: 0, falseReject: 0, bothWrong: 0 };
+}
+
+function sum(questions: readonly Cells[]): Cells {
+  const total = emptyCells();
+  for (const cells of questions) {
+    total.bothRight += cells.bothRight;
+    total.falseAccept += cells.falseAccept;
+    total.falseReject += cells.falseReject;
+    total.bothWrong += cells.bothWrong;
+  }
+  return total;
+}
+
+function kappaOf({ bothRight, falseAccept, falseReject, bothWrong }: Cells): number | null {
+  const n = bothRight + falseAccept + falseReject + bothWrong;
+  const expectedRight = bothRight + falseReject;
+  const givenRight = bothRight + falseAccept;
+  const chance = expectedRight * givenRight + (n - expectedRight) * (n - givenRight);
+  // In counts, so that full agreement by chance is exactly that.
+  if (n === 0 || chance === n * n) return null;
+  return ((bothRight + bothWrong) * n - chance) / (n * n - chance);
+}
+
+function rate(count: number, n: number): number | null {
+  return n === 0 ? null : count / n;
+}
+
+function bootstrap(questions: readonly Cells[], seed: number): Cells[] {
+  const draw = random(seed).derive("agreement");
+  const [right, accepted, rejected, wrong] = (
+    ["bothRight", "falseAccept", "falseReject", "bothWrong"] as const
+  ).map((cell) => Int32Array.from(questions, (cells) => cells[cell])) as [
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+  ];
+  const n = questions.length;
+  return Array.from({ length: RESAMPLES }, () => {
+    const total = emptyCells();
+    for (let drawn = 0; drawn < n; drawn++) {
+      const i = draw.int(n);
+      total.bothRight += right[i] ?? 0;
+      total.falseAccept += accepted[i] ?? 0;
+      total.falseReject += rejected[i] ?? 0;
+      total.bothWrong += wrong[i] ?? 0;
+    }
+    return total;
+  });
+}
+
+/** Percentiles over the draws in which the measure exists; null where it exists in none. */
+function interval(
+  drawn: readonly Cells[],
+  measure: (cells: Cells) => number | null,
+): Interval | null {
+  const values = drawn.map(measure).filter((value) => value !== null);
+  return values.length === 0 ? null : percentileInterval(Float64Array.from(values));
+}

@@ -1,0 +1,100 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DataError } from "../../base/errors.ts";
+import { readJsonl } from "../../base/jsonl.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import type { ScoredAnswer } from "../metrics/answer-metrics.ts";
+import { type PredictionSource, readPredictions, readPredictionsById } from "../predictions.ts";
+import type { AnswerToJudge } from "./judged-row.ts";
+
+/** Where answers stand: the folder of an evaluation, or a predictions file of anybody's. */
+export interface JudgedSource extends PredictionSource {
+  /** Where the question is, beside the references. */
+  questionField?: string;
+}
+
+/** Answers, and how many rows of an evaluation were left out because their rollout had failed. */
+export interface AnswersRead {
+  answers: AnswerToJudge[];
+  failedRollouts: number;
+}
+
+const rowSchema = z.object({
+  id: z.string(),
+  sample: z.int().min(0),
+  question: z.string(),
+  references: z.array(z.string()).min(1),
+  answer: z.string().nullable(),
+  error: z.unknown().optional(),
+});
+
+const ROWS_FILE = "rows.jsonl";
+
+/**
+ * Reads what is to be judged.
+ *
+ * @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for a row of an evaluation that lacks something.
+ */
+export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersRead> {
+  if (await isFolder(source.predictions)) return evaluationRows(source.predictions);
+  const { questionField = "question", ...answered } = source;
+  const { predictions, references, referencesField, idField } = source;
+  // A question is read as if it were an answer: the same fields, paths and messages.
+  const asked = {
+    predictions: references ?? predictions,
+    predictionField: questionField,
+    ...(referencesField === undefined ? {} : { referencesField }),
+    ...(idField === undefined ? {} : { idField }),
+  };
+  const byId = references !== undefined || idField !== undefined;
+  const numbered = async (from: PredictionSource): ReturnType<typeof readPredictionsById> => {
+    if (byId) return readPredictionsById(from);
+    const records = await readPredictions(from);
+    return new Map(records.map((record, i) => [String(i + 1), record]));
+  };
+  const questions = await numbered(asked);
+  const answers = await numbered(answered);
+  return {
+    answers: [...answers].map(([id, answer]) => ({
+      id,
+      sample: 0,
+      question: textOf(questions.get(id)?.prediction ?? null) ?? "",
+      references: answer.references,
+      prediction: textOf(answer.prediction),
+    })),
+    failedRollouts: 0,
+  };
+}
+
+/** Spans that together are the answer are shown as a list. */
+function textOf(prediction: ScoredAnswer["prediction"]): string | null {
+  return prediction === null || typeof prediction === "string" ? prediction : prediction.join("; ");
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+async function evaluationRows(folder: string): Promise<AnswersRead> {
+  const path = join(folder, ROWS_FILE);
+  const answers: AnswerToJudge[] = [];
+  let failedRollouts = 0;
+  for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
+    const checked = checkOptions(rowSchema, value);
+    if (checked.problem !== null) {
+      const { path: keys, message } = checked.problem;
+      throw new DataError(
+        "DATA_BAD_RECORD",
+        `${path}:${line}: ${keys.join(".")} ${message} It must be a row that \`agentrl eval --out\` wrote.`,
+      );
+    }
+    const { answer, error, ...rest } = checked.value;
+    if (error !== undefined) failedRollouts += 1;
+    else answers.push({ ...rest, prediction: answer });
+  }
+  if (answers.length > 0) return { answers, failedRollouts };
+  throw new DataError(
+    "PREDICTIONS_EMPTY",
+    `${path}: holds no answers (${failedRollouts} failed rollouts); there is nothing to judge. Check that the evaluation finished.`,
+  );
+}

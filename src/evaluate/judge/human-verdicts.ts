@@ -1,0 +1,125 @@
+import { DataError } from "../../base/errors.ts";
+import { readJson } from "../../base/files.ts";
+import { readJsonl } from "../../base/jsonl.ts";
+import { type Part, registry } from "../../base/registry.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import type { JudgeCase } from "./judge-case.ts";
+
+/** An answer of a system that a human has judged. */
+export interface HumanVerdict extends JudgeCase {
+  /** Who answered. */
+  system: string;
+  /** Whether the human took it for correct. */
+  human: boolean;
+}
+
+/** Verdicts of humans, and how many questions of the file were left out because nobody can judge them. */
+export interface HumanVerdicts {
+  verdicts: HumanVerdict[];
+  /** Questions marked as improper: outdated, or badly put. */
+  improper: number;
+}
+
+/** A layout of files with human verdicts. */
+export interface HumanVerdictLayout extends Part {
+  /** @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE, DATA_BAD_RECORD, DATA_EMPTY */
+  read(path: string): Promise<HumanVerdicts>;
+}
+
+const SYSTEMS = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"] as const;
+
+const evounaRecord = z.looseObject({
+  question: z.string().min(1),
+  golden_answer: z.string().min(1),
+  improper: z.boolean(),
+});
+
+const evounaAnswer = z.object({ answer: z.string(), judge: z.boolean() });
+
+const rowRecord = z.object({
+  question: z.string(),
+  references: z.array(z.string()).min(1),
+  prediction: z.string(),
+  correct: z.boolean(),
+  system: z.string().default("all"),
+});
+
+/** Layouts of files with human verdicts. */
+export const humanVerdictLayouts = registry<HumanVerdictLayout>("layout of human verdicts", [
+  {
+    name: "evouna",
+    summary: "QA-Eval's EvOUNA: a JSON array, five systems a question; improper ones left out.",
+    read: readEvouna,
+  },
+  {
+    name: "rows",
+    summary: "JSON lines: question, references, prediction, correct (true or false), system.",
+    read: readRows,
+  },
+]);
+
+/**
+ * The accepted answers in a file of EvOUNA's, joined by slashes there. The whole text stays one of them: in "AC/DC" the slash belongs
+ * to the name.
+ * @example evounaReferences("AC/DC") // ["AC/DC", "AC", "DC"]
+ */
+export function evounaReferences(golden: string): string[] {
+  const parts = golden
+    .split("/")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  return parts.length > 1 ? [golden, ...parts] : [golden];
+}
+
+async function readEvouna(path: string): Promise<HumanVerdicts> {
+  const value = await readJson(path);
+  const records: unknown[] = Array.isArray(value) ? value : [];
+  const verdicts: HumanVerdict[] = [];
+  let improper = 0;
+  for (const [i, record] of records.entries()) {
+    const where = `${path}: record ${i + 1}`;
+    const checked = recordOf(evounaRecord, record, where);
+    if (checked.improper) {
+      improper += 1; // some have no verdict either
+      continue;
+    }
+    const { question, golden_answer: golden } = checked;
+    for (const system of SYSTEMS) {
+      const { answer, judge } = recordOf(
+        evounaAnswer,
+        { answer: checked[`answer_${system}`], judge: checked[`judge_${system}`] },
+        `${where}, system ${system}`,
+      );
+      const references = evounaReferences(golden);
+      verdicts.push({ system, question, references, prediction: answer, human: judge });
+    }
+  }
+  return notEmpty({ verdicts, improper }, path);
+}
+
+async function readRows(path: string): Promise<HumanVerdicts> {
+  const verdicts: HumanVerdict[] = [];
+  for await (const { value, line } of readJsonl(path)) {
+    const { correct, ...rest } = recordOf(rowRecord, value, `${path}:${line}`);
+    verdicts.push({ ...rest, human: correct });
+  }
+  return notEmpty({ verdicts, improper: 0 }, path);
+}
+
+function recordOf<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
+  const checked = checkOptions(schema, value);
+  if (checked.problem === null) return checked.value;
+  const { path, message } = checked.problem;
+  throw new DataError(
+    "DATA_BAD_RECORD",
+    `${where}: ${path.join(".")} ${message} Mend the record, or name another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
+  );
+}
+
+function notEmpty(read: HumanVerdicts, path: string): HumanVerdicts {
+  if (read.verdicts.length > 0) return read;
+  throw new DataError(
+    "DATA_EMPTY",
+    `${path}: holds no human verdicts. Name its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { ExternalError } from "../../base/errors.ts";
+import { limiter } from "../../http/limiter.ts";
+import { together } from "../../http/together.ts";
+import { type Judge, unreachable } from "./judge.ts";
+import { type AnswerToJudge, judgedRow, type JudgedRow } from "./judged-row.ts";
+import type { VerdictLog } from "./verdict-log.ts";
+
+/** Requests that may fail one after the other, none in between answered, before the judge counts as gone. */
+const FAILURES_IN_A_ROW = 16;
+
+/** How answers are judged. */
+export interface JudgingOptions {
+  /** Times that each answer is asked about; odd. */
+  repeats: number;
+  /** Answers under way at once. */
+  concurrency: number;
+  log?: VerdictLog;
+  signal?: AbortSignal | undefined;
+  /** Called after each answer. */
+  onRow?: (row: JudgedRow, done: number) => void;
+}
+
+/**
+ * Judges answers, taking over what the log holds; each row is appended as it comes.
+ *
+ * @returns in the order of the answers.
+ * @throws {ScoreError} JUDGE_UNREACHABLE when requests keep failing; a single failed one is a row that was not evaluated.
+ */
+export async function judgeAnswers(
+  judge: Judge,
+  answers: readonly AnswerToJudge[],
+  { repeats, concurrency, log, signal, onRow }: JudgingOptions,
+): Promise<JudgedRow[]> {
+  const turns = limiter(concurrency);
+  let failures = 0;
+  let done = 0;
+  const judgeOne = async (answer: AnswerToJudge, stop: AbortSignal): Promise<JudgedRow> => {
+    const known = log?.known(answer);
+    const row = known ?? (await judgedRow(judge, answer, { repeats, signal: stop }));
+    if (known === undefined) await log?.append(row);
+    const failed = row.problem?.message;
+    failures = failed === undefined ? 0 : failures + 1;
+    if (failed !== undefined && failures >= FAILURES_IN_A_ROW) {
+      throw unreachable(
+        `${failures} requests failed one after the other`,
+        new ExternalError("HTTP_UNREACHABLE", failed),
+      );
+    }
+    done += 1;
+    onRow?.(row, done);
+    return row;
+  };
+  return together(answers, (answer, stop) => turns.run(() => judgeOne(answer, stop), stop), signal);
+}

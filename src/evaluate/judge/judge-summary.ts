@@ -1,0 +1,118 @@
+import { shortHash } from "../fingerprint.ts";
+import { type Interval, wilsonInterval } from "../statistics.ts";
+import { type Agreement, agreementOf } from "./agreement.ts";
+import type { Calibration } from "./calibrate.ts";
+import type { JudgeIdentity } from "./judge.ts";
+import type { JudgedRow } from "./judged-row.ts";
+import { type Share, shareOf } from "./share.ts";
+
+/** What a judge's run came to: `judge.json`. */
+export interface JudgeSummary {
+  /** Answers. */
+  n: number;
+  /** Answers with a verdict; all metrics are over these. */
+  judged: number;
+  notEvaluated: number;
+  /** Why answers were not evaluated, by code. */
+  errors: Record<string, number>;
+  /** Of the judged, those that say nothing and were wrong without asking. */
+  byRule: number;
+  metrics: {
+    judge_accuracy: number | null;
+    em: number | null;
+    f1: number | null;
+    cover_em: number | null;
+  };
+  intervals: { judge_accuracy: Interval | null };
+  /** Accuracy were all that was not evaluated wrong, and were it all right. */
+  bounds: { judge_accuracy: Interval };
+  /** How often each verdict was given. */
+  verdicts: Record<string, number>;
+  calibration: Calibration | null;
+  /** The judge beside string metrics, on the judged answers: `falseAccept` is what the metric calls wrong and the judge right. */
+  agreement: { em: Agreement; "f1>=0.5": Agreement; cover_em: Agreement };
+  /** Answers of which the judge was asked again in the same words; null without repeats. */
+  flips: Share | null;
+  /** Verdicts for which it was asked once more, because the first reply could not be read. */
+  reasked: number;
+  judge: JudgeIdentity & { repeats: number };
+  /** Twelve hexadecimal digits of judge, prompt, repeats and the questions with their references. */
+  fingerprint: string;
+}
+
+/** @param options.seed of bootstrap intervals. */
+export function judgeSummary(
+  rows: readonly JudgedRow[],
+  options: {
+    judge: JudgeIdentity;
+    repeats: number;
+    calibration: Calibration | null;
+    seed: number;
+  },
+): JudgeSummary {
+  const { judge, repeats, calibration, seed } = options;
+  const judged = rows.flatMap((row) =>
+    row.correct === null ? [] : [{ ...row, correct: row.correct }],
+  );
+  const right = judged.filter(({ correct }) => correct).length;
+  const mean = (of: (row: JudgedRow) => number): number | null =>
+    judged.length === 0 ? null : judged.reduce((sum, row) => sum + of(row), 0) / judged.length;
+  const agreementWith = (accepts: (row: JudgedRow) => boolean): Agreement =>
+    agreementOf(
+      judged.map((row) => ({ question: row.id, expected: accepts(row), given: row.correct })),
+      { seed },
+    );
+  return {
+    n: rows.length,
+    judged: judged.length,
+    notEvaluated: rows.length - judged.length,
+    errors: countBy(rows.flatMap(({ problem }) => problem?.code ?? [])),
+    byRule: rows.filter(({ byRule }) => byRule === true).length,
+    metrics: {
+      judge_accuracy: judged.length === 0 ? null : right / judged.length,
+      em: mean(({ em }) => em),
+      f1: mean(({ f1 }) => f1),
+      cover_em: mean(({ cover_em }) => cover_em),
+    },
+    intervals: {
+      judge_accuracy: judged.length === 0 ? null : wilsonInterval(right, judged.length),
+    },
+    bounds: {
+      judge_accuracy: [right / rows.length, (right + rows.length - judged.length) / rows.length],
+    },
+    verdicts: countBy(rows.flatMap(({ verdicts }) => verdicts.filter((each) => each !== null))),
+    calibration,
+    agreement: {
+      em: agreementWith(({ em }) => em === 1),
+      "f1>=0.5": agreementWith(({ f1 }) => f1 >= 0.5),
+      cover_em: agreementWith(({ cover_em }) => cover_em === 1),
+    },
+    flips: repeats === 1 ? null : flipsOf(rows),
+    reasked: rows.reduce((sum, { reasked }) => sum + reasked, 0),
+    judge: { ...judge, repeats },
+    fingerprint: shortHash({
+      judge,
+      repeats,
+      questions: rows.map(({ id, sample, question, references }) => [
+        id,
+        sample,
+        question,
+        references,
+      ]),
+    }),
+  };
+}
+
+/** Of the answers with at least two readable verdicts, those whose verdicts are not all the same. */
+function flipsOf(rows: readonly JudgedRow[]): Share {
+  const repeated = rows
+    .map(({ verdicts }) => verdicts.filter((verdict) => verdict !== null))
+    .filter((verdicts) => verdicts.length > 1);
+  return shareOf(repeated.map((verdicts) => new Set(verdicts).size > 1));
+}
+
+function countBy(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of [...names].sort()) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

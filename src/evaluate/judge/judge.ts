@@ -1,0 +1,157 @@
+import { AgentrlError, ExternalError, ScoreError } from "../../base/errors.ts";
+import { judgeAsker, type JudgeOpening, type JudgeTraffic } from "./judge-asker.ts";
+import type { JudgeCase } from "./judge-case.ts";
+import { judgeMessages, type JudgePrompt, promptHash, reaskMessages } from "./judge-prompt.ts";
+import { type JudgeSettings, VERDICT_FORMATS, type VerdictFormat } from "./judge-settings.ts";
+import { judgePrompts } from "./prompts/index.ts";
+import { readVerdict, type VerdictProblem } from "./verdict.ts";
+
+/** What a judge said of one case. */
+export interface Verdict {
+  /** As the prompt spells it; null when its reply could not be read, also not the second time. */
+  verdict: string | null;
+  /** null: not evaluated, which is neither right nor wrong. */
+  correct: boolean | null;
+  reason: string;
+  problem: VerdictProblem | null;
+  /** Whether it was asked once more after a reply that could not be read. */
+  reasked: boolean;
+}
+
+/** Everything that a verdict depends on beside its case; it goes into results. */
+export interface JudgeIdentity {
+  prompt: { name: string; version: number; hash: string };
+  model: string;
+  /** How the reply's form was asked for. */
+  format: VerdictFormat;
+  temperature: number | null;
+  seed: number;
+  maxTokens: number;
+}
+
+/** A model that says whether answers are right. */
+export interface Judge {
+  readonly prompt: JudgePrompt;
+  readonly identity: JudgeIdentity;
+  readonly traffic: Readonly<JudgeTraffic>;
+  /**
+   * @param options.repeat which asking of the same case, from 0.
+   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY; FILE_WRITE_FAILED of the cache.
+   */
+  judge(
+    asked: JudgeCase,
+    options?: { repeat?: number; signal?: AbortSignal | undefined },
+  ): Promise<Verdict>;
+}
+
+/** Asked once when a judge is opened, to learn which form of reply the server takes. */
+const PROBE: JudgeCase = {
+  question: "What is the capital of France?",
+  references: ["Paris"],
+  prediction: "Paris",
+};
+
+/**
+ * Opens a judge: asks the server one question, with `verdictFormat: auto` in the strictest form that it does not refuse.
+ *
+ * @throws {ScoreError} JUDGE_UNREACHABLE when the server answers in no form.
+ * @throws {ConfigError} HTTP_KEY_MISSING
+ */
+export async function openJudge(settings: JudgeSettings, opening: JudgeOpening): Promise<Judge> {
+  const prompt = judgePrompts.get(settings.prompt, "judge.prompt");
+  const formats =
+    settings.verdictFormat === "auto" ? VERDICT_FORMATS : ([settings.verdictFormat] as const);
+  let first: unknown;
+  const remembered = settings.verdictFormat === "auto" ? await formatOf(settings, opening) : null;
+  for (const format of remembered === null ? formats : [remembered]) {
+    try {
+      const judge = judgeOf(settings, { prompt, format }, opening);
+      await judge.judge(PROBE, { signal: opening.signal });
+      if (settings.verdictFormat === "auto") await rememberFormat(settings, format, opening);
+      return judge;
+    } catch (error) {
+      if (!isHttpFailure(error)) throw error;
+      first ??= error;
+      if (error.code !== "HTTP_STATUS") break; // it would meet the other forms as well
+    }
+  }
+  throw unreachable("The judge does not answer", first);
+}
+
+/** Whether a request failed, rather than something of ours. */
+export function isHttpFailure(error: unknown): error is ExternalError {
+  return error instanceof ExternalError && error.code.startsWith("HTTP_");
+}
+
+/** JUDGE_UNREACHABLE, with the failure that led to it. */
+export function unreachable(what: string, cause: unknown): ScoreError {
+  const said = cause instanceof AgentrlError ? cause.message : String(cause);
+  return new ScoreError(
+    "JUDGE_UNREACHABLE",
+    `${what}, so nothing can be said about the answers: ${said} What it has answered is in the cache: the same command (\`judge run\` with --resume) goes on from there.`,
+    { cause },
+  );
+}
+
+function judgeOf(
+  settings: JudgeSettings,
+  { prompt, format }: { prompt: JudgePrompt; format: VerdictFormat },
+  opening: JudgeOpening,
+): Judge {
+  const { model, temperature, seed, maxTokens } = settings;
+  const { name, version } = prompt;
+  const traffic = { asked: 0, cached: 0, reasked: 0, promptTokens: 0, completionTokens: 0 };
+  const ask = judgeAsker(settings, { format, prompt, traffic }, opening);
+  return {
+    prompt,
+    traffic,
+    identity: {
+      prompt: { name, version, hash: promptHash(prompt) },
+      model,
+      format,
+      temperature,
+      seed,
+      maxTokens,
+    },
+    async judge(asked, { repeat = 0, signal } = {}) {
+      const messages = judgeMessages(prompt, asked);
+      const reply = await ask(messages, repeat, signal);
+      const read = readVerdict(prompt, reply.text, reply.finishReason);
+      if (read.problem === null) return verdictOf(prompt, read, false);
+      traffic.reasked += 1;
+      const again = await ask(reaskMessages(messages, reply.text), repeat, signal);
+      return verdictOf(prompt, readVerdict(prompt, again.text, again.finishReason), true);
+    },
+  };
+}
+
+function verdictOf(
+  { accepted }: JudgePrompt,
+  read: ReturnType<typeof readVerdict>,
+  reasked: boolean,
+): Verdict {
+  const { verdict, problem } = read;
+  if (problem !== null) return { verdict: null, correct: null, reason: "", problem, reasked };
+  return { verdict, correct: accepted.includes(verdict), reason: read.reason, problem, reasked };
+}
+
+/** Under which the cache remembers the form that a server took, so that a second run asks nothing. */
+function formatKey({ baseUrl, model, prompt }: JudgeSettings): object {
+  return { baseUrl, model, prompt, verdictFormat: "auto" };
+}
+
+async function formatOf(
+  settings: JudgeSettings,
+  { cache }: JudgeOpening,
+): Promise<VerdictFormat | null> {
+  const kept = await cache.get(formatKey(settings));
+  return VERDICT_FORMATS.find((format) => format === kept?.text) ?? null;
+}
+
+async function rememberFormat(
+  settings: JudgeSettings,
+  format: VerdictFormat,
+  { cache }: JudgeOpening,
+): Promise<void> {
+  await cache.set(formatKey(settings), { text: format, finishReason: null, usage: null });
+}

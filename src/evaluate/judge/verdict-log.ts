@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { writeAtomic, writeJson } from "../../base/files.ts";
+import { openJsonl, readJsonl } from "../../base/jsonl.ts";
+import { shortHash } from "../fingerprint.ts";
+import type { AnswerToJudge, JudgedRow } from "./judged-row.ts";
+
+/** Verdicts on disk, appended as they come, so that an interrupted run can go on. */
+export interface VerdictLog {
+  /** Rows taken over from an interrupted run. */
+  readonly kept: number;
+  /** A row taken over; undefined when it is missing, or a request failed and it is tried again. */
+  known(answer: AnswerToJudge): JudgedRow | undefined;
+  append(row: JudgedRow): Promise<void>;
+  /** Puts the rows in order, without those of other answers, and writes `judge.json`. */
+  finish(rows: readonly JudgedRow[], results: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface LoggedRow extends JudgedRow {
+  /** The judge's identity and the answer's content: equal keys, equal question to the judge. */
+  key: string;
+}
+
+/** Files in the folder. */
+export const VERDICTS_FILE = "verdicts.jsonl";
+export const RESULTS_FILE = "judge.json";
+
+/**
+ * Opens `verdicts.jsonl` in a folder.
+ *
+ * @param options.identity hash of everything that a verdict depends on beside its answer.
+ * @param options.resume goes on with the rows that are there.
+ * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another judge.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function openVerdictLog(
+  folder: string,
+  { identity, resume }: { identity: string; resume: boolean },
+): Promise<VerdictLog> {
+  const path = join(folder, VERDICTS_FILE);
+  const there = existsSync(path);
+  if (there && !resume) {
+    throw new ConfigError(
+      "EVALUATION_EXISTS",
+      `${path}: is already there. Go on with it by --resume, or choose another --out.`,
+    );
+  }
+  await mkdir(folder, { recursive: true });
+  const kept = there ? await readRows(path, identity) : new Map<string, LoggedRow>();
+  const keyOf = ({ id, sample, question, references, prediction }: AnswerToJudge): string =>
+    `${identity}-${shortHash([id, sample, question, references, prediction])}`;
+  const line = (row: JudgedRow): LoggedRow => ({ key: keyOf(row), ...row });
+  // Written anew, so that what is appended does not follow a half-written line.
+  await writeLines(path, kept.values());
+  const log = await openJsonl(path);
+  return {
+    kept: [...kept.values()].filter(isDone).length,
+    known(answer) {
+      const logged = kept.get(keyOf(answer));
+      if (logged === undefined || !isDone(logged)) return undefined;
+      const { key: _, ...row } = logged;
+      return row;
+    },
+    append: (row) => log.append(line(row)),
+    async finish(rows, results) {
+      await writeLines(path, rows.map(line));
+      await writeJson(join(folder, RESULTS_FILE), results);
+    },
+    close: () => log.close(),
+  };
+}
+
+/** A failed request is tried again; a verdict that could not be read is the judge's answer and stays. */
+function isDone({ problem }: JudgedRow): boolean {
+  return problem?.message === undefined;
+}
+
+async function readRows(path: string, identity: string): Promise<Map<string, LoggedRow>> {
+  const rows = new Map<string, LoggedRow>();
+  for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
+    const row = value as LoggedRow;
+    if (!row.key.startsWith(`${identity}-`)) {
+      throw new ConfigError(
+        "EVALUATION_EXISTS",
+        `${path}:${line}: was judged by another model, prompt or setting, which must not be mixed. Choose another --out.`,
+      );
+    }
+    rows.set(row.key, row);
+  }
+  return rows;
+}
+
+async function writeLines(path: string, rows: Iterable<LoggedRow>): Promise<void> {
+  await writeAtomic(path, async (write) => {
+    for (const row of rows) await write(`${JSON.stringify(row)}\n`);
+  });
+}
