@@ -35,6 +35,24 @@ export function table(rows: readonly (readonly string[])[], options: TableOption
     .join("\n");
 }
 
+/**
+ * The same as a Markdown table; `indent` does not apply.
+ * @example markdownTable([["em", "0.5"]], { head: ["", "mean"], align: ["left", "right"] })
+ * // |  | mean |
+ * // | :-- | --: |
+ * // | em | 0.5 |
+ */
+export function markdownTable(
+  rows: readonly (readonly string[])[],
+  { head = [], align = [] }: TableOptions,
+): string {
+  const columns = Math.max(head.length, ...rows.map((row) => row.length));
+  const line = (cells: readonly string[]): string =>
+    `| ${Array.from({ length: columns }, (_, i) => (cells[i] ?? "").replaceAll("|", "\\|")).join(" | ")} |`;
+  const rule = Array.from({ length: columns }, (_, i) => (align[i] === "right" ? "--:" : ":--"));
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
+}
+
 /** Terminal columns of a text: wide East Asian characters and emoji take two, combining marks none. */
 function displayWidth(text: string): number {
   let width = 0;

@@ -1,43 +1,25 @@
 import { join } from "node:path";
-import { type Command, Option } from "commander";
-import { metricNames } from "../../evaluate/evaluation-summary.ts";
-import type { EvalResult } from "../../recipe/run-eval.ts";
-import type { Override, ResolvedSettings } from "../../recipe/settings.ts";
+import type { Command } from "commander";
+import { ScoreError } from "../../base/errors.ts";
+import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
+import type { EvalOutcome } from "../../recipe/run-eval.ts";
+import type { ResolvedSettings } from "../../recipe/settings.ts";
 import type { Settings } from "../../recipe/settings-schema.ts";
-import { strategies } from "../../rollout/strategies/index.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { evaluationText } from "../evaluation-text.ts";
+import { addMeasuringOptions, type MeasuringFlags, measuringSettings } from "../eval-flags.ts";
+import { evaluationText, timingsText } from "../evaluation-text.ts";
 import { watchDownload } from "../model-download.ts";
-import {
-  decimal,
-  deviceOption,
-  jsonOption,
-  outOption,
-  seedOption,
-  setOption,
-  wholeNumber,
-} from "../options.ts";
+import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
-import { settingsOf } from "../recipe-options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { addEvalCompare } from "./eval-compare.ts";
 import { addEvalRetrieval } from "./eval-retrieval.ts";
 
-interface EvalFlags {
-  policy?: string;
-  dataset?: string;
-  index?: string;
-  strategy?: string;
-  limit?: number;
-  samples?: number;
-  temperature?: number;
-  recipe?: string;
-  tier?: string;
-  device?: string;
-  seed?: number;
-  set?: string[];
+interface EvalFlags extends MeasuringFlags {
   out?: string;
   resume?: true;
   require?: string[];
+  allowErrors?: number;
   json?: true;
 }
 
@@ -59,39 +41,13 @@ export const evalCommand: CliCommand = {
         "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. Environment and " +
           "budgets come from a recipe; flags win over it.",
       );
-    addPolicyOptions(policy);
+    addMeasuringOptions(policy);
     addOutputOptions(policy);
     policy.action((flags: EvalFlags) => evaluate(flags, context));
     addEvalRetrieval(family, context);
+    addEvalCompare(family, context);
   },
 };
-
-function addPolicyOptions(command: Command): void {
-  command
-    .option(
-      "--policy <name>",
-      "Hugging Face folder, or org/name[@revision] of the hub; base: the one that is shipped (the default)",
-    )
-    .option("--dataset <name>", "question file in any known layout, or tinyworld (the default)")
-    .option(
-      "--index <folder>",
-      "made by `agentrl index build`; without it BM25 over the dataset's own passages",
-    )
-    .addOption(
-      new Option(
-        "--strategy <name>",
-        strategies.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
-      ).choices(strategies.names),
-    )
-    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
-    .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
-    .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1))
-    .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
-    .addOption(deviceOption())
-    .addOption(setOption())
-    .addOption(seedOption());
-}
 
 function addOutputOptions(command: Command): void {
   command
@@ -102,14 +58,16 @@ function addOutputOptions(command: Command): void {
       'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
       (text: string, before: string[] | undefined) => [...(before ?? []), text],
     )
+    .option(
+      "--allow-errors <n>",
+      "end well though so many rollouts failed (default: 0); they are never measured",
+      wholeNumber(0),
+    )
     .addOption(jsonOption());
 }
 
-/** The recipe that sets the environment when none is named. */
-const DEFAULT_RECIPE = "search-r1";
-
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
-  const resolved = await evalSettings(flags);
+  const resolved = await measuringSettings(flags);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
@@ -118,52 +76,41 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
       `All ${samplesPerTask} draws of a question are alike at temperature 0: set --temperature.`,
     );
   }
-  const begun = performance.now();
-  const result = await run(resolved, flags, context);
-  const seconds = (performance.now() - begun) / 1000;
-  const { n, errors, metrics } = result;
+  const { result, timings, requests } = await run(resolved, flags, context);
+  const { errors, metrics } = result;
   const { out } = flags;
   if (flags.json === true) {
-    context.out(JSON.stringify({ ...result, ...(out === undefined ? {} : { out }) }));
+    const more = { timings, ...(requests === undefined ? {} : { requests }) };
+    context.out(JSON.stringify({ ...result, ...more, ...(out === undefined ? {} : { out }) }));
   } else {
     context.out(evaluationText(result));
   }
-  if (errors.n > 0) {
-    const codes = Object.entries(errors.byCode).map(([code, count]) => `${code} ${count}`);
-    context.note(`${errors.n} rollouts failed and are not measured (${codes.join(", ")}).`);
-  }
-  context.note(`${n} questions in ${seconds.toFixed(1)} s`);
+  context.note(timingsText(timings, requests));
   if (out !== undefined) context.note(`written to ${join(out, "results.json")}`);
+  requireComplete(errors, flags);
   requireScores(requirements, metrics);
 }
 
-/** The recipe's settings with the flags laid over them. */
-async function evalSettings(flags: EvalFlags): Promise<ResolvedSettings<Settings>> {
-  const given = { ...flags, recipe: flags.recipe ?? DEFAULT_RECIPE };
-  const values: [key: string, value: unknown, flag: string][] = [
-    ["policy.from", flags.policy, "--policy"],
-    ["evaluation.strategy", flags.strategy, "--strategy"],
-    ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
-    ["evaluation.samplesPerTask", flags.samples, "--samples"],
-  ];
-  const overrides = values.flatMap(([key, value, origin]): Override[] =>
-    value === undefined ? [] : [{ key, value, origin }],
+/** @throws {ScoreError} EVALUATION_INCOMPLETE */
+function requireComplete(
+  { n, byCode }: EvaluationErrors,
+  { allowErrors = 0, out }: EvalFlags,
+): void {
+  if (n <= allowErrors) return;
+  const codes = Object.entries(byCode).map(([code, count]) => `${code} ${count}`);
+  const again =
+    out === undefined ? "With --out, --resume asks them again" : "--resume asks them again";
+  throw new ScoreError(
+    "EVALUATION_INCOMPLETE",
+    `${n} rollouts failed and are not measured (${codes.join(", ")}). ${again}; --allow-errors ${n} accepts them.`,
   );
-  const resolved = await settingsOf(given, overrides);
-  if (flags.dataset === undefined) return resolved;
-  const { evaluationDataset } = await import("../../recipe/run-eval.ts");
-  const value = evaluationDataset(flags.dataset, resolved.settings);
-  return settingsOf(given, [
-    ...overrides,
-    { key: "evaluation.dataset", value, origin: "--dataset" },
-  ]);
 }
 
 async function run(
   resolved: ResolvedSettings<Settings>,
   { index, limit, out, resume }: EvalFlags,
   context: CliContext,
-): Promise<EvalResult> {
+): Promise<EvalOutcome> {
   // The runtime is slow to load: not for --help.
   const { runEval } = await import("../../recipe/run-eval.ts");
   let progress: Progress | null = null;
@@ -179,10 +126,10 @@ async function run(
       onStart: ({ draws, kept }) => {
         if (kept > 0) context.note(`${kept} rows are taken over from ${out ?? ""}.`);
         const unit = resolved.settings.evaluation.samplesPerTask > 1 ? "draws" : "questions";
-        progress = startProgress(context, { label: "evaluating", total: draws, unit });
+        progress = startProgress(context, { label: "evaluating", total: draws ?? 0, unit });
       },
-      onProgress: ({ done, em }) => {
-        progress?.update(done, `EM ${em.toFixed(3)}`);
+      onProgress: ({ done, failed, em }) => {
+        progress?.update(done, `EM ${em.toFixed(3)}${failed === 0 ? "" : `, ${failed} failed`}`);
       },
     });
   } finally {

@@ -1,0 +1,144 @@
+import { existsSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import { writeFileAtomic } from "../../base/files.ts";
+import type { ChangedQuestion } from "../../evaluate/compare/changed-questions.ts";
+import { compareRuns, type Comparison } from "../../evaluate/compare/compare-runs.ts";
+import { type Side, sideOf } from "../../evaluate/compare/compared-run.ts";
+import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
+import type { CliContext } from "../command.ts";
+import { comparisonOfRunsText } from "../comparison-text.ts";
+import {
+  addPredictionOptions,
+  addWhatOptions,
+  type EvalCompareFlags,
+} from "../eval-compare-flags.ts";
+import { jsonOption, seedOption } from "../options.ts";
+import { comparePublished } from "../published-comparison.ts";
+
+/** Adds `compare` to `agentrl eval`: what two runs on the same questions show, or a run and a published number. */
+export function addEvalCompare(parent: Command, context: CliContext): void {
+  const command = parent
+    .command("compare")
+    .summary("test one run against others on the same questions, or against a paper's numbers")
+    .description(
+      "Test the first run against each of the others on the questions that they share: differences with 95 % intervals, " +
+        "permutation and McNemar's test, effect sizes, the smallest difference that could be seen, by hops and question type. " +
+        "A run is a folder of `agentrl eval --out` or `agentrl train`, a file of rows, or a file of predictions. Several runs " +
+        "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3.",
+    )
+    .argument("<runs...>", "the run under test, then what it is compared with");
+  addWhatOptions(command);
+  addPredictionOptions(command);
+  command
+    .addOption(new Option("--format <format>", "text (default) or md").choices(["text", "md"]))
+    .addOption(seedOption("of bootstrap and permutations (default: 0)"))
+    .addOption(jsonOption())
+    .action((runs: string[], flags: EvalCompareFlags) => evalCompare(runs, flags, context));
+}
+
+async function evalCompare(
+  given: readonly string[],
+  flags: EvalCompareFlags,
+  context: CliContext,
+): Promise<void> {
+  const { paper, published, seed = 0, format = "text" } = flags;
+  const wantsPublished = paper !== undefined || published !== undefined;
+  checkGiven(given, flags, wantsPublished);
+  const sides: Side[] = [];
+  for (const name of given) sides.push(await readSide(name, flags));
+  context.signal.throwIfAborted();
+  const [first] = sides;
+  if (wantsPublished && first !== undefined) {
+    await comparePublished(first, flags, context);
+    return;
+  }
+  const { metrics, across = [] } = flags;
+  const comparison = compareRuns(sides, { metrics, across, seed });
+  if (flags.json === true) context.out(JSON.stringify(asJson(comparison, seed)));
+  else context.out(comparisonOfRunsText(comparison, format));
+  if (flags.changed !== undefined) await writeChanged(flags.changed, comparison, context);
+}
+
+function checkGiven(
+  given: readonly string[],
+  { paper, published, n, column, row, changed, across }: EvalCompareFlags,
+  wantsPublished: boolean,
+): void {
+  const problems = [
+    ...(paper !== undefined && published !== undefined
+      ? ["--paper and --published exclude each other: name one."]
+      : []),
+    ...(wantsPublished && given.length > 1
+      ? [
+          `--paper and --published take one run; ${given.length} were named. Join seeds of one system by commas.`,
+        ]
+      : []),
+    ...(wantsPublished && (changed !== undefined || across !== undefined)
+      ? ["--changed and --across need a second run; a published number has no questions."]
+      : []),
+    ...(!wantsPublished && given.length < 2
+      ? ["one run was named; name what it is compared with, or --paper, or --published."]
+      : []),
+    ...(!wantsPublished && n !== undefined ? ["--n belongs to --published and --paper."] : []),
+    ...(paper === undefined && (column ?? row) !== undefined
+      ? ["--column and --row belong to --paper."]
+      : []),
+  ];
+  if (problems.length > 0) throw new ConfigError("USAGE", problems.join(" "));
+}
+
+/** A run, or several with commas between; a file whose own name has a comma is itself. */
+async function readSide(name: string, fields: EvalCompareFlags): Promise<Side> {
+  const paths = existsSync(name) ? [name] : name.split(",").filter((path) => path !== "");
+  const { predictionField, referencesField, references, idField } = fields;
+  const runs = [];
+  for (const path of paths) {
+    runs.push(
+      await readComparedRun(path, {
+        ...(predictionField === undefined ? {} : { predictionField }),
+        ...(referencesField === undefined ? {} : { referencesField }),
+        ...(references === undefined ? {} : { references }),
+        ...(idField === undefined ? {} : { idField }),
+      }),
+    );
+  }
+  return sideOf(runs);
+}
+
+function asJson({ comparisons, protocol, tests, readsGold }: Comparison, seed: number): object {
+  return {
+    comparisons: comparisons.map(({ changed, ...rest }) => ({
+      ...rest,
+      changed: {
+        metric: rest.metrics[0]?.metric ?? null,
+        gained: idsOf(changed, "gained"),
+        lost: idsOf(changed, "lost"),
+      },
+    })),
+    ...{ protocol, tests, seed },
+    ...(readsGold ? { readsGold } : {}),
+  };
+}
+
+function idsOf(changed: readonly ChangedQuestion[], change: ChangedQuestion["change"]): string[] {
+  return changed.filter((each) => each.change === change).map(({ id }) => id);
+}
+
+async function writeChanged(
+  file: string,
+  { comparisons }: Comparison,
+  context: CliContext,
+): Promise<void> {
+  const lines = comparisons.flatMap(({ left, right, changed }) =>
+    changed.map((each) =>
+      JSON.stringify({
+        ...each,
+        left: { run: left, ...each.left },
+        right: { run: right, ...each.right },
+      }),
+    ),
+  );
+  await writeFileAtomic(file, lines.map((line) => `${line}\n`).join(""));
+  context.note(`${lines.length} changed questions written to ${file}`);
+}

@@ -1,0 +1,95 @@
+import type { ComparedRun, Side } from "../evaluate/compare/compared-run.ts";
+import { gapTo, measurementOf } from "../evaluate/compare/published-gap.ts";
+import { quote } from "../base/schema.ts";
+import type { PaperCell } from "../recipe/claims.ts";
+import { loadRecipe } from "../recipe/recipe-file.ts";
+import { publishedCells, publishedSetup } from "../recipe/published.ts";
+import type { CliContext } from "./command.ts";
+import type { EvalCompareFlags } from "./eval-compare-flags.ts";
+import { type PublishedComparison, publishedText } from "./published-text.ts";
+
+/** Holds one side against a paper's tables or a number, and prints what comes of it. */
+export async function comparePublished(
+  side: Side,
+  flags: EvalCompareFlags,
+  context: CliContext,
+): Promise<void> {
+  const { paper, format = "text" } = flags;
+  const found =
+    paper === undefined ? againstNumber(side, flags) : await againstPaper(side, paper, flags);
+  if (flags.json === true) context.out(JSON.stringify({ comparisons: found }));
+  else context.out(found.map((each) => publishedText(each, format)).join("\n\n"));
+}
+
+function againstNumber(side: Side, flags: EvalCompareFlags): PublishedComparison[] {
+  const { metrics = ["em"], published = 0, n = null, seed = 0 } = flags;
+  return metrics.map((metric) => {
+    const ours = measurementOf(side, metric, seed);
+    const gap = gapTo({ value: published, n }, ours);
+    const differences = n === null || n === ours.n ? [] : [sizes(ours.n, n)];
+    const unseen = ["model", "corpus", "retriever", "top-k", "prompt"];
+    return { run: side.name, ours, gaps: [{ ...gap, cell: null, n }], differences, unseen };
+  });
+}
+
+async function againstPaper(
+  side: Side,
+  paper: string,
+  flags: EvalCompareFlags,
+): Promise<PublishedComparison[]> {
+  const { metrics = ["em", "f1"], column, row, n = null, seed = 0 } = flags;
+  const recipe = await loadRecipe(paper);
+  const [run] = side.runs;
+  const dataset = run?.facts.dataset;
+  const cells = publishedCells(recipe, { metrics, column, dataset, row });
+  const setup = publishedSetup(recipe);
+  return [...new Set(cells.map(({ metric }) => metric))].map((metric) => {
+    const ours = measurementOf(side, metric, seed);
+    const own = cells.filter((cell) => cell.metric === metric);
+    const gaps = own.map((cell) => ({ ...gapTo({ value: cell.value, n }, ours), cell, n }));
+    const visible = run === undefined ? NOTHING : visibleDifferences(run, own, setup);
+    const counts = n === null || n === ours.n ? [] : [sizes(ours.n, n)];
+    return {
+      ...{ run: side.name, ours, gaps },
+      differences: [...visible.differences, ...counts],
+      unseen: [...visible.unseen, "corpus", "retriever", "prompt", ...(n === null ? ["n"] : [])],
+    };
+  });
+}
+
+const NOTHING: Pick<PublishedComparison, "differences" | "unseen"> = {
+  differences: [],
+  unseen: [],
+};
+
+/** Model, data set and top-k, where both sides say them. */
+function visibleDifferences(
+  { facts, protocol }: ComparedRun,
+  cells: readonly PaperCell[],
+  setup: Readonly<Record<string, unknown>>,
+): Pick<PublishedComparison, "differences" | "unseen"> {
+  const found: Pick<PublishedComparison, "differences" | "unseen"> = {
+    differences: [],
+    unseen: [],
+  };
+  const hold = (part: string, ours: string | undefined, theirs: readonly string[]): void => {
+    if (ours === undefined || theirs.length === 0) found.unseen.push(part);
+    else if (!theirs.some((each) => ours.toLowerCase().includes(each.toLowerCase())))
+      found.differences.push({ part, ours, theirs: theirs.join(" or ") });
+  };
+  const models = cells.flatMap(({ model }) => model ?? []);
+  hold("model", facts.policy, [...new Set(models)]);
+  hold("dataset", facts.dataset, [...new Set(cells.map(({ dataset }) => dataset))]);
+  const topK = (protocol?.["topK"] ?? {}) as Record<string, unknown>;
+  for (const part of new Set([...Object.keys(setup), ...Object.keys(topK)])) {
+    const [ours, theirs] = [topK[part], setup[part]];
+    if (ours === undefined || theirs === undefined) found.unseen.push(part);
+    else if (ours !== theirs)
+      found.differences.push({ part, ours: quote(ours), theirs: quote(theirs) });
+  }
+  return found;
+}
+
+function sizes(ours: number, theirs: number): PublishedComparison["differences"][number] {
+  return { part: "questions", ours: String(ours), theirs: String(theirs) };
+}

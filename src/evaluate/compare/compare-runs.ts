@@ -1,0 +1,106 @@
+import { ConfigError } from "../../base/errors.ts";
+import { suggest } from "../../base/nearest.ts";
+import { type ChangedQuestion, changedQuestions } from "./changed-questions.ts";
+import {
+  type GroupDifference,
+  groupDifferences,
+  type MetricResult,
+  type MetricTest,
+  testMetric,
+  withVerdicts,
+} from "./compare-sides.ts";
+import { sharedMetrics, type Side } from "./compared-run.ts";
+import { checkProtocols, type ProtocolCheck } from "./protocol-differences.ts";
+import { sharedQuestions, type SharedQuestions } from "./shared-questions.ts";
+
+/** The first side against one other. */
+export interface SideComparison {
+  left: string;
+  right: string;
+  questions: Omit<SharedQuestions, "ids"> & { compared: number };
+  metrics: MetricResult[];
+  /** Of each metric, by number of hops and by question type, as far as rows say them. */
+  groups: Record<"hops" | "type", Record<string, Record<string, GroupDifference>>>;
+  changed: ChangedQuestion[];
+}
+
+/** The first side against every other. */
+export interface Comparison {
+  comparisons: SideComparison[];
+  protocol: ProtocolCheck;
+  /** Tests that Holm's correction is over: metrics times sides. */
+  tests: number;
+  /** Whether what some run searched looked at the questions' gold. */
+  readsGold: boolean;
+}
+
+export interface CompareOptions {
+  /** em and f1, as far as all runs have them, when absent. */
+  metrics?: readonly string[] | undefined;
+  /** Protocol parts that are meant to differ. */
+  across?: readonly string[];
+  /** Of bootstrap and permutations. */
+  seed: number;
+}
+
+const DEFAULT_METRICS = ["em", "f1"];
+
+/**
+ * Compares the first side with each of the others, on the questions that the two share.
+ *
+ * @param sides at least two. Differences are first minus other.
+ * @throws {ConfigError} COMPARE_UNLIKE, COMPARE_METRIC when a metric is not measured by all; USAGE for an unknown protocol part.
+ * @throws {DataError} COMPARE_UNMATCHED
+ */
+export function compareRuns(sides: readonly Side[], options: CompareOptions): Comparison {
+  const { across = [], seed } = options;
+  const [left, ...others] = sides;
+  const runs = sides.flatMap((side) => side.runs);
+  if (left === undefined) return { comparisons: [], protocol: NOTHING, tests: 0, readsGold: false };
+  const protocol = checkProtocols(runs, across);
+  const metrics = metricsOf(sides, options.metrics);
+  const begun = others.map((right) => {
+    const pair = [left, right] as const;
+    const { ids, ...questions } = sharedQuestions(left, right);
+    const tests = metrics.flatMap((metric) => testMetric(pair, ids, metric, { seed }) ?? []);
+    return { pair, ids, questions: { ...questions, compared: ids.length }, tests };
+  });
+  const results = withVerdicts(begun.flatMap(({ tests }) => tests));
+  const comparisons = begun.map(({ pair, ids, questions, tests }): SideComparison => {
+    const groupsBy = (by: "hops" | "type"): SideComparison["groups"]["hops"] =>
+      Object.fromEntries(
+        metrics.map((metric) => [metric, groupDifferences(pair, ids, { metric, by, seed })]),
+      );
+    return {
+      ...{ left: left.name, right: pair[1].name, questions },
+      metrics: results.splice(0, tests.length),
+      groups: { hops: groupsBy("hops"), type: groupsBy("type") },
+      changed: changedQuestions(pair, ids, metrics[0] ?? ""),
+    };
+  });
+  const tests = countOf(begun);
+  return { comparisons, protocol, tests, readsGold: runs.some(({ facts }) => facts.readsGold) };
+}
+
+const NOTHING: ProtocolCheck = { differences: [], unknown: [] };
+
+function countOf(begun: readonly { tests: readonly MetricTest[] }[]): number {
+  return begun.reduce((count, { tests }) => count + tests.length, 0);
+}
+
+function metricsOf(sides: readonly Side[], asked: readonly string[] | undefined): string[] {
+  const known = sharedMetrics(sides.flatMap(({ runs }) => runs));
+  const stray = asked?.find((metric) => !known.includes(metric));
+  if (stray !== undefined) {
+    throw new ConfigError(
+      "COMPARE_METRIC",
+      `--metrics names "${stray}", which not all of the runs measured. ${suggest(stray, known)}`,
+    );
+  }
+  const metrics = asked ?? DEFAULT_METRICS.filter((metric) => known.includes(metric));
+  if (metrics.length > 0) return [...new Set(metrics)];
+  throw new ConfigError(
+    "COMPARE_METRIC",
+    `the runs have neither em nor f1 in common. Name what to compare by --metrics. ${suggest("", known)}`,
+  );
+}

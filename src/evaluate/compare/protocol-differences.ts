@@ -1,0 +1,117 @@
+import { ConfigError } from "../../base/errors.ts";
+import { suggest } from "../../base/nearest.ts";
+import { quote } from "../../base/schema.ts";
+import type { ComparedRun } from "./compared-run.ts";
+
+/** One thing in which two protocols differ. */
+export interface ProtocolDifference {
+  /** Part of the fingerprint: "retriever", "topK", … or "protocol" where only the hashes are known. */
+  part: string;
+  /** Where in the part, dotted; "" for a part that is one value. */
+  at: string;
+  left: unknown;
+  right: unknown;
+  /** The run that differs from the first one of the left side. */
+  run: string;
+}
+
+/** What is known of the protocols under which runs were measured. */
+export interface ProtocolCheck {
+  /** All of them named in `across`. */
+  differences: ProtocolDifference[];
+  /** Runs that do not say under what they were measured. */
+  unknown: string[];
+}
+
+/** Questions that only one side has are left out and counted: how many there are need not agree. */
+const NOT_COMPARED = new Set(["questions"]);
+
+/** The part that stands for all where only hashes are known. */
+const WHOLE = "protocol";
+
+/**
+ * Compares protocols part by part with the first run's.
+ *
+ * @param across parts that are meant to differ.
+ * @throws {ConfigError} COMPARE_UNLIKE when another part differs, with all that differ; USAGE when `across` names no part.
+ */
+export function checkProtocols(
+  runs: readonly ComparedRun[],
+  across: readonly string[],
+): ProtocolCheck {
+  const parts = new Set(runs.flatMap(({ protocol }) => Object.keys(protocol ?? {})));
+  const nameable = [...parts, WHOLE].filter((part) => !NOT_COMPARED.has(part));
+  const stray = across.find((part) => !nameable.includes(part));
+  if (stray !== undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `--across names "${stray}", which is no part of these runs' protocols. ${suggest(stray, nameable)}`,
+    );
+  }
+  const known = runs.filter(({ fingerprint, protocol }) => fingerprint ?? protocol);
+  const [first, ...others] = known;
+  const differences =
+    first === undefined ? [] : others.flatMap((run) => protocolDifferences(first, run));
+  const unmeant = differences.filter(({ part }) => !across.includes(part));
+  if (unmeant.length > 0) throw unlike(first?.name ?? "", unmeant);
+  const unknown = runs.filter((run) => !known.includes(run)).map(({ name }) => name);
+  return { differences, unknown };
+}
+
+/** Everything in which the protocols of two runs differ. */
+export function protocolDifferences(left: ComparedRun, right: ComparedRun): ProtocolDifference[] {
+  if (left.protocol === null || right.protocol === null) {
+    if (left.fingerprint === right.fingerprint) return [];
+    const hashes = { left: left.fingerprint, right: right.fingerprint };
+    return [{ part: WHOLE, at: "", ...hashes, run: right.name }];
+  }
+  const [a, b] = [leaves(left.protocol), leaves(right.protocol)];
+  const places = [...new Set([...a.keys(), ...b.keys()])];
+  return places.flatMap((place) => {
+    const [from, to] = [a.get(place), b.get(place)];
+    if (JSON.stringify(from) === JSON.stringify(to)) return [];
+    const [part = "", ...inner] = place.split(SEPARATOR);
+    return [{ part, at: inner.join("."), left: from, right: to, run: right.name }];
+  });
+}
+
+/** Between keys, which may hold dots themselves. */
+const SEPARATOR = "\n";
+
+/** Values of a protocol by their place. What another part repeats is left out: `topK` stands in `environment` as well. */
+function leaves(protocol: Readonly<Record<string, unknown>>): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  const walk = (value: unknown, keys: readonly string[]): void => {
+    if (typeof value !== "object" || value === null) found.set(keys.join(SEPARATOR), value);
+    else for (const [key, inner] of Object.entries(value)) walk(inner, [...keys, key]);
+  };
+  for (const [part, value] of Object.entries(protocol)) {
+    if (!NOT_COMPARED.has(part)) walk(value, [part]);
+  }
+  for (const place of found.keys()) {
+    const keys = place.split(SEPARATOR);
+    const repeated = protocol["topK"] !== undefined && keys.at(-1) === "topK";
+    if (repeated && keys[0] === "environment") found.delete(place);
+  }
+  return found;
+}
+
+function unlike(first: string, differences: readonly ProtocolDifference[]): ConfigError {
+  const parts = [...new Set(differences.map(({ part }) => part))];
+  const listed = differences
+    .slice(0, MOST_LISTED)
+    .map((each) => `\n  ${differenceText(each)}${each.run === "" ? "" : ` (${each.run})`}`);
+  const more = differences.length - listed.length;
+  return new ConfigError(
+    "COMPARE_UNLIKE",
+    `${first}: was not measured under the same protocol as what it is compared with; its value stands first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that is meant to differ: --across ${parts.join(" ")}.`,
+  );
+}
+
+const MOST_LISTED = 12;
+
+/** A difference on one line: `topK.tools.0.topK: 3 ≠ 5`. */
+export function differenceText({ part, at, left, right }: ProtocolDifference): string {
+  const place = at === "" ? part : `${part}.${at}`;
+  return `${place}: ${quote(left)} ≠ ${quote(right)}`;
+}

@@ -1,0 +1,121 @@
+import {
+  bootstrapInterval,
+  type Interval,
+  mean,
+  newcombeInterval,
+  standardError,
+  wilsonInterval,
+} from "../statistics.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { suggest } from "../../base/nearest.ts";
+import { type ComparedRun, sharedMetrics, type Side } from "./compared-run.ts";
+import { meanOverRuns } from "./compare-sides.ts";
+import { crossedBootstrap } from "./crossed-bootstrap.ts";
+import { sharedValues } from "./shared-questions.ts";
+
+/** A number that somebody else reports. */
+export interface Published {
+  value: number;
+  /** Questions that it was measured on; null where that is not known. */
+  n: number | null;
+}
+
+/** What we measured, to be held against published numbers. */
+export interface Measurement {
+  metric: string;
+  /** Questions measured; those of which some run has nothing but errors are left out. */
+  n: number;
+  leftOut: number;
+  value: number;
+  /** 95 % interval over questions, and over runs where there are several. */
+  ci95: Interval;
+  method: "wilson" | "bootstrap" | "crossed bootstrap";
+  /** Whether every draw is right or wrong, so that its mean is a share. */
+  isShare: boolean;
+  /** Standard error of the value. */
+  standardError: number;
+}
+
+/** How far ours is from a published number. */
+export interface PublishedGap {
+  published: number;
+  /** Ours minus published. */
+  difference: number;
+  /** 95 % interval of the difference, the published number taken as exact. */
+  ci95: Interval;
+  /** Whether the published number lies inside our interval. */
+  inside: boolean;
+  /** 95 % interval where the published number is a sample too; null when its n is not known, or it is no share. */
+  twoSample: Interval | null;
+}
+
+/**
+ * What runs measured by one metric.
+ * @throws {ConfigError} COMPARE_METRIC when not all runs have it.
+ */
+export function measurementOf(side: Side, metric: string, seed: number): Measurement {
+  const known = sharedMetrics(side.runs);
+  if (!known.includes(metric)) {
+    throw new ConfigError(
+      "COMPARE_METRIC",
+      `${side.name}: "${metric}" is not measured there. ${suggest(metric, known)}`,
+    );
+  }
+  const all = [...(side.runs[0]?.questions.keys() ?? [])];
+  const { ids, left: runs } = sharedValues(side, { name: "", runs: [] }, all, metric);
+  const values = meanOverRuns(runs);
+  const isShare = side.runs.every((run) =>
+    everyDraw(run, metric, (value) => value === 0 || value === 1),
+  );
+  const single =
+    isShare && runs.length === 1 && values.every((value) => value === 0 || value === 1);
+  const about = { metric, n: ids.length, leftOut: all.length - ids.length, isShare };
+  if (runs.length > 1) {
+    const nothing = values.map(() => 0);
+    const { difference, ci95, standardError: error } = crossedBootstrap(runs, [nothing], { seed });
+    return { ...about, value: difference, ci95, standardError: error, method: "crossed bootstrap" };
+  }
+  const value = mean(values);
+  const rest = { ...about, value, standardError: standardError(values) };
+  if (!single) return { ...rest, ci95: bootstrapInterval(values, { seed }), method: "bootstrap" };
+  const right = values.filter((each) => each === 1).length;
+  return { ...rest, ci95: wilsonInterval(right, values.length), method: "wilson" };
+}
+
+/**
+ * Ours minus a published number. Where the number of published questions is known and the metric is a share, the interval of
+ * two samples: Newcombe's for single draws, else the normal one.
+ */
+export function gapTo(published: Published, ours: Measurement): PublishedGap {
+  const [low, high] = ours.ci95;
+  const { value, n } = published;
+  return {
+    published: value,
+    difference: ours.value - value,
+    ci95: [low - value, high - value],
+    inside: low <= value && value <= high,
+    twoSample: n === null || !ours.isShare ? null : twoSampleInterval(ours, value, n),
+  };
+}
+
+/** Standard normal quantile of 97.5 %. */
+const Z95 = 1.959963984540054;
+
+function twoSampleInterval(ours: Measurement, share: number, n: number): Interval {
+  if (ours.method === "wilson") {
+    return newcombeInterval({ share: ours.value, n: ours.n }, { share, n });
+  }
+  const half = Z95 * Math.sqrt(ours.standardError ** 2 + (share * (1 - share)) / n);
+  const difference = ours.value - share;
+  return [difference - half, difference + half];
+}
+
+function everyDraw(
+  { questions }: ComparedRun,
+  metric: string,
+  holds: (value: number) => boolean,
+): boolean {
+  return [...questions.values()].every(({ draws }) =>
+    draws.every(({ values: { [metric]: value } }) => value === undefined || holds(value)),
+  );
+}
