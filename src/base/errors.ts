@@ -33,6 +33,8 @@ export const ERROR_CODES = {
   ENGINE_NO_ROLE: "Log-probabilities were asked of a role under which no weights are kept.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",
+  EVALUATION_GIVEN_UP: "So many rollouts in a row failed that an evaluation was given up.",
+  EVALUATION_INCOMPLETE: "Rollouts of an evaluation failed, so that not every question was measured.",
   EVALUATION_EXISTS: "The folder for an evaluation already holds one, or one of another policy.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",

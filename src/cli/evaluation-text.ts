@@ -1,5 +1,7 @@
 import type { EvaluationMetric, GroupSummary } from "../evaluate/evaluation-summary.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
+import type { EvaluationTimings } from "../evaluate/timings.ts";
+import type { MeterReading } from "../http/meter.ts";
 import type { Interval } from "../evaluate/statistics.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
 import { table } from "./table.ts";
@@ -64,4 +66,29 @@ function intervalsText({ intervals, intervalMethods }: EvalResult): string {
     `EM ${shown(intervals.em)} (${intervalMethods.em})`,
     `F1 ${shown(intervals.f1)} (${intervalMethods.f1})`,
   ].join(", ");
+}
+
+/** How long an evaluation took, and what a server was asked, for people. */
+export function timingsText(
+  { seconds, questionsPerSecond, model, search }: EvaluationTimings,
+  requests: MeterReading | undefined,
+): string {
+  const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+  const parts = [
+    `${seconds.toFixed(1)} s, ${questionsPerSecond.toFixed(1)} questions/s`,
+    ...(model === null ? [] : [`policy ${ms(model.mean)} a question`]),
+    ...(search === null ? [] : [`tools ${ms(search.mean)}`]),
+  ];
+  if (requests === undefined) return parts.join("; ");
+  const { retries, failed, promptTokens, completionTokens, cost, firstTokenMs } = requests;
+  const thousand = (count: number): string => count.toLocaleString("en").replaceAll(",", " ");
+  return [
+    parts.join("; "),
+    [
+      `${thousand(requests.requests)} requests (${retries} retried, ${failed} given up)`,
+      `${thousand(promptTokens)} + ${thousand(completionTokens)} tokens`,
+      ...(cost === null ? [] : [`${cost.amount.toFixed(2)} ${cost.currency}`]),
+      ...(firstTokenMs === null ? [] : [`first token after ${ms(firstTokenMs.p50)} (median)`]),
+    ].join("; "),
+  ].join("\n");
 }

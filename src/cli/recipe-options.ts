@@ -36,17 +36,19 @@ export function addRecipeOptions(command: Command, out: string): Command {
 /**
  * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
+ * @param assumed what follows from them unless the user says otherwise: `--set` wins over it.
  * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
  */
 export async function settingsOf(
   flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set">,
   more: readonly Override[] = [],
+  assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
   // The schema names every part: loaded when a recipe is run, not for --help.
   const { settingsSchema } = await import("../recipe/settings-schema.ts");
   const recipe = await loadRecipe(flags.recipe);
   const tier = selectTier(recipe, flags.tier);
-  const overrides: Override[] = (flags.set ?? []).map(parseSet);
+  const overrides: Override[] = [...assumed, ...(flags.set ?? []).map(parseSet)];
   if (flags.seed !== undefined)
     overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
   if (flags.device !== undefined)

@@ -1,22 +1,26 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { writeAtomic, writeJson } from "../base/files.ts";
+import { writeJson } from "../base/files.ts";
 import { openJsonl, readJsonl } from "../base/jsonl.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { shortHash } from "./fingerprint.ts";
+import { filterLines, orderLines } from "./logged-lines.ts";
 
 /** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can go on. */
 export interface EvaluationLog {
   /** Rows taken over from an interrupted evaluation. */
   readonly kept: number;
-  /** A row taken over; undefined when it is missing, or ended in an error and is tried again. */
+  /**
+   * A row taken over; undefined when it is missing, or ended in an error and is tried again. To be asked of every draw, in the
+   * order that the files are to have.
+   */
   known(task: Task, sample: number): EvaluationRow | undefined;
   append(row: EvaluationRow, trajectory: Trajectory): Promise<void>;
   /** Puts what a resumed evaluation appended into the order of a straight one, and writes `results.json`. */
-  finish(rows: readonly EvaluationRow[], results: unknown): Promise<void>;
+  finish(results: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,76 +54,62 @@ export async function openEvaluationLog(
       `${paths.rows}: is already there. Go on with it by --resume, or choose another --out.`,
     );
   }
-  const kept = resumed ? await readRows(paths.rows, identity) : new Map<string, LoggedRow>();
-  const trajectories = resumed ? await readById<Trajectory>(paths.trajectories) : new Map();
-  // Written anew, so that what is appended does not follow a half-written line.
-  await writeLines(paths.rows, kept.values());
-  await writeLines(paths.trajectories, trajectories.values());
+  const kept = resumed ? await readRows(paths.rows, identity) : new Map<string, EvaluationRow>();
+  const keptIds = new Set([...kept.values()].map(idOf));
+  // Written anew, so that what is appended does not follow a half-written line or a failure.
+  await filterLines(paths.rows, (value) => kept.has((value as LoggedRow).key));
+  await filterLines(paths.trajectories, (value) => keptIds.has((value as Trajectory).id));
   const rowLog = await openJsonl(paths.rows);
   const trajectoryLog = await openJsonl(paths.trajectories);
-  const close = async (): Promise<void> => {
-    await rowLog.close();
-    await trajectoryLog.close();
-  };
+  const order: { keys: string[]; ids: string[] } = { keys: [], ids: [] };
   const keyOf = (asked: Pick<Task, "id" | "question" | "references">, sample: number): string =>
     `${identity}-${shortHash([asked.id, asked.question, asked.references, sample])}`;
   return {
-    kept: [...kept.values()].filter(({ error }) => error === undefined).length,
+    kept: kept.size,
     known(task, sample) {
-      const logged = kept.get(keyOf(task, sample));
-      if (logged === undefined || logged.error !== undefined) return undefined;
-      const { key: _, ...row } = logged;
-      return row;
+      const key = keyOf(task, sample);
+      if (resumed) {
+        order.keys.push(key);
+        order.ids.push(idOf({ id: task.id, sample }));
+      }
+      return kept.get(key);
     },
-    async append(row, trajectory) {
+    async append(row, { timings: _, ...trajectory }) {
       // The row last: it is what counts as done.
       await trajectoryLog.append(trajectory);
       await rowLog.append({ key: keyOf(row, row.sample), ...row });
     },
-    async finish(rows, results) {
+    async finish(results) {
       if (resumed) {
-        const written = await readRows(paths.rows, identity);
-        const keys = rows.map((row) => keyOf(row, row.sample));
-        const ids = rows.map(({ id, sample }) => `${id}/${sample}`);
-        await writeLines(paths.rows, pick(written, keys));
-        await writeLines(paths.trajectories, pick(await readById(paths.trajectories), ids));
+        await orderLines(paths.rows, (value) => (value as LoggedRow).key, order.keys);
+        await orderLines(paths.trajectories, (value) => (value as Trajectory).id, order.ids);
       }
       await writeJson(join(folder, RESULTS_FILE), results);
     },
-    close,
+    close: async () => {
+      await rowLog.close();
+      await trajectoryLog.close();
+    },
   };
 }
 
-async function readRows(path: string, identity: string): Promise<Map<string, LoggedRow>> {
-  const rows = new Map<string, LoggedRow>();
+/** The id of a row's trajectory. */
+function idOf({ id, sample }: Pick<EvaluationRow, "id" | "sample">): string {
+  return `${id}/${sample}`;
+}
+
+/** The rows of a log that measured something, by their keys. */
+async function readRows(path: string, identity: string): Promise<Map<string, EvaluationRow>> {
+  const rows = new Map<string, EvaluationRow>();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
-    const row = value as LoggedRow;
-    if (!row.key.startsWith(`${identity}-`)) {
+    const { key, ...row } = value as LoggedRow;
+    if (!key.startsWith(`${identity}-`)) {
       throw new ConfigError(
         "EVALUATION_EXISTS",
         `${path}:${line}: was measured with another policy, protocol or seed, which must not be mixed. Choose another --out.`,
       );
     }
-    rows.set(row.key, row);
+    if (row.error === undefined) rows.set(key, row);
   }
   return rows;
-}
-
-async function readById<T extends { id: string }>(path: string): Promise<Map<string, T>> {
-  const found = new Map<string, T>();
-  if (!existsSync(path)) return found;
-  for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) {
-    found.set((value as T).id, value as T);
-  }
-  return found;
-}
-
-function pick<T>(from: ReadonlyMap<string, T>, keys: readonly string[]): T[] {
-  return keys.flatMap((key) => from.get(key) ?? []);
-}
-
-async function writeLines(path: string, values: Iterable<unknown>): Promise<void> {
-  await writeAtomic(path, async (write) => {
-    for (const value of values) await write(`${JSON.stringify(value)}\n`);
-  });
 }

@@ -16,6 +16,8 @@ export interface ProtocolParts {
   environment: unknown;
   /** The prompt template. */
   prompt: string;
+  /** How prompt and replies are put to the policy; absent: as they are. */
+  rendering?: unknown;
   sampling: unknown;
   /** Version of the metrics. */
   metrics: string;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
+import { sha256 } from "../base/files.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
@@ -12,6 +13,9 @@ import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { WeightedReward } from "../rollout/score.ts";
+import { loadChatTemplate } from "../chat/load-chat-template.ts";
+import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
+import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Settings } from "./settings-schema.ts";
 
@@ -55,6 +59,63 @@ export async function openEngine(
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),
   });
+}
+
+/**
+ * The policy that an engine holds, asked as the recipe says.
+ * @throws as `chatRendering` and `loadChatTemplate`, where it is asked through a chat template.
+ */
+export async function policyOf(
+  engine: LocalEngine,
+  settings: Settings,
+  model: string,
+  environment: Environment,
+): Promise<TokenPolicy> {
+  return enginePolicy(
+    engine,
+    engine.tokenizer,
+    await renderingOf(engine, settings, { model, environment }),
+  );
+}
+
+/** How text is put to a policy; undefined: as it is. */
+async function renderingOf(
+  { tokenizer }: LocalEngine,
+  { policy: { chat } }: Settings,
+  { model, environment }: { model: string; environment: Environment },
+): Promise<Rendering | undefined> {
+  const native = environment.protocol.writeCalls !== undefined;
+  if (chat === undefined) {
+    if (!native) return undefined;
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `environment.protocol leaves calls of tools to a chat template or server, and the policy has neither. Set policy.chat (for example {}), or let the protocol write calls as text.`,
+    );
+  }
+  const template = await loadChatTemplate(model, { tools: native });
+  const tools = native ? { tools: environment.toolSchemas } : {};
+  return chatRendering(template, tokenizer, { ...chat, ...tools });
+}
+
+/** How text is put to a model, for fingerprints; undefined: as it is. */
+export async function renderingFacts(
+  { policy: { chat } }: Settings,
+  model: string,
+): Promise<unknown> {
+  if (chat === undefined) return undefined;
+  const { source } = await loadChatTemplate(model);
+  return { template: sha256(source), ...chat };
+}
+
+/** @throws {ConfigError} RECIPE_BAD_VALUE when the policy is one that can only be asked. */
+export function requireTrainable({ policy: { endpoint, predictions } }: Settings): void {
+  if (endpoint === undefined && predictions === undefined) return;
+  const [key, found] =
+    endpoint === undefined ? ["predictions", "a file of answers"] : ["endpoint", endpoint.baseUrl];
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `policy.${key} is ${found}, which can be evaluated but not trained. Take it out, and name a model by policy.from.`,
+  );
 }
 
 /** Opens what `dataset` or `evaluation.dataset` names. */

@@ -3,33 +3,27 @@ import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import {
-  evaluatePolicy,
-  type EvaluatePolicyOptions,
-  type Evaluation,
-} from "../evaluate/evaluate-policy.ts";
+import { evaluate, type EvaluationProgress, type EvaluationRun } from "../evaluate/evaluate.ts";
+import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
 import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-log.ts";
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
+import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";
+import { costOf, type MeterReading } from "../http/meter.ts";
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { enginePolicy } from "../rollout/policy.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
-import type { Task } from "../trajectory/task.ts";
 import {
   environmentOver,
-  openEngine,
   openNamedDataset,
   type PolicyDownload,
-  baseFolder,
-  policyFolder,
   retrieverOver,
 } from "./assemble.ts";
 import { leavesOf } from "./leaves.ts";
-import { hashOfPolicy } from "./policy-hash.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import { findTestedPolicy, type PolicyIdentity, type TestedPolicy } from "./tested-policy.ts";
 
 export interface RunEvalOptions {
   /** Index folder to search; without it BM25 in memory over the dataset's own passages. */
@@ -43,8 +37,12 @@ export interface RunEvalOptions {
   signal: AbortSignal;
   /** When the policy is one of the hub. */
   download?: PolicyDownload;
-  onStart?: (start: { draws: number; kept: number }) => void;
-  onProgress?: EvaluatePolicyOptions["onProgress"];
+  /**
+   * @param start.draws questions times draws; null where the questions are read as they are asked.
+   * @param start.kept rows taken over from an interrupted run.
+   */
+  onStart?: (start: { draws: number | null; kept: number }) => void;
+  onProgress?: (progress: EvaluationProgress) => void;
 }
 
 /** What `results.json` holds: the same for the same seed, so no times. */
@@ -54,47 +52,58 @@ export interface EvalResult extends EvaluationSummary {
   protocol: ProtocolParts;
   /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
   readsGold: boolean;
-  policy: { from: string; sha256: string };
+  policy: PolicyIdentity;
+  /** Of a server whose price is known: mean over draws, failed attempts left out. */
+  costPerQuestion?: { amount: number; currency: string };
   dataset: string;
   strategy: string;
   seed: number;
   recipe: { name: string; tier: string };
 }
 
+/** An evaluation as it went. */
+export interface EvalOutcome {
+  result: EvalResult;
+  timings: EvaluationTimings;
+  /** What a server was asked in this run. */
+  requests?: MeterReading;
+}
+
 /**
- * Evaluates `policy.from` of a recipe's settings as its `evaluation` says.
+ * Evaluates the policy of a recipe's settings as its `evaluation` says.
  *
  * @throws {ConfigError} EVALUATION_EXISTS
  * @throws {DataError} when policy, dataset or index cannot be read, each by its own code.
+ * @throws {ScoreError} EVALUATION_GIVEN_UP
  */
 export async function runEval(
   { recipe, tier, settings }: ResolvedSettings<Settings>,
   options: RunEvalOptions,
-): Promise<EvalResult> {
+): Promise<EvalOutcome> {
   const { seed, evaluation } = settings;
-  const { from } = settings.policy;
-  const download = { ...options.download, signal: options.signal };
-  const model = await policyFolder(from, download);
-  const policy = { from, sha256: await hashOfPolicy(model, await baseFolder(model, download)) };
+  const tested = await findTestedPolicy(settings, { ...options.download, signal: options.signal });
+  const { identity: policy } = tested;
   const dataset = await openNamedDataset(evaluation.dataset);
-  const tasks = await dataset.tasks(options.limit);
   const retriever = await openRetriever(dataset, settings, options.index);
   try {
-    const protocol = protocolOf(settings, dataset, tasks, retriever);
-    const log = await openLog(options, { protocol, policy: policy.sha256, seed });
+    const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
+    const log = await openLog(options, { protocol, policy, seed });
     try {
       const environment = environmentOver(retriever, settings);
-      const work = { settings, options, model, tasks, environment, log };
-      const { rows, ...summary } = await evaluateWithEngine(work);
+      const work = { settings, options, tested, dataset, environment, log };
+      const { summary, timings, requests } = await answerAll(work);
+      const questions = Math.round(askedDraws(summary) / summary.samplesPerTask);
+      const stated = { ...protocol, questions };
       const result: EvalResult = {
         ...summary,
-        ...{ fingerprint: fingerprintOf(protocol).hex, protocol, policy, seed },
+        ...costPerQuestion(settings, summary),
+        ...{ fingerprint: fingerprintOf(stated).hex, protocol: stated, policy, seed },
         readsGold: environment.readsGold,
         ...{ dataset: dataset.name, strategy: evaluation.strategy.name },
         recipe: { name: recipe.name, tier },
       };
-      await log?.finish(rows, result);
-      return result;
+      await log?.finish(result);
+      return { result, timings, ...(requests === undefined ? {} : { requests }) };
     } finally {
       await log?.close();
     }
@@ -103,25 +112,29 @@ export async function runEval(
   }
 }
 
-/** What a policy was measured under, for the fingerprint of its result. */
+/** What a policy was measured under, for the fingerprint of its result; how many questions is added when it is known. */
 export function protocolOf(
   settings: Settings,
   dataset: Dataset,
-  tasks: readonly Task[],
   retriever: Retriever,
-): ProtocolParts {
+  rendering: unknown,
+): Omit<ProtocolParts, "questions"> {
+  const common = { dataset: dataset.fingerprint, metrics: ANSWER_METRICS_VERSION };
+  if (settings.policy.predictions !== undefined) {
+    const nothing = { retriever: "none", topK: {}, environment: null, prompt: "", sampling: null };
+    return { ...common, ...nothing, strategy: "predictions" };
+  }
   const { prompt, ...environment } = settings.environment as Record<string, unknown>;
   const shown = [...leavesOf(environment)].filter(([keys]) => keys.at(-1) === "topK");
   return {
-    dataset: dataset.fingerprint,
-    questions: tasks.length,
+    ...common,
     retriever: retriever.fingerprint,
     topK: Object.fromEntries(shown.map(([keys, value]) => [keys.join("."), value])),
     strategy: strategyMark(settings.evaluation.strategy),
     environment,
     prompt: typeof prompt === "string" ? prompt : "",
+    ...(rendering === undefined ? {} : { rendering }),
     sampling: settings.evaluation.sampling,
-    metrics: ANSWER_METRICS_VERSION,
   };
 }
 
@@ -150,31 +163,58 @@ export function evaluationDataset(
 interface EvalWork {
   settings: Settings;
   options: RunEvalOptions;
-  model: string;
-  tasks: readonly Task[];
+  tested: TestedPolicy;
+  dataset: Dataset;
   environment: Environment;
   log: EvaluationLog | null;
 }
 
-async function evaluateWithEngine(work: EvalWork): Promise<Evaluation> {
-  const { settings, options, model, tasks, environment, log } = work;
+async function answerAll({ settings, options, tested, dataset, environment, log }: EvalWork) {
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const engine = await openEngine(settings, model);
+  const opened = await tested.open(environment);
+  const tasks = await dataset.tasks(options.limit);
+  const timings = openTimings();
+  const begun = performance.now();
+  const run: EvaluationRun = {
+    ...{ tasks, samplesPerTask, seed: settings.seed },
+    signal: options.signal,
+    ...(tested.window === undefined ? {} : { window: tested.window }),
+    known: (task, sample) => log?.known(task, sample),
+    onProgress: (progress) => options.onProgress?.(progress),
+    onRow: async (row, trajectory) => {
+      timings.add(trajectory);
+      await log?.append(row, trajectory);
+    },
+  };
   try {
     options.onStart?.({ draws: tasks.length * samplesPerTask, kept: log?.kept ?? 0 });
-    return await evaluatePolicy({
-      ...{ tasks, strategy, sampling, samplesPerTask, environment, seed: settings.seed },
-      policy: enginePolicy(engine, engine.tokenizer),
-      signal: options.signal,
-      known: (task, sample) => log?.known(task, sample),
-      onProgress: (progress) => options.onProgress?.(progress),
-      onRow: async (row, trajectory) => {
-        await log?.append(row, trajectory);
-      },
-    });
+    const { policy, meter } = opened;
+    const clock = () => performance.now();
+    const summary =
+      typeof policy === "function"
+        ? await evaluate(policy, run)
+        : await evaluatePolicy({ policy, environment, strategy, sampling, clock, ...run });
+    const seconds = (performance.now() - begun) / 1000;
+    return { summary, timings: timings.timings(seconds), requests: meter?.reading() };
   } finally {
-    await engine.close();
+    await opened.close();
   }
+}
+
+/** Draws that were asked for, measured or not. */
+function askedDraws({ ends }: EvaluationSummary): number {
+  return Object.values(ends).reduce((sum, count) => sum + count, 0);
+}
+
+function costPerQuestion(
+  { policy: { endpoint } }: Settings,
+  { metrics }: EvaluationSummary,
+): Pick<EvalResult, "costPerQuestion"> {
+  const price = endpoint?.price;
+  const promptTokens = metrics["prompt_tokens"];
+  if (price == null || promptTokens === undefined) return {};
+  const tokens = { promptTokens, completionTokens: metrics.completion_tokens };
+  return { costPerQuestion: { amount: costOf(tokens, price), currency: price.currency } };
 }
 
 function openRetriever(
@@ -189,10 +229,9 @@ function openRetriever(
 
 function openLog(
   { out, resume = false }: RunEvalOptions,
-  given: { protocol: ProtocolParts; policy: string; seed: number },
+  given: { protocol: Omit<ProtocolParts, "questions">; policy: PolicyIdentity; seed: number },
 ): Promise<EvaluationLog | null> {
   if (out === undefined) return Promise.resolve(null);
-  const { questions: _, ...protocol } = given.protocol;
   // A row depends on its own question, not on how many there are.
-  return openEvaluationLog(out, { identity: shortHash({ ...given, protocol }), resume });
+  return openEvaluationLog(out, { identity: shortHash(given), resume });
 }

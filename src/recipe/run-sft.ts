@@ -2,7 +2,13 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
 import { trainSft, type SftStep } from "../train/sft.ts";
-import { environmentOver, openEngine, type PolicyDownload, policyFolder } from "./assemble.ts";
+import {
+  environmentOver,
+  openEngine,
+  type PolicyDownload,
+  policyFolder,
+  requireTrainable,
+} from "./assemble.ts";
 import { writeFreshPolicy } from "./fresh-policy.ts";
 import { checkpointFolder, runFolderOf } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -35,6 +41,13 @@ export async function runSft(
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${resolved.recipe.path}: has no "sft"; add supervised stages, or use agentrl train.`,
+    );
+  }
+  requireTrainable(settings);
+  if (settings.policy.chat !== undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: policy.chat is set, but teachers write their trajectories as plain text. Take it out for sft.`,
     );
   }
   const { from, fresh } = settings.policy;

@@ -5,9 +5,10 @@ import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
+import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
+import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import { enginePolicy } from "../rollout/policy.ts";
 import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
 import {
@@ -17,6 +18,9 @@ import {
   type PolicyDownload,
   baseFolder,
   policyFolder,
+  policyOf,
+  renderingFacts,
+  requireTrainable,
   retrieverOver,
   weightedRewards,
 } from "./assemble.ts";
@@ -37,7 +41,7 @@ export type HeldOutEvaluation = EvaluationSummary & {
 /** What a run tells whoever watches it. */
 export interface TrainObserver {
   onEvaluationStart?: (name: "before" | "after", questions: number) => void;
-  onEvaluationProgress?: (progress: { done: number; total: number; em: number }) => void;
+  onEvaluationProgress?: (progress: EvaluationProgress) => void;
   onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
   onStep?: (step: OnPolicyStep & { totalSteps: number }) => void;
 }
@@ -83,6 +87,7 @@ export async function runTrain(
       `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
     );
   }
+  requireTrainable(settings);
   const from = options.resume === true ? await newestCheckpoint(options.out) : null;
   const steps = (algorithm as unknown as OnPolicyOptions).steps;
   if (from !== null && from.step >= steps) {
@@ -105,7 +110,7 @@ export async function runTrain(
   const run = await runFolderOf(engine, options.out, resolved, {
     ...{ version, hashes, afterStep: from?.step ?? 0 },
   });
-  const session: TrainSession = { settings, algorithm, options, run, engine, train, held };
+  const session: TrainSession = { settings, algorithm, options, run, engine, train, held, model };
   try {
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
@@ -143,6 +148,8 @@ interface TrainSession {
   engine: LocalEngine;
   train: Dataset;
   held: Dataset;
+  /** Folder that the policy was read from. */
+  model: string;
 }
 
 async function learn(
@@ -150,7 +157,7 @@ async function learn(
   environment: Environment,
   firstStep: number,
 ): Promise<void> {
-  const { settings, options, run, engine, train } = session;
+  const { settings, options, run, engine, train, model } = session;
   const { name, ...given } = session.algorithm;
   const algorithmOptions = given as unknown as OnPolicyOptions;
   let done = firstStep;
@@ -167,7 +174,7 @@ async function learn(
         environment,
         strategy: settings.strategy,
         firstStep,
-        policy: enginePolicy(engine, engine.tokenizer),
+        policy: await policyOf(engine, settings, model, environment),
       },
       ...{
         tasks: await train.tasks(),
@@ -193,7 +200,7 @@ async function learn(
 
 /** Evaluates the engine's weights on the held-out questions; a resumed run reads the result that it has. */
 async function evaluation(
-  { settings, options, run, engine, held }: TrainSession,
+  { settings, options, run, engine, held, model }: TrainSession,
   name: "before" | "after",
   known: boolean,
 ): Promise<HeldOutEvaluation> {
@@ -205,13 +212,18 @@ async function evaluation(
   try {
     const environment = environmentOver(retriever, settings);
     options.onEvaluationStart?.(name, tasks.length);
-    const { rows, ...found } = await evaluatePolicy({
+    const rows: EvaluationRow[] = [];
+    const found = await evaluatePolicy({
       ...{ tasks, strategy, sampling, samplesPerTask, environment },
-      policy: enginePolicy(engine, engine.tokenizer),
+      policy: await policyOf(engine, settings, model, environment),
       ...{ seed: settings.seed, signal: options.signal },
       onProgress: (progress) => options.onEvaluationProgress?.(progress),
+      onRow: (row) => Promise.resolve(void rows.push(row)),
     });
-    const fingerprint = fingerprintOf(protocolOf(settings, held, tasks, retriever)).hex;
+    const fingerprint = fingerprintOf({
+      ...protocolOf(settings, held, retriever, await renderingFacts(settings, model)),
+      questions: tasks.length,
+    }).hex;
     const summary = { ...found, fingerprint, readsGold: environment.readsGold };
     await run.evaluation(name, summary, rows);
     options.onEvaluation?.(name, summary);

@@ -6,6 +6,8 @@ import { environments } from "../env/environments/index.ts";
 import { deviceNames } from "../onnx/device-names.ts";
 import { retrieverSchema } from "../retrieval/index.ts";
 import { rewards } from "../rewards/index.ts";
+import { chatSchema } from "../rollout/chat-rendering.ts";
+import { endpointSchema } from "../rollout/endpoint/endpoint-policy.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { behaviourSchema } from "../synth/gold-chain.ts";
@@ -53,6 +55,18 @@ export const settingsSchema = z.strictObject({
       fresh: freshPolicy.optional(),
       /** Trains low-rank adapters over the policy, which stays as it is. */
       lora: adapters.optional(),
+      /** Asks the policy through the chat template of its folder; without it all text is put to it as it is. */
+      chat: chatSchema.optional(),
+      /** Instead, for evaluations: a model behind an OpenAI-compatible server. */
+      endpoint: endpointSchema.optional(),
+      /** Instead, for evaluations: a file of answers that were given elsewhere, by the questions' ids. */
+      predictions: z
+        .strictObject({
+          file: z.string(),
+          answerField: z.string().default("prediction"),
+          idField: z.string().default("id"),
+        })
+        .optional(),
     })
     .prefault({}),
   /** Questions to train on, and their corpus. */

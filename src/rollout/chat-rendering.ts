@@ -47,10 +47,7 @@ export function chatRendering(
   tokenizer: Tokenizer,
   { replies, system, tools }: ChatOptions & { tools?: readonly ToolSchema[] },
 ): Rendering {
-  const named =
-    tools === undefined
-      ? {}
-      : { tools: tools.map((each) => ({ type: "function", function: each })) };
+  const named = tools === undefined ? {} : { tools };
   const start: TemplateMessage[] =
     system === undefined ? [] : [{ role: "system", content: system }];
   const prompted = (prompt: string): string =>

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { RolloutError } from "../../src/base/errors.ts";
 import { environments } from "../../src/env/environments/index.ts";
 import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate-policy.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
-import { type CompletionRequest, type Policy, scriptedPolicy } from "../../src/rollout/policy.ts";
+import {
+  type CompletionRequest,
+  scriptedPolicy,
+  type TokenPolicy,
+} from "../../src/rollout/policy.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Task } from "../../src/trajectory/task.ts";
+import { errorWith } from "../helpers/error-with.ts";
 
 const files = wordTokenizer({ words: [], specials: ["<end>", "<pad>"] });
 const tokenizer = makeTokenizer(files.tokenizer, files.config, "test");
@@ -37,16 +43,20 @@ const tasks = [
 const searcher = ({ turns, task: { question } }: CompletionRequest): string =>
   turns.length === 0 ? `<search>${question}</search>` : "<answer>Oslo</answer>";
 
-const evaluate = (
+const evaluate = async (
   write: (request: CompletionRequest) => string,
   more: Partial<EvaluatePolicyOptions> = {},
-) =>
-  evaluatePolicy({
+) => {
+  const rows: EvaluationRow[] = [];
+  const summary = await evaluatePolicy({
     policy: scriptedPolicy(tokenizer, write),
     ...{ environment, tasks, strategy: "agent", sampling: GREEDY, seed: 1 },
     signal: new AbortController().signal,
+    onRow: (row) => Promise.resolve(void rows.push(row)),
     ...more,
   });
+  return { ...summary, rows };
+};
 
 describe("evaluatePolicy", () => {
   it("scores every question and counts what it took", async () => {
@@ -92,7 +102,7 @@ describe("evaluatePolicy", () => {
 
   it("asks directly without any search, and by rag with passages that fit the budget", async () => {
     const prompts: string[] = [];
-    const policy: Policy = {
+    const policy: TokenPolicy = {
       ...scriptedPolicy(tokenizer, () => "Oslo</answer>"),
       complete: (request) => {
         prompts.push(tokenizer.decode(request.promptIds));
@@ -139,7 +149,7 @@ describe("evaluatePolicy", () => {
   });
 
   it("reports rows in order and as they come, however late the first one is", async () => {
-    const slow: Policy = {
+    const slow: TokenPolicy = {
       ...scriptedPolicy(tokenizer, searcher),
       complete: async (request) => {
         for (let i = 0; request.task.id === "a" && i < 50; i++) await Promise.resolve();
@@ -147,7 +157,7 @@ describe("evaluatePolicy", () => {
       },
     };
     const seen: string[] = [];
-    const progress: number[] = [];
+    const progress: number[][] = [];
     await evaluate(searcher, {
       policy: slow,
       onRow: ({ id }, { taskId }) => {
@@ -155,10 +165,14 @@ describe("evaluatePolicy", () => {
         expect(taskId).toBe(id);
         return Promise.resolve();
       },
-      onProgress: ({ done, total }) => progress.push(done / total),
+      onProgress: ({ done, failed }) => progress.push([done, failed]),
     });
     expect(seen).toEqual(["a", "b", "c"]);
-    expect(progress).toEqual([1 / 3, 2 / 3, 1]);
+    expect(progress).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 0],
+    ]);
   });
 
   it("takes known rows as they are, asks only for the others, and sums up alike", async () => {
@@ -169,14 +183,14 @@ describe("evaluatePolicy", () => {
       onRow: ({ id }) => Promise.resolve(void reported.push(id)),
     });
     expect(reported).toEqual(["b"]);
-    expect(part).toEqual(whole);
+    expect({ ...part, rows: whole.rows }).toEqual(whole);
   });
 
   it("ends after the messages under way when interrupted, keeping the rows so far", async () => {
     const abort = new AbortController();
     const began: string[] = [];
     let release: () => void = () => undefined;
-    const slow: Policy = {
+    const slow: TokenPolicy = {
       ...scriptedPolicy(tokenizer, searcher),
       complete: async (request) => {
         began.push(`${request.task.id}${request.turns.length}`);
@@ -202,9 +216,47 @@ describe("evaluatePolicy", () => {
     expect(began.toSorted()).toEqual(["a0", "a1", "b0"]);
   });
 
+  it("does not ask for more questions than its window holds: they need not be in memory together", async () => {
+    let asked = 0;
+    let ended = 0;
+    let most = 0;
+    function* endless(): Generator<Task> {
+      for (; asked < 500; asked++) yield { ...tasks[0]!, id: String(asked) };
+    }
+    const { n } = await evaluate(searcher, {
+      ...{ tasks: endless(), window: 4 },
+      onProgress: () => {
+        ended += 1;
+        most = Math.max(most, asked - ended);
+      },
+      onRow: () => Promise.resolve(),
+    });
+    expect(n).toBe(500);
+    expect(most).toBeLessThanOrEqual(8);
+  });
+
+  it("measures what did not fail, counts failures by their codes, and gives up where nothing answers", async () => {
+    const failing = (ids: readonly string[]): TokenPolicy => ({
+      ...scriptedPolicy(tokenizer, searcher),
+      complete: (request) =>
+        ids.includes(request.task.id)
+          ? Promise.reject(new RolloutError("HTTP_TIMEOUT", "no answer"))
+          : scriptedPolicy(tokenizer, searcher).complete(request),
+    });
+    const { n, errors, metrics, ends } = await evaluate(searcher, { policy: failing(["b"]) });
+    expect({ n, errors }).toEqual({ n: 2, errors: { n: 1, byCode: { HTTP_TIMEOUT: 1 } } });
+    expect(metrics.em).toBe(1 / 2);
+    expect(ends).toEqual({ answered: 2, "model-error": 1 });
+    const many = Array.from({ length: 300 }, (_, i) => ({ ...tasks[0]!, id: `q${i}` }));
+    const down = evaluate(searcher, { policy: failing(many.map(({ id }) => id)), tasks: many });
+    await expect(down).rejects.toThrow(
+      errorWith("EVALUATION_GIVEN_UP", /24 rollouts in a row .* HTTP_TIMEOUT/),
+    );
+  });
+
   it("lets no message begin once a rollout has failed", async () => {
     const began: string[] = [];
-    const failing: Policy = {
+    const failing: TokenPolicy = {
       ...scriptedPolicy(tokenizer, searcher),
       complete: (request) => {
         began.push(`${request.task.id}${request.turns.length}`);

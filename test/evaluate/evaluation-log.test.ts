@@ -53,15 +53,40 @@ describe("openEvaluationLog", () => {
     const folder = await interrupted("errors", [failed, row("b")]);
     const log = await openEvaluationLog(folder, { identity: "i", resume: true });
     expect(log.kept).toBe(1);
-    expect(log.known(tasks[0]!, 0)).toBeUndefined();
+    expect(tasks.map((task) => log.known(task, 0)?.id)).toEqual([undefined, "b", undefined]);
     await log.append(row("a"), trajectory("a"));
     await log.append(row("c"), trajectory("c"));
-    await log.finish(rows, { n: 3 });
+    await log.finish({ n: 3 });
     await log.close();
     for (const file of ["rows.jsonl", "trajectories.jsonl"]) {
       expect(read(folder, file)).toBe(read(straight, file));
     }
     expect(JSON.parse(read(folder, "results.json"))).toEqual({ n: 3 });
+  });
+
+  it("keeps no times, so that two runs of one seed write the same", async () => {
+    const folder = join(root, "times");
+    const log = await openEvaluationLog(folder, { identity: "i", resume: false });
+    await log.append(row("a"), { ...trajectory("a"), timings: { modelMs: 12 } });
+    await log.close();
+    expect(JSON.parse(read(folder, "trajectories.jsonl"))).toEqual(trajectory("a"));
+  });
+
+  it("drops a trajectory whose row was never written", async () => {
+    const straight = await interrupted("both", [row("a"), row("b")]);
+    const folder = await interrupted("torn", [row("a")]);
+    appendFileSync(
+      join(folder, "trajectories.jsonl"),
+      `${JSON.stringify(trajectory("b"))}\n{"id":`,
+    );
+    const log = await openEvaluationLog(folder, { identity: "i", resume: true });
+    for (const task of tasks.slice(0, 2)) log.known(task, 0);
+    await log.append(row("b"), trajectory("b"));
+    await log.finish({});
+    await log.close();
+    for (const file of ["rows.jsonl", "trajectories.jsonl"]) {
+      expect(read(folder, file)).toBe(read(straight, file));
+    }
   });
 
   it("refuses rows that are there without --resume, and those of another policy or protocol", async () => {

@@ -1,0 +1,157 @@
+import { existsSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import type { Override, ResolvedSettings } from "../recipe/settings.ts";
+import type { Settings } from "../recipe/settings-schema.ts";
+import { strategies } from "../rollout/strategies/index.ts";
+import { decimal, deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import { settingsOf } from "./recipe-options.ts";
+
+/** Flags that say what is measured, on what and how. */
+export interface MeasuringFlags {
+  policy?: string;
+  model?: string;
+  api?: Api;
+  chat?: true;
+  concurrency?: number;
+  dataset?: string;
+  index?: string;
+  strategy?: string;
+  limit?: number;
+  samples?: number;
+  temperature?: number;
+  recipe?: string;
+  tier?: string;
+  device?: string;
+  seed?: number;
+  set?: string[];
+}
+
+/** How a server is asked. */
+type Api = "chat" | "tools" | "completions";
+
+export function addMeasuringOptions(command: Command): void {
+  command
+    .option(
+      "--policy <name>",
+      "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
+        "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
+    )
+    .option("--model <name>", "for a server: the model, as it names it")
+    .addOption(
+      new Option(
+        "--api <api>",
+        "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
+          "completions: one text that grows, as in training",
+      ).choices(["chat", "tools", "completions"]),
+    )
+    .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
+    .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
+    .option(
+      "--dataset <name>",
+      "question file in any known layout, or a dataset's name (default: tinyworld)",
+    )
+    .option(
+      "--index <folder>",
+      "made by `agentrl index build`; without it BM25 over the dataset's own passages",
+    )
+    .addOption(
+      new Option(
+        "--strategy <name>",
+        strategies.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
+      ).choices(strategies.names),
+    )
+    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
+    .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
+    .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1))
+    .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
+    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .addOption(deviceOption())
+    .addOption(setOption())
+    .addOption(seedOption());
+}
+
+/** The recipe that sets the environment when none is named. */
+const DEFAULT_RECIPE = "search-r1";
+
+/** What a policy is asked that was not trained on the protocol. */
+const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{context}";
+
+/**
+ * The recipe's settings with the flags laid over them.
+ * @throws {ConfigError} USAGE when flags do not go together; as `settingsOf` and `evaluationDataset`.
+ */
+export async function measuringSettings(
+  flags: MeasuringFlags,
+): Promise<ResolvedSettings<Settings>> {
+  const given = { ...flags, recipe: flags.recipe ?? DEFAULT_RECIPE };
+  const values: [key: string, value: unknown, flag: string][] = [
+    ...policyValues(flags),
+    ["policy.chat", flags.chat === true ? {} : undefined, "--chat"],
+    ["evaluation.strategy", flags.strategy, "--strategy"],
+    ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
+    ["evaluation.samplesPerTask", flags.samples, "--samples"],
+  ];
+  const overrides = overridesOf(values);
+  const assumed = overridesOf(explained(flags));
+  const resolved = await settingsOf(given, overrides, assumed);
+  if (flags.dataset === undefined) return resolved;
+  const { evaluationDataset } = await import("../recipe/run-eval.ts");
+  const value = evaluationDataset(flags.dataset, resolved.settings);
+  const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };
+  return settingsOf(given, [...overrides, dataset], assumed);
+}
+
+type Value = [key: string, value: unknown, flag: string];
+
+function overridesOf(values: readonly Value[]): Override[] {
+  return values.flatMap(([key, value, origin]) =>
+    value === undefined ? [] : [{ key, value, origin }],
+  );
+}
+
+function policyValues({ policy, model, api, concurrency }: MeasuringFlags): Value[] {
+  if (policy !== undefined && /^https?:\/\//.test(policy)) {
+    if (model === undefined) {
+      throw new ConfigError(
+        "USAGE",
+        `--policy is ${policy}, a server: --model must say which of its models is meant. GET ${policy.replace(/\/$/, "")}/models lists them.`,
+      );
+    }
+    return [
+      ["policy.endpoint.baseUrl", policy, "--policy"],
+      ["policy.endpoint.model", model, "--model"],
+      ["policy.endpoint.api", api === "tools" ? "chat" : api, "--api"],
+      ["policy.endpoint.concurrency", concurrency, "--concurrency"],
+    ];
+  }
+  const forServers = Object.entries({
+    "--model": model,
+    "--api": api,
+    "--concurrency": concurrency,
+  });
+  const [stray] = forServers.find(([, value]) => value !== undefined) ?? [];
+  if (stray !== undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `${stray} is for a server, and --policy is ${policy ?? "not given"}. Give the server's address as --policy (http://…/v1), or leave ${stray} out.`,
+    );
+  }
+  if (policy !== undefined && /\.jsonl?(\.gz)?$/.test(policy) && existsSync(policy)) {
+    return [["policy.predictions.file", policy, "--policy"]];
+  }
+  return [["policy.from", policy, "--policy"]];
+}
+
+/** For a policy that was not trained on the protocol: the prompt explains it, unless the recipe's is set by hand. */
+function explained({ policy, api, chat }: MeasuringFlags): Value[] {
+  const server = policy !== undefined && /^https?:\/\//.test(policy);
+  if (!server && chat !== true) return [];
+  const flag = server ? "--policy" : "--chat";
+  return [
+    ["environment.prompt", EXPLAINED_PROMPT, flag],
+    ...(api === "tools"
+      ? [["environment.protocol", { name: "hermes", calls: "native" }, "--api"] as Value]
+      : []),
+  ];
+}

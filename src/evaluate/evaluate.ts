@@ -1,0 +1,173 @@
+import { ScoreError } from "../base/errors.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
+import { type EvaluationSummary, openSummary } from "./evaluation-summary.ts";
+
+/** Answers a question once. */
+export type Answerer = (task: Task, sample: number, signal: AbortSignal) => Promise<Trajectory>;
+
+/** How an evaluation runs, whoever answers. */
+export interface EvaluationRun {
+  /** Ids differ; those of one evaluation need not be in memory together. */
+  tasks: Iterable<Task> | AsyncIterable<Task>;
+  /** Draws per question; above 1, sample with a temperature. */
+  samplesPerTask?: number;
+  /** Of rollouts and of the bootstrap. */
+  seed: number;
+  signal: AbortSignal;
+  /** A row measured earlier, which is taken as it is. Asked of every draw, in order. */
+  known?: (task: Task, sample: number) => EvaluationRow | undefined;
+  /** Called as draws end, in no particular order. `em` is the mean of those measured so far. */
+  onProgress?: (progress: EvaluationProgress) => void;
+  /** Called for each new row, in the order of tasks and draws, as soon as those before it are done. */
+  onRow?: (row: EvaluationRow, trajectory: Trajectory) => Promise<void>;
+  /** Rollouts under way together; 128 by default: twice what an engine of two workers decodes at once. */
+  window?: number;
+}
+
+export interface EvaluationProgress {
+  /** Draws. */
+  done: number;
+  /** Of those, failed. */
+  failed: number;
+  em: number;
+}
+
+const DEFAULT_WINDOW = 128;
+
+/** So many failed rollouts in a row, and none that was measured before them: what answers is down. */
+const GIVE_UP_AFTER = 24;
+
+/**
+ * Answers every question, scores the answers and sums up. Memory holds what is under way, and of what is done a few numbers.
+ *
+ * @throws {ScoreError} EVALUATION_GIVEN_UP when the first rollouts all fail, or a long row of later ones.
+ * @throws the signal's reason when it aborts, after the messages under way: an engine can then be closed. Rows handed to
+ *   `onRow` before are whole.
+ */
+export async function evaluate(
+  answer: Answerer,
+  { tasks, samplesPerTask = 1, seed, signal, known, ...run }: EvaluationRun,
+): Promise<EvaluationSummary> {
+  const halt = new AbortController();
+  const summary = openSummary({ seed });
+  const tally = openTally(run.onProgress);
+  const work = async ({ task, sample, earlier }: Draw): Promise<Answered> => {
+    if (earlier !== undefined) {
+      tally.add(earlier);
+      return { row: earlier };
+    }
+    const trajectory = await answer(task, sample, halt.signal);
+    const row = evaluationRow(task, sample, trajectory);
+    tally.add(row);
+    return { row, trajectory };
+  };
+  await inOrder(drawsOf(tasks, samplesPerTask, known), work, {
+    ...{ signal, halt, window: run.window ?? DEFAULT_WINDOW },
+    take: async ({ row, trajectory }) => {
+      summary.add(row);
+      if (trajectory !== undefined) await run.onRow?.(row, trajectory);
+    },
+  });
+  return summary.summary();
+}
+
+interface Draw {
+  task: Task;
+  sample: number;
+  earlier: EvaluationRow | undefined;
+}
+
+interface Answered {
+  row: EvaluationRow;
+  /** Absent when the row is from an earlier run. */
+  trajectory?: Trajectory;
+}
+
+async function* drawsOf(
+  tasks: EvaluationRun["tasks"],
+  samplesPerTask: number,
+  known: EvaluationRun["known"],
+): AsyncGenerator<Draw> {
+  for await (const task of tasks) {
+    for (let sample = 0; sample < samplesPerTask; sample++) {
+      yield { task, sample, earlier: known?.(task, sample) };
+    }
+  }
+}
+
+/** Counts draws as they end, and gives up where nothing answers. */
+function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: EvaluationRow): void } {
+  let done = 0;
+  let failed = 0;
+  let failedInARow = 0;
+  let right = 0;
+  return {
+    add({ em, error }) {
+      done += 1;
+      right += error === undefined ? em : 0;
+      failed += error === undefined ? 0 : 1;
+      failedInARow = error === undefined ? 0 : failedInARow + 1;
+      onProgress?.({ done, failed, em: right / Math.max(1, done - failed) });
+      if (error === undefined || failedInARow < GIVE_UP_AFTER) return;
+      throw new ScoreError(
+        "EVALUATION_GIVEN_UP",
+        `${failedInARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out, --resume goes on once it works again.`,
+      );
+    },
+  };
+}
+
+/**
+ * Works on a window of items at a time and hands over the results in the items' order. When it ends early, by the signal or a
+ * failure, it halts what is under way and waits for it.
+ */
+async function inOrder<T, R>(
+  items: AsyncIterator<T>,
+  work: (item: T) => Promise<R>,
+  ending: {
+    signal: AbortSignal;
+    halt: AbortController;
+    window: number;
+    take: (result: R) => Promise<void>;
+  },
+): Promise<void> {
+  const { signal, halt, window, take } = ending;
+  signal.throwIfAborted();
+  const stop = (): void => {
+    halt.abort(signal.reason);
+  };
+  signal.addEventListener("abort", stop);
+  const underWay: Promise<R>[] = [];
+  let ended = false;
+  const fill = async (): Promise<void> => {
+    while (!ended && underWay.length < window) {
+      const item = await items.next();
+      if (item.done === true) ended = true;
+      else {
+        const result = work(item.value);
+        // Told of when its turn comes, or dropped with the rest.
+        result.catch((error: unknown) => {
+          halt.abort(error);
+        });
+        underWay.push(result);
+      }
+    }
+  };
+  try {
+    await fill();
+    for (let first = underWay.shift(); first !== undefined; first = underWay.shift()) {
+      const result = await first;
+      signal.throwIfAborted();
+      await fill();
+      await take(result);
+    }
+  } catch (error) {
+    halt.abort(error);
+    await Promise.allSettled(underWay);
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,134 @@
+import { ConfigError, DataError } from "../base/errors.ts";
+import { sha256File } from "../base/files.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import type { Answerer } from "../evaluate/evaluate.ts";
+import { readAnswersById } from "../evaluate/predictions.ts";
+import type { HubModelOptions } from "../hub/hub-model.ts";
+import type { Meter } from "../http/meter.ts";
+import { endpointPolicy } from "../rollout/endpoint/endpoint-policy.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { baseFolder, openEngine, policyFolder, policyOf, renderingFacts } from "./assemble.ts";
+import { hashOfPolicy } from "./policy-hash.ts";
+import type { Settings } from "./settings-schema.ts";
+
+/** What an evaluation measures, as results name it. */
+export interface PolicyIdentity {
+  /** Folder, model of the hub, address of a server, or file. */
+  from: string;
+  /** Of a model's files or of the predictions; absent for a server, whose weights nobody sees. */
+  sha256?: string;
+  /** As the server names it. */
+  model?: string;
+}
+
+/** What an evaluation measures, found but not loaded. */
+export interface TestedPolicy {
+  identity: PolicyIdentity;
+  /** How prompt and replies are put to it, for the fingerprint; undefined: as they are. */
+  rendering: unknown;
+  /** Rollouts under way together; undefined: as many as suit the engine. */
+  window?: number;
+  open(environment: Environment): Promise<OpenedPolicy>;
+}
+
+/** A policy ready to be asked. */
+export interface OpenedPolicy {
+  /** Either writes messages, or has answered already. */
+  policy: Policy | Answerer;
+  /** What a server was asked. */
+  meter?: Meter;
+  close(): Promise<void>;
+}
+
+/**
+ * Finds what `policy` names: a model, a server or a file of answers.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when it names two of them.
+ */
+export async function findTestedPolicy(
+  settings: Settings,
+  download: HubModelOptions,
+): Promise<TestedPolicy> {
+  const { endpoint, predictions, from, fresh, lora } = settings.policy;
+  const named = Object.entries({ endpoint, predictions, fresh, lora }).filter(([, value]) => value);
+  if (named.length > 1) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `policy has ${named.map(([key]) => `"${key}"`).join(" and ")}: it can be one of them. Take the others out.`,
+    );
+  }
+  if (endpoint !== undefined) return testedEndpoint(endpoint);
+  if (predictions !== undefined) return testedPredictions(predictions);
+  return testedModel(settings, from, download);
+}
+
+async function testedModel(
+  settings: Settings,
+  from: string,
+  download: HubModelOptions,
+): Promise<TestedPolicy> {
+  const model = await policyFolder(from, download);
+  const hash = await hashOfPolicy(model, await baseFolder(model, download));
+  return {
+    identity: { from, sha256: hash },
+    rendering: await renderingFacts(settings, model),
+    async open(environment) {
+      const engine = await openEngine(settings, model);
+      try {
+        const policy = await policyOf(engine, settings, model, environment);
+        return { policy, close: () => engine.close() };
+      } catch (error) {
+        await engine.close();
+        throw error;
+      }
+    },
+  };
+}
+
+function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): TestedPolicy {
+  const { baseUrl, model, api, system, extra } = endpoint;
+  return {
+    identity: { from: baseUrl, model },
+    rendering: { api, ...(system === undefined ? {} : { system }), extra },
+    // Searches and the writing of rows go on while requests wait for their turn.
+    window: endpoint.concurrency * 2,
+    open: () => {
+      const { policy, meter } = endpointPolicy(endpoint);
+      return Promise.resolve({ policy, meter, close: () => Promise.resolve() });
+    },
+  };
+}
+
+async function testedPredictions({
+  file,
+  answerField,
+  idField,
+}: NonNullable<Settings["policy"]["predictions"]>): Promise<TestedPolicy> {
+  const answers = await readAnswersById({
+    predictions: file,
+    predictionField: answerField,
+    idField,
+  });
+  const answer: Answerer = (task, sample) => {
+    const given = answers.get(task.id);
+    if (given === undefined) {
+      throw new DataError(
+        "PREDICTIONS_UNMATCHED",
+        `${file}: has no answer to the question ${JSON.stringify(task.id)}. A question that was not answered has null there; check that file and dataset are of one split.`,
+      );
+    }
+    return Promise.resolve({
+      ...{
+        id: `${task.id}/${sample}`,
+        taskId: task.id,
+        groupId: task.id,
+        purpose: "eval",
+        seed: 0,
+      },
+      ...{ calls: [], turns: [], answer: given, end: given === null ? "no-answer" : "answered" },
+      ...{ rewards: [], reward: null },
+    });
+  };
+  const identity = { from: file, sha256: await sha256File(file) };
+  const opened = { policy: answer, close: () => Promise.resolve() };
+  return { identity, rendering: undefined, open: () => Promise.resolve(opened) };
+}
