@@ -65,7 +65,7 @@ export function isContextLimit({ body }: { body: string }): boolean {
 /** Whether a refusal says that there is no model of that name; servers say so by 404 or 400. */
 export function isUnknownModel({ status, body }: Refusal): boolean {
   if (status !== 404 && status !== 400) return false;
-  return /model[^.]{0,120}(not found|not exist|not a valid|unknown|invalid|not supported|no such)|(no such|unknown|invalid|unsupported) model|model_not_found/i.test(
+  return /model[^.]{0,120}(not found|not exist|not a valid|unknown|invalid|not supported|no such)|(no such|unknown|invalid|unsupported|not a valid) model|model_not_found/i.test(
     body,
   );
 }

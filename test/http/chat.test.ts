@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions, z } from "../../src/base/schema.ts";
-import { chatClient, chatShape } from "../../src/http/chat.ts";
+import { chatClient, type ChatMessage, chatShape } from "../../src/http/chat.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { localServer, sendJson } from "../helpers/local-server.ts";
 
@@ -89,6 +89,105 @@ describe("a chat client", () => {
     expect(() => chatClient("judge", elsewhere)).toThrow(
       errorWith("HTTP_KEY_MISSING", "For a server that wants none, set apiKeyEnv to null."),
     );
+  });
+
+  it("offers tools and sends calls and their results as they were", async () => {
+    reply = {
+      choices: [
+        {
+          message: {
+            content: null,
+            reasoning: "Hm.",
+            tool_calls: [
+              { id: "a", type: "function", function: { name: "search", arguments: "{oops" } },
+              { function: { name: "search", arguments: { query: "x" } } },
+              { id: null, function: { name: "stop", arguments: null } },
+            ],
+          },
+          finish_reason: "tool_calls",
+        },
+      ],
+    };
+    const parameters = { type: "object", properties: { query: { type: "string" } } };
+    const tools = [
+      {
+        type: "function" as const,
+        function: { name: "search", description: "Finds.", parameters },
+      },
+    ];
+    const before: ChatMessage[] = [
+      ...messages,
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "0", name: "search", arguments: "{" }],
+      },
+      { role: "tool", tool_call_id: "0", name: "search", content: "Nothing." },
+    ];
+    const client = chatClient("policy", settingsOf());
+    const asked = { messages: before, tools, toolChoice: { name: "search" } };
+    expect(await client.complete(asked)).toMatchObject({
+      ...{ text: "", reasoning: "Hm.", finishReason: "tool_calls" },
+      toolCalls: [
+        { id: "a", name: "search", arguments: "{oops" },
+        { id: "call_1", name: "search", arguments: '{"query":"x"}' },
+        { id: "call_2", name: "stop", arguments: "" },
+      ],
+    });
+    expect(JSON.parse(server.received[0]!.body)).toMatchObject({
+      tools,
+      tool_choice: { type: "function", function: { name: "search" } },
+      messages: [
+        messages[0],
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "0", type: "function", function: { name: "search", arguments: "{" } }],
+        },
+        { role: "tool", tool_call_id: "0", name: "search", content: "Nothing." },
+      ],
+    });
+    await client.complete({ messages, tools, toolChoice: "required" });
+    expect(JSON.parse(server.received[1]!.body)).toMatchObject({ tool_choice: "required" });
+  });
+
+  it.each([
+    ["stop", ""],
+    ["stop", null],
+    ["content_filter", null],
+    ["length", "The ans"],
+  ])("gives %s with %j as it is: no failure of the server's", async (finish_reason, content) => {
+    reply = { choices: [{ message: { content }, finish_reason }] };
+    expect(await chatClient("policy", settingsOf()).complete({ messages })).toMatchObject({
+      ...{ text: content ?? "", toolCalls: [], finishReason: finish_reason },
+    });
+  });
+
+  it("takes text in parts, thoughts apart", async () => {
+    const content = [
+      { type: "thinking", thinking: [] },
+      { type: "text", text: "A" },
+      { text: "b" },
+    ];
+    reply = { choices: [{ message: { content, reasoning_content: "Hm." } }] };
+    expect(await chatClient("policy", settingsOf()).complete({ messages })).toMatchObject({
+      ...{ text: "Ab", reasoning: "Hm." },
+    });
+  });
+
+  it("counts tokens and what they cost", async () => {
+    reply = {
+      choices: [{ message: { content: "A" } }],
+      usage: { prompt_tokens: 300, completion_tokens: 50 },
+    };
+    const price = { promptPerMillion: 1, completionPerMillion: 2, currency: "EUR" };
+    const client = chatClient("policy", { ...settingsOf(), price });
+    await client.complete({ messages });
+    await client.complete({ messages });
+    expect(client.meter.reading()).toMatchObject({
+      ...{ requests: 2, promptTokens: 600, completionTokens: 100, uncounted: 0 },
+      cost: { amount: 0.0008, currency: "EUR" },
+    });
   });
 
   it("names a reply without choices", async () => {

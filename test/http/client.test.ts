@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { beforeEach, describe, expect, it } from "vitest";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "../../src/base/schema.ts";
 import { type Endpoint, httpClient, type HttpEnvironment } from "../../src/http/client.ts";
 import { httpShape } from "../../src/http/http-options.ts";
@@ -241,4 +242,77 @@ describe("an HTTP client", () => {
     expect((await clientOf().request({ failureIn })).text).toBe('{"error":false}');
     expect(server.received).toHaveLength(2);
   });
+
+  it("holds every request back while the server asks one to wait, and lets them come back spread", async () => {
+    answer = (response, count) => {
+      if (count === 1) response.writeHead(429, { "retry-after": "5" }).end();
+      else sendJson(response, count);
+    };
+    const sleeping: { ms: number; wake: () => void }[] = [];
+    const sleep = (ms: number): Promise<void> =>
+      new Promise((wake) => {
+        sleeping.push({ ms, wake });
+      });
+    const settings = z.object(httpShape).parse({ retryDelayMs: 100 });
+    const client = httpClient(
+      { name: "probe", url: server.url, settings },
+      { ...environment, sleep },
+    );
+    const first = client.request({});
+    await vi.waitFor(() => {
+      expect(sleeping).toHaveLength(1);
+    });
+    clock += 2000;
+    const others = [client.request({}), client.request({})];
+    await vi.waitFor(() => {
+      expect(sleeping).toHaveLength(3);
+    });
+    // The first: 5 s and half of its 100 ms; those that come after two seconds: the other three, and half of 100 ms.
+    expect(sleeping.map(({ ms }) => ms)).toEqual([5050, 3050, 3050]);
+    expect(server.received).toHaveLength(1);
+    clock += 3050;
+    for (const { wake } of sleeping) wake();
+    await Promise.all([first, ...others]);
+    expect(server.received).toHaveLength(4);
+  });
+
+  it("spreads its requests where it may send so many a minute, retries among them", async () => {
+    const sent: number[] = [];
+    answer = (response, count) => {
+      sent.push(clock);
+      if (count === 2) response.writeHead(500).end();
+      else sendJson(response, count);
+    };
+    const start = clock;
+    const client = clientOf({ requestsPerMinute: 120, retryDelayMs: 0, concurrency: 1 });
+    await Promise.all([1, 2, 3].map(() => client.request({})));
+    expect(sent.map((at) => at - start)).toEqual([0, 500, 1000, 1500]);
+  });
+
+  it("sends again at once what went over a connection that the server had closed, and counts no retry", async () => {
+    answer = (response) => {
+      sendJson(response, "done");
+      response.on("finish", () => response.socket?.destroy());
+    };
+    const client = clientOf();
+    for (let i = 0; i < 20; i++) expect((await client.request({})).text).toBe('"done"');
+    expect(waits).toEqual([]);
+  });
+
+  it.each(["gzip", "deflate", "br"])(
+    "reads a reply in %s, and counts its bytes unpacked",
+    async (encoding) => {
+      const packed = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync }[encoding]!;
+      answer = (response) =>
+        response
+          .writeHead(200, { "content-encoding": encoding })
+          .end(packed(JSON.stringify("é".repeat(2000))));
+      expect((await clientOf().request({})).text).toBe(JSON.stringify("é".repeat(2000)));
+      const asking = clientOf({ maxReplyBytes: 3000 }).request({});
+      await expect(asking).rejects.toThrow(errorWith("HTTP_BAD_REPLY", "larger than 3000 bytes"));
+      answer = (response) =>
+        response.writeHead(200, { "content-encoding": encoding }).end("no such");
+      await expect(clientOf({ retries: 0 }).request({})).rejects.toThrow(errorWith("HTTP_CUT"));
+    },
+  );
 });
