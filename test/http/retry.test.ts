@@ -12,7 +12,7 @@ const status = (code: number): Failure => ({
 describe("retries", () => {
   it("tries again after a lost connection, a timeout and the statuses that pass", () => {
     expect(isRetried({ kind: "timeout", timeoutMs: 1 })).toBe(true);
-    expect(isRetried({ kind: "unreachable", detail: "", cause: null })).toBe(true);
+    expect(isRetried({ kind: "unreachable", detail: "", cause: null, isStale: false })).toBe(true);
     expect(isRetried({ kind: "too-large", maxReplyBytes: 1 })).toBe(false);
     const statuses = [301, 400, 401, 404, 408, 422, 425, 429, 500, 501, 502, 503, 504, 505];
     const retried = statuses.filter((code) => isRetried(status(code)));
