@@ -34,7 +34,8 @@ export function comparisonOfRunsText(comparison: Comparison, format: ComparisonF
   );
   const explained = [
     `p: paired permutation test over questions; Holm: corrected for ${counted(tests, "test")}`,
-    "A is: by the corrected p, level .05; detectable: found with a chance of .8, if true",
+    "A is: by the corrected p, at level .05",
+    "detectable: the smallest true difference that would be found with a chance of .8",
     ...(open
       ? ["–: no difference shown; these questions do not tell, the two may still differ"]
       : []),

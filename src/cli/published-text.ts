@@ -43,15 +43,15 @@ export function publishedText(found: PublishedComparison, format: ComparisonForm
       head: [
         "",
         ...(models ? ["model"] : []),
-        ...["published", "ours −", "95 % interval"],
+        ...["published", "gap", "95 % interval"],
         ...(twoSample ? [] : ["inside"]),
       ],
       align: ["left", ...(models ? (["left"] as const) : []), "right", "right", "left", "left"],
     }),
     [
       twoSample
-        ? "The interval is of two samples: theirs is a sample as ours is."
-        : "The interval is ours; the published number is taken as exact, its n is not known (--n).",
+        ? "gap: ours minus published; the interval takes both as samples."
+        : "gap: ours minus published, which is taken as exact (--n makes it a sample).",
       ...(differences.length > 0 ? ["Not the same protocol:"] : []),
       ...differences.map(({ part, ours: a, theirs: b }) => `  ${part}: ours ${a}, theirs ${b}`),
       ...(unseen.length > 0 ? [`Cannot be seen from here: ${unseen.join(", ")}.`] : []),

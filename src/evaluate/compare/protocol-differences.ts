@@ -104,7 +104,7 @@ function unlike(first: string, differences: readonly ProtocolDifference[]): Conf
   const more = differences.length - listed.length;
   return new ConfigError(
     "COMPARE_UNLIKE",
-    `${first}: was not measured under the same protocol as what it is compared with; its value stands first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that is meant to differ: --across ${parts.join(" ")}.`,
+    `${first}: was not measured under the same protocol as what it is compared with; its value stands first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that is meant to differ: --across ${parts.join(",")}.`,
   );
 }
 
