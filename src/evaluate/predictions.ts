@@ -19,6 +19,10 @@ export interface PredictionSource {
   references?: string;
   referencesField?: string;
   idField?: string;
+  /** Whether the references are spans that together are the one accepted answer; a prediction may then be a list, too. */
+  spans?: boolean;
+  /** Where a record says whether somebody judged its answer right. */
+  verdictField?: string;
 }
 
 const DEFAULT_FIELDS = { prediction: "prediction", references: "references", id: "id" };
@@ -40,13 +44,8 @@ interface Placed {
 export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = source;
   if (references !== undefined) return [...(await joined({ ...source, references })).values()];
-  const { predictionField = DEFAULT_FIELDS.prediction } = source;
-  const { referencesField = DEFAULT_FIELDS.references } = source;
   const records = notEmpty(await readRecords(predictions), predictions);
-  return records.map((record) => ({
-    prediction: answerAt(record, predictionField),
-    references: referencesAt(record, referencesField),
-  }));
+  return records.map((record) => scoredAt(record, source));
 }
 
 /**
@@ -58,13 +57,27 @@ export async function readPredictionsById(
 ): Promise<Map<string, ScoredAnswer>> {
   const { predictions, references, idField = DEFAULT_FIELDS.id } = source;
   if (references !== undefined) return joined({ ...source, references });
-  const { predictionField = DEFAULT_FIELDS.prediction } = source;
-  const { referencesField = DEFAULT_FIELDS.references } = source;
   const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
-  return mapValues(records, (record) => ({
-    prediction: answerAt(record, predictionField),
-    references: referencesAt(record, referencesField),
-  }));
+  return mapValues(records, (record) => scoredAt(record, source));
+}
+
+function scoredAt(record: Placed, source: PredictionSource): ScoredAnswer {
+  return {
+    ...predictedAt(record, source),
+    references: referencesAt(record, source.referencesField ?? DEFAULT_FIELDS.references),
+    ...(source.spans === true ? { spans: true } : {}),
+  };
+}
+
+type Predicted = Pick<ScoredAnswer, "prediction" | "verdict">;
+
+function predictedAt(record: Placed, source: PredictionSource): Predicted {
+  const { predictionField = DEFAULT_FIELDS.prediction, verdictField, spans = false } = source;
+  const value = fieldAt(record, predictionField);
+  const prediction = answerOf(record, predictionField, value, spans);
+  return verdictField === undefined
+    ? { prediction }
+    : { prediction, verdict: verdictAt(record, verdictField) };
 }
 
 async function joined(
@@ -82,8 +95,9 @@ async function joined(
     );
   }
   return mapValues(golds, (gold, id) => ({
-    prediction: predicted.get(id)?.answer ?? null,
+    ...(predicted.get(id)?.answer ?? { prediction: null }),
     references: referencesAt(gold, referencesField),
+    ...(source.spans === true ? { spans: true } : {}),
   }));
 }
 
@@ -92,22 +106,23 @@ async function joined(
  * @throws {DataError} likewise.
  */
 export async function readAnswersById(
-  source: Omit<PredictionSource, "references" | "referencesField">,
+  source: Omit<PredictionSource, "references" | "referencesField" | "spans">,
 ): Promise<Map<string, string | null>> {
-  return mapValues(await predictionsById(source), ({ answer }) => answer);
+  const isText = (prediction: unknown) => typeof prediction === "string";
+  return mapValues(await predictionsById(source), ({ answer: { prediction } }) =>
+    isText(prediction) ? prediction : null,
+  );
 }
 
-async function predictionsById({
-  predictions,
-  predictionField,
-  idField = DEFAULT_FIELDS.id,
-}: PredictionSource): Promise<Map<string, { answer: string | null; where: string }>> {
+async function predictionsById(
+  source: PredictionSource,
+): Promise<Map<string, { answer: Predicted; where: string }>> {
+  const { predictions, predictionField, idField = DEFAULT_FIELDS.id } = source;
   const whole = await jsonObject(predictions);
   if (whole === null) {
     const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
-    const field = predictionField ?? DEFAULT_FIELDS.prediction;
     return mapValues(records, (record) => ({
-      answer: answerAt(record, field),
+      answer: predictedAt(record, source),
       where: record.where,
     }));
   }
@@ -118,7 +133,10 @@ async function predictionsById({
   }
   const entries = notEmpty(Object.entries(answers), predictions);
   return new Map(
-    entries.map(([id, value]) => [id, { answer: answerOf(place, id, value), where: predictions }]),
+    entries.map(([id, value]) => {
+      const prediction = answerOf(place, id, value, source.spans === true);
+      return [id, { answer: { prediction }, where: predictions }];
+    }),
   );
 }
 
@@ -162,15 +180,37 @@ function byId(records: readonly Placed[], idField: string): Map<string, Placed> 
   return found;
 }
 
-function answerAt(record: Placed, field: string): string | null {
-  return answerOf(record, field, fieldAt(record, field));
+function answerOf(
+  record: Placed,
+  field: string,
+  value: unknown,
+  spans: boolean,
+): ScoredAnswer["prediction"] {
+  if (value === null) return null;
+  if (spans && Array.isArray(value)) {
+    const texts = value.map(textOf).filter((text) => text !== null);
+    if (texts.length === value.length) return texts;
+  }
+  const text = textOf(value);
+  const allowed = `text, a number, true, false${spans ? ", a list of them" : ""} or null`;
+  if (text === null) throw wrongType(record, field, value, allowed);
+  return text;
 }
 
-function answerOf(record: Placed, field: string, value: unknown): string | null {
+const VERDICTS = new Map(
+  Object.entries({
+    ...{ true: true, yes: true, correct: true, "1": true },
+    ...{ false: false, no: false, incorrect: false, "0": false },
+  }),
+);
+
+/** null: nobody judged it. */
+function verdictAt(record: Placed, field: string): boolean | null {
+  const value = fieldAt(record, field);
   if (value === null) return null;
-  const text = textOf(value);
-  if (text === null) throw wrongType(record, field, value, "text, a number, true, false or null");
-  return text;
+  const verdict = VERDICTS.get(textOf(value)?.trim().toLowerCase() ?? "");
+  if (verdict !== undefined) return verdict;
+  throw wrongType(record, field, value, `one of ${[...VERDICTS.keys()].join(", ")}, or null`);
 }
 
 function referencesAt(record: Placed, field: string): string[] {

@@ -43,7 +43,7 @@ export function dropScores(prediction: Spans, references: readonly Spans[]): Dro
 }
 
 /**
- * The spans that IRCoT's evaluation reads from a predicted text: one that begins with "[" or ends with "]" is a list, parted at
+ * The spans that IRCoT's evaluation reads from a prediction, which may be a list already: a text that begins with "[" or ends with "]" is a list, parted at
  * commas, its quotes and brackets dropped; of each span what follows the last "answer is", without a final full stop, where
  * that stands in it.
  *
@@ -51,15 +51,19 @@ export function dropScores(prediction: Spans, references: readonly Spans[]): Dro
  * @example ircotSpans('["Oslo", "Bergen"]')        // ["Oslo", " Bergen"]
  * @example ircotSpans("So the answer is: Oslo.")   // ["Oslo"]
  */
-export function ircotSpans(text: string): string[] {
-  const trimmed = text.trim();
-  const isList = trimmed.startsWith("[") || trimmed.endsWith("]");
-  const spans = isList ? text.replace(/["[\]]/g, "").split(",") : [text];
-  return spans.map((span) => {
+export function ircotSpans(prediction: Spans): string[] {
+  return bracketed(prediction).map((span) => {
     const bare = span.startsWith('"') && span.endsWith('"') ? span.slice(1, -1) : span;
     const answer = /^.* answer is:? (.*)/.exec(bare)?.[1];
     return answer?.replace(/\.$/, "") ?? bare;
   });
+}
+
+function bracketed(prediction: Spans): readonly string[] {
+  if (typeof prediction !== "string") return prediction;
+  const trimmed = prediction.trim();
+  const isList = trimmed.startsWith("[") || trimmed.endsWith("]");
+  return isList ? prediction.replace(/["[\]]/g, "").split(",") : [prediction];
 }
 
 interface Span {

@@ -1,15 +1,25 @@
-import { Option } from "commander";
-import { answerMetrics, type ScoredAnswer } from "../../evaluate/metrics/answer-metrics.ts";
-import { type PredictionSource, readPredictions } from "../../evaluate/predictions.ts";
-import { type AnswerScores, scoreAnswers } from "../../evaluate/score-answers.ts";
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import { writeAtomic } from "../../base/files.ts";
+import { suggest } from "../../base/nearest.ts";
+import { ANSWER_METRICS_VERSION } from "../../evaluate/evaluation-row.ts";
+import { answerMetrics } from "../../evaluate/metrics/answer-metrics.ts";
+import type { PredictionSource } from "../../evaluate/predictions.ts";
+import { type AnswerScores, scoreAnswers, summarizeScores } from "../../evaluate/score-answers.ts";
+import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/score-file.ts";
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption } from "../options.ts";
+import { jsonOption, outOption, seedOption } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { table } from "../table.ts";
 
-interface ScoreOptions extends PredictionSource {
+interface ScoreFlags extends Omit<PredictionSource, "spans"> {
+  layout?: string;
+  spans?: true;
   normalization?: Normalization;
+  metrics?: string[];
+  out?: string;
+  seed?: number;
   require?: string[];
   json?: true;
 }
@@ -18,81 +28,145 @@ interface ScoreOptions extends PredictionSource {
 export const scoreCommand: CliCommand = {
   name: "score",
   register(program, context) {
-    program
+    const command = program
       .command("score")
       .summary("score a file of predicted answers")
       .description(
-        "Score a file of predicted answers: em, f1, cover_em, token_cover. Files are JSON lines, a JSON array, or " +
-          "(predictions, with --references) a JSON object from id to answer. Fields may be paths: answers.0.text",
+        `Score a file of predicted answers: ${answerMetrics.names.join(", ")}; official HotpotQA files with ` +
+          "supporting facts. Files are JSON lines, a JSON array, or (predictions, with --references) a JSON object " +
+          "from id to answer. Fields may be paths: answers.0.text",
       )
       .requiredOption("--predictions <file>", "the predicted answers")
-      .option("--prediction-field <field>", "where the answer is (default: prediction)")
-      .option(
-        "--references-field <field>",
-        "where the accepted answer, or list of them, is (default: references)",
-      )
-      .option("--references <file>", "where the references are, if not beside the predictions")
-      .option("--id-field <field>", "what joins the two files (default: id)")
-      .addOption(
-        new Option(
-          "--normalization <name>",
-          "words: punctuation becomes a space (R1-Searcher); squad: it is deleted (SQuAD, HotpotQA) (default: words)",
-        ).choices(normalizations.names),
-      )
-      .option(
-        "--require <condition>",
-        'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
-        (text: string, before: string[] | undefined) => [...(before ?? []), text],
-      )
-      .addOption(jsonOption())
-      .action((options: ScoreOptions) => score(options, context));
+      .option("--references <file>", "where the references are, if not beside the predictions");
+    addFieldOptions(command);
+    addScoringOptions(command);
+    command.action((flags: ScoreFlags) => score(flags, context));
   },
 };
 
-/**
- * What this command applies when not told: it gives the published numbers of both R1-Searcher's and IRCoT's files.
- * `eval` and the rewards use "squad".
- */
-const DEFAULT_NORMALIZATION: Normalization = "words";
+function addFieldOptions(command: Command): void {
+  command
+    .addOption(
+      new Option("--layout <name>", `${listed(scoreLayouts.parts)} (default: answers)`).choices(
+        scoreLayouts.names,
+      ),
+    )
+    .option("--prediction-field <field>", "where the answer is (default: prediction)")
+    .option(
+      "--references-field <field>",
+      "where the accepted answer, or list of them, is (default: references)",
+    )
+    .option("--id-field <field>", "what joins the two files (default: id)")
+    .option("--verdict-field <field>", "where it says whether somebody judged the answer right")
+    .option("--spans", "the references are spans of one answer, not alternatives (DROP)");
+}
 
-async function score(options: ScoreOptions, context: CliContext): Promise<void> {
-  const { normalization = DEFAULT_NORMALIZATION, require = [], json, ...source } = options;
-  const requirements = require.map((text) => parseRequirement(text, answerMetrics.names));
-  const answers = await readPredictions(source);
+function addScoringOptions(command: Command): void {
+  command
+    .addOption(
+      new Option(
+        "--normalization <name>",
+        `${listed(normalizations.parts)} (default: words)`,
+      ).choices(normalizations.names),
+    )
+    .option("--metrics <names>", "only these, parted by commas", (text) => text.split(","))
+    .addOption(outOption("file for each answer's scores, one JSON line each"))
+    .option(
+      "--require <condition>",
+      'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
+      (text: string, before: string[] | undefined) => [...(before ?? []), text],
+    )
+    .addOption(seedOption("of the bootstrap intervals (default: 0)"))
+    .addOption(jsonOption());
+}
+
+function listed(parts: readonly { name: string; summary: string }[]): string {
+  return parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ");
+}
+
+async function score(flags: ScoreFlags, context: CliContext): Promise<void> {
+  const { layout: name = "answers", out, json, seed = 0, require = [], ...rest } = flags;
+  const layout = scoreLayouts.get(name, "--layout");
+  const metrics = flags.metrics ?? layout.metrics;
+  for (const metric of metrics) checkMetric(metric, layout);
+  const requirements = require.map((text) => parseRequirement(text, metrics));
+  const file = await layout.score(rest);
   context.signal.throwIfAborted();
-  const scores = scoreAnswers(answers, { normalization });
-  const unanswered = answers.filter(({ prediction }) => prediction === null).length;
-  if (json === true) {
-    context.out(
-      JSON.stringify({ n: scores.n, metrics: scores.metrics, normalization, unanswered }),
-    );
-  } else {
-    context.out(asText(scores, normalization));
+  const scores = summarizeScores(
+    file.rows.map((row) => row.scores),
+    { shares: file.shares, seed },
+  );
+  if (out !== undefined) await writeRows(out, file.rows);
+  if (json === true) context.out(JSON.stringify(asJson(file, scores, { layout: name, out })));
+  else context.out(asText(file, scores));
+  if (file.unanswered > 0) {
+    context.note(`${file.unanswered} of ${scores.n} have no answer; they count as wrong.`);
   }
-  if (unanswered > 0) {
-    context.note(`${unanswered} of ${scores.n} have no answer; they count as wrong.`);
-  }
-  noteOther(answers, scores, normalization, context);
+  for (const note of file.notes) context.note(note);
+  if (name === "answers" && flags.spans !== true) noteOther(file, scores, context);
+  if (out !== undefined) context.note(`written to ${out}`);
   requireScores(requirements, scores.metrics);
 }
 
-function asText({ n, metrics }: AnswerScores, normalization: Normalization): string {
-  const rows = Object.entries(metrics).map(([name, value]) => [name, value.toFixed(4)]);
-  return `${n} answers, normalization ${normalization}\n${table(rows, { align: ["left", "right"] })}`;
+function checkMetric(metric: string, layout: { name: string; metrics: readonly string[] }): void {
+  if (layout.metrics.includes(metric)) return;
+  throw new ConfigError(
+    "PART_UNKNOWN",
+    `--metrics names "${metric}"; --layout ${layout.name} has no such metric. ${suggest(metric, layout.metrics)}`,
+  );
 }
 
-/** Published numbers rest on either normalisation: where it matters, the reader must know. */
+function asJson(
+  { normalization, unanswered }: ScoredFile,
+  { n, metrics, intervals, intervalMethods }: AnswerScores,
+  { layout, out }: { layout: string; out: string | undefined },
+): unknown {
+  return {
+    ...{ n, metrics, intervals, intervalMethods, layout, normalization },
+    ...{ metricsVersion: ANSWER_METRICS_VERSION, unanswered },
+    ...(out === undefined ? {} : { out }),
+  };
+}
+
+function asText(
+  { normalization }: ScoredFile,
+  { n, metrics, intervals, intervalMethods }: AnswerScores,
+): string {
+  const rows = Object.entries(metrics).map(([name, value]) => {
+    const [low = NaN, high = NaN] = intervals[name] ?? [];
+    const interval = `${low.toFixed(4)} – ${high.toFixed(4)}`;
+    return [name, value.toFixed(4), interval, intervalMethods[name] ?? ""];
+  });
+  return [
+    `${n} answers, normalization ${normalization}`,
+    table(rows, {
+      head: ["", "mean", "95 % interval", ""],
+      align: ["left", "right", "left", "left"],
+    }),
+  ].join("\n");
+}
+
+async function writeRows(path: string, rows: readonly ScoredRow[]): Promise<void> {
+  await writeAtomic(path, async (write) => {
+    for (const { scores, ...row } of rows)
+      await write(`${JSON.stringify({ ...row, ...scores })}\n`);
+  });
+}
+
+/** Published numbers rest on one normalisation or another: where it matters, the reader must know. */
 function noteOther(
-  answers: readonly ScoredAnswer[],
+  { rows, normalization }: ScoredFile,
   { metrics }: AnswerScores,
-  normalization: Normalization,
   context: CliContext,
 ): void {
-  for (const { name: other } of normalizations.parts) {
-    const { em = NaN } = scoreAnswers(answers, { normalization: other, metrics: ["em"] }).metrics;
-    if (em === metrics["em"]) continue;
-    context.note(
-      `em is ${(metrics["em"] ?? NaN).toFixed(4)} by --normalization ${normalization} and ${em.toFixed(4)} by ${other}: compare only with numbers of the same one.`,
-    );
-  }
+  const { em } = metrics;
+  if (em === undefined) return;
+  const others = normalizations.parts.flatMap(({ name }) => {
+    const other = scoreAnswers(rows, { normalization: name, metrics: ["em"] }).metrics["em"];
+    return other === undefined || other === em ? [] : [`${other.toFixed(4)} by ${name}`];
+  });
+  if (others.length === 0) return;
+  context.note(
+    `em is ${em.toFixed(4)} by --normalization ${normalization}, ${others.join(", ")}: compare only with numbers of the same one.`,
+  );
 }

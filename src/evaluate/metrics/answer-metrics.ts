@@ -11,6 +11,8 @@ export interface ScoredAnswer {
   references: readonly string[];
   /** Whether the references are spans that together are the one accepted answer; absent: they are alternatives. */
   spans?: boolean;
+  /** Whether somebody judged it right; null: nobody did. */
+  verdict?: boolean | null;
 }
 
 /** A number from 0 to 1 for one predicted answer. */

@@ -1,0 +1,83 @@
+import { DataError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
+import { checkOptions, z } from "../base/schema.ts";
+import { loadTasks } from "../data/tasks.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { HotpotqaPrediction, HotpotqaQuestion } from "./metrics/hotpotqa-official.ts";
+
+/** A question of a gold file with what was predicted for it. */
+export interface HotpotqaCase {
+  id: string;
+  gold: HotpotqaQuestion;
+  predicted: HotpotqaPrediction;
+}
+
+export interface HotpotqaFiles {
+  /** In the gold file's order. */
+  cases: HotpotqaCase[];
+  /** Whether facts were predicted for any question; without, only answers can be scored. */
+  hasFacts: boolean;
+  /** Predicted answers and facts of questions that the gold file lacks; they count nowhere. */
+  unknown: number;
+}
+
+const facts = z.array(z.tuple([z.string(), z.int()]));
+// Keys beside these two are 2WikiMultihopQA's evidences and whatever else a program writes: not read.
+const predictionsSchema = z.object({
+  answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  sp: z.record(z.string(), facts).default({}),
+});
+
+/**
+ * Reads a prediction file as HotpotQA's evaluation takes it, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, and
+ * joins it with gold questions in any layout that says their supporting facts.
+ *
+ * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY when no gold question was answered;
+ *   FILE_MISSING, FILE_NOT_JSON, and what `loadTasks` throws.
+ */
+export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
+  const checked = checkOptions(predictionsSchema, await readJson(predictions));
+  if (checked.problem !== null) {
+    const { path, message } = checked.problem;
+    throw new DataError(
+      "PREDICTIONS_FIELD",
+      `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files leave --layout out.`,
+    );
+  }
+  const { answer: answers, sp } = checked.value;
+  const tasks = await loadTasks(gold);
+  checkFacts(tasks, gold);
+  const cases = tasks.map((task): HotpotqaCase => {
+    const answer = Object.hasOwn(answers, task.id) ? answers[task.id] : undefined;
+    const named = Object.hasOwn(sp, task.id) ? sp[task.id] : undefined;
+    return {
+      id: task.id,
+      gold: { references: task.references, facts: task.annotations.supportingFacts ?? [] },
+      predicted: {
+        ...(answer === undefined ? {} : { answer: String(answer) }),
+        ...(named === undefined
+          ? {}
+          : { facts: named.map(([title, sentence]) => ({ title, sentence })) }),
+      },
+    };
+  });
+  const known = new Set(tasks.map(({ id }) => id));
+  const ids = [...Object.keys(answers), ...Object.keys(sp)];
+  const unknown = ids.filter((id) => !known.has(id)).length;
+  if (unknown === ids.length) {
+    throw new DataError(
+      "PREDICTIONS_EMPTY",
+      `${predictions}: predicts nothing for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`,
+    );
+  }
+  return { cases, hasFacts: Object.keys(sp).length > 0, unknown };
+}
+
+/** @throws {DataError} PREDICTIONS_FIELD when no question says its supporting facts: they were never there. */
+function checkFacts(tasks: readonly Task[], path: string): void {
+  if (tasks.some(({ annotations }) => annotations.supportingFacts !== undefined)) return;
+  throw new DataError(
+    "PREDICTIONS_FIELD",
+    `${path}: no question has supporting facts, which --layout hotpotqa scores. Score the answers alone without --layout.`,
+  );
+}
