@@ -6,7 +6,11 @@ import { checkEvaluated } from "../../evaluate/judge/check-evaluated.ts";
 import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import type { AnswerToJudge, JudgedRow } from "../../evaluate/judge/judged-row.ts";
 import { judgeSummary } from "../../evaluate/judge/judge-summary.ts";
-import { openVerdictLog, RESULTS_FILE } from "../../evaluate/judge/verdict-log.ts";
+import {
+  checkVerdictFolder,
+  openVerdictLog,
+  RESULTS_FILE,
+} from "../../evaluate/judge/verdict-log.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
@@ -76,6 +80,7 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
   }
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, METRICS));
   const out = flags.out ?? `${flags.predictions.replace(/(\.jsonl?(\.gz)?|\/+)$/, "")}.judge`;
+  checkVerdictFolder(out, flags.resume === true);
   const { answers: all, failedRollouts } = await readAnswersToJudge(flags);
   const answers = flags.limit === undefined ? all : all.slice(0, flags.limit);
   if (failedRollouts > 0) {

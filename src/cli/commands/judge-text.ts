@@ -173,13 +173,18 @@ function intervalText(interval: Interval | null, digits = 3): string {
   return `${short(low, digits)}–${short(high, digits)}`;
 }
 
-/** Without the zero in front: `.914`. */
+/** As many characters for 1 as for less: `.914`, `1.00`. */
 function short(value: number, digits = 3): string {
-  return value.toFixed(digits).replace(/^(-?)0\./, "$1.");
+  const text = value.toFixed(digits);
+  return text.startsWith("1") ? text.slice(0, -1) : text.replace(/^(-?)0\./, "$1.");
 }
 
+/** On one line, cut; what a terminal would obey or hide is escaped. */
 function quoted(text: string, width: number): string {
-  const line = JSON.stringify(text);
+  const line = JSON.stringify(text).replace(
+    /\p{C}/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
+  );
   return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
 }
 

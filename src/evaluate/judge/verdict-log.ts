@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic, writeJson } from "../../base/files.ts";
@@ -24,8 +23,8 @@ interface LoggedRow extends JudgedRow {
   key: string;
 }
 
-/** Files in the folder. */
-export const VERDICTS_FILE = "verdicts.jsonl";
+const VERDICTS_FILE = "verdicts.jsonl";
+/** The summary, in the same folder. */
 export const RESULTS_FILE = "judge.json";
 
 /**
@@ -40,16 +39,9 @@ export async function openVerdictLog(
   folder: string,
   { identity, resume }: { identity: string; resume: boolean },
 ): Promise<VerdictLog> {
+  checkVerdictFolder(folder, resume);
   const path = join(folder, VERDICTS_FILE);
-  const there = existsSync(path);
-  if (there && !resume) {
-    throw new ConfigError(
-      "EVALUATION_EXISTS",
-      `${path}: is already there. Go on with it by --resume, or choose another --out.`,
-    );
-  }
-  await mkdir(folder, { recursive: true });
-  const kept = there ? await readRows(path, identity) : new Map<string, LoggedRow>();
+  const kept = existsSync(path) ? await readRows(path, identity) : new Map<string, LoggedRow>();
   const keyOf = ({ id, sample, question, references, prediction }: AnswerToJudge): string =>
     `${identity}-${shortHash([id, sample, question, references, prediction])}`;
   const line = (row: JudgedRow): LoggedRow => ({ key: keyOf(row), ...row });
@@ -71,6 +63,19 @@ export async function openVerdictLog(
     },
     close: () => log.close(),
   };
+}
+
+/**
+ * Refuses a folder that holds verdicts already, before anything is asked.
+ * @throws {ConfigError} EVALUATION_EXISTS
+ */
+export function checkVerdictFolder(folder: string, resume: boolean): void {
+  const path = join(folder, VERDICTS_FILE);
+  if (resume || !existsSync(path)) return;
+  throw new ConfigError(
+    "EVALUATION_EXISTS",
+    `${path}: is already there. Go on with it by --resume, or choose another --out.`,
+  );
 }
 
 /** A failed request is tried again; a verdict that could not be read is the judge's answer and stays. */
