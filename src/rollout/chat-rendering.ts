@@ -1,5 +1,6 @@
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
+import { type Probe, PROBES } from "../chat/probes.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { ToolSchema } from "../http/chat.ts";
 import { z } from "../base/schema.ts";
@@ -59,7 +60,7 @@ export function chatRendering(
     const around = () => ({ before: "", after: "" });
     return { opening: prompted, around, wrapsResults: false };
   }
-  requireStablePrefixes(template, { tokenizer, ...named });
+  requireStablePrefixes(template, { tokenizer, ...named, probes: probesOf(replies) });
   const [before, after] = textAround(template, start, replies);
   const endings = tokenizer.endIds.map((id) => tokenizer.decode([id]));
   const end = endings.find((text) => before.startsWith(text)) ?? "";
@@ -68,6 +69,15 @@ export function chatRendering(
     around: (ended) => ({ before: ended ? before.slice(end.length) : before, after }),
     wrapsResults: replies === "tool",
   };
+}
+
+/** Conversations as this run will have them: one question and results of tools, or several messages of the user and no tools. */
+function probesOf(replies: "user" | "tool"): Probe[] {
+  const count = ({ messages }: Probe, role: string): number =>
+    messages.filter((message) => message.role === role).length;
+  return PROBES.filter((probe) =>
+    replies === "tool" ? count(probe, "user") === 1 : count(probe, "tool") === 0,
+  );
 }
 
 /** What a template writes between the model's message and a reply, and between the reply and its next message. */

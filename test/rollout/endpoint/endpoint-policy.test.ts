@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
 import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/endpoint-policy.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
-import { strategies } from "../../../src/rollout/strategies/index.ts";
+import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
@@ -10,7 +10,10 @@ import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts
 /** Plays with a server that answers as told; retries are quick and few. */
 async function play(
   answer: ChatAnswer,
-  { endpoint = {}, environment = {} }: { endpoint?: object; environment?: Record<string, unknown> } = {},
+  {
+    endpoint = {},
+    environment = {},
+  }: { endpoint?: object; environment?: Record<string, unknown> } = {},
 ): Promise<{ trajectory: Trajectory; asked: AskedChat[] }> {
   const server = await chatServer(answer);
   const given = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 1 };
@@ -128,8 +131,8 @@ describe("a chat server as a policy", () => {
     const server = await chatServer(() => "<answer>Oslo</answer>");
     const given = { baseUrl: server.url, model: "m", apiKeyEnv: null };
     const { policy } = endpointPolicy(parseOptions(endpointSchema, given, "test"));
-    const { run, options } = strategies.get("rag", "test");
-    const trajectory = await run(rolloutOptions({ policy, purpose: "eval" }), options.parse({}));
+    const strategy = openStrategy("rag", "test");
+    const trajectory = await strategy.run(rolloutOptions({ policy, purpose: "eval" }));
     expect(trajectory).toMatchObject({ answer: "Oslo", given: [{ passageIds: ["oslo"] }] });
     const [asked] = server.received.map(({ body }) => JSON.parse(body) as AskedChat);
     expect(messagesOf(asked)![0]).toMatch(/Oslo is the capital.*Answer now, without a search/s);
