@@ -20,7 +20,7 @@ export interface DropScores {
  * at most one predicted span so that the sum of F1 is greatest, and the aligned values are averaged over the longer side.
  * A span is the *set* of its words ("drop" normalisation); one whose numbers all differ from the reference's scores 0. An
  * empty set has precision (the answer's) or recall (the reference's) 1. f1, precision and recall are rounded to two places per
- * question, half to even, as the official code does.
+ * question as numpy rounds: a half to the even place.
  *
  * @param prediction no spans at all is read as one empty span.
  * @param references each an answer by itself; the best counts, compared by em, f1, precision, recall in this order.
