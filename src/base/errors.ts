@@ -20,6 +20,15 @@ export const ERROR_CODES = {
   COMPLETION_FILTERED: "A chat server's own filter withheld a message.",
   CORPUS_DUPLICATE_ID: "Two passages of a corpus share an id.",
   CORPUS_EMPTY: "A corpus holds no passages.",
+  DATASET_ABSENT: "A dataset, or the passages that its questions need, is not on this machine.",
+  DATASET_ARCHIVE:
+    "An archive that a dataset came in is damaged, or lacks the file that was expected.",
+  DATASET_CHECKSUM: "A dataset's file is not the one that is known or was promised.",
+  DATASET_DISK_FULL: "A dataset would not fit on the disk where datasets are kept.",
+  DATASET_NOT_TRAINABLE: "A test set that must stay out of training was to be trained on.",
+  DATASET_REFUSED: "The server of a dataset does not have a file any more, or does not give it.",
+  DATASET_UNEXPECTED: "A downloaded dataset has another size or layout than its card says.",
+  DATASET_UNREACHABLE: "The server of a dataset cannot be reached, or cuts every connection.",
   DATA_BAD_RECORD:
     "A record of a data file lacks a key or holds a value that its layout does not allow.",
   DATA_CHECK_FAILED: "`agentrl data check` found something wrong.",
@@ -34,7 +43,8 @@ export const ERROR_CODES = {
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",
   EVALUATION_GIVEN_UP: "So many rollouts in a row failed that an evaluation was given up.",
-  EVALUATION_INCOMPLETE: "Rollouts of an evaluation failed, so that not every question was measured.",
+  EVALUATION_INCOMPLETE:
+    "Rollouts of an evaluation failed, so that not every question was measured.",
   EVALUATION_EXISTS: "The folder for an evaluation already holds one, or one of another policy.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",

@@ -60,7 +60,9 @@ export async function* readBeirTasks(folder: string, split: string): AsyncGenera
   const files = await beirFolder(folder, split);
   const qrels = await readQrels(files.qrels);
   const source = basename(folder);
-  for await (const { task, ...placed } of readTasks(files.queries, (id) => qrels.has(id))) {
+  for await (const { task, ...placed } of readTasks(files.queries, {
+    wanted: (id) => qrels.has(id),
+  })) {
     const judged = [...(qrels.get(task.id) ?? [])];
     const supportingPassages = judged.flatMap(([id, relevance]) => (relevance > 0 ? id : []));
     const annotations: Task["annotations"] = { ...task.annotations, supportingPassages };

@@ -2,38 +2,20 @@ import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
-import type { PartWithOptions } from "../base/part-schema.ts";
 import { registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
-import type { Passage, Task } from "../trajectory/task.ts";
+import type { Task } from "../trajectory/task.ts";
+import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
+import { cardDatasets } from "./cards/card-dataset.ts";
+import { collected, type Dataset, type DatasetPart } from "./dataset.ts";
 import { readPassages } from "./passages.ts";
-import { loadTasks } from "./tasks.ts";
+import { distinctTasks, streamTasks } from "./tasks.ts";
 import {
   mixSchema,
   TINY_WORLD_VERSION,
   tinyWorld,
   tinyWorldSchema,
 } from "./tinyworld/tiny-world.ts";
-
-/** Questions and the passages that answer them, opened. */
-export interface Dataset {
-  readonly name: string;
-  /** Changes whenever a question or passage could change. */
-  readonly fingerprint: string;
-  /**
-   * @param limit at most so many, from the start.
-   * @throws as `loadTasks`, for datasets of files.
-   */
-  tasks(limit?: number): Promise<Task[]>;
-  /** The corpus, streamed; can be asked for again. */
-  passages(): Iterable<Passage> | AsyncIterable<Passage>;
-}
-
-/** A dataset that a recipe can name. */
-export interface DatasetPart extends PartWithOptions {
-  /** @param options checked by the part's own schema; a recipe's are already. */
-  open(options: unknown): Promise<Dataset>;
-}
 
 const tinyWorldOptions = tinyWorldSchema.extend({
   /** Number of questions. */
@@ -51,11 +33,16 @@ const tinyWorldDataset: DatasetPart = {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
     const { seed, split, people, questions, mix, distractors } = settings;
     const world = tinyWorld({ seed, split, people });
+    const drawn = (limit: number): Iterable<Task> =>
+      world.questions(Math.min(limit, questions), { mix, distractors });
     return Promise.resolve({
       name: "tinyworld",
       fingerprint: `tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
-      tasks: (limit = questions) =>
-        Promise.resolve([...world.questions(Math.min(limit, questions), { mix, distractors })]),
+      trainable: true,
+      async *stream(limit = questions) {
+        yield* drawn(limit);
+      },
+      tasks: (limit = questions) => Promise.resolve([...drawn(limit)]),
       passages: () => world.passages(),
     });
   },
@@ -78,37 +65,93 @@ const filesDataset: DatasetPart = {
     return {
       name: tasks,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
-      tasks: (limit) => loadTasks(tasks, limit === undefined ? {} : { limit }),
+      trainable: true,
+      ...streamed((limit) => streamTasks(tasks, { limit })),
       passages: () => readPassages(corpus ?? tasks),
     };
   },
 };
 
-/** All datasets. */
-export const datasets = registry<DatasetPart>("dataset", [tinyWorldDataset, filesDataset]);
+const beirOptions = z.strictObject({
+  /** Folder with queries.jsonl, qrels/ and corpus.jsonl. */
+  folder: z.string(),
+  split: z.string().default("test"),
+});
+
+const beirDataset: DatasetPart = {
+  name: "beir",
+  summary:
+    "A folder of BEIR whose queries tell their answers: queries.jsonl, qrels/, corpus.jsonl.",
+  options: beirOptions,
+  open: async (options) => {
+    const { folder, split } = parseOptions(beirOptions, options, "beir");
+    const files = await beirFolder(folder, split);
+    const paths = [files.queries, files.qrels, ...(files.corpus === null ? [] : [files.corpus])];
+    const hashes: string[] = [];
+    for (const path of paths) hashes.push(await sha256File(path));
+    return {
+      name: `${folder}:${split}`,
+      fingerprint: `beir-${sha256(hashes.join()).slice(0, 16)}`,
+      trainable: true,
+      ...streamed((limit) => distinctTasks(readBeirTasks(folder, split), files.queries, limit)),
+      passages: () => readPassages(files.corpus ?? files.queries),
+    };
+  },
+};
+
+/** Both ways to ask for questions. */
+function streamed(
+  stream: (limit: number) => AsyncIterable<Task>,
+): Pick<Dataset, "stream" | "tasks"> {
+  return {
+    stream: (limit = Infinity) => stream(limit),
+    tasks: (limit = Infinity) => collected(stream(limit)),
+  };
+}
+
+export type { Dataset, DatasetPart } from "./dataset.ts";
+
+/** All datasets: those that are made or given, and those that have a card. */
+export const datasets = registry<DatasetPart>("dataset", [
+  tinyWorldDataset,
+  filesDataset,
+  beirDataset,
+  ...cardDatasets,
+]);
+
+/** A recipe's value that names a dataset. */
+export type DatasetSetting = { name: string } & Record<string, unknown>;
 
 /**
- * Opens what a recipe or flag names: a registered dataset by name (`tinyworld`) or with options
- * (`{ name: tinyworld, split: test }`), or a question file by path.
+ * What a flag means: a registered dataset, NAME:SPLIT of one, a question file, or a folder of BEIR (a split behind a colon, too).
+ * A name wins over a file.
  *
- * @param where the recipe key or flag, for messages.
- * @throws {ConfigError} PART_UNKNOWN when it is neither, with the nearest name; RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY.
- * @throws {DataError} FILE_MISSING
+ * @param where the flag, for messages.
+ * @throws {ConfigError} PART_UNKNOWN when it is none of these, with the nearest name.
  */
-export async function openDataset(
-  given: string | ({ name: string } & Record<string, unknown>),
-  where: string,
-): Promise<Dataset> {
-  if (typeof given !== "string") {
-    const { name, ...options } = given;
-    const part = datasets.get(name, `${where}.name`);
-    return part.open(parseOptions(part.options, options, where));
-  }
-  const part = datasets.parts.find(({ name }) => name === given);
-  if (part !== undefined) return part.open(parseOptions(part.options, {}, where));
-  if (existsSync(given)) return filesDataset.open({ tasks: given });
+export function datasetNamed(given: string, where: string): DatasetSetting {
+  const [, name = given, split] = /^(.+):([\w-]+)$/.exec(given) ?? [];
+  const withSplit = split === undefined ? {} : { split };
+  if (datasets.names.includes(name)) return { name, ...withSplit };
+  if (isBeirFolder(name)) return { name: "beir", folder: name, ...withSplit };
+  // No corpus: that of another question file, where a recipe names one, does not belong to this one.
+  if (existsSync(given)) return { name: "files", tasks: given, corpus: undefined };
   throw new ConfigError(
     "PART_UNKNOWN",
-    `${where} is "${given}"; there is no such file and no such dataset. ${suggest(given, datasets.names)}`,
+    `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`,
   );
+}
+
+/**
+ * Opens what a recipe or flag names: a registered dataset with options (`{ name: tinyworld, split: test }`), or what
+ * `datasetNamed` takes.
+ *
+ * @param where the recipe key or flag, for messages.
+ * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT with the command that downloads it.
+ * @throws {DataError} FILE_MISSING
+ */
+export async function openDataset(given: string | DatasetSetting, where: string): Promise<Dataset> {
+  const { name, ...options } = typeof given === "string" ? datasetNamed(given, where) : given;
+  const part = datasets.get(name, `${where}.name`);
+  return part.open(parseOptions(part.options, options, where));
 }

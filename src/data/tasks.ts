@@ -9,6 +9,10 @@ import { type PlacedRecord, readRecords } from "./records.ts";
 export interface LoadTasksOptions {
   /** At most so many, from the start of the file; all by default. Nothing beyond them is looked at. */
   limit?: number;
+  /** Name of the dataset for records that tell none; the file's name by default. */
+  source?: string;
+  /** Begins the ids of records without one; the source by default. */
+  idPrefix?: string;
 }
 
 /** A question and where it stands. */
@@ -40,10 +44,10 @@ export async function loadTasks(path: string, options: LoadTasksOptions = {}): P
  */
 export async function* streamTasks(
   path: string,
-  { limit = Infinity }: LoadTasksOptions = {},
+  { limit = Infinity, ...names }: LoadTasksOptions = {},
 ): AsyncGenerator<Task> {
   if (limit <= 0) return;
-  yield* distinctTasks(readTasks(path), path, limit);
+  yield* distinctTasks(readTasks(path, names), path, limit);
 }
 
 /**
@@ -76,19 +80,20 @@ export async function* distinctTasks(
 
 /**
  * As `streamTasks`, with places; ids are not compared.
- * @param wanted of records with an id of their own: those that it refuses are not looked at.
+ * @param options.wanted of records with an id of their own: those that it refuses are not looked at.
  */
 export async function* readTasks(
   path: string,
-  wanted: (id: string) => boolean = () => true,
+  options: Omit<LoadTasksOptions, "limit"> & { wanted?: (id: string) => boolean } = {},
 ): AsyncGenerator<PlacedTask> {
   let layout: TaskLayout | undefined;
-  const source = sourceName(path);
+  const { source = sourceName(path), wanted = () => true } = options;
+  const { idPrefix = source } = options;
   for await (const placed of readRecords(path)) {
     layout ??= taskLayoutOf(placed.record) ?? unknownLayout(placed);
     const { id, _id = id } = placed.record;
     if (typeof _id === "string" && !wanted(_id)) continue;
-    yield { task: readTask(layout, placed, source), where: placed.where, layout };
+    yield { task: readTask(layout, placed, { source, idPrefix }), where: placed.where, layout };
   }
 }
 
@@ -97,11 +102,14 @@ export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
   return taskLayouts.parts.find((layout) => layout.fits(record));
 }
 
-/** One record as a task. `source` is the dataset's name where the record has none. */
-function readTask(layout: TaskLayout, placed: PlacedRecord, source: string): Task {
+function readTask(
+  layout: TaskLayout,
+  placed: PlacedRecord,
+  { source, idPrefix }: { source: string; idPrefix: string },
+): Task {
   const read = layout.read(placed.record, placed.where);
   return {
-    id: read.id ?? `${source}-${placed.number}`,
+    id: read.id ?? `${idPrefix}-${placed.number}`,
     question: read.question,
     references: read.references,
     source: read.source ?? source,

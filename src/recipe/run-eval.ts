@@ -1,7 +1,4 @@
-import { existsSync } from "node:fs";
-import { ConfigError } from "../base/errors.ts";
-import { suggest } from "../base/nearest.ts";
-import { datasets, type Dataset } from "../data/datasets.ts";
+import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { evaluate, type EvaluationProgress, type EvaluationRun } from "../evaluate/evaluate.ts";
 import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
@@ -139,25 +136,15 @@ export function protocolOf(
 }
 
 /**
- * The setting that `--dataset` means: the recipe's own held-out questions under their name, else the default ones, else another
- * registered dataset with its defaults, else a question file.
+ * The setting that `--dataset` means: the recipe's own held-out questions under their name, else the default ones, else what
+ * `datasetNamed` takes: a registered dataset, NAME:SPLIT of one, a question file, a folder of BEIR.
  *
- * @throws {ConfigError} PART_UNKNOWN when it is neither a name nor a file.
+ * @throws {ConfigError} PART_UNKNOWN when it is none of these.
  */
-export function evaluationDataset(
-  given: string,
-  settings: Settings,
-): { name: string } & Record<string, unknown> {
+export function evaluationDataset(given: string, settings: Settings): DatasetSetting {
   const defaults = settingsSchema.parse({}).evaluation.dataset;
   const named = [settings.evaluation.dataset, defaults].find(({ name }) => name === given);
-  if (named !== undefined) return named;
-  if (datasets.names.includes(given)) return { name: given };
-  // No corpus: that of another question file, where a recipe names one, does not belong to this one.
-  if (existsSync(given)) return { name: "files", tasks: given, corpus: undefined };
-  throw new ConfigError(
-    "PART_UNKNOWN",
-    `--dataset is "${given}"; there is no such file and no such dataset. ${suggest(given, datasets.names)}`,
-  );
+  return named ?? datasetNamed(given, "--dataset");
 }
 
 interface EvalWork {

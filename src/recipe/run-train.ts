@@ -99,6 +99,7 @@ export async function runTrain(
   const download = { ...options.download, signal: options.signal };
   const model = await policyFolder(settings.policy.from, download);
   const train = await openNamedDataset(settings.dataset);
+  requireTrainingSet(train);
   const held = await openNamedDataset(settings.evaluation.dataset);
   const hashes = {
     policy: await hashOfPolicy(model, await baseFolder(model, download)),
@@ -138,6 +139,15 @@ export async function runTrain(
     await engine.close();
     await run.close();
   }
+}
+
+/** @throws {ConfigError} DATASET_NOT_TRAINABLE */
+function requireTrainingSet({ name, trainable }: Dataset): void {
+  if (trainable) return;
+  throw new ConfigError(
+    "DATASET_NOT_TRAINABLE",
+    `dataset is "${name}", a test set that must stay out of training. Train on another; evaluation.dataset may name it.`,
+  );
 }
 
 interface TrainSession {

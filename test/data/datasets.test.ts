@@ -1,8 +1,10 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { datasets, openDataset } from "../../src/data/datasets.ts";
 import { writeJsonl } from "../../src/data/write-jsonl.ts";
 import { collect } from "../helpers/collect.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -53,7 +55,7 @@ describe("openDataset", () => {
 
   it("suggests the nearest name, and names keys and values that do not fit", async () => {
     await expect(openDataset("tinywrld", "--dataset")).rejects.toThrow(
-      '--dataset is "tinywrld"; there is no such file and no such dataset. Did you mean "tinyworld"? Known: tinyworld, files.',
+      '--dataset is "tinywrld"; there is no such file and no such dataset. Did you mean "tinyworld"? Known: tinyworld, files, beir,',
     );
     await expect(openDataset({ name: "tinyworlds" }, "dataset")).rejects.toThrow(
       'dataset.name is "tinyworlds"; no such dataset.',
@@ -69,7 +71,48 @@ describe("openDataset", () => {
     );
   });
 
+  it("streams questions: as many as asked for, again when asked again", async () => {
+    const path = join(folder, "stream.jsonl");
+    await writeJsonl(
+      path,
+      [1, 2, 3].map((id) => ({ id, question: "?", answer: "x" })),
+    );
+    for (const given of [path, "tinyworld"]) {
+      const dataset = await openDataset(given, "--dataset");
+      expect(await collect(dataset.stream(2))).toEqual(await dataset.tasks(2));
+      expect(await collect(dataset.stream(2))).toHaveLength(2);
+      expect(await collect(dataset.stream())).toEqual(await dataset.tasks());
+    }
+  });
+
+  it("opens a folder of BEIR: queries that its split judges, their relevant passages, its corpus", async () => {
+    const beir = join(folder, "set");
+    const query = (id: string, answer: string) => ({ _id: id, text: "?", metadata: { answer } });
+    await writeJsonl(join(beir, "queries.jsonl"), [query("q1", "x"), query("q2", "y")]);
+    await writeJsonl(join(beir, "corpus.jsonl"), [{ _id: "d1", title: "T", text: "t" }]);
+    await mkdir(join(beir, "qrels"));
+    const head = "query-id\tcorpus-id\tscore\n";
+    await writeFile(join(beir, "qrels", "test.tsv"), `${head}q2\td1\t1\nq2\td2\t0\n`);
+    await writeFile(join(beir, "qrels", "dev.tsv"), `${head}q1\td1\t2\n`);
+    const dataset = await openDataset(beir, "--dataset");
+    expect(await dataset.tasks()).toEqual([
+      {
+        ...{ id: "q2", question: "?", references: ["y"], source: "set" },
+        annotations: { hops: 1, supportingPassages: ["d1"] },
+      },
+    ]);
+    expect(await collect(dataset.passages())).toEqual([{ id: "d1", title: "T", text: "t" }]);
+    expect((await (await openDataset(`${beir}:dev`, "x")).tasks()).map(({ id }) => id)).toEqual([
+      "q1",
+    ]);
+    await expect(openDataset(`${beir}:train`, "x")).rejects.toThrow(
+      errorWith("FILE_MISSING", 'has no split "train". Known: dev, test.'),
+    );
+  });
+
   it("lists parts that open with their defaults where they need no path", () => {
-    expect(datasets.names).toEqual(["tinyworld", "files"]);
+    expect(datasets.names.slice(0, 3)).toEqual(["tinyworld", "files", "beir"]);
+    expect(datasets.names).toContain("hotpotqa");
+    expect(datasets.names).not.toContain("wiki18"); // a corpus, no questions
   });
 });

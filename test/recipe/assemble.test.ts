@@ -9,6 +9,10 @@ import { task } from "../helpers/search-world.ts";
 const dataset = (supportingPassages?: string[]): Dataset => ({
   name: "letters",
   fingerprint: "letters",
+  trainable: true,
+  async *stream() {
+    yield* await this.tasks();
+  },
   tasks: () =>
     Promise.resolve([
       { ...task, annotations: supportingPassages === undefined ? {} : { supportingPassages } },

@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { sha256File } from "../../base/files.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
+import { collected, type Dataset, type DatasetPart } from "../dataset.ts";
+import { readPassages } from "../passages.ts";
+import { streamTasks } from "../tasks.ts";
+import { type Card, cardNames, readCard, sourceOf, splitOf } from "./card.ts";
+import { dataFolder, isHere, sourceFolder, splitFileName } from "./dataset-place.ts";
+
+const options = z.strictObject({
+  /** The card's default split when absent. */
+  split: z.string().optional(),
+  /** The card's first source when absent. */
+  source: z.string().optional(),
+  /** At most so many questions, from the start. */
+  limit: z.int().min(1).optional(),
+  /** Corpus file; without it the questions' own contexts are the corpus, where they have any. */
+  corpus: z.string().optional(),
+});
+
+/** The datasets that have a card, by name; their files are looked for when one is opened. */
+export const cardDatasets: readonly DatasetPart[] = cardNames()
+  .filter((name) => readCard(name).kind === "questions")
+  .map((name) => ({
+    name,
+    summary: readCard(name).summary,
+    options,
+    open: (given) => openCard(readCard(name), parseOptions(options, given, name)),
+  }));
+
+async function openCard(card: Card, given: z.output<typeof options>): Promise<Dataset> {
+  const { path, split } = placeOf(card, given);
+  if (!isHere(path)) throw absent(card, given, split);
+  const name = `${card.name}:${split}`;
+  const known = { source: card.name, idPrefix: `${card.name}-${split}` };
+  const hash = (await sha256File(path)).slice(0, 16);
+  const limited = given.limit === undefined ? "" : `-${given.limit}`;
+  const stream = (limit = Infinity): AsyncIterable<Task> =>
+    streamTasks(path, { ...known, limit: Math.min(limit, given.limit ?? Infinity) });
+  return {
+    ...{ name, fingerprint: `${card.name}-${split}-${hash}${limited}`, trainable: card.trainable },
+    stream,
+    tasks: (limit) => collected(stream(limit)),
+    passages: () => passages(card, given.corpus ?? (card.passages === "contexts" ? path : null)),
+  };
+}
+
+/** Where the file of a split is, or would be. @throws {ConfigError} PART_UNKNOWN */
+export function placeOf(
+  card: Card,
+  { split: asked, source: from }: { split?: string | undefined; source?: string | undefined },
+): { path: string; split: string; records: number } {
+  const source = sourceOf(card, from, `${card.name}.source`);
+  const { split, file } = splitOf(card, source, asked, `${card.name}.split`);
+  const folder = sourceFolder(dataFolder(), card.name, source.name);
+  return { path: join(folder, splitFileName(split, file)), split, records: file.records };
+}
+
+function absent(card: Card, given: z.output<typeof options>, split: string): ConfigError {
+  const { path, records } = placeOf(card, given);
+  const source = given.source === undefined ? "" : ` --source ${given.source}`;
+  return new ConfigError(
+    "DATASET_ABSENT",
+    `dataset ${card.name}:${split} is not on this machine (${path}). Download it (${records} questions, ${card.license}): agentrl data download ${card.name} --split ${split}${source}`,
+  );
+}
+
+async function* passages(card: Card, path: string | null): AsyncGenerator<Passage> {
+  if (path !== null) {
+    yield* readPassages(path);
+    return;
+  }
+  const { corpus = "wiki18" } = card;
+  throw new ConfigError(
+    "DATASET_ABSENT",
+    `dataset ${card.name}: its questions have no passages of their own. Search an index (--index, or retriever.index of a recipe) made of a corpus: agentrl data download ${corpus}, then agentrl index build; or name a corpus file as ${card.name}.corpus.`,
+  );
+}

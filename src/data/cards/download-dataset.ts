@@ -1,0 +1,221 @@
+import { mkdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { exists, sha256, sha256File, sizeOf } from "../../base/files.ts";
+import { freeDiskBytes } from "../../base/free-space.ts";
+import { isDiskError } from "../../http/disk-error.ts";
+import { downloadFile } from "../../http/download-file.ts";
+import { isAsPromised, type Promised } from "../../http/promised-content.ts";
+import { extractMember } from "../unpack/extract-member.ts";
+import { type Card, type CardFile, type NamedSource, sourceOf, splitOf } from "./card.ts";
+import {
+  dataFolder,
+  isHere,
+  type Origin,
+  originOf,
+  originPath,
+  sourceFolder,
+  splitFileName,
+  writeOrigin,
+} from "./dataset-place.ts";
+import { requireExpected } from "./expected-content.ts";
+import { type FileAddress, fileAddress } from "./file-address.ts";
+import { describeRemote, downloadProblems, wrongChecksum } from "./remote-dataset.ts";
+
+export interface DatasetDownloadOptions {
+  /** All of the source's by default. */
+  splits?: readonly string[];
+  /** The card's first by default. */
+  source?: string;
+  /** Folder for the files themselves; without it they go where `--dataset NAME` looks for them. */
+  out?: string;
+  environment?: NodeJS.ProcessEnv;
+  /** How far it is; `totalBytes` is null while a server does not tell. */
+  onProgress?: (progress: { file: string; bytes: number; totalBytes: number | null }) => void;
+  /** Something that the user should know. */
+  onNotice?: (notice: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+/** A file of a dataset on this machine. */
+export interface DatasetFile extends Origin {
+  split: string;
+  path: string;
+  /** Whether it was here before. */
+  wasHere: boolean;
+}
+
+/**
+ * Downloads the files of a dataset that are not here: cut downloads are gone on with, checksums and published sizes are held
+ * against, and a file takes its place whole or not at all. Processes that want the same file at once wait for the one that is
+ * loading it.
+ *
+ * @throws {ConfigError} PART_UNKNOWN for a source or split that the card lacks; DATASET_DISK_FULL before the first byte.
+ * @throws {DataError} DATASET_UNEXPECTED, DATASET_ARCHIVE.
+ * @throws {ExternalError} DATASET_UNREACHABLE, DATASET_REFUSED, DATASET_CHECKSUM, FILE_WRITE_FAILED.
+ */
+export async function downloadDataset(
+  card: Card,
+  options: DatasetDownloadOptions = {},
+): Promise<DatasetFile[]> {
+  const source = sourceOf(card, options.source, "--source");
+  const folder =
+    options.out ?? sourceFolder(dataFolder(options.environment), card.name, source.name);
+  const all = wantedFiles(card, source, { folder, splits: options.splits });
+  const missing = all.filter(({ path }) => !isHere(path));
+  const here = new Set(all.filter((wanted) => !missing.includes(wanted)));
+  try {
+    await fetchAll(missing, folder, options);
+    for (const wanted of missing) await settle(wanted, card, options);
+  } catch (error) {
+    if (!isDiskError(error)) throw error;
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${card.name}: could not be kept in ${folder} (${errorMessage(error)}). What has come is kept; free space there, or set AGENTRL_DATA to another folder, and run again to go on.`,
+      { cause: error },
+    );
+  }
+  return all.flatMap((wanted) => {
+    const origin = originOf(wanted.path);
+    if (origin === null) return [];
+    return { ...origin, split: wanted.split, path: wanted.path, wasHere: here.has(wanted) };
+  });
+}
+
+interface Wanted {
+  what: string;
+  split: string;
+  file: CardFile;
+  path: string;
+  /** Where the archive goes that the file is taken from. */
+  archive: string | null;
+}
+
+function wantedFiles(
+  card: Card,
+  source: NamedSource,
+  { folder, splits }: { folder: string; splits: readonly string[] | undefined },
+): Wanted[] {
+  return [...new Set(splits ?? Object.keys(source.source.splits))].map((name) => {
+    const { split, file } = splitOf(card, source, name, "--split");
+    const archive =
+      file.member === undefined
+        ? null
+        : join(folder, "archives", basename(new URL(file.url).pathname));
+    const path = join(folder, splitFileName(split, file));
+    return { what: `${card.name} ${split}`, split, file, path, archive };
+  });
+}
+
+/** One download: a split's file, or the archive of several. */
+interface Fetch {
+  wanted: Wanted;
+  path: string;
+  address: FileAddress;
+  promised: Promised;
+  expected: string | undefined;
+}
+
+async function fetchAll(
+  missing: readonly Wanted[],
+  folder: string,
+  options: DatasetDownloadOptions,
+): Promise<void> {
+  const fetches: Fetch[] = [];
+  for (const wanted of missing) {
+    const path = wanted.archive ?? wanted.path;
+    if (wanted.archive !== null && (await exists(path))) continue;
+    if (fetches.some((fetch) => fetch.path === path)) continue;
+    const address = fileAddress(wanted.file.url, options.environment);
+    const promised = await describeRemote(wanted.what, address, options.signal);
+    fetches.push({ wanted, path, address, promised, expected: expectedOf(wanted) });
+  }
+  await refuseUnlessFits(fetches, folder);
+  const sizes = fetches.map(({ promised }) => promised.size);
+  const totalBytes = sizes.reduce(
+    (sum, size) => (sum === null || size === null ? null : sum + size),
+    0,
+  );
+  let before = 0;
+  for (const fetch of fetches) {
+    const onBytes = (bytes: number): void => {
+      options.onProgress?.({ file: fetch.wanted.what, bytes: before + bytes, totalBytes });
+    };
+    // What lies there without its origin, or has changed since, is not what was downloaded.
+    if (fetch.wanted.archive === null) await rm(fetch.path, { force: true });
+    await fetchOne(fetch, onBytes, options.signal);
+    before += await sizeOf(fetch.path);
+  }
+}
+
+/** The checksum that somebody published, or that the first download left. */
+function expectedOf({ file, path, archive }: Wanted): string | undefined {
+  if (file.sha256 !== undefined || archive !== null) return file.sha256;
+  const origin = originOf(path);
+  return origin?.url === file.url ? origin.sha256 : undefined;
+}
+
+async function fetchOne(
+  { wanted, path, address, promised, expected }: Fetch,
+  onBytes: (bytes: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { url, settings } = address;
+  const isHub = wanted.file.url.startsWith("hub:");
+  const problems = downloadProblems(wanted.what, address, { sha256: expected, path });
+  // Only the hub's tags are checksums of the content.
+  if (isHub && expected !== undefined && /^[0-9a-f]{64}$/.test(promised.tag)) {
+    if (promised.tag !== expected)
+      throw wrongChecksum(wanted.what, address, { sha256: expected, path });
+  }
+  await downloadFile({
+    ...{ settings, url, size: promised.size, path, problems, onBytes, signal },
+    version: sha256(`${url.href}\n${promised.tag}\n${promised.size ?? ""}`).slice(0, 12),
+    isPromised: async (partial) => {
+      if (expected !== undefined) return (await sha256File(partial)) === expected;
+      return isHub ? isAsPromised(partial, promised.tag) : null;
+    },
+  });
+}
+
+/** @throws {ConfigError} DATASET_DISK_FULL */
+async function refuseUnlessFits(fetches: readonly Fetch[], folder: string): Promise<void> {
+  const wanted = fetches.reduce((sum, { promised }) => sum + (promised.size ?? 0), 0);
+  const free = await freeDiskBytes(folder);
+  if (wanted <= free) return;
+  const names = fetches.map((fetch) => fetch.wanted.what).join(", ");
+  throw new ConfigError(
+    "DATASET_DISK_FULL",
+    `${names}: ${gigabytes(wanted)} are to be downloaded, ${gigabytes(free)} are free at ${folder}. Free space there, or set AGENTRL_DATA to a folder on another disk.`,
+  );
+}
+
+/** Takes a file out of its archive, holds it against what was published, and writes down where it came from. */
+async function settle(wanted: Wanted, card: Card, options: DatasetDownloadOptions): Promise<void> {
+  const { file, path, archive, what } = wanted;
+  if (archive !== null && file.member !== undefined) {
+    await mkdir(dirname(path), { recursive: true });
+    await extractMember(archive, file.member, path, options.signal);
+  }
+  const content = await requireExpected(path, { what, file, kind: card.kind }, options.signal);
+  const { onNotice } = options;
+  if (content.unusable > 0) {
+    onNotice?.(
+      `${what}: ${content.unusable} of ${content.records} records cannot be read as questions; \`agentrl data check ${path}\` lists them.`,
+    );
+  }
+  const digest = await sha256File(path);
+  const isNew = file.sha256 === undefined && originOf(path)?.sha256 !== digest;
+  await writeOrigin(path, {
+    ...{ url: file.url, sha256: digest, bytes: await sizeOf(path), records: content.records },
+    ...{ layout: file.layout, license: card.license },
+  });
+  if (!isNew) return;
+  onNotice?.(
+    `${what}: its card knows no checksum. sha256 ${digest} is kept in ${originPath(path)}; a later download of the file is held against it.`,
+  );
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(2)} GB`;
+}

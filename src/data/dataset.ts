@@ -1,0 +1,34 @@
+import type { PartWithOptions } from "../base/part-schema.ts";
+import type { Passage, Task } from "../trajectory/task.ts";
+
+/** Questions and the passages that answer them, opened. */
+export interface Dataset {
+  readonly name: string;
+  /** Changes whenever a question or passage could change. */
+  readonly fingerprint: string;
+  /** False for a test set that must stay out of training. */
+  readonly trainable: boolean;
+  /**
+   * The questions in order, one by one: memory does not grow with their size. Can be asked for again.
+   * @param limit at most so many, from the start.
+   * @throws as `streamTasks`, for datasets of files.
+   */
+  stream(limit?: number): AsyncIterable<Task>;
+  /** As `stream`, all at once. */
+  tasks(limit?: number): Promise<Task[]>;
+  /** The corpus, streamed; can be asked for again. */
+  passages(): Iterable<Passage> | AsyncIterable<Passage>;
+}
+
+/** A dataset that a recipe can name. */
+export interface DatasetPart extends PartWithOptions {
+  /** @param options checked by the part's own schema; a recipe's are already. */
+  open(options: unknown): Promise<Dataset>;
+}
+
+/** Everything that a stream gives. */
+export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
