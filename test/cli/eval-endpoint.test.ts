@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { beforeAll, describe, expect, it } from "vitest";
+import { evalCommand } from "../../src/cli/commands/eval.ts";
+import { type AskedChat, chatServer, lastMessage } from "../helpers/chat-server.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder, name);
+const root = join(import.meta.dirname, "..", "..");
+
+/** Searches with the question, then answers with the first word that it was shown of a passage. */
+function answer(asked: AskedChat): string {
+  const first = asked.messages[0]?.content ?? "";
+  const question = /Question: (.*)/.exec(first)?.[1] ?? "";
+  if (asked.messages.length === 1) return `<search>${question}</search>`;
+  return `<answer>${/Title: ([^)]*)/.exec(lastMessage(asked))?.[1] ?? "nothing"}</answer>`;
+}
+
+const QUESTIONS = 120;
+beforeAll(() => {
+  const record = (i: number): object => ({
+    ...{ _id: `q${i}`, question: `Which town is number ${i}?`, answer: `Town ${i}` },
+    ...{ type: i % 2 === 0 ? "bridge" : "comparison", supporting_facts: [[`Town ${i}`, 0]] },
+    context: [[`Town ${i}`, [`Town ${i} is number ${i}.`]]],
+  });
+  const lines = Array.from({ length: QUESTIONS }, (_, i) => `${JSON.stringify(record(i))}\n`);
+  writeFileSync(at("questions.jsonl"), lines.join(""));
+});
+
+const flagsFor = (url: string, ...more: string[]): string[] => [
+  ...["eval", "--policy", `${url}/v1`, "--model", "m", "--dataset", at("questions.jsonl")],
+  ...["--set", "policy.endpoint.retries=0", "--set", "policy.endpoint.timeoutMs=2000", ...more],
+];
+const evaluate = (url: string, ...more: string[]) =>
+  runCommand(evalCommand, flagsFor(url, ...more), `${folder}/`);
+const read = (name: string, file: string): string => readFileSync(join(at(name), file), "utf8");
+
+describe("agentrl eval of a server", () => {
+  it("explains the protocol, scores the answers and says what was asked and how long it took", async () => {
+    const server = await chatServer(answer);
+    const { stdout, stderr, status } = await evaluate(server.url, "--json");
+    expect({
+      status,
+      stderr: stderr.replaceAll(/[\d.]+( ms| s|\/s| questions\/s)/g, "N$1"),
+    }).toEqual({
+      status: 0,
+      stderr: expect.stringContaining("240 requests (0 retried, 0 given up); 2 400 + 960 tokens"),
+    });
+    const result = JSON.parse(stdout) as Record<string, unknown>;
+    expect(result).toMatchObject({
+      n: QUESTIONS,
+      errors: { n: 0 },
+      metrics: { em: 1, searches: 1, completion_tokens: 8, prompt_tokens: 20 },
+      policy: { from: `${server.url}/v1`, model: "m" },
+      protocol: { rendering: { api: "chat" }, questions: QUESTIONS },
+      requests: { requests: 240 },
+    });
+    const [first] = server.received.map(({ body }) => JSON.parse(body) as AskedChat);
+    expect(lastMessage(first!)).toMatch(/^Answer the question below/);
+  });
+
+  it("asks again only what failed, and ends with the files of a run in which nothing did", async () => {
+    const good = await chatServer(answer);
+    await evaluate(good.url, "--out", at("straight"));
+    const shaky = await chatServer((asked, response) => {
+      if (!/number (7|8|31)\?/.test(asked.messages[0]!.content!)) return answer(asked);
+      response.destroy();
+      return null;
+    });
+    const failed = await evaluate(shaky.url, "--out", at("shaky"));
+    expect(failed).toMatchObject({ status: 6 });
+    expect(failed.stderr).toMatch(/3 rollouts failed and are not measured \(HTTP_UNREACHABLE 3\)/);
+    const results = JSON.parse(read("shaky", "results.json")) as { n: number; metrics: object };
+    expect(results).toMatchObject({ n: QUESTIONS - 3, metrics: { em: 1 } });
+    const allowed = await evaluate(
+      shaky.url,
+      "--out",
+      at("shaky"),
+      "--resume",
+      "--allow-errors",
+      "3",
+    );
+    expect(allowed.status).toBe(0);
+    // The address is part of what was measured: the same server, mended.
+    const before = good.received.length;
+    expect(before).toBe(2 * QUESTIONS);
+  });
+
+  it("gives up where nothing answers, with its own status, and goes on once something does", async () => {
+    let down = true;
+    const server = await chatServer((asked, response) => {
+      if (!down) return answer(asked);
+      response.destroy();
+      return null;
+    });
+    const given = await evaluate(server.url, "--out", at("down"));
+    expect(given.status).toBe(6);
+    expect(given.stderr).toMatch(/24 rollouts in a row failed \(0 were measured before\)/);
+    expect(server.received.length).toBeLessThan(QUESTIONS);
+    down = false;
+    const resumed = await evaluate(server.url, "--out", at("down"), "--resume", "--json");
+    expect(resumed.status).toBe(0);
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ n: QUESTIONS, metrics: { em: 1 } });
+  });
+
+  it("killed at any moment and resumed, leaves the same bytes as a straight run, and asks nothing twice", async () => {
+    const server = await chatServer(answer);
+    await evaluate(server.url, "--out", at("whole"));
+    const asked = server.received.length;
+    const slow = "policy.endpoint.concurrency=2";
+    for (let kills = 0; kills < 3; kills++) {
+      const flags = [...flagsFor(server.url, "--out", at("killed"), "--set", slow), "--quiet"];
+      const resume = existsSync(join(at("killed"), "rows.jsonl")) ? ["--resume"] : [];
+      const child = spawn(process.execPath, [join(root, "bin", "agentrl.js"), ...flags, ...resume]);
+      const seen = server.received.length;
+      const ended = once(child, "exit");
+      while (server.received.length < seen + 30 && child.exitCode === null) await wait(2);
+      child.kill("SIGKILL");
+      await ended;
+    }
+    const before = server.received.length;
+    const { status } = await evaluate(server.url, "--out", at("killed"), "--resume");
+    expect(status).toBe(0);
+    // What had been written was not asked again.
+    expect(server.received.length - before).toBeLessThan(asked - 3 * 20);
+    for (const file of ["rows.jsonl", "trajectories.jsonl", "results.json"]) {
+      expect(read("killed", file)).toBe(read("whole", file));
+    }
+  });
+
+  it("wants to know which model is meant, and takes a server's flags for nothing else", async () => {
+    const { status, stderr } = await runCommand(
+      evalCommand,
+      ["eval", "--policy", "http://127.0.0.1:1/v1"],
+      `${folder}/`,
+    );
+    expect({ status, stderr }).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--model must say which of its models is meant"),
+    });
+    const stray = await runCommand(evalCommand, ["eval", "--api", "tools"], `${folder}/`);
+    expect(stray).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--api is for a server, and --policy is not given"),
+    });
+  });
+});
+
+describe("agentrl eval of a predictions file", () => {
+  it("scores answers that were given elsewhere, by the questions' ids", async () => {
+    const lines = Array.from({ length: QUESTIONS }, (_, i) =>
+      JSON.stringify({ id: `q${i}`, prediction: i < 30 ? `the Town ${i}!` : i < 60 ? null : "no" }),
+    );
+    writeFileSync(at("answers.jsonl"), lines.join("\n"));
+    const flags = ["--policy", at("answers.jsonl"), "--dataset", at("questions.jsonl"), "--json"];
+    const { stdout, status } = await runCommand(evalCommand, ["eval", ...flags], `${folder}/`);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      n: QUESTIONS,
+      metrics: { em: 0.25, answer_rate: 0.75 },
+      protocol: { strategy: "predictions", retriever: "none" },
+    });
+  });
+
+  it("names a question without a line: what was not answered has null", async () => {
+    writeFileSync(at("some.jsonl"), '{"id": "q0", "prediction": "Town 0"}\n');
+    const flags = ["--policy", at("some.jsonl"), "--dataset", at("questions.jsonl")];
+    const { status, stderr } = await runCommand(evalCommand, ["eval", ...flags], `${folder}/`);
+    expect({ status, stderr }).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining('has no answer to the question "q1"'),
+    });
+  });
+});
