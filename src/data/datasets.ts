@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { Readable } from "node:stream";
 import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
@@ -39,10 +40,7 @@ const tinyWorldDataset: DatasetPart = {
       name: "tinyworld",
       fingerprint: `tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
       trainable: true,
-      async *stream(limit = questions) {
-        yield* drawn(limit);
-      },
-      tasks: (limit = questions) => Promise.resolve([...drawn(limit)]),
+      ...streamed((limit) => Readable.from(drawn(limit))),
       passages: () => world.passages(),
     });
   },

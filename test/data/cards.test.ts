@@ -19,7 +19,7 @@ describe("the cards in datasets/", () => {
     const sizes = cards.map((card) => {
       const { source } = sourceOf(card, undefined, "");
       const all = Object.entries(source.splits).map(([split, { records }]) => [split, records]);
-      return [card.name, Object.fromEntries(all)];
+      return [card.name, Object.fromEntries(all) as Record<string, number>];
     });
     expect(Object.fromEntries(sizes)).toEqual({
       "2wikimultihopqa": { train: 167_454, dev: 12_576 },

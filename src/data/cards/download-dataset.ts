@@ -6,6 +6,7 @@ import { freeDiskBytes } from "../../base/free-space.ts";
 import { isDiskError } from "../../http/disk-error.ts";
 import { downloadFile } from "../../http/download-file.ts";
 import { isAsPromised, type Promised } from "../../http/promised-content.ts";
+import type { TransferSettings } from "../../http/transfer.ts";
 import { extractMember } from "../unpack/extract-member.ts";
 import { type Card, type CardFile, type NamedSource, sourceOf, splitOf } from "./card.ts";
 import {
@@ -30,6 +31,8 @@ export interface DatasetDownloadOptions {
   /** Folder for the files themselves; without it they go where `--dataset NAME` looks for them. */
   out?: string;
   environment?: NodeJS.ProcessEnv;
+  /** How long and how often a server is asked; by default as for models. */
+  patience?: Partial<Pick<TransferSettings, "timeoutMs" | "retries" | "retryDelayMs">>;
   /** How far it is; `totalBytes` is null while a server does not tell. */
   onProgress?: (progress: { file: string; bytes: number; totalBytes: number | null }) => void;
   /** Something that the user should know. */
@@ -65,8 +68,10 @@ export async function downloadDataset(
   const missing = all.filter(({ path }) => !isHere(path));
   const here = new Set(all.filter((wanted) => !missing.includes(wanted)));
   try {
-    await fetchAll(missing, folder, options);
-    for (const wanted of missing) await settle(wanted, card, options);
+    const fetched = await fetchAll(missing, folder, options);
+    for (const wanted of missing) {
+      await settleOnce(wanted, () => settle(wanted, card, { ...options, fetched }));
+    }
   } catch (error) {
     if (!isDiskError(error)) throw error;
     throw new ExternalError(
@@ -116,17 +121,20 @@ interface Fetch {
   expected: string | undefined;
 }
 
+/** @returns the paths that were downloaded; what lies there without its origin is left to be looked at. */
 async function fetchAll(
   missing: readonly Wanted[],
   folder: string,
   options: DatasetDownloadOptions,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const fetches: Fetch[] = [];
   for (const wanted of missing) {
     const path = wanted.archive ?? wanted.path;
-    if (wanted.archive !== null && (await exists(path))) continue;
+    // Another process may have just put it there, a person, or a run that ended before it was done.
+    if ((await exists(path)) && (wanted.archive !== null || originOf(path) === null)) continue;
     if (fetches.some((fetch) => fetch.path === path)) continue;
-    const address = fileAddress(wanted.file.url, options.environment);
+    const { settings, url } = fileAddress(wanted.file.url, options.environment);
+    const address = { url, settings: { ...settings, ...options.patience } };
     const promised = await describeRemote(wanted.what, address, options.signal);
     fetches.push({ wanted, path, address, promised, expected: expectedOf(wanted) });
   }
@@ -141,11 +149,12 @@ async function fetchAll(
     const onBytes = (bytes: number): void => {
       options.onProgress?.({ file: fetch.wanted.what, bytes: before + bytes, totalBytes });
     };
-    // What lies there without its origin, or has changed since, is not what was downloaded.
+    // Its size is no longer that of its origin.
     if (fetch.wanted.archive === null) await rm(fetch.path, { force: true });
     await fetchOne(fetch, onBytes, options.signal);
     before += await sizeOf(fetch.path);
   }
+  return new Set(fetches.map(({ path }) => path));
 }
 
 /** The checksum that somebody published, or that the first download left. */
@@ -190,14 +199,32 @@ async function refuseUnlessFits(fetches: readonly Fetch[], folder: string): Prom
   );
 }
 
+/** Files that are being looked at in this process. */
+const settling = new Map<string, Promise<void>>();
+
+async function settleOnce({ path }: Wanted, work: () => Promise<void>): Promise<void> {
+  const known = settling.get(path);
+  if (known !== undefined) return known;
+  const own = work().finally(() => settling.delete(path));
+  settling.set(path, own);
+  return own;
+}
+
 /** Takes a file out of its archive, holds it against what was published, and writes down where it came from. */
-async function settle(wanted: Wanted, card: Card, options: DatasetDownloadOptions): Promise<void> {
+async function settle(
+  wanted: Wanted,
+  card: Card,
+  options: DatasetDownloadOptions & { fetched: ReadonlySet<string> },
+): Promise<void> {
   const { file, path, archive, what } = wanted;
   if (archive !== null && file.member !== undefined) {
     await mkdir(dirname(path), { recursive: true });
     await extractMember(archive, file.member, path, options.signal);
   }
-  const content = await requireExpected(path, { what, file, kind: card.kind }, options.signal);
+  const isOurs = archive !== null || options.fetched.has(path);
+  const known = isOurs ? undefined : file.sha256;
+  const asked = { ...{ what, file, kind: card.kind, isOurs }, sha256: known };
+  const content = await requireExpected(path, asked, options.signal);
   const { onNotice } = options;
   if (content.unusable > 0) {
     onNotice?.(

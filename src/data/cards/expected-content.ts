@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { DataError } from "../../base/errors.ts";
+import { sha256File } from "../../base/files.ts";
 import { checkFile } from "../check-file.ts";
 import { corpusLayoutOf } from "../passages.ts";
 import { readRecords } from "../records.ts";
@@ -12,23 +13,40 @@ export interface Content {
   unusable: number;
 }
 
+/** What a file of a dataset should be. */
+export interface Expectation {
+  what: string;
+  file: CardFile;
+  kind: "questions" | "corpus";
+  /** Whether it was downloaded just now: then it is removed when it is something else. Others may be somebody's own. */
+  isOurs: boolean;
+  /** To be checked too, where nobody has. */
+  sha256: string | undefined;
+}
+
 /**
- * Holds a downloaded file against layout and size as published; one that differs is removed.
+ * Holds a file against layout and size as published.
  * @throws {DataError} DATASET_UNEXPECTED
  */
 export async function requireExpected(
   path: string,
-  { what, file, kind }: { what: string; file: CardFile; kind: "questions" | "corpus" },
+  expectation: Expectation,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
+  const { what, file, kind, isOurs, sha256 } = expectation;
   const found =
     kind === "corpus" ? await countPassages(path, signal) : await countQuestions(path, signal);
-  if (found.layout === file.layout && found.records === file.records) return found;
-  await rm(path, { force: true });
+  const isKnown = sha256 === undefined || (await sha256File(path)) === sha256;
+  if (found.layout === file.layout && found.records === file.records && isKnown) return found;
   const unit = kind === "corpus" ? "passages" : "questions";
+  const holds = `${found.records} ${unit} of layout ${found.layout ?? "unknown"}`;
+  const published = `${file.records} of layout ${file.layout}${sha256 === undefined ? "" : ` with sha256 ${sha256}`}`;
+  if (isOurs) await rm(path, { force: true });
   throw new DataError(
     "DATASET_UNEXPECTED",
-    `${what}: ${file.url} holds ${found.records} ${unit} of layout ${found.layout ?? "unknown"}; published are ${file.records} of layout ${file.layout}. It was not kept. Take another source with --source, or give the file itself where a dataset is named.`,
+    isOurs
+      ? `${what}: ${file.url} holds ${holds}; published are ${published}. It was not kept. Take another source with --source, or give the file itself where a dataset is named.`
+      : `${what}: ${path} lies there already and holds ${holds}; published are ${published}. Move it away and run again, or choose another --out.`,
   );
 }
 

@@ -42,13 +42,13 @@ export async function tarContent(
 /** Takes bytes from a stream in the amounts that are asked for. */
 class BlockReader {
   readonly #stream: ReturnType<typeof openUnpacked>;
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #chunks: AsyncIterator<Buffer, undefined>;
   readonly #archive: string;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(stream: ReturnType<typeof openUnpacked>, archive: string) {
     this.#stream = stream;
-    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
     this.#archive = archive;
   }
 
@@ -102,8 +102,8 @@ class BlockReader {
 
   async #next(): Promise<Buffer | null> {
     try {
-      const { value, done } = await this.#chunks.next();
-      return done === true ? null : value;
+      const next: IteratorResult<Buffer, undefined> = await this.#chunks.next();
+      return next.done === true ? null : next.value;
     } catch (error) {
       throw damaged(this.#archive, error);
     }
