@@ -49,7 +49,7 @@ describe("agentrl eval of a server", () => {
       stderr: stderr.replaceAll(/[\d.]+( ms| s|\/s| questions\/s)/g, "N$1"),
     }).toEqual({
       status: 0,
-      stderr: expect.stringContaining("240 requests (0 retried, 0 given up); 2 400 + 960 tokens"),
+      stderr: expect.stringContaining("240 requests (0 retried, 0 given up); 2 400 + 960 tokens") as string,
     });
     const result = JSON.parse(stdout) as Record<string, unknown>;
     expect(result).toMatchObject({
@@ -141,12 +141,12 @@ describe("agentrl eval of a server", () => {
     );
     expect({ status, stderr }).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--model must say which of its models is meant"),
+      stderr: expect.stringContaining("--model must say which of its models is meant") as string,
     });
     const stray = await runCommand(evalCommand, ["eval", "--api", "tools"], `${folder}/`);
     expect(stray).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--api is for a server, and --policy is not given"),
+      stderr: expect.stringContaining("--api is for a server, and --policy is not given") as string,
     });
   });
 });
@@ -173,7 +173,7 @@ describe("agentrl eval of a predictions file", () => {
     const { status, stderr } = await runCommand(evalCommand, ["eval", ...flags], `${folder}/`);
     expect({ status, stderr }).toMatchObject({
       status: 3,
-      stderr: expect.stringContaining('has no answer to the question "q1"'),
+      stderr: expect.stringContaining('has no answer to the question "q1"') as string,
     });
   });
 });
