@@ -148,5 +148,5 @@ async function callTool(
 function schemaOf({ name, description, argument }: Tool): ToolSchema {
   const properties = { [argument]: { type: "string" } };
   const parameters = { type: "object", properties, required: [argument] };
-  return { name, description, parameters };
+  return { type: "function", function: { name, description, parameters } };
 }

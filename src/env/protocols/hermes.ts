@@ -104,7 +104,7 @@ function writeCalls(calls: Parameters<NonNullable<Protocol["writeCalls"]>>[0]): 
 function describe(tools: readonly ToolSchema[]): string {
   return [
     "You can call these tools, one or several in a message:",
-    ...tools.map((tool) => JSON.stringify(tool)),
+    ...tools.map((tool) => JSON.stringify(tool.function)),
     'To call one, write a JSON object with its name and arguments between <tool_call> and </tool_call>, for example <tool_call>{"name": …, "arguments": {…}}</tool_call>. Results come between <tool_response> and </tool_response>.',
   ].join("\n");
 }
