@@ -1,13 +1,19 @@
-// Writes the pages that come from code: docs/errors.md and docs/cli.md. With --check it only compares.
+// Writes the pages that come from code: docs/errors.md, docs/cli.md and docs/results.schema.json. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
+import * as prettier from "prettier";
+import { resultsJsonSchema } from "../dist/report/results-schema.js";
 import { buildProgram } from "../dist/cli/program.js";
 
 const docs = join(import.meta.dirname, "..", "docs");
-const pages = { "errors.md": errorsPage(), "cli.md": cliPage() };
+const pages = {
+  "errors.md": errorsPage(),
+  "cli.md": cliPage(),
+  "results.schema.json": await schemaPage(),
+};
 const check = process.argv.includes("--check");
 
 for (const [name, text] of Object.entries(pages)) {
@@ -23,6 +29,12 @@ for (const [name, text] of Object.entries(pages)) {
     writeFileSync(path, text);
     console.log(`docs/${name} written`);
   }
+}
+
+async function schemaPage() {
+  const text = JSON.stringify(resultsJsonSchema());
+  const options = await prettier.resolveConfig(join(docs, "results.schema.json"));
+  return prettier.format(text, { ...options, parser: "json" });
 }
 
 function errorsPage() {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { sha256, writeAtomic, writeJson } from "../base/files.ts";
+import { rowValue } from "./row-value.ts";
 import { requireRows } from "./rows-text.ts";
 import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
@@ -129,7 +130,7 @@ function responseText(trajectory: ScoredTrajectory["trajectory"]): string | null
 }
 
 function meanOf(draws: readonly ScoredTrajectory[], metric: string): number | null {
-  const values = draws.map(({ row }) => row[metric]).filter((value) => typeof value === "number");
+  const values = draws.map(({ row }) => rowValue(row, metric)).filter((value) => value !== null);
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 

@@ -1,6 +1,7 @@
-import { metricLabel, shownNumber } from "./metric-names.ts";
+import { metricLabel, PRIMARY_METRICS, shownNumber } from "./metric-names.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
+import { rangeOf } from "./row-value.ts";
 import { byProtocol, protocolDifferences } from "./same-protocol.ts";
 import { type GroupScores, scoreGroups } from "./score-groups.ts";
 
@@ -39,8 +40,8 @@ function describe(name: string, results: Results): string {
 async function scoreTable(files: readonly ResultFiles[]): Promise<string[]> {
   const scored: { name: string; groups: GroupScores[] }[] = [];
   for (const own of files) scored.push({ name: own.name, groups: await scoreGroups(own) });
-  const withInterval = unique(
-    scored.flatMap(({ groups }) => Object.keys(groups[0]?.intervals ?? {})),
+  const withInterval = PRIMARY_METRICS.filter((metric) =>
+    scored.some(({ groups }) => typeof groups[0]?.metrics[metric] === "number"),
   );
   const present = new Set(scored.flatMap(({ groups }) => Object.keys(groups[0]?.metrics ?? {})));
   const further = [
@@ -60,10 +61,7 @@ async function scoreTable(files: readonly ResultFiles[]): Promise<string[]> {
           cell(group.name),
           String(group.n),
           ...withInterval.map((metric) => withBrackets(group, metric)),
-          ...further.map((metric) => {
-            const isShare = metric.endsWith("_rate") || metric.includes("@");
-            return shownNumber(group.metrics[metric], isShare ? "share" : "amount");
-          }),
+          ...further.map((metric) => shownNumber(group.metrics[metric], rangeOf(metric))),
         ]),
       ),
     ),
@@ -98,8 +96,4 @@ function line(cells: readonly string[]): string {
 /** Text that stays in its cell and is no markup. */
 function cell(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&").replace(/\s*\n\s*/g, " ");
-}
-
-function unique<T>(values: readonly T[]): T[] {
-  return [...new Set(values)];
 }

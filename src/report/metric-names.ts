@@ -1,3 +1,6 @@
+/** The metrics of answers that are shown first, in charts and tables. */
+export const PRIMARY_METRICS: readonly string[] = ["em", "f1", "cover_em"];
+
 const LABELS: Readonly<Record<string, string>> = {
   em: "EM",
   f1: "F1",

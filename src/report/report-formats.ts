@@ -25,9 +25,11 @@ export async function* reportText(
       return;
     }
     case "jsonl":
-      return yield* rowsAsJsonl(files);
+      yield* rowsAsJsonl(files);
+      return;
     case "csv":
-      return yield* rowsAsCsv(files);
+      yield* rowsAsCsv(files);
+      return;
     case "md":
       yield await resultsAsMarkdown(files);
       return;

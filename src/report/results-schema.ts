@@ -46,6 +46,18 @@ export const resultsSchema = z
     groups: z
       .record(z.string(), z.record(z.string(), group))
       .describe('The same by kind of group ("hops", "type") and by group ("2-hop").'),
+    metricCounts: z
+      .record(z.string(), z.int().min(0))
+      .optional()
+      .describe("Questions behind each metric that not every question has."),
+    calibration: z
+      .looseObject({})
+      .optional()
+      .describe("How well confidences agree with em, over draws."),
+    costPerQuestion: z
+      .looseObject({ amount: z.number(), currency: z.string() })
+      .optional()
+      .describe("Of a server whose price is known."),
     ends: z
       .record(z.string(), share)
       .describe("Rows by how they ended: answered, turn-limit, context-limit, …"),
@@ -53,7 +65,16 @@ export const resultsSchema = z
     protocol: z
       .looseObject({})
       .describe("Everything under which it was measured, apart from the policy."),
-    policy: z.looseObject({ from: z.string().optional() }).describe("Who was measured."),
+    policy: z
+      .looseObject({
+        from: z
+          .string()
+          .optional()
+          .describe("Folder, model of the hub, address of a server, or file."),
+        sha256: z.string().optional().describe("Of a model's files or of the predictions."),
+        model: z.string().optional().describe("As a server names it."),
+      })
+      .describe("Who was measured."),
     readsGold: z
       .boolean()
       .describe("Whether what was searched looked at the gold: a control, no result."),

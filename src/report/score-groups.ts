@@ -1,6 +1,7 @@
 import { bootstrapInterval, type Interval, mean, wilsonInterval } from "../evaluate/statistics.ts";
 import type { ReportRow, ResultFiles } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
+import { rowValue } from "./row-value.ts";
 
 /** Scores of all questions, or of those of one group. */
 export interface GroupScores {
@@ -64,8 +65,8 @@ async function valuesByGroup(
       const name = groupName(kind, row);
       if (name === null) continue;
       for (const metric of metrics) {
-        const value = row[metric];
-        if (typeof value !== "number") continue;
+        const value = rowValue(row, metric);
+        if (value === null) continue;
         const key = groupKey(kind, name, metric);
         const byQuestion = questions.get(key) ?? new Map<string, number[]>();
         questions.set(key, byQuestion.set(row.id, [...(byQuestion.get(row.id) ?? []), value]));

@@ -13,6 +13,7 @@ import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addEvalCompare } from "./eval-compare.ts";
+import { addEvalReport } from "./eval-report.ts";
 import { addEvalRetrieval } from "./eval-retrieval.ts";
 
 interface EvalFlags extends MeasuringFlags {
@@ -45,6 +46,7 @@ export const evalCommand: CliCommand = {
     addOutputOptions(policy);
     policy.action((flags: EvalFlags) => evaluate(flags, context));
     addEvalRetrieval(family, context);
+    addEvalReport(family, context);
     addEvalCompare(family, context);
   },
 };
@@ -120,7 +122,7 @@ async function run(
       ...(index === undefined ? {} : { index }),
       ...(limit === undefined ? {} : { limit }),
       ...(out === undefined ? {} : { out }),
-      resume: resume === true,
+      ...{ resume: resume === true, countFirst: context.terminal },
       signal: context.signal,
       download: download.options,
       onStart: ({ draws, kept }) => {

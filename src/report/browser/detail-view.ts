@@ -6,20 +6,13 @@ import type {
   ViewerSpan,
   ViewerSpec,
 } from "../viewer/contract.ts";
-import { element } from "./elements.ts";
+import { element, MARKS } from "./elements.ts";
 
 const OWNERS: Record<ViewerSpan["owner"], string> = {
   policy: "policy",
   environment: "environment",
   template: "template",
   inserted: "inserted",
-};
-
-const VERDICTS: Record<string, string> = {
-  right: "right",
-  partly: "partly right",
-  wrong: "wrong",
-  failed: "failed, not measured",
 };
 
 /** Everything about one entry. @param others of its group, each with how to open it. */
@@ -40,7 +33,7 @@ function factList({ verdict }: ViewerEntry, { facts }: ViewerDetail): HTMLElemen
     element("div", "", element("dt", "", label), element("dd", "", value)),
   );
   if (verdict !== null) {
-    const shown = element("dd", `badge ${verdict}`, VERDICTS[verdict] ?? verdict);
+    const shown = element("dd", `badge ${verdict}`, MARKS[verdict][1]);
     all.unshift(element("div", "", element("dt", "", "Verdict"), shown));
   }
   return element("dl", "facts", ...all);
@@ -49,7 +42,11 @@ function factList({ verdict }: ViewerEntry, { facts }: ViewerDetail): HTMLElemen
 function siblings(entry: ViewerEntry, others: readonly ViewerEntry[]): HTMLElement[] {
   if (others.length < 2) return [];
   const links = others.map((other) => {
-    const link = element("a", `badge ${other.verdict ?? "none"}`, other.label);
+    const [sign, meaning] = MARKS[other.verdict ?? "none"];
+    const mark = element("span", "", ` ${sign}`);
+    mark.setAttribute("aria-label", meaning);
+    mark.setAttribute("role", "img");
+    const link = element("a", `badge ${other.verdict ?? "none"}`, other.label, mark);
     link.setAttribute("href", `#${encodeURIComponent(other.id)}`);
     link.title = other.subtitle;
     if (other.id === entry.id) link.setAttribute("aria-current", "true");
@@ -89,13 +86,12 @@ function blockView(block: ViewerBlock, spec: ViewerSpec): HTMLElement {
     part.lastElementChild?.append(text);
   }
   for (const part of parts) trimEnds(part.lastElementChild);
-  return element(
-    "section",
-    "message",
-    element("h4", "", block.title),
-    ...parts,
-    ...found(block.passages),
-  );
+  // Under the text in which they stand.
+  const [shown] = parts.filter((part) => part.classList.contains("environment")).slice(-1);
+  const passages = found(block.passages);
+  if (shown === undefined) parts.unshift(...passages);
+  else parts.splice(parts.indexOf(shown) + 1, 0, ...passages);
+  return element("section", "message", element("h4", "", block.title), ...parts);
 }
 
 /** Which passages came back, those that were to be found marked. */

@@ -1,3 +1,14 @@
+import type { Verdict } from "../viewer/contract.ts";
+
+/** How a verdict is shown, and what that means. */
+export const MARKS: Record<NonNullable<Verdict> | "none", [sign: string, meaning: string]> = {
+  right: ["✓", "right"],
+  partly: ["◐", "partly right"],
+  wrong: ["✗", "wrong"],
+  failed: ["!", "failed, not measured"],
+  none: ["·", "not judged"],
+};
+
 /** A new element; text is put in as text, so nothing in it is ever markup. */
 export function element(
   tag: string,

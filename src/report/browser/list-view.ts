@@ -1,18 +1,10 @@
-import type { Verdict, ViewerEntry } from "../viewer/contract.ts";
-import { element, own } from "./elements.ts";
+import type { ViewerEntry } from "../viewer/contract.ts";
+import { element, MARKS, own } from "./elements.ts";
 
 /** Height of a line of the list in pixels; the style sheet says the same. */
 const LINE = 60;
 /** Lines kept above and below what is seen. */
 const SPARE = 8;
-
-const MARKS: Record<NonNullable<Verdict> | "none", [sign: string, meaning: string]> = {
-  right: ["✓", "right"],
-  partly: ["◐", "partly right"],
-  wrong: ["✗", "wrong"],
-  failed: ["!", "failed"],
-  none: ["·", "not judged"],
-};
 
 /** The list: only the lines in sight are in the page. */
 export interface ListView {

@@ -65,14 +65,14 @@ async function startViewer(): Promise<void> {
     if (next !== undefined) choose(next);
   };
 
-  /** Opens what the address names. */
-  const follow = (): void => {
-    const id = decodedHash();
-    const index = positions.get(id);
-    if (index === undefined) return;
+  /** Opens what the address names; false where it names nothing in the list. */
+  const follow = (): boolean => {
+    const index = positions.get(decodedHash());
+    if (index === undefined) return false;
     if (!shown.includes(index)) clear();
     choose(index);
     own("viewer").scrollIntoView();
+    return true;
   };
 
   addFacets(data, (facet, value) => {
@@ -89,12 +89,12 @@ async function startViewer(): Promise<void> {
   addKeys({ step, query });
   addEventListener("hashchange", follow);
   apply();
-  follow();
-  if (chosen === null && shown[0] !== undefined) {
+  const [first] = shown;
+  if (!follow() && first !== undefined) {
     // Something to look at; the address stays as it is.
-    chosen = shown[0];
-    list.choose(chosen);
-    void show(chosen);
+    chosen = first;
+    list.choose(first);
+    void show(first);
   }
 }
 

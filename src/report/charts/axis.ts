@@ -25,23 +25,13 @@ export function percent(value: number, { max }: Pick<Axis, "max">): string {
   return `${Number(((100 * Math.min(Math.max(value, 0), max)) / max).toFixed(3))}%`;
 }
 
-/** Tick labels above or below charts of one axis. */
+/** Labels of the ends and the middle of an axis: charts may be narrow. */
 export function tickLabels(axis: Axis): Markup {
-  return html`<svg class="ticks" width="100%" height="14" aria-hidden="true">
-    ${axis.ticks.map(
-      (tick, i) =>
-        html`<text x="${percent(tick, axis)}" y="11" class="${anchor(i, axis)}"
-          >${tickText(tick)}</text
-        >`,
-    )}
-  </svg>`;
-}
-
-function anchor(i: number, { ticks }: Axis): string {
-  if (i === 0) return "start";
-  return i === ticks.length - 1 ? "end" : "middle";
-}
-
-function tickText(tick: number): string {
-  return tick === 0 ? "0" : String(tick);
+  const last = axis.ticks.length - 1;
+  const labels = axis.ticks.map((tick, i) => {
+    if (i !== 0 && i !== last && 2 * i !== last) return null;
+    const anchor = i === 0 ? "start" : i === last ? "end" : "middle";
+    return html`<text x="${percent(tick, axis)}" y="11" class="${anchor}">${tick}</text>`;
+  });
+  return html`<svg class="ticks" width="100%" height="14" aria-hidden="true">${labels}</svg>`;
 }

@@ -29,19 +29,21 @@ export function endTable(drawn: readonly DrawnResult[]): Markup {
       ${cells}
     </tbody>`;
   });
-  return html`<table class="panel ends">
-      <caption class="unseen">
-        How trajectories ended
-      </caption>
-      <thead class="unseen">
-        <tr>
-          <th scope="col">end</th>
-          <th scope="col">chart</th>
-          <th scope="col">share and number of draws</th>
-        </tr>
-      </thead>
-      ${lines}
-    </table>
+  return html`<div class="card ends-card">
+      <table class="panel ends">
+        <caption class="unseen">
+          How trajectories ended
+        </caption>
+        <thead class="unseen">
+          <tr>
+            <th scope="col">end</th>
+            <th scope="col">chart</th>
+            <th scope="col">share and number of draws</th>
+          </tr>
+        </thead>
+        ${lines}
+      </table>
+    </div>
     ${failureTable(drawn)}`;
 }
 

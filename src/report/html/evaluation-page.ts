@@ -8,7 +8,7 @@ import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { browserScript } from "./browser-script.ts";
 import type { DrawnResult } from "./drawn-result.ts";
 import { endTable } from "./end-table.ts";
-import { html, type Markup } from "./markup.ts";
+import { type Content, html, type Markup } from "./markup.ts";
 import { page } from "./page.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
 import { metricTable, scorePanels, type ScoredResult } from "./score-panels.ts";
@@ -50,20 +50,22 @@ async function* bodyOf(drawn: readonly DrawnResult[]): AsyncGenerator<string> {
         <a href="#scores">Scores</a><a href="#ends">Ends</a><a href="#search">Search</a
         ><a href="#protocol">Protocol</a><a href="#trajectories">Trajectories</a>
       </div>
-    </nav>
-    <main></main> `.text;
+    </nav> `.text;
+  yield "<main>\n";
   if (unlike) yield unlikeBanner(protocols).text;
+  // What was not measured alike stands under headings of its own, in every section that shows numbers.
+  const apart = (draw: (of: readonly DrawnResult[]) => Content): Markup[] =>
+    protocols.map(
+      ({ fingerprint, of }) => html`${unlike && protocolHeading(fingerprint)}${draw(of)}`,
+    );
   yield section(
     "scores",
     "Scores",
     scoreNote(drawn),
-    protocols.map(
-      ({ fingerprint, of }) =>
-        html`${unlike && html`<h3 class="protocol-heading">Protocol <code>${fingerprint}</code></h3>`}${drawn.length > 1 && legend(of)}${scorePanels(of)}${metricTable(of)}`,
-    ),
+    apart((of) => [drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)]),
   );
-  yield section("ends", "How trajectories ended", "draws by their end", [endTable(drawn)]);
-  yield section("search", "Search behaviour", null, [searchPanels(drawn)]);
+  yield section("ends", "How trajectories ended", "draws by their end", apart(endTable));
+  yield section("search", "Search behaviour", null, apart(searchPanels));
   yield section(
     "protocol",
     "Protocol",
@@ -73,6 +75,10 @@ async function* bodyOf(drawn: readonly DrawnResult[]): AsyncGenerator<string> {
   yield section("trajectories", "Trajectories", null, [viewerFrame(EVALUATION_SPEC)]);
   yield "</main>\n";
   yield* embedded(EVALUATION_SPEC, evaluationItems(drawn.map(({ readable }) => readable)));
+}
+
+function protocolHeading(fingerprint: string): Markup {
+  return html`<h3 class="protocol-heading">Protocol <code>${fingerprint}</code></h3>`;
 }
 
 function section(

@@ -38,17 +38,24 @@ export function unlikeBanner(protocols: Protocols): Markup {
   </aside> `;
 }
 
-/** Each protocol with its fingerprint and every part; and who was measured. */
+/** Each protocol with its fingerprint and parts, long ones folded away; and who was measured. */
 export function protocolSection(protocols: Protocols): Markup {
+  const isNamed = protocols.some(({ of }) => of.length > 1) || protocols.length > 1;
   return html`<div class="protocols">
-    ${protocols.map(
-      ({
-        fingerprint,
-        of,
-      }) => html`<div><p class="fingerprint"><span>Fingerprint</span> <code>${fingerprint}</code></p>
-${of.map((own) => policyTable(own, of.length > 1 || protocols.length > 1))}
-<details${protocols.length === 1 ? html` open` : null}><summary>Parts of the protocol</summary>${pairs(protocolLeaves(of[0]?.results.protocol ?? {}))}</details></div>`,
-    )}
+    ${protocols.map(({ fingerprint, of }) => {
+      const parts = protocolLeaves(of[0]?.results.protocol ?? {});
+      const isFolded = ([key]: readonly [string, string]): boolean =>
+        /^(environment|prompt)/.test(key);
+      return html`<div class="card">
+        <p class="fingerprint"><span>Fingerprint</span> <code>${fingerprint}</code></p>
+        ${of.map((own) => policyTable(own, isNamed))}
+        ${isNamed && html`<h3>Protocol</h3>`}${pairs(parts.filter((part) => !isFolded(part)))}
+        <details>
+          <summary>Environment and prompt</summary>
+          ${pairs(parts.filter(isFolded))}
+        </details>
+      </div>`;
+    })}
   </div>`;
 }
 

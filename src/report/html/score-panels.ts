@@ -1,6 +1,7 @@
 import { axisTo, tickLabels, type Axis } from "../charts/axis.ts";
 import { dotWhisker } from "../charts/dot-whisker.ts";
-import { metricLabel, shownNumber } from "../metric-names.ts";
+import { metricLabel, PRIMARY_METRICS, shownNumber } from "../metric-names.ts";
+import { rangeOf } from "../row-value.ts";
 import type { GroupScores } from "../score-groups.ts";
 import { type Content, html, type Markup } from "./markup.ts";
 
@@ -12,9 +13,6 @@ export interface ScoredResult {
   groups: readonly GroupScores[];
 }
 
-/** Metrics that get a panel. */
-const PRIMARY = ["em", "f1", "cover_em"];
-
 /** Headings of what groups are by. */
 const KINDS: Readonly<Record<string, string>> = { all: "", hops: "By hops", type: "By type" };
 
@@ -23,7 +21,9 @@ const KINDS: Readonly<Record<string, string>> = { all: "", hops: "By hops", type
  * cells hold the marks, so it reads without them too.
  */
 export function scorePanels(results: readonly ScoredResult[]): Markup {
-  const metrics = PRIMARY.filter((metric) => results.some((own) => isMeasured(own, metric)));
+  const metrics = PRIMARY_METRICS.filter((metric) =>
+    results.some((own) => isMeasured(own, metric)),
+  );
   const ends = results.flatMap(({ groups }) =>
     groups.flatMap(({ metrics: values, intervals }) =>
       metrics.map((metric) => intervals[metric]?.[1] ?? values[metric] ?? 0),
@@ -61,22 +61,24 @@ function panel(metric: string, results: readonly ScoredResult[], axis: Axis): Ma
         )}
       </tbody>`;
   });
-  return html`<table class="panel">
-    <caption>
-      ${metricLabel(metric)}
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col"><span class="unseen">questions</span></th>
-        <th scope="col" class="number">n</th>
-        <th scope="col">${tickLabels(axis)}<span class="unseen">chart</span></th>
-        <th scope="col" class="number">
-          <span class="unseen">${metricLabel(metric)} with 95 % interval</span>
-        </th>
-      </tr>
-    </thead>
-    ${bodies}
-  </table> `;
+  return html`<div class="card">
+    <table class="panel">
+      <caption>
+        ${metricLabel(metric)}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col"><span class="unseen">questions</span></th>
+          <th scope="col" class="number">n</th>
+          <th scope="col">${tickLabels(axis)}<span class="unseen">chart</span></th>
+          <th scope="col" class="number">
+            <span class="unseen">${metricLabel(metric)} with 95 % interval</span>
+          </th>
+        </tr>
+      </thead>
+      ${bodies}
+    </table>
+  </div>`;
 }
 
 function scoreLine(
@@ -118,7 +120,7 @@ export function metricTable(results: readonly ScoredResult[]): Markup {
         ${all.map((own) => {
           const value = own?.metrics[metric] ?? null;
           const interval = own?.intervals[metric] ?? null;
-          const range = interval !== null || isShare(metric) ? "share" : "amount";
+          const range = rangeOf(metric);
           return html`<td class="number">
             <b>${shownNumber(value, range)}</b> ${intervalText(interval)}
           </td>`;
@@ -141,8 +143,4 @@ export function metricTable(results: readonly ScoredResult[]): Markup {
       </table>
     </div>
   </details> `;
-}
-
-function isShare(metric: string): boolean {
-  return /_rate$|@|^(em|f1|precision|recall|potential)$|_(em|f1|cover)$|_recall/.test(metric);
 }

@@ -122,15 +122,19 @@ function evidenceFigure(own: FiguredResult): Markup | null {
 function duplicateFigure({ figures, series }: FiguredResult): Markup {
   const { searches, repeated, trajectories } = figures.duplicates;
   const share = searches === 0 ? null : repeated / searches;
+  const [again, all, inThese, draws] = [repeated, searches, trajectories, figures.draws].map(
+    (count) => count.toLocaleString("en"),
+  );
+  const said =
+    searches === 0
+      ? "nothing was searched for"
+      : `${again ?? ""} of ${all ?? ""} searches, in ${inThese ?? ""} of ${draws ?? ""} trajectories`;
   return html`<figure class="tile s${series % 6}">
     <figcaption>
       <b>Repeated queries</b> <span>asked before in the same trajectory</span>
     </figcaption>
     <p class="big">${share === null ? "–" : percentText(share)}</p>
-    <p>
-      ${repeated.toLocaleString("en")} of ${searches.toLocaleString("en")} searches, in
-      ${trajectories.toLocaleString("en")} of ${figures.draws.toLocaleString("en")} trajectories
-    </p>
+    <p>${said}</p>
   </figure>`;
 }
 

@@ -63,23 +63,26 @@ svg .bar { fill: var(--c); } svg .track { fill: var(--track); }
 
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(350px, 100%), 1fr)); gap: 16px; }
 table { border-collapse: collapse; }
-.panel { width: 100%; table-layout: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; border-spacing: 0; border-collapse: separate; padding: 0 14px 10px; }
-.panel caption { caption-side: top; text-align: left; padding: 0 0 6px 2px; font-weight: 600; }
-.panel th { font-weight: 400; text-align: left; padding: 0 10px 0 0; white-space: nowrap; }
-.panel thead th { padding-top: 10px; vertical-align: bottom; font-size: 12px; color: var(--soft); }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
+.panel { width: 100%; font-size: 14px; border-spacing: 0; border-collapse: separate; }
+.panel caption { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
+.panel th { font-weight: 400; text-align: left; padding: 0 10px 0 0; overflow-wrap: break-word; min-width: 58px; max-width: 130px; line-height: 1.35; }
+.panel thead th { vertical-align: bottom; font-size: 12px; color: var(--soft); }
 .panel td { padding: 0; }
 .panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }
-.panel .number small { display: inline-block; min-width: 62px; }
+.panel .number small { display: inline-block; min-width: 56px; font-size: 12px; }
 .panel td.n, .panel thead .number { color: var(--soft); font-size: 12.5px; padding: 0 12px 0 0; }
-.panel .chart, .panel thead th:nth-child(3) { width: 55%; min-width: 90px; padding: 0; }
-.panel .kind th { padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
+.panel .chart, .panel thead th:nth-child(3) { width: 60%; min-width: 96px; max-width: none; padding: 0; }
+.panel thead th:nth-child(2), .panel td.n { min-width: 0; }
+.panel .kind th { max-width: none; padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
 .panel tbody th[rowspan]:not([rowspan="1"]) { vertical-align: top; }
 .panel tbody:not(.kind) + tbody:not(.kind) tr:first-child:has(th[rowspan]:not([rowspan="1"])) > * { border-top: 1px solid var(--track); }
-.ends { max-width: 760px; padding-top: 10px; }
+.ends-card { max-width: 760px; }
 .ends .chart { width: 70%; }
 .ends td, .ends th { padding-top: 3px; padding-bottom: 3px; }
 .plain { width: 100%; font-size: 14px; }
-.plain th, .plain td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
+.plain th, .plain td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: break-word; }
+.plain td { min-width: 80px; overflow-wrap: anywhere; }
 .plain thead th { color: var(--soft); font-size: 13px; }
 .plain .number { text-align: right; white-space: nowrap; }
 .plain .number small { display: inline-block; min-width: 66px; }
@@ -91,20 +94,20 @@ details > summary { cursor: pointer; color: var(--accent); font-size: 14px; padd
 .behaviour + .behaviour { margin-top: 18px; }
 .behaviour h3 { margin: 0 0 8px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(240px, 100%), 1fr)); gap: 16px; }
-figure { margin: 0; padding: 12px 14px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; position: relative; }
+figure { margin: 0; padding: 12px 16px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; position: relative; display: flex; flex-direction: column; }
 figcaption { font-size: 14px; line-height: 1.35; margin-bottom: 8px; min-height: 2.7em; }
 figcaption b { font-weight: 600; display: block; } figcaption span { color: var(--soft); font-size: 12.5px; }
-.step-chart { display: flex; gap: 4px; }
+.step-chart { display: flex; gap: 4px; margin-top: auto; }
 .step-chart .scale { flex: none; } .step-chart .scale:has(+ svg) { margin-left: -6px; }
 .step-chart .mark { flex: 1; min-width: 0; }
 .tile .big { margin: 20px 0 4px; font-size: 34px; line-height: 1.1; font-weight: 600; color: var(--c); }
 .tile p { margin: 0; color: var(--soft); font-size: 13px; }
 
 .protocols { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
-.protocols > div { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
 .fingerprint { margin: 0 0 6px; } .fingerprint span { color: var(--soft); margin-right: 8px; } .fingerprint code { font-size: 16px; }
 .pairs { margin: 4px 0 8px; font-size: 13.5px; }
-.pairs > div { display: grid; grid-template-columns: minmax(120px, 30%) 1fr; gap: 12px; padding: 3px 0; border-top: 1px solid var(--track); }
+.pairs > div { break-inside: avoid; display: grid; grid-template-columns: minmax(120px, 34%) 1fr; gap: 12px; padding: 3px 0; border-top: 1px solid var(--track); }
+.protocols > :only-child .pairs { columns: 2 420px; column-gap: 36px; }
 .pairs dt { color: var(--soft); overflow-wrap: anywhere; } .pairs dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-family: var(--mono); font-size: 12.5px; }
 .banner { margin-top: 22px; padding: 14px 18px; border-radius: 10px; background: var(--banner); color: var(--banner-ink); border-left: 5px solid var(--wrong); }
 .banner h2 { margin: 0 0 4px; } .banner p { margin: 0 0 8px; max-width: 90ch; }
@@ -157,7 +160,7 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
 .in-think { font-style: italic; color: var(--soft); } .in-search { color: var(--s3); font-weight: 600; } .in-answer { color: var(--right); font-weight: 600; }
 .passage.gold { background: var(--gold-back); box-shadow: 0 0 0 3px var(--gold-back); border-radius: 2px; }
 .gold-mark { color: var(--gold); font-size: 11.5px; }
-.found { display: grid; grid-template-columns: 92px 1fr; padding-left: 3px; }
+.found { margin-bottom: 6px; display: grid; grid-template-columns: 92px 1fr; padding-left: 3px; }
 .found .owner { padding-top: 2px; } .found ol { display: flex; flex-wrap: wrap; gap: 4px 8px; margin: 2px 0 0 4px; padding: 0; list-style: none; }
 .found li { font: 12px/18px var(--mono); padding: 0 7px; border-radius: 4px; background: var(--track); color: var(--soft); overflow-wrap: anywhere; }
 .found li.gold { background: var(--gold-back); color: var(--gold); font-weight: 600; }
@@ -172,7 +175,7 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .inner, main { padding: 0 16px; }
   .top { padding: 22px 0 14px; } h1 { font-size: 24px; }
   h2 span { display: block; margin: 2px 0 0; }
-  .panel { padding: 0 10px 8px; }
+  .card, figure { padding: 10px 12px; }
   .panes { grid-template-columns: 1fr; height: auto; }
   .list { height: 330px; border-right: 0; border-bottom: 1px solid var(--line); }
   .detail { padding: 16px; } .keys { display: none; }

@@ -1,0 +1,88 @@
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import { writeAtomic } from "../../base/files.ts";
+import type { TextFormat } from "../../report/report-formats.ts";
+import type { CliContext } from "../command.ts";
+import { outOption } from "../options.ts";
+import { packageVersion } from "../package-info.ts";
+import { readableResults, type ReadingFlags } from "../report-reading.ts";
+
+interface ReportFlags extends ReadingFlags {
+  format?: TextFormat | "lm-eval";
+  out?: string;
+}
+
+const FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
+
+/** Adds `report` to `agentrl eval`: results as pages and files. */
+export function addEvalReport(parent: Command, context: CliContext): void {
+  parent
+    .command("report")
+    .summary("results as a page or file: html, md, csv, jsonl, json, lm-eval")
+    .description(
+      "Results as a page or file. Several are shown side by side; those of unlike protocols stand apart and are marked. " +
+        "html: one self-contained page with scores, search behaviour and every trajectory; md: a table; csv, jsonl: a line per " +
+        "draw; json: the results; lm-eval: a folder as lm-evaluation-harness writes it.",
+    )
+    .argument("<results...>", "folders of `agentrl eval --out`, or their results.json")
+    .addOption(
+      new Option(
+        "--format <format>",
+        "by the ending of --out where it tells (default: md)",
+      ).choices(FORMATS),
+    )
+    .addOption(outOption("file to write instead of stdout; a folder for lm-eval"))
+    .option(
+      "--tokenizer <folder>",
+      "with the policy's tokenizer.json, to read its tokens by (default: the policy's own folder)",
+    )
+    .option(
+      "--dataset <name>",
+      "the questions that were asked, to mark gold passages by (default: found by the results)",
+    )
+    .action((places: string[], flags: ReportFlags) => report(places, flags, context));
+}
+
+async function report(places: string[], flags: ReportFlags, context: CliContext): Promise<void> {
+  const { out } = flags;
+  const format = flags.format ?? formatOf(out) ?? "md";
+  const { openResults } = await import("../../report/results-files.ts");
+  const { reportText } = await import("../../report/report-formats.ts");
+  const files = await openResults(places);
+  const readsTrajectories = format === "html" || format === "lm-eval";
+  const readable = readsTrajectories
+    ? await readableResults(files, flags, context.note)
+    : files.map((own) => ({ files: own, decode: null, goldOf: () => null }));
+  if (format === "lm-eval") {
+    const { writeLmEval } = await import("../../report/lm-eval.ts");
+    if (out === undefined) {
+      throw new ConfigError("USAGE", "--format lm-eval is a folder: name it by --out FOLDER.");
+    }
+    const given = { time: new Date(), version: packageVersion() };
+    for (const { files: own, decode } of readable) {
+      for (const path of await writeLmEval(out, own, { ...given, decode })) context.out(path);
+    }
+    return;
+  }
+  const pieces = reportText(readable, format);
+  if (out === undefined) {
+    for await (const piece of pieces) {
+      context.signal.throwIfAborted();
+      context.out(piece);
+    }
+    return;
+  }
+  await writeAtomic(out, async (write) => {
+    for await (const piece of pieces) {
+      context.signal.throwIfAborted();
+      await write(piece);
+    }
+  });
+  context.note(`written to ${out}`);
+}
+
+/** @example formatOf("runs/a/report.html") // "html" */
+function formatOf(out: string | undefined): TextFormat | undefined {
+  const ending = /\.(json|jsonl|csv|md|html)$/.exec(out ?? "")?.[1];
+  return ending as TextFormat | undefined;
+}
