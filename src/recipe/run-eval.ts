@@ -34,8 +34,10 @@ export interface RunEvalOptions {
   signal: AbortSignal;
   /** When the policy is one of the hub. */
   download?: PolicyDownload;
+  /** Reads the questions once to count them, for who shows how far it is; they are streamed. */
+  countFirst?: boolean;
   /**
-   * @param start.draws questions times draws; null where the questions are read as they are asked.
+   * @param start.draws questions times draws; null without `countFirst`.
    * @param start.kept rows taken over from an interrupted run.
    */
   onStart?: (start: { draws: number | null; kept: number }) => void;
@@ -159,11 +161,10 @@ interface EvalWork {
 async function answerAll({ settings, options, tested, dataset, environment, log }: EvalWork) {
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
   const opened = await tested.open(environment);
-  const tasks = await dataset.tasks(options.limit);
   const timings = openTimings();
   const begun = performance.now();
   const run: EvaluationRun = {
-    ...{ tasks, samplesPerTask, seed: settings.seed },
+    ...{ tasks: dataset.stream(options.limit), samplesPerTask, seed: settings.seed },
     signal: options.signal,
     ...(tested.window === undefined ? {} : { window: tested.window }),
     known: (task, sample) => log?.known(task, sample),
@@ -174,7 +175,9 @@ async function answerAll({ settings, options, tested, dataset, environment, log 
     },
   };
   try {
-    options.onStart?.({ draws: tasks.length * samplesPerTask, kept: log?.kept ?? 0 });
+    const questions = options.countFirst === true ? await countOf(dataset, options.limit) : null;
+    const draws = questions === null ? null : questions * samplesPerTask;
+    options.onStart?.({ draws, kept: log?.kept ?? 0 });
     const { policy, meter } = opened;
     const clock = () => performance.now();
     const summary =
@@ -186,6 +189,12 @@ async function answerAll({ settings, options, tested, dataset, environment, log 
   } finally {
     await opened.close();
   }
+}
+
+async function countOf(dataset: Dataset, limit: number | undefined): Promise<number> {
+  let count = 0;
+  for await (const _ of dataset.stream(limit)) count += 1;
+  return count;
 }
 
 /** Draws that were asked for, measured or not. */
