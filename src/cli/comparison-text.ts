@@ -191,9 +191,9 @@ function changedText(changed: readonly ChangedQuestion[]): string[] {
   ];
 }
 
-/** @example counted(1, "test") // "1 test" */
-export function counted(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
+/** @example counted(1, "test") // "1 test"; counted(2, "test") // "2 tests" */
+export function counted(n: number, what: string, several = `${what}s`): string {
+  return `${n} ${n === 1 ? what : several}`;
 }
 
 /** A difference with its sign; 0 has none. */

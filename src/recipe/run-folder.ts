@@ -7,6 +7,7 @@ import { writeFileAtomic, writeJson } from "../base/files.ts";
 import { openJsonl, readJsonl, type JsonlWriter } from "../base/jsonl.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { RewardCheckFacts } from "./check-rewards.ts";
 import { toYaml } from "./resolved-yaml.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -31,6 +32,8 @@ export interface RunFolder {
 export interface RunFacts {
   version: string;
   hashes?: Readonly<Record<string, string>>;
+  /** What came of the check of the rewards; null: it was switched off. */
+  rewardCheck?: RewardCheckFacts | null;
   /** Metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one. */
   afterStep?: number;
 }
@@ -76,6 +79,7 @@ async function openRunFolder(
     recipe: resolved.recipe.name,
     tier: resolved.tier,
     hashes: given.hashes ?? {},
+    ...(given.rewardCheck === undefined ? {} : { rewardCheck: given.rewardCheck }),
     machine: {
       node: process.version,
       platform: `${platform()}-${process.arch}`,

@@ -24,6 +24,7 @@ import {
   retrieverOver,
   weightedRewards,
 } from "./assemble.ts";
+import { checkBeforeTraining, type RewardCheckFacts } from "./check-rewards.ts";
 import { fingerprintOf } from "../evaluate/fingerprint.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { protocolOf } from "./run-eval.ts";
@@ -40,6 +41,8 @@ export type HeldOutEvaluation = EvaluationSummary & {
 
 /** What a run tells whoever watches it. */
 export interface TrainObserver {
+  /** Before anything else; null: the recipe does without. */
+  onRewardCheck?: (check: RewardCheckFacts | null) => void;
   onEvaluationStart?: (name: "before" | "after", questions: number) => void;
   onEvaluationProgress?: (progress: EvaluationProgress) => void;
   onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
@@ -72,7 +75,8 @@ export interface TrainResult {
  * Trains as a recipe says: evaluates before, trains, evaluates after on the same held-out questions, and writes the run folder.
  * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
  *
- * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume;
+ *   REWARD_CHECK_FAILED when a reward does not score known answers as it declares.
  */
 export async function runTrain(
   resolved: ResolvedSettings<Settings>,
@@ -101,6 +105,8 @@ export async function runTrain(
   const train = await openNamedDataset(settings.dataset);
   requireTrainingSet(train);
   const held = await openNamedDataset(settings.evaluation.dataset);
+  const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
+  options.onRewardCheck?.(rewardCheck);
   const hashes = {
     policy: await hashOfPolicy(model, await baseFolder(model, download)),
     dataset: train.fingerprint,
@@ -109,7 +115,7 @@ export async function runTrain(
   const engine = await openEngine(settings, model);
   const { version } = options;
   const run = await runFolderOf(engine, options.out, resolved, {
-    ...{ version, hashes, afterStep: from?.step ?? 0 },
+    ...{ version, hashes, rewardCheck, afterStep: from?.step ?? 0 },
   });
   const session: TrainSession = { settings, algorithm, options, run, engine, train, held, model };
   try {

@@ -80,6 +80,8 @@ export const settingsSchema = z.strictObject({
     .array(partSchema(rewards, { weight: z.number().default(1) }))
     .min(1)
     .prefault(["exact-match"]),
+  /** Holds the rewards to what they declare before training (`agentrl reward check`), and stops where one fails. */
+  rewardCheck: z.boolean().default(true),
   algorithm: partSchema(algorithms).optional(),
   sampling: samplingSchema.prefault({}),
   /** Supervised stages in order, on the trajectories of a teacher; for `agentrl sft`. */

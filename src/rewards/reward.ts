@@ -1,6 +1,7 @@
 import type { PartWithOptions } from "../base/part-schema.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { RewardExpectations } from "./expectations.ts";
 
 /** A trajectory and its task. */
 export interface Scored {
@@ -19,6 +20,8 @@ export interface Reward extends PartWithOptions {
   readonly source: string;
   /** What it must see at once: one trajectory, the trajectories of a group, or those of a batch. */
   readonly scope: "trajectory" | "group" | "batch";
+  /** What it gives to answers that are known to be right, wrong or meant to cheat: `agentrl reward check` holds it to this. */
+  readonly expects: RewardExpectations;
   /**
    * Scores what its scope says: one trajectory, or all of a group or batch. Must not change them.
    * @returns one result per trajectory, in order.

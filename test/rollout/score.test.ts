@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { registry } from "../../src/base/registry.ts";
 import { z } from "../../src/base/schema.ts";
+import { answerExpectations } from "../../src/rewards/expectations.ts";
 import type { Reward, RewardResult, Scored } from "../../src/rewards/reward.ts";
 import { scoreTrajectories } from "../../src/rollout/score.ts";
 import { answered, task } from "../helpers/search-world.ts";
@@ -10,6 +11,7 @@ function reward(name: string, scope: Reward["scope"], give: (id: string) => Rewa
   const shown: string[][] = [];
   const part: Reward = {
     ...{ name, scope, summary: "For tests.", source: "test", range: [-9, 9] },
+    expects: answerExpectations(),
     options: z.strictObject({}),
     score: (scored) => {
       shown.push(scored.map(({ trajectory }) => trajectory.id));

@@ -6,6 +6,7 @@ import { indexCommand } from "./index-command.ts";
 import { judgeCommand } from "./judge.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
+import { rewardCommand } from "./reward.ts";
 import { scoreCommand } from "./score.ts";
 import { serveCommand } from "./serve.ts";
 import { sftCommand } from "./sft.ts";
@@ -16,5 +17,5 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [sftCommand, trainCommand] },
   { title: "Measuring", commands: [evalCommand, scoreCommand, judgeCommand, reproduceCommand] },
-  { title: "Looking", commands: [recipesCommand, doctorCommand] },
+  { title: "Looking", commands: [recipesCommand, rewardCommand, doctorCommand] },
 ];

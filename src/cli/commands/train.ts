@@ -1,5 +1,6 @@
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { OnPolicyStep } from "../../train/on-policy.ts";
+import type { RewardCheckFacts } from "../../recipe/check-rewards.ts";
 import type { HeldOutEvaluation, TrainResult } from "../../recipe/run-train.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
@@ -12,6 +13,7 @@ import {
   type RecipeFlags,
 } from "../recipe-options.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
+import { rewardCheckLine } from "../reward-check-text.ts";
 import { table } from "../table.ts";
 
 /** `agentrl train`: a recipe's reinforcement learning, evaluated before and after. */
@@ -77,6 +79,11 @@ function watcher(context: CliContext): { observer: object; stop(): void } {
     progress = null;
   };
   const observer = {
+    onRewardCheck: (check: RewardCheckFacts | null) => {
+      context.note(
+        check === null ? "rewards: not checked (rewardCheck is false)" : rewardCheckLine(check),
+      );
+    },
     onEvaluationStart: (name: string, total: number) => {
       stop();
       progress = startProgress(context, { label: `evaluating ${name}`, total, unit: "questions" });

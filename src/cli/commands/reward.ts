@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import type { RewardCheck } from "../../evaluate/reward-check/check-rewards.ts";
+import { rewards } from "../../rewards/index.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { jsonOption, setOption } from "../options.ts";
+import { settingsOf } from "../recipe-options.ts";
+import { rewardCheckText } from "../reward-check-text.ts";
+
+interface RewardCheckFlags {
+  recipe?: string;
+  tier?: string;
+  reward?: string;
+  set?: string[];
+  json?: true;
+}
+
+/** `agentrl reward check`: whether rewards score known answers, and attempts to cheat, as they declare. */
+export const rewardCommand: CliCommand = {
+  name: "reward",
+  register(program, context) {
+    const family = program
+      .command("reward")
+      .summary("check that rewards score known answers as they declare")
+      .description("Rewards: what a policy is trained for.");
+    addCheck(family, context);
+  },
+};
+
+/** The recipe whose protocol and questions are used when none is named. */
+const DEFAULT_RECIPE = "search-r1";
+
+function addCheck(family: Command, context: CliContext): void {
+  family
+    .command("check")
+    .summary("score accepted, empty, garbled and adversarial answers")
+    .description(
+      "Play accepted, empty, garbled and adversarial answers through a recipe's environment and protocol, on its first questions, " +
+        "and hold every reward to what it declares for each. Also says how much reward could be had without answering. Ends with 2 " +
+        "where a reward does not keep to it. The same check runs before every training.",
+    )
+    .option("--recipe <name>", `rewards, protocol and questions (default: ${DEFAULT_RECIPE})`)
+    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .option("--reward <name>", `this reward alone: ${rewards.names.join(", ")}`)
+    .addOption(setOption())
+    .addOption(jsonOption())
+    .action((flags: RewardCheckFlags) => check(flags, context));
+}
+
+async function check(flags: RewardCheckFlags, context: CliContext): Promise<void> {
+  const { recipe: named, reward, json } = flags;
+  const part = reward === undefined ? null : rewards.get(reward, "--reward");
+  const resolved = await settingsOf({ ...flags, recipe: named ?? DEFAULT_RECIPE });
+  const { settings, recipe, tier } = resolved;
+  // What it needs loads the runtime: not for --help.
+  const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =
+    await import("../../recipe/check-rewards.ts");
+  const { openNamedDataset } = await import("../../recipe/assemble.ts");
+  const dataset = await openNamedDataset(settings.dataset);
+  const tasks = await dataset.tasks(CHECKED_QUESTIONS);
+  if (tasks.length === 0) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `dataset: ${dataset.name} holds no questions; a check needs some. Name another by --set dataset=….`,
+    );
+  }
+  const { signal } = context;
+  const alone =
+    part === null ? [] : [{ name: part.name, weight: 1, options: part.options.parse({}) }];
+  const found = await checkRecipeRewards(settings, tasks, {
+    signal,
+    ...(part === null ? {} : { rewards: alone }),
+  });
+  const where = `${recipe.name}, tier ${tier}`;
+  if (json === true) context.out(JSON.stringify(asJson(found, { recipe: recipe.name, tier })));
+  else context.out(rewardCheckText(where, found));
+  requireSoundRewards(found, where);
+}
+
+function asJson(check: RewardCheck, about: { recipe: string; tier: string }): object {
+  return { ...about, ...check };
+}
