@@ -11,17 +11,16 @@ import { type Normalization, normalizations } from "../../text/answer-normalizat
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, seedOption } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
 import { table } from "../table.ts";
 
-interface ScoreFlags extends Omit<PredictionSource, "spans"> {
+interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, RowsFlags {
+  predictions?: string;
   layout?: string;
   spans?: true;
   normalization?: Normalization;
   metrics?: string[];
   out?: string;
-  seed?: number;
-  require?: string[];
-  json?: true;
 }
 
 /** `agentrl score`: a predictions file of anybody's, by the answer metrics. */
@@ -36,11 +35,23 @@ export const scoreCommand: CliCommand = {
           "supporting facts. Files are JSON lines, a JSON array, or (predictions, with --references) a JSON object " +
           "from id to answer. Fields may be paths: answers.0.text",
       )
-      .requiredOption("--predictions <file>", "the predicted answers")
+      .option("--predictions <file>", "the predicted answers")
       .option("--references <file>", "where the references are, if not beside the predictions");
     addFieldOptions(command);
+    addRowsOptions(command);
     addScoringOptions(command);
-    command.action((flags: ScoreFlags) => score(flags, context));
+    command.action((flags: ScoreFlags) => {
+      const { predictions, rows } = flags;
+      if ((predictions === undefined) === (rows === undefined)) {
+        throw new ConfigError(
+          "USAGE",
+          "score needs either --predictions, a file of answers, or --rows, those of an evaluation.",
+        );
+      }
+      return rows === undefined
+        ? score({ ...flags, predictions: predictions ?? "" }, context)
+        : scoreRows({ ...flags, rows }, context);
+    });
   },
 };
 
@@ -84,7 +95,10 @@ function listed(parts: readonly { name: string; summary: string }[]): string {
   return parts.map(({ name, summary }) => `${name}: ${summary}`).join(" ");
 }
 
-async function score(flags: ScoreFlags, context: CliContext): Promise<void> {
+async function score(
+  flags: ScoreFlags & { predictions: string },
+  context: CliContext,
+): Promise<void> {
   const { layout: name = "answers", out, json, seed = 0, require = [], ...rest } = flags;
   const layout = scoreLayouts.get(name, "--layout");
   const metrics = flags.metrics ?? layout.metrics;
