@@ -87,7 +87,7 @@ function rightFigure(own: FiguredResult, columns: number): Markup {
       },
     },
   );
-  return figure("EM by number of searches", "with 95 % intervals", chart, {
+  return figure("EM by number of searches", "with 95 % intervals over trajectories", chart, {
     head: ["searches", "EM", "95 % interval"],
     rows: steps.map(({ searches, em, interval }) => [
       String(searches),
@@ -112,7 +112,7 @@ function evidenceFigure(own: FiguredResult): Markup | null {
       ...{ height: HEIGHT, series: own.series, joined: true },
     },
   );
-  const note = `share of gold passages seen, after each search; ${draws.toLocaleString("en")} questions`;
+  const note = `share of gold passages seen, after each search; ${draws.toLocaleString("en")} trajectories`;
   return figure("Evidence by search", note, chart, {
     head: ["searches", "recall"],
     rows: byRound.map((value, round) => [String(round), shownNumber(value, "share")]),
