@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
@@ -93,6 +94,27 @@ describe("agentrl eval", () => {
     expect(fingerprint).toBe(first.fingerprint);
     expect((await json(...args, "--limit", "1")).fingerprint).not.toBe(first.fingerprint);
     expect((await json(...QUESTIONS, "--seed", "3")).fingerprint).not.toBe(first.fingerprint);
+  });
+
+  it("prints rows, tables and pages as well, and leaves nothing behind that was not asked for", async () => {
+    const printed = async (format: string): Promise<string> => {
+      const { stdout, status } = await evaluate(
+        ...QUESTIONS,
+        "--strategy",
+        "direct",
+        "--format",
+        format,
+      );
+      expect(status).toBe(0);
+      return stdout;
+    };
+    const [head, ...lines] = (await printed("csv")).trimEnd().split(/\r?\n/);
+    expect(head).toMatch(/^id,sample,/);
+    expect(lines).toHaveLength(2);
+    const rows = (await printed("jsonl")).trimEnd().split("\n");
+    expect(rows.map((row) => (JSON.parse(row) as { id: string }).id)).toEqual(["q0", "q1"]);
+    expect(await printed("html")).toMatch(/^<!doctype html>/i);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("agentrl-eval-"))).toEqual([]);
   });
 
   it("takes the recipe's held-out questions by default and by name", async () => {

@@ -40,10 +40,15 @@ export function addEvalReport(parent: Command, context: CliContext): void {
       "--dataset <name>",
       "the questions that were asked, to mark gold passages by (default: found by the results)",
     )
-    .action((places: string[], flags: ReportFlags) => report(places, flags, context));
+    .action((places: string[], flags: ReportFlags) => writeReport(places, flags, context));
 }
 
-async function report(places: string[], flags: ReportFlags, context: CliContext): Promise<void> {
+/** Results of folders as one of the formats, on stdout or in a file. */
+export async function writeReport(
+  places: string[],
+  flags: ReportFlags,
+  context: CliContext,
+): Promise<void> {
   const { out } = flags;
   const format = flags.format ?? formatOf(out) ?? "md";
   const { openResults } = await import("../../report/results-files.ts");

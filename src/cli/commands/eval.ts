@@ -1,10 +1,13 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ScoreError } from "../../base/errors.ts";
 import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../recipe/run-eval.ts";
 import type { ResolvedSettings } from "../../recipe/settings.ts";
 import type { Settings } from "../../recipe/settings-schema.ts";
+import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { addMeasuringOptions, type MeasuringFlags, measuringSettings } from "../eval-flags.ts";
 import { evaluationText, timingsText } from "../evaluation-text.ts";
@@ -13,7 +16,7 @@ import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addEvalCompare } from "./eval-compare.ts";
-import { addEvalReport } from "./eval-report.ts";
+import { addEvalReport, writeReport } from "./eval-report.ts";
 import { addEvalRetrieval } from "./eval-retrieval.ts";
 
 interface EvalFlags extends MeasuringFlags {
@@ -21,6 +24,7 @@ interface EvalFlags extends MeasuringFlags {
   resume?: true;
   require?: string[];
   allowErrors?: number;
+  format?: TextFormat;
   json?: true;
 }
 
@@ -51,6 +55,9 @@ export const evalCommand: CliCommand = {
   },
 };
 
+/** Named here as well: pages are slow to load, and not for --help. */
+const FORMATS: readonly TextFormat[] = ["json", "jsonl", "csv", "md", "html"];
+
 function addOutputOptions(command: Command): void {
   command
     .addOption(outOption("folder for rows.jsonl, trajectories.jsonl and results.json"))
@@ -65,6 +72,12 @@ function addOutputOptions(command: Command): void {
       "end well though so many rollouts failed (default: 0); they are never measured",
       wholeNumber(0),
     )
+    .addOption(
+      new Option(
+        "--format <format>",
+        "of stdout: json (as --json), jsonl or csv (a line per draw), md, html (a page with every trajectory)",
+      ).choices(FORMATS),
+    )
     .addOption(jsonOption());
 }
 
@@ -78,19 +91,43 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
       `All ${samplesPerTask} draws of a question are alike at temperature 0: set --temperature.`,
     );
   }
-  const { result, timings, requests } = await run(resolved, flags, context);
-  const { errors, metrics } = result;
   const { out } = flags;
-  if (flags.json === true) {
-    const more = { timings, ...(requests === undefined ? {} : { requests }) };
-    context.out(JSON.stringify({ ...result, ...more, ...(out === undefined ? {} : { out }) }));
-  } else {
-    context.out(evaluationText(result));
+  const format = flags.json === true ? "json" : flags.format;
+  const temporary = await folderForRows(format, out);
+  const folder = out ?? temporary;
+  let outcome: EvalOutcome;
+  try {
+    outcome = await run(
+      resolved,
+      { ...flags, ...(folder === undefined ? {} : { out: folder }) },
+      context,
+    );
+    if (format === undefined) context.out(evaluationText(outcome.result));
+    else if (format === "json") context.out(asJson(outcome, out));
+    else if (folder !== undefined) await writeReport([folder], { format }, context);
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
+  const { result, timings, requests } = outcome;
+  const { errors, metrics } = result;
   context.note(timingsText(timings, requests));
   if (out !== undefined) context.note(`written to ${join(out, "results.json")}`);
   requireComplete(errors, flags);
   requireScores(requirements, metrics);
+}
+
+/** A folder for the rows that a format is made of, where they are not kept. */
+async function folderForRows(
+  format: TextFormat | undefined,
+  out: string | undefined,
+): Promise<string | undefined> {
+  if (out !== undefined || format === undefined || format === "json") return undefined;
+  return mkdtemp(join(tmpdir(), "agentrl-eval-"));
+}
+
+function asJson({ result, timings, requests }: EvalOutcome, out: string | undefined): string {
+  const asked = requests === undefined ? {} : { requests };
+  return JSON.stringify({ ...result, timings, ...asked, ...(out === undefined ? {} : { out }) });
 }
 
 /** @throws {ScoreError} EVALUATION_INCOMPLETE */
