@@ -109,7 +109,7 @@ describe("agentrl eval", () => {
       return stdout;
     };
     const [head, ...lines] = (await printed("csv")).trimEnd().split(/\r?\n/);
-    expect(head).toMatch(/^id,sample,/);
+    expect(head).toMatch(/^key,id,sample,/);
     expect(lines).toHaveLength(2);
     const rows = (await printed("jsonl")).trimEnd().split("\n");
     expect(rows.map((row) => (JSON.parse(row) as { id: string }).id)).toEqual(["q0", "q1"]);
