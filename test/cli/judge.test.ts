@@ -46,7 +46,7 @@ describe("agentrl judge run", () => {
       calibration on answers whose verdict is known:
         right ones accepted  35/35  1.00 .901–1.00
         wrong ones rejected  40/40  1.00 .912–1.00
-      79 requests answered by the server, 0 by the cache; 7900 + 790 tokens (prompt + reply)
+      79 requests answered by the server, 0 by the cache; 7900 + 790 tokens
       written to shown/judge.json
       ",
         "stdout": "4 answers, 4 judged (1 say nothing: wrong without asking)

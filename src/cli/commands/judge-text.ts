@@ -89,12 +89,9 @@ export function judgeRunText(summary: JudgeSummary): string {
 
 /** What asking cost, for stderr. */
 export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic): string {
-  const counted = tokens.promptTokens + tokens.completionTokens;
-  const cost =
-    counted === 0
-      ? ""
-      : `; ${tokens.promptTokens} + ${tokens.completionTokens} tokens (prompt + reply)`;
-  const again = reasked === 0 ? "" : `, ${reasked} of them asked once more`;
+  const { promptTokens, completionTokens } = tokens;
+  const cost = asked === 0 ? "" : `; ${promptTokens} + ${completionTokens} tokens`;
+  const again = reasked === 0 ? "" : `, ${reasked} unreadable and asked again`;
   return `${asked} requests answered by the server, ${cached} by the cache${again}${cost}`;
 }
 
