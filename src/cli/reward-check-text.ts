@@ -5,13 +5,9 @@ import { counted } from "./comparison-text.ts";
 import { table } from "./table.ts";
 
 /** A check in one line, for the notes of a training. */
-export function rewardCheckLine({
-  trajectories,
-  questions,
-  withoutAnswering,
-}: RewardCheckFacts): string {
-  const played = `${counted(trajectories, "scripted trajectory", "scripted trajectories")} on ${counted(questions, "question")}`;
-  return `rewards: as declared on ${played}; ${withoutAnsweringText(withoutAnswering)}`;
+export function rewardCheckLine({ trajectories, withoutAnswering }: RewardCheckFacts): string {
+  const played = counted(trajectories, "scripted rollout");
+  return `rewards checked on ${played}; ${withoutAnsweringText(withoutAnswering)}`;
 }
 
 /** A check for people: a row per case with what each reward was expected to give and gave; what went wrong; what is free. */
@@ -46,7 +42,7 @@ export function rewardCheckText(where: string, check: RewardCheck): string {
       ...(notWritten.length > 0
         ? [`This protocol has no way to write: ${notWritten.join(", ")}.`]
         : []),
-      `${withoutAnsweringText(withoutAnswering)}.`,
+      `${capitalized(withoutAnsweringText(withoutAnswering))}.`,
     ].join("\n"),
   ].join("\n\n");
 }
@@ -55,6 +51,10 @@ function withoutAnsweringText(found: RewardCheck["withoutAnswering"]): string {
   if (found === null) return "a golden answer earns nothing";
   if (found.share <= 0) return "without answering nothing is earned";
   return `without answering up to ${(100 * found.share).toFixed(1)} % of the reward is earned (${found.case})`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function cellsOf(checked: CheckedCase | undefined): string[] {

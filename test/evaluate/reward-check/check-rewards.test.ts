@@ -143,6 +143,9 @@ describe("checkRewards", () => {
       registry: registry("reward", [...rewards.parts, talks]),
     });
     // .25 of 1.25.
-    expect(withoutAnswering).toEqual({ case: "empty-answer", share: expect.closeTo(0.2, 12) });
+    expect(withoutAnswering).toEqual({
+      case: "empty-answer",
+      share: expect.closeTo(0.2, 12) as number,
+    });
   });
 });
