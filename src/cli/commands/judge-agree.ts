@@ -60,7 +60,11 @@ async function agree(file: string, flags: AgreeFlags, context: CliContext): Prom
   const { seed = 0 } = flags;
   const results: Record<string, HumanAgreement> = {};
   for (const rule of ruleVerdicts.parts) {
-    results[rule.name] = humanAgreement(humans, humans.map((human) => rule.accepts(human)), { seed });
+    results[rule.name] = humanAgreement(
+      humans,
+      humans.map((human) => rule.accepts(human)),
+      { seed },
+    );
   }
   const questions = new Set(humans.map(({ question }) => question)).size;
   const about = { dataset: layout.name, questions, n: humans.length, improper };
