@@ -155,7 +155,7 @@ function groupsText({ groups, metrics }: SideComparison, tables: Tables): string
             metric,
             ...[left, right].map((value) => value.toFixed(3)),
             signed(difference),
-            intervalText(ci95),
+            ci95 === null ? "–" : intervalText(ci95),
           ],
         ];
       }),
@@ -213,7 +213,7 @@ function probability(p: number): string {
 }
 
 function orDash(digits: number): (value: number | null) => string {
-  return (value) => (value === null ? "–" : value.toFixed(digits));
+  return (value) => (value === null ? "–" : value.toFixed(digits).replace("-", "−"));
 }
 
 function cut(text: string, most: number): string {

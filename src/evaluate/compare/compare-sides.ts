@@ -39,8 +39,12 @@ export interface GroupDifference {
   left: number;
   right: number;
   difference: number;
-  ci95: Interval;
+  /** null below five questions: too few to be drawn again. */
+  ci95: Interval | null;
 }
+
+/** Below so many questions a bootstrap only repeats them. */
+const FEWEST_RESAMPLED = 5;
 
 /** What every test of a comparison is told. */
 export interface TestOptions {
@@ -117,7 +121,8 @@ export function groupDifferences(
       const test = testMetric([left, right], own, metric, { seed });
       if (test === null) return [];
       const { n, left: ours, right: theirs, difference, ci95 } = test;
-      return [[name, { n, left: ours, right: theirs, difference, ci95 }]];
+      const interval = n < FEWEST_RESAMPLED ? null : ci95;
+      return [[name, { n, left: ours, right: theirs, difference, ci95: interval }]];
     }),
   );
 }

@@ -28,7 +28,7 @@ export interface Corrected {
 }
 
 /** Chance of even one false alarm among the verdicts that are given together. */
-export const LEVEL = 0.05;
+const LEVEL = 0.05;
 
 /**
  * @param left [n] one value per question; `right` likewise, in the same order.

@@ -59,7 +59,7 @@ export function checkProtocols(
 }
 
 /** Everything in which the protocols of two runs differ. */
-export function protocolDifferences(left: ComparedRun, right: ComparedRun): ProtocolDifference[] {
+function protocolDifferences(left: ComparedRun, right: ComparedRun): ProtocolDifference[] {
   if (left.protocol === null || right.protocol === null) {
     if (left.fingerprint === right.fingerprint) return [];
     const hashes = { left: left.fingerprint, right: right.fingerprint };

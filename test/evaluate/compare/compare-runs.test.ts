@@ -74,7 +74,7 @@ describe("compareRuns", () => {
     });
     const groups = comparisons[0]?.groups.hops["em"];
     expect(Object.keys(groups ?? {})).toEqual(["2-hop", "10-hop"]);
-    expect(groups?.["2-hop"]).toEqual({ n: 1, left: 1, right: 0, difference: 1, ci95: [1, 1] });
+    expect(groups?.["2-hop"]).toEqual({ n: 1, left: 1, right: 0, difference: 1, ci95: null });
     expect(groups?.["10-hop"]).toMatchObject({ n: 2, left: 0.5 });
   });
 
