@@ -18,11 +18,14 @@ export interface BeirFolder {
 
 /** Whether a path is a folder that looks like one of BEIR's. */
 export function isBeirFolder(path: string): boolean {
-  return (
-    existsSync(path) &&
-    statSync(path).isDirectory() &&
-    existsSync(packedOrNot(join(path, "queries.jsonl")))
-  );
+  return existsSync(path) && statSync(path).isDirectory() && beirFiles(path) !== null;
+}
+
+/** The files of a folder of BEIR that all its splits share; null when it is none. */
+export function beirFiles(folder: string): Omit<BeirFolder, "qrels"> | null {
+  const queries = packedOrNot(join(folder, "queries.jsonl"));
+  const corpus = packedOrNot(join(folder, "corpus.jsonl"));
+  return existsSync(queries) ? { queries, corpus: existsSync(corpus) ? corpus : null } : null;
 }
 
 /**
@@ -44,12 +47,11 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
       `${folder}/qrels: has no split "${split}". ${suggest(split, splits)}`,
     );
   }
-  const corpus = packedOrNot(join(folder, "corpus.jsonl"));
-  return {
-    queries: packedOrNot(join(folder, "queries.jsonl")),
-    qrels: packedOrNot(join(folder, "qrels", `${split}.tsv`)),
-    corpus: existsSync(corpus) ? corpus : null,
+  const { queries, corpus } = beirFiles(folder) ?? {
+    queries: join(folder, "queries.jsonl"),
+    corpus: null,
   };
+  return { queries, corpus, qrels: packedOrNot(join(folder, "qrels", `${split}.tsv`)) };
 }
 
 /**

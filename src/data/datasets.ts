@@ -28,7 +28,7 @@ const tinyWorldOptions = tinyWorldSchema.extend({
 
 const tinyWorldDataset: DatasetPart = {
   name: "tinyworld",
-  summary: "A fictional encyclopedia, made in memory: no download, no fact in any model's memory.",
+  summary: "A fictional encyclopedia, made in memory: in no model's memory.",
   options: tinyWorldOptions,
   open: (options) => {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
@@ -78,8 +78,7 @@ const beirOptions = z.strictObject({
 
 const beirDataset: DatasetPart = {
   name: "beir",
-  summary:
-    "A folder of BEIR whose queries tell their answers: queries.jsonl, qrels/, corpus.jsonl.",
+  summary: "A folder of BEIR whose queries tell their answers.",
   options: beirOptions,
   open: async (options) => {
     const { folder, split } = parseOptions(beirOptions, options, "beir");

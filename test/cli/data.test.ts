@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../helpers/run-cli.ts";
@@ -98,12 +98,69 @@ describe("agentrl data", () => {
 
   it("lists datasets and layouts", () => {
     const lists = JSON.parse(data("list", "--json").stdout) as Record<string, { name: string }[]>;
-    expect(Object.entries(lists).map(([key, parts]) => [key, ...parts.map((p) => p.name)])).toEqual(
-      [
-        ["datasets", "tinyworld", "files"],
-        ["questionLayouts", "agentrl", "flashrag", "paragraphs", "hotpotqa", "plain"],
-        ["corpusLayouts", "agentrl", "flashrag"],
-      ],
+    const names = (key: string): string[] => (lists[key] ?? []).map(({ name }) => name);
+    expect(names("datasets")).toEqual([
+      ...["tinyworld", "files", "beir", "2wikimultihopqa", "bamboogle", "fever", "hotpotqa"],
+      ...["musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
+    ]);
+    expect(names("corpora")).toEqual(["wiki18"]);
+    expect(names("questionLayouts")).toHaveLength(15);
+    expect(names("corpusLayouts")).toEqual(["agentrl", "flashrag"]);
+  });
+
+  it("lists within 80 columns, and tells all of one dataset", () => {
+    const { stdout } = data("list");
+    const wide = stdout.split("\n").filter((line) => line.length > 80);
+    expect(wide.filter((line) => !line.startsWith("Kept in "))).toEqual([]);
+    expect(stdout).toMatch(/^ {2}hotpotqa +train +90 447 {2}CC BY-SA 4\.0$/m);
+    const one = data("list", "nq").stdout;
+    expect(one).toContain("passages  none; corpus: wiki18");
+    expect(one).toContain("  train  79 168, flashrag, checksum known\n    hub:RUC-NLPIR/");
+  });
+
+  it("writes rows for trainers with a prompt of one's own, and says what they have no place for", () => {
+    writeFileSync(join(cwd, "prompt.txt"), "Search, then answer.\nQuestion: {question}\n");
+    const nq = { id: "1", question: "who $&?", golden_answers: ["x", "y"], data_source: "nq" };
+    writeFileSync(
+      join(cwd, "nq.jsonl"),
+      JSON.stringify({ ...nq, metadata: { type: "bridge", supporting_facts: [["A", 0]] } }),
+    );
+    const convert = (to: string) =>
+      data(
+        "convert",
+        "nq.jsonl",
+        `${to}.jsonl`,
+        "--to",
+        to,
+        "--prompt",
+        "prompt.txt",
+        "--split",
+        "dev",
+      );
+    expect(convert("verl").stderr).toBe(
+      ["type", "supportingFacts", "hops"]
+        .map((key) => `verl has no place for "${key}": 1 of 1 questions lose it.\n`)
+        .join(""),
+    );
+    const ground_truth = { target: ["x", "y"] };
+    const asked = [{ role: "user", content: "Search, then answer.\nQuestion: who $&?" }];
+    const identity = { data_source: "searchR1_nq", question: "who $&?" };
+    expect(JSON.parse(readFileSync(join(cwd, "verl.jsonl"), "utf8"))).toEqual({
+      ...{ id: "1", ...identity, golden_answers: ["x", "y"], prompt: asked },
+      ability: "fact-reasoning",
+      reward_model: { style: "rule", ground_truth },
+      extra_info: {
+        ...{ index: 0, split: "dev", id: "1", question: "who $&?", need_tools_kwargs: true },
+        tools_kwargs: { search: { create_kwargs: { ground_truth, ...identity } } },
+      },
+    });
+    convert("trl");
+    expect(JSON.parse(readFileSync(join(cwd, "trl.jsonl"), "utf8"))).toEqual({
+      ...{ prompt: asked, question: "who $&?", references: ["x", "y"], id: "1", source: "nq" },
+    });
+    writeFileSync(join(cwd, "prompt.txt"), "no place");
+    expect(convert("trl").stderr).toBe(
+      "error: --prompt: the text has no {question}; put it where the question goes. [RECIPE_BAD_VALUE]\n",
     );
   });
 });

@@ -20,15 +20,15 @@ const options = z.strictObject({
   corpus: z.string().optional(),
 });
 
-/** The datasets that have a card, by name; their files are looked for when one is opened. */
-export const cardDatasets: readonly DatasetPart[] = cardNames()
-  .filter((name) => readCard(name).kind === "questions")
-  .map((name) => ({
-    name,
-    summary: readCard(name).summary,
-    options,
-    open: (given) => openCard(readCard(name), parseOptions(options, given, name)),
-  }));
+/** The datasets that have a card, by name. A card is read when it is asked for: every command lists the names. */
+export const cardDatasets: readonly DatasetPart[] = cardNames("questions").map((name) => ({
+  name,
+  get summary() {
+    return readCard(name).summary;
+  },
+  options,
+  open: (given) => openCard(readCard(name), parseOptions(options, given, name)),
+}));
 
 async function openCard(card: Card, given: z.output<typeof options>): Promise<Dataset> {
   const { path, split } = placeOf(card, given);

@@ -39,7 +39,6 @@ const cardSchema = z.strictObject({
   homepage: z.url(),
   paper: z.url(),
   license: z.string(),
-  kind: z.enum(["questions", "corpus"]).default("questions"),
   /** False: a test set that must stay out of training. */
   trainable: z.boolean().default(true),
   defaultSplit: z.string(),
@@ -55,16 +54,24 @@ const cardSchema = z.strictObject({
 /** One file of a dataset. */
 export type CardFile = z.output<typeof fileSchema>;
 
-/** What is known of a dataset: `datasets/<name>.yaml`. */
+/** What a dataset's files hold. */
+export type CardKind = "questions" | "corpus";
+
+/** What is known of a dataset: `datasets/<name>.yaml`, of a corpus: `datasets/corpora/<name>.yaml`. */
 export interface Card extends z.output<typeof cardSchema> {
   /** File name without extension. */
   name: string;
+  kind: CardKind;
 }
 
-const folder = join(packageRoot, "datasets");
+const folders: Readonly<Record<CardKind, string>> = {
+  questions: join(packageRoot, "datasets"),
+  corpus: join(packageRoot, "datasets", "corpora"),
+};
 
-/** Names of the datasets that have a card, sorted. */
-export function cardNames(): string[] {
+/** Names of the datasets of a kind that have a card, sorted; no card is read. */
+export function cardNames(kind: CardKind): string[] {
+  const folder = folders[kind];
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((file) => file.endsWith(".yaml"))
@@ -72,23 +79,33 @@ export function cardNames(): string[] {
     .sort();
 }
 
-/**
- * Reads a dataset's card.
- * @throws {ConfigError} PART_UNKNOWN with the nearest name; as `parseCard`.
- */
-export function readCard(name: string, where = "dataset"): Card {
-  if (!cardNames().includes(name)) {
-    throw new ConfigError(
-      "PART_UNKNOWN",
-      `${where} is "${name}"; no such dataset. ${suggest(name, cardNames())}`,
-    );
-  }
-  const path = join(folder, `${name}.yaml`);
-  return parseCard(readFileSync(path, "utf8"), name, relative(packageRoot, path));
+/** All cards: datasets, then corpora. @throws as `readCard`. */
+export function allCards(): Card[] {
+  return [...cardNames("questions"), ...cardNames("corpus")].map((name) => readCard(name));
 }
 
 /**
- * A card of text that is at hand.
+ * Reads a dataset's card.
+ * @param where the flag or argument that names it, for messages.
+ * @throws {ConfigError} PART_UNKNOWN with the nearest name; as `parseCard`.
+ */
+export function readCard(name: string, where = "dataset"): Card {
+  const kinds: readonly CardKind[] = ["questions", "corpus"];
+  const kind = kinds.find((each) => cardNames(each).includes(name));
+  if (kind === undefined) {
+    const known = kinds.flatMap(cardNames);
+    throw new ConfigError(
+      "PART_UNKNOWN",
+      `${where} is "${name}"; no such dataset. ${suggest(name, known)}`,
+    );
+  }
+  const path = join(folders[kind], `${name}.yaml`);
+  const text = readFileSync(path, "utf8");
+  return { ...parseCard(text, name, relative(packageRoot, path)), kind };
+}
+
+/**
+ * A card of questions, of text that is at hand.
  * @param path for messages.
  * @throws {ConfigError} RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line.
  */
@@ -99,7 +116,7 @@ export function parseCard(text: string, name: string, path: string): Card {
     const { code, path: keys, message } = result.problem;
     throw new ConfigError(code, `${path}:${yaml.lineOf(keys)}: ${keys.join(".")} ${message}`);
   }
-  const card = { name, ...result.value };
+  const card: Card = { name, kind: "questions", ...result.value };
   const { splits } = defaultSource(card, path).source;
   if (!(card.defaultSplit in splits)) {
     throw new ConfigError(

@@ -42,7 +42,7 @@ const taskSchema = z.object({
 /** Our own: a task as the program holds it. Nothing is lost. */
 export const agentrlTasks: TaskLayout = {
   name: "agentrl",
-  summary: "id, question, references[], source, annotations: nothing is lost",
+  summary: "question, references[], annotations: nothing is lost",
   fits: (record) => "references" in record && "question" in record,
   read: (record, where) => {
     const { id, annotations, ...task } = parseRecord(taskSchema, record, where);

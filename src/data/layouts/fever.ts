@@ -18,7 +18,7 @@ const schema = z.object({
  */
 export const fever: TaskLayout = {
   name: "fever",
-  summary: "id, claim, label, evidence[][][annotation, evidence, page, sentence]",
+  summary: "id, claim, label, evidence[][][…, page, sentence]",
   fits: (record) => "claim" in record,
   read: (record, where) => {
     const { id, claim, label, evidence = [] } = parseRecord(schema, record, where);

@@ -37,7 +37,7 @@ const schema = z.object({
  */
 export const musique: TaskLayout = {
   name: "musique",
-  summary: "id, question, answer, answer_aliases, paragraphs[], question_decomposition[]",
+  summary: "question, answer, paragraphs[], question_decomposition[]",
   fits: (record) => "paragraphs" in record && "question" in record,
   read: (record, where) => {
     const found = parseRecord(schema, record, where);

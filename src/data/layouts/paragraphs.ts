@@ -22,7 +22,7 @@ const schema = z.object({
 /** Questions with paragraphs as IRCoT prepared them, for HotpotQA, 2WikiMultihopQA, MuSiQue and Bamboogle. */
 export const paragraphs: TaskLayout = {
   name: "paragraphs",
-  summary: "question_id, question_text, answers_objects[].spans[], contexts[] (IRCoT)",
+  summary: "question_text, answers_objects[].spans[], contexts[] (IRCoT)",
   fits: (record) => "question_text" in record,
   read: (record, where) => {
     const found = parseRecord(schema, record, where);

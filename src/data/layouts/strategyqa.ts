@@ -15,7 +15,7 @@ const schema = z.object({
 /** StrategyQA: true and false are accepted as "yes" and "no". Its steps are questions without answers. */
 export const strategyqa: TaskLayout = {
   name: "strategyqa",
-  summary: "qid, question, answer: true or false, facts[], decomposition[]",
+  summary: "question, answer: true or false, facts[], decomposition[]",
   fits: (record) => "question" in record && typeof record["answer"] === "boolean",
   read: (record, where) => {
     const { qid, id, question, answer, facts, decomposition } = parseRecord(schema, record, where);

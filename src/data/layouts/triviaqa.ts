@@ -21,7 +21,7 @@ const columns = z.object({
 /** TriviaQA, as published (`Data` of an object) or as columns: value, aliases and people's answers are all accepted. */
 export const triviaqa: TaskLayout = {
   name: "triviaqa",
-  summary: "QuestionId, Question, Answer.{Value, Aliases[], HumanAnswers[]}",
+  summary: "QuestionId, Question, Answer.{Value, Aliases[], …}",
   fits: (record) => "Question" in record || ("question_id" in record && "answer" in record),
   read: (record, where) => {
     if (!("Question" in record)) {

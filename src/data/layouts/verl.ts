@@ -21,7 +21,7 @@ const SEARCH_R1_SOURCES = new Set(
  */
 export const verl: TaskLayout = {
   name: "verl",
-  summary: "data_source, prompt[], ability, reward_model.ground_truth.target[], extra_info",
+  summary: "prompt[], data_source, reward_model.ground_truth.target[]",
   fits: (record) => "reward_model" in record && "question" in record,
   read: (record, where) => {
     const { id, question, data_source, reward_model } = parseRecord(schema, record, where);

@@ -1,0 +1,96 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { DataError } from "../../../base/errors.ts";
+import { sha256File } from "../../../base/files.ts";
+import { beirFiles } from "../../../data/beir-folder.ts";
+import { cardNames, readCard } from "../../../data/cards/card.ts";
+import { placeOf } from "../../../data/cards/card-dataset.ts";
+import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
+import { checkFile } from "../../../data/check-file.ts";
+import { checkTinyWorldFolder } from "../../../data/tinyworld/check-folder.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption } from "../../options.ts";
+
+/** `agentrl data check PATH|NAME[:SPLIT]` */
+export function addDataCheck(data: Command, context: CliContext): void {
+  data
+    .command("check")
+    .summary("list every fault of a question file, a corpus or a folder")
+    .description(
+      "Check a question file, a corpus, a folder of BEIR or of a tiny world, or a downloaded dataset, and list every fault.",
+    )
+    .argument(
+      "<path>",
+      "file in any known layout, folder (tiny world, BEIR), or name[:split] of a downloaded dataset",
+    )
+    .addOption(jsonOption())
+    .action(async (path: string, { json }: { json?: true }) => {
+      const { summary, problems } = await check(path, context.signal);
+      if (json === true) context.out(JSON.stringify({ path, ...summary, problems }));
+      else {
+        const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
+        context.out([...problems, `${path}: ${counts.join(", ")}`].join("\n"));
+      }
+      if (problems.length === 0) return;
+      const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+      throw new DataError("DATA_CHECK_FAILED", `${path}: ${found}; see the list.`);
+    });
+}
+
+interface Checked {
+  summary: Record<string, string | number | null>;
+  problems: string[];
+}
+
+async function checkWorld(folder: string): Promise<Checked> {
+  const report = await checkTinyWorldFolder(folder);
+  const { passages, questions } = report;
+  return {
+    summary: { kind: "tinyworld", passages, questions },
+    problems: [
+      ...report.changedFiles.map(
+        (name) => `${join(folder, name)}: is not the file that manifest.json describes (sha256).`,
+      ),
+      ...report.problems.map(({ where, code, message }) => `${where}: ${message} [${code}]`),
+    ],
+  };
+}
+
+async function check(path: string, signal: AbortSignal): Promise<Checked> {
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) return checkOne(path, signal);
+    const beir = beirFiles(path);
+    return beir === null ? checkWorld(path) : checkBeir(beir, signal);
+  }
+  const [name = path, split] = path.split(":");
+  const names = [...cardNames("questions"), ...cardNames("corpus")];
+  if (!names.includes(name)) return checkOne(path, signal);
+  const place = placeOf(readCard(name), { split });
+  const { summary, problems } = await checkOne(place.path, signal);
+  const origin = originOf(place.path);
+  const changed = origin !== null && (await sha256File(place.path)) !== origin.sha256;
+  if (changed) {
+    const message = `${place.path}: is not the file that was downloaded (sha256 in ${originPath(place.path)}).`;
+    problems.unshift(message);
+  }
+  return { summary, problems };
+}
+
+async function checkOne(path: string, signal: AbortSignal): Promise<Checked> {
+  const { kind, layout, records, problems } = await checkFile(path, signal);
+  return { summary: { kind, layout, records }, problems };
+}
+
+/** Queries need no answers: most of BEIR is judged by relevance alone. */
+async function checkBeir(
+  { queries, corpus }: { queries: string; corpus: string | null },
+  signal: AbortSignal,
+): Promise<Checked> {
+  const asked = await checkFile(queries, signal);
+  const found = corpus === null ? null : await checkFile(corpus, signal);
+  return {
+    summary: { kind: "beir", queries: asked.records, passages: found?.records ?? null },
+    problems: [...asked.problems, ...(found?.problems ?? [])],
+  };
+}

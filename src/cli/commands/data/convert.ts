@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { unreadable } from "../../../base/files.ts";
+import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption } from "../../options.ts";
+
+interface ConvertFlags {
+  to: string;
+  split?: string;
+  prompt?: string;
+  json?: true;
+}
+
+/** `agentrl data convert IN OUT --to LAYOUT` */
+export function addDataConvert(data: Command, context: CliContext): void {
+  data
+    .command("convert")
+    .summary("rewrite questions or a corpus in another layout")
+    .description(
+      "Rewrite a question file, a folder of BEIR or a corpus in another layout, as JSON lines.",
+    )
+    .argument("<in>", "file in any known layout, .gz or not, or folder of BEIR")
+    .argument("<out>", "file to write")
+    .addOption(
+      new Option("--to <layout>", "layout to write")
+        .choices(WRITABLE_LAYOUTS)
+        .makeOptionMandatory(),
+    )
+    .option(
+      "--split <name>",
+      "for rows that name it, and of a BEIR folder (default: train; BEIR: test)",
+    )
+    .option(
+      "--prompt <file>",
+      "what rows for trainers ask: text with {question} in it (default: the question alone)",
+    )
+    .addOption(jsonOption())
+    .addHelpText("after", TRAINERS)
+    .action(async (from: string, out: string, { to, split, prompt, json }: ConvertFlags) => {
+      const { kind, records, bytes, lost } = await convertFile(from, out, to, {
+        ...(split === undefined ? {} : { split }),
+        ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),
+        signal: context.signal,
+      });
+      for (const [name, count] of Object.entries(lost)) {
+        context.note(`${to} has no place for "${name}": ${count} of ${records} questions lose it.`);
+      }
+      if (json === true) {
+        context.out(JSON.stringify({ in: from, out, to, kind, records, bytes, lost }));
+      } else
+        context.out(`${out}: ${records} ${kind === "corpus" ? "passages" : "questions"}, ${to}`);
+    });
+}
+
+const TRAINERS = `
+Rows for trainers:
+  verl  reads them as they are: data.train_files=rows.jsonl. For parquet, with
+        pandas: pd.read_json("rows.jsonl", lines=True).to_parquet("rows.parquet")
+  trl   load_dataset("json", data_files="rows.jsonl"); rewards receive the
+        columns question, references, id and source by name`;
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8").trimEnd();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Command } from "commander";
+import { readCard } from "../../../data/cards/card.ts";
+import { downloadDataset } from "../../../data/cards/download-dataset.ts";
+import { bytesText, countText } from "../../amounts.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption } from "../../options.ts";
+import { type Progress, startProgress } from "../../progress.ts";
+import { table } from "../../table.ts";
+
+interface DownloadFlags {
+  split?: string[];
+  source?: string;
+  out?: string;
+  json?: true;
+}
+
+/** `agentrl data download NAME` */
+export function addDataDownload(data: Command, context: CliContext): void {
+  data
+    .command("download")
+    .summary("fetch a dataset that has a card")
+    .description(
+      "Fetch a dataset: a cut download is gone on with, also by the next run; checksum, layout and published size are held against.",
+    )
+    .argument("<name>", "dataset; `agentrl data list` names them")
+    .option(
+      "--split <names>",
+      "only these, apart by commas; repeatable (default: all of the source)",
+      (text: string, before: string[] | undefined) => [...(before ?? []), ...text.split(",")],
+    )
+    .option(
+      "--source <name>",
+      "where from; `agentrl data list NAME` names them (default: the first)",
+    )
+    .option(
+      "--out <folder>",
+      "put the files there; without it --dataset NAME finds them (AGENTRL_DATA or ~/.cache/agentrl/datasets)",
+    )
+    .addOption(jsonOption())
+    .addHelpText("after", MIRRORS)
+    .action(async (name: string, { split, source, out, json }: DownloadFlags) => {
+      const card = readCard(name, "name");
+      context.note(`${name}: licence ${card.license} (${card.homepage})`);
+      const watch = watchBytes(context);
+      try {
+        const files = await downloadDataset(card, {
+          ...(split === undefined ? {} : { splits: split.map((each) => each.trim()) }),
+          ...(source === undefined ? {} : { source }),
+          ...(out === undefined ? {} : { out }),
+          ...{ onProgress: watch.onProgress, signal: context.signal },
+          onNotice: (notice) => {
+            watch.stop();
+            context.note(notice);
+          },
+        });
+        watch.stop();
+        const unit = card.kind === "corpus" ? "passages" : "questions";
+        if (json === true) {
+          context.out(JSON.stringify({ name, license: card.license, files }));
+          return;
+        }
+        const rows = files.map(({ split: of, records, bytes, path, wasHere }) => [
+          ...[of, `${countText(records)} ${unit}`, bytesText(bytes)],
+          wasHere ? `${path} (was here)` : path,
+        ]);
+        context.out(table(rows, { align: ["left", "right", "right"] }));
+      } finally {
+        watch.stop();
+      }
+    });
+}
+
+const MIRRORS = `
+Mirrors: HF_ENDPOINT for files of the hub (HF_TOKEN is sent there alone);
+AGENTRL_DATA_URL for all others, which holds each file under its host and path,
+as \`wget --force-directories\` lays them down.`;
+
+function watchBytes(context: CliContext): {
+  onProgress: (progress: { file: string; bytes: number; totalBytes: number | null }) => void;
+  stop: () => void;
+} {
+  let bar: Progress | null = null;
+  return {
+    onProgress: ({ file, bytes, totalBytes }) => {
+      const total = totalBytes === null ? 0 : Math.max(1, Math.round(totalBytes / 1e6));
+      bar ??= startProgress(context, { label: "downloading", total, unit: "MB" });
+      bar.update(Math.floor(bytes / 1e6), file);
+    },
+    stop: () => {
+      bar?.stop();
+      bar = null;
+    },
+  };
+}

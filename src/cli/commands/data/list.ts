@@ -1,0 +1,145 @@
+import type { Command } from "commander";
+import { allCards, type Card, cardNames, readCard } from "../../../data/cards/card.ts";
+import { placeOf } from "../../../data/cards/card-dataset.ts";
+import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
+import { datasets } from "../../../data/datasets.ts";
+import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
+import { countText } from "../../amounts.ts";
+import type { CliContext } from "../../command.ts";
+import { jsonOption } from "../../options.ts";
+import { table } from "../../table.ts";
+
+/** `agentrl data list [NAME]` */
+export function addDataList(data: Command, context: CliContext): void {
+  data
+    .command("list")
+    .summary("datasets, what of them is here, and layouts")
+    .description(
+      "List the datasets that a recipe or --dataset can name, with sizes, licences and what of them is on this machine, and the layouts that are read. With a name: all that is known of that dataset.",
+    )
+    .argument("[name]", "a dataset that can be downloaded")
+    .addOption(jsonOption())
+    .action((name: string | undefined, { json }: { json?: true }) => {
+      if (name !== undefined) {
+        const card = readCard(name, "name");
+        context.out(json === true ? JSON.stringify(described(card)) : cardText(card));
+        return;
+      }
+      context.out(json === true ? JSON.stringify(lists()) : listText());
+    });
+}
+
+/** A file of a card as it is listed. */
+interface ListedFile {
+  split: string;
+  records: number;
+  layout: string;
+  url: string;
+  checksumKnown: boolean;
+  path: string;
+  here: boolean;
+}
+
+function filesOf(card: Card, source: string): ListedFile[] {
+  return Object.entries(card.sources[source]?.splits ?? {}).map(([split, file]) => {
+    const { path } = placeOf(card, { split, source });
+    const { records, layout, url, sha256 } = file;
+    return {
+      split,
+      records,
+      layout,
+      url,
+      checksumKnown: sha256 !== undefined,
+      path,
+      here: isHere(path),
+    };
+  });
+}
+
+function described(card: Card): object {
+  const { sources, ...known } = card;
+  return {
+    ...known,
+    sources: Object.entries(sources).map(([name, { about }]) => ({
+      ...{ name, about, files: filesOf(card, name) },
+    })),
+  };
+}
+
+const about = ({ name, summary }: { name: string; summary: string }) => ({ name, summary });
+/** Datasets that need no card. */
+const made = () =>
+  datasets.parts.filter(({ name }) => !cardNames("questions").includes(name)).map(about);
+
+function lists(): object {
+  const all = allCards();
+  return {
+    datasets: [...made(), ...all.filter(({ kind }) => kind === "questions").map(described)],
+    corpora: all.filter(({ kind }) => kind === "corpus").map(described),
+    questionLayouts: taskLayouts.parts.map(about),
+    corpusLayouts: corpusLayouts.parts.map(about),
+    folder: dataFolder(),
+  };
+}
+
+function listText(): string {
+  const summaries = (parts: readonly { name: string; summary: string }[]): string =>
+    table(
+      parts.map(({ name, summary }) => [name, summary]),
+      { indent: 2 },
+    );
+  const downloadable = table(allCards().flatMap(rowsOf), {
+    ...{ head: ["name", "split", "records", "licence", "here"], indent: 2 },
+    align: ["left", "left", "right"],
+  });
+  return [
+    `Datasets made or given\n${summaries(made())}`,
+    `Datasets to download (agentrl data download NAME; more: agentrl data list NAME)\n${downloadable}`,
+    `Kept in ${dataFolder()}`,
+    `Question files\n${summaries(taskLayouts.parts)}`,
+    `Corpora\n${summaries(corpusLayouts.parts)}`,
+  ].join("\n\n");
+}
+
+/** One row per split of the first source; name and licence stand once. */
+function rowsOf(card: Card): string[][] {
+  const [source = ""] = Object.keys(card.sources);
+  return filesOf(card, source).map(({ split, records, here }, i) => [
+    i === 0 ? card.name : "",
+    split,
+    countText(records),
+    i === 0 ? card.license : "",
+    here ? "yes" : "",
+  ]);
+}
+
+function cardText(card: Card): string {
+  const { corpus, note } = card;
+  const passages = {
+    contexts: "each question has its own",
+    none: `none; corpus: ${corpus ?? "its own"}`,
+  };
+  const facts = [
+    ["for", card.for],
+    ["licence", card.license],
+    ["homepage", card.homepage],
+    ["paper", card.paper],
+    ...(card.kind === "corpus" ? [] : [["passages", passages[card.passages]]]),
+    ...(card.trainable ? [] : [["training", "refused: a test set"]]),
+    ...(note === undefined ? [] : [["note", note]]),
+  ];
+  const sources = Object.entries(card.sources).map(
+    ([name, source]) => `${name}: ${source.about}\n${filesText(filesOf(card, name))}`,
+  );
+  return [`${card.name}: ${card.summary}`, table(facts, { indent: 2 }), ...sources].join("\n\n");
+}
+
+function filesText(files: readonly ListedFile[]): string {
+  return files
+    .map(({ split, records, layout, url, checksumKnown, path, here }) => {
+      const ours = url.startsWith("hub:") ? "checksum of the hub" : "no checksum published";
+      const checksum = checksumKnown ? "checksum known" : ours;
+      return `  ${split}  ${countText(records)}, ${layout}, ${checksum}\n    ${url}\n    ${here ? path : "not on this machine"}`;
+    })
+    .join("\n");
+}
