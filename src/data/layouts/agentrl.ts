@@ -29,7 +29,7 @@ const annotationsSchema = z.object({
 } satisfies Record<keyof TaskAnnotations, z.ZodType>);
 
 /** Every annotation that there is. */
-export const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
+const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
 
 const taskSchema = z.object({
   id: idText.optional(),

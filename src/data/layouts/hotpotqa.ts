@@ -152,6 +152,6 @@ function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
 }
 
 /** Without the keys that hold nothing. */
-export function defined(record: Record<string, unknown>): Record<string, unknown> {
+function defined(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
