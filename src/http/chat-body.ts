@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ChatSettings } from "./chat.ts";
+import type { ChatMessage, ChatRequest, ChatSettings, ToolCall } from "./chat.ts";
 
 /** The body of a chat request, as it goes over the wire; keys that are undefined stay out of its JSON. */
 export function chatBody(
@@ -28,8 +28,23 @@ export function chatBody(
 function wireMessage(message: ChatMessage): object {
   const { tool_calls: calls } = message;
   if (calls === undefined) return message;
-  return {
-    ...message,
-    tool_calls: calls.map(({ id, ...call }) => ({ id, type: "function", function: call })),
-  };
+  return { ...message, tool_calls: calls.map(wireCall) };
+}
+
+/**
+ * Arguments that are no JSON object are sent back inside of one: llama.cpp and vLLM parse those of earlier messages for their
+ * templates, and would refuse the whole conversation for what a model once got wrong.
+ */
+function wireCall({ id, name, arguments: text }: ToolCall): object {
+  const sent = isJsonObject(text) ? text : JSON.stringify({ malformed: text });
+  return { id, type: "function", function: { name, arguments: sent } };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

@@ -91,7 +91,7 @@ describe("a chat client", () => {
     );
   });
 
-  it("offers tools and sends calls and their results as they were", async () => {
+  it("offers tools and sends calls and their results back, arguments that are no JSON object inside of one", async () => {
     reply = {
       choices: [
         {
@@ -120,7 +120,10 @@ describe("a chat client", () => {
       {
         role: "assistant",
         content: null,
-        tool_calls: [{ id: "0", name: "search", arguments: "{" }],
+        tool_calls: [
+          { id: "0", name: "search", arguments: "{" },
+          { id: "1", name: "search", arguments: '{ "q": 1 }' },
+        ],
       },
       { role: "tool", tool_call_id: "0", name: "search", content: "Nothing." },
     ];
@@ -142,7 +145,13 @@ describe("a chat client", () => {
         {
           role: "assistant",
           content: null,
-          tool_calls: [{ id: "0", type: "function", function: { name: "search", arguments: "{" } }],
+          tool_calls: [
+            {
+              ...{ id: "0", type: "function" },
+              function: { name: "search", arguments: '{"malformed":"{"}' },
+            },
+            { id: "1", type: "function", function: { name: "search", arguments: '{ "q": 1 }' } },
+          ],
         },
         { role: "tool", tool_call_id: "0", name: "search", content: "Nothing." },
       ],
