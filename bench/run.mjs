@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 
 const benchmarks = {
   engine: () => import("./engine.mjs"),
+  evaluation: () => import("./evaluation.mjs"),
   gpu: () => import("./gpu.mjs"),
   retrieval: () => import("./retrieval.mjs"),
   serve: () => import("./serve.mjs"),
