@@ -54,7 +54,9 @@ function searchText({ blocks, facts }: ViewerDetail): string {
 /** Gzip in base64 → value; the element is emptied, since its text is not needed again. */
 async function unpack(id: string): Promise<unknown> {
   const holder = own(id);
-  const bytes = Uint8Array.from(atob(holder.textContent), (character) => character.charCodeAt(0));
+  const binary = atob(holder.textContent);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   holder.textContent = "";
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return (await new Response(stream).json()) as unknown;

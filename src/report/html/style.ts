@@ -66,7 +66,7 @@ table { border-collapse: collapse; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
 .panel { width: 100%; font-size: 14px; border-spacing: 0; border-collapse: separate; }
 .panel caption { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
-.panel th { font-weight: 400; text-align: left; padding: 0 10px 0 0; overflow-wrap: break-word; min-width: 58px; max-width: 130px; line-height: 1.35; }
+.panel th { font-weight: 400; text-align: left; padding: 0 6px 0 0; overflow-wrap: anywhere; min-width: 92px; max-width: 140px; line-height: 22px; }
 .panel thead th { vertical-align: bottom; font-size: 12px; color: var(--soft); }
 .panel td { padding: 0; }
 .panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }

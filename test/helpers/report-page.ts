@@ -1,0 +1,15 @@
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+import { evaluationPage } from "../../src/report/html/evaluation-page.ts";
+import { openResults } from "../../src/report/results-files.ts";
+
+/** Writes the page of results; "p1" is every question's gold passage. */
+export async function writePage(path: string, places: readonly string[]): Promise<string> {
+  const files = await openResults(places);
+  const results = files.map((own) => ({ files: own, decode: null, goldOf: () => ["p1"] }));
+  const out = createWriteStream(path);
+  for await (const piece of evaluationPage(results)) out.write(piece);
+  out.end();
+  await finished(out);
+  return path;
+}
