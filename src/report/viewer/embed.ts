@@ -13,7 +13,7 @@ export interface ViewerItem {
 
 /**
  * The viewer's data as pieces of a page, in order: what is the same for all, details in chunks as they come, the list last. Chunks and list
- * are gzip in base64 (a sixth of the plain JSON); details are held one chunk at a time, entries until the end.
+ * are gzip in base64 (an eighth of the plain JSON); details are held one chunk at a time, entries until the end.
  */
 export async function* embedded(
   spec: ViewerSpec,
