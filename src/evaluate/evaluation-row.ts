@@ -65,34 +65,36 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   const invalidTurns = turns.filter(({ problems }) => problems.length > 0).length;
   const evidence = evidenceOf(task, trajectory);
   const promptTokens = promptTokenCount(trajectory);
-  return {
-    ...{ id: task.id, sample, question: task.question, references, answer },
-    ...rowScores(answer, references),
-    ...{ searches: queries.length, queries },
-    ...(evidence === undefined ? {} : { evidence }),
-    ...{ turns: turns.length, invalidTurns, end },
+  const by = answerScores({ prediction: answer, references });
+  const row: EvaluationRow = {
+    id: task.id,
+    sample,
+    question: task.question,
+    references,
+    answer,
+    // Never null: a row's answer is one text.
+    em: by.em ?? 0,
+    f1: by.f1 ?? 0,
+    precision: by.precision ?? 0,
+    recall: by.recall ?? 0,
+    cover_em: by.cover_em ?? 0,
+    token_cover: by.token_cover ?? 0,
+    drop_em: by.drop_em ?? 0,
+    drop_f1: by.drop_f1 ?? 0,
+    searches: queries.length,
+    queries,
+    turns: turns.length,
+    invalidTurns,
+    end,
     formatOk: turns.length > 0 && invalidTurns === 0,
     tokens: policyTokenCount(trajectory),
-    ...(promptTokens === undefined ? {} : { promptTokens }),
-    ...(hops === undefined ? {} : { hops }),
-    ...(type === undefined ? {} : { type }),
-    ...(error === undefined ? {} : { error }),
   };
-}
-
-type RowScores = Pick<
-  EvaluationRow,
-  "em" | "f1" | "precision" | "recall" | "cover_em" | "token_cover" | "drop_em" | "drop_f1"
->;
-
-function rowScores(prediction: string | null, references: readonly string[]): RowScores {
-  // Never null: a row's answer is one text.
-  const by = answerScores({ prediction, references });
-  return {
-    ...{ em: by.em ?? 0, f1: by.f1 ?? 0, precision: by.precision ?? 0, recall: by.recall ?? 0 },
-    ...{ cover_em: by.cover_em ?? 0, token_cover: by.token_cover ?? 0 },
-    ...{ drop_em: by.drop_em ?? 0, drop_f1: by.drop_f1 ?? 0 },
-  };
+  if (promptTokens !== undefined) row.promptTokens = promptTokens;
+  if (evidence !== undefined) row.evidence = evidence;
+  if (hops !== undefined) row.hops = hops;
+  if (type !== undefined) row.type = type;
+  if (error !== undefined) row.error = error;
+  return row;
 }
 
 /** The observations of a turn answer its actions in order. */

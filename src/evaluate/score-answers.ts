@@ -5,7 +5,8 @@ import {
   answerScores,
   type ScoredAnswer,
 } from "./metrics/answer-metrics.ts";
-import { bootstrapInterval, type Interval, mean, wilsonInterval } from "./statistics.ts";
+import { type FigureValues, type IntervalMethod, intervalsOf } from "./intervals.ts";
+import { type Interval, mean } from "./statistics.ts";
 
 /** A number for each metric that was asked for; null where it is not defined. */
 export type ScoreValues = Record<string, number | null>;
@@ -19,7 +20,7 @@ export interface AnswerScores {
   /** 95 %, by metric. */
   intervals: Record<string, Interval>;
   /** Wilson's score interval for shares of right answers, else a bootstrap over answers. */
-  intervalMethods: Record<string, "wilson" | "bootstrap">;
+  intervalMethods: Record<string, IntervalMethod>;
 }
 
 export interface ScoreOptions {
@@ -55,20 +56,16 @@ export function summarizeScores(
   scores: readonly ScoreValues[],
   { shares, seed }: { shares: readonly string[]; seed: number },
 ): AnswerScores {
-  const result: AnswerScores = {
-    ...{ n: scores.length, metrics: {}, intervals: {}, intervalMethods: {} },
-  };
-  for (const name of Object.keys(scores[0] ?? {})) {
+  const figures = Object.keys(scores[0] ?? {}).flatMap((name): FigureValues[] => {
     const values = scores.flatMap((each) => each[name] ?? []);
-    if (values.length === 0) continue;
-    const isShare = shares.includes(name);
-    result.metrics[name] = mean(values);
-    result.intervalMethods[name] = isShare ? "wilson" : "bootstrap";
-    result.intervals[name] = isShare
-      ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
-      : bootstrapInterval(values, { seed });
-  }
-  return result;
+    const method = shares.includes(name) ? "wilson" : "bootstrap";
+    return values.length === 0 ? [] : [{ name, values, method }];
+  });
+  return {
+    n: scores.length,
+    metrics: Object.fromEntries(figures.map(({ name, values }) => [name, mean(values)])),
+    ...intervalsOf(figures, { seed }),
+  };
 }
 
 /**

@@ -97,18 +97,32 @@ export interface BootstrapOptions {
  * Percentile bootstrap interval of a mean: values are drawn again with replacement.
  * @param values at least one, each independent of the others (one per question, not one per sample of it).
  */
-export function bootstrapInterval(
-  values: readonly number[],
+export function bootstrapInterval(values: readonly number[], options: BootstrapOptions): Interval {
+  return bootstrapIntervals([values], options)[0] ?? [NaN, NaN];
+}
+
+/**
+ * As `bootstrapInterval`, of several figures of the same questions: each resample is drawn once for all of them, with the same
+ * result as one by one.
+ * @param columns [figures][questions], all of one length.
+ */
+export function bootstrapIntervals(
+  columns: readonly (readonly number[])[],
   { seed, resamples = 2000 }: BootstrapOptions,
-): Interval {
+): Interval[] {
   const draw = random(seed).derive("bootstrap");
-  const means = new Float64Array(resamples);
+  const n = columns[0]?.length ?? 0;
+  const drawn = new Uint32Array(n);
+  const figures = columns.map((values) => ({ values, means: new Float64Array(resamples) }));
   for (let r = 0; r < resamples; r++) {
-    let sum = 0;
-    for (let i = 0; i < values.length; i++) sum += values[draw.int(values.length)] ?? 0;
-    means[r] = sum / values.length;
+    for (let i = 0; i < n; i++) drawn[i] = draw.int(n);
+    for (const { values, means } of figures) {
+      let sum = 0;
+      for (let i = 0; i < n; i++) sum += values[drawn[i] ?? 0] ?? 0;
+      means[r] = sum / n;
+    }
   }
-  return percentileInterval(means);
+  return figures.map(({ means }) => percentileInterval(means));
 }
 
 /** What lies between the 2.5th and the 97.5th percentile of resampled figures. Sorts them in place. */

@@ -55,6 +55,8 @@ export function potentialAtK(
  * Source: Wang et al., arXiv 2203.11171, section 2, the unweighted vote.
  */
 export function majorityRight(draws: readonly Pick<EvaluationRow, "answer" | "em">[]): number {
+  const [only] = draws;
+  if (draws.length === 1 && only !== undefined) return only.answer === null ? 0 : only.em;
   const votes = new Map<string, { count: number; em: number }>();
   for (const { answer, em } of draws) {
     if (answer === null) continue;

@@ -1,4 +1,5 @@
-import { bootstrapInterval, type Interval, wilsonInterval } from "../statistics.ts";
+import { type FigureValues, type IntervalMethod, intervalsOf } from "../intervals.ts";
+import type { Interval } from "../statistics.ts";
 import { rowMetrics } from "./index.ts";
 import type { QuestionValues } from "./metric-sums.ts";
 
@@ -11,7 +12,7 @@ export interface MetricSeries {
   /** @param options.singleDraws whether a question is one draw, so that shares are counts of successes. */
   intervals(options: { seed: number; singleDraws: boolean }): {
     intervals: IntervalValues<Interval>;
-    intervalMethods: IntervalValues<"wilson" | "bootstrap">;
+    intervalMethods: IntervalValues<IntervalMethod>;
   };
 }
 
@@ -27,17 +28,13 @@ export function openMetricSeries(): MetricSeries {
       }
     },
     intervals({ seed, singleDraws }) {
-      const intervals: Record<string, Interval> = {};
-      const intervalMethods: Record<string, "wilson" | "bootstrap"> = {};
-      for (const { metric, values } of series) {
-        if (!metric.always && values.length === 0) continue;
-        const isShare = metric.interval === "wilson" && singleDraws;
-        intervalMethods[metric.name] = isShare ? "wilson" : "bootstrap";
-        intervals[metric.name] = isShare
-          ? wilsonInterval(values.filter((value) => value === 1).length, values.length)
-          : bootstrapInterval(values, { seed });
-      }
-      return { intervals, intervalMethods } as ReturnType<MetricSeries["intervals"]>;
+      const figures = series
+        .filter(({ metric, values }) => metric.always || values.length > 0)
+        .map(({ metric, values }): FigureValues => {
+          const isShare = metric.interval === "wilson" && singleDraws;
+          return { name: metric.name, values, method: isShare ? "wilson" : "bootstrap" };
+        });
+      return intervalsOf(figures, { seed }) as ReturnType<MetricSeries["intervals"]>;
     },
   };
 }

@@ -43,7 +43,7 @@ function repeatedShare(
   { queries }: EvaluationRow,
   isRepeated: (query: string, earlier: readonly string[]) => boolean,
 ): number | null {
-  if (queries.length === 0) return null;
+  if (queries.length < 2) return queries.length === 0 ? null : 0;
   const normal = queries.map((query) => normalizeAnswer(query));
   const repeated = normal.filter((query, i) => isRepeated(query, normal.slice(0, i)));
   return repeated.length / queries.length;

@@ -1,0 +1,43 @@
+import { bootstrapIntervals, type Interval, wilsonInterval } from "./statistics.ts";
+
+/** How a 95 % interval of a mean is made: Wilson's of a share of right answers, else by resampling. */
+export type IntervalMethod = "wilson" | "bootstrap";
+
+/** A figure's values, one per question. */
+export interface FigureValues {
+  name: string;
+  values: readonly number[];
+  method: IntervalMethod;
+}
+
+/**
+ * 95 % intervals of several figures' means. Figures of equally many questions share their resamples.
+ * @param seed of the bootstrap.
+ */
+export function intervalsOf(
+  figures: readonly FigureValues[],
+  { seed }: { seed: number },
+): { intervals: Record<string, Interval>; intervalMethods: Record<string, IntervalMethod> } {
+  const found = new Map<string, Interval>();
+  const resampled = new Map<number, FigureValues[]>();
+  for (const figure of figures) {
+    const { name, values, method } = figure;
+    if (method === "wilson") {
+      found.set(name, wilsonInterval(values.filter((value) => value === 1).length, values.length));
+    } else {
+      const alike = resampled.get(values.length) ?? [];
+      resampled.set(values.length, [...alike, figure]);
+    }
+  }
+  for (const alike of resampled.values()) {
+    const columns = alike.map(({ values }) => values);
+    bootstrapIntervals(columns, { seed }).forEach((interval, i) => {
+      found.set(alike[i]?.name ?? "", interval);
+    });
+  }
+  const inOrder = figures.map(({ name }) => [name, found.get(name) ?? [NaN, NaN]] as const);
+  return {
+    intervals: Object.fromEntries(inOrder),
+    intervalMethods: Object.fromEntries(figures.map(({ name, method }) => [name, method])),
+  };
+}
