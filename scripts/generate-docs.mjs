@@ -1,9 +1,14 @@
-// Writes the pages that come from code: docs/errors.md, docs/cli.md and docs/results.schema.json. With --check it only compares.
+// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, and the tables of docs/metrics.md. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
+import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
+import { hotpotqaMetrics } from "../dist/evaluate/metrics/hotpotqa-official.js";
+import { rowMetrics } from "../dist/evaluate/metrics/index.js";
+import { scoreLayouts } from "../dist/evaluate/score-file.js";
+import { normalizations } from "../dist/text/answer-normalizations.js";
 import * as prettier from "prettier";
 import { resultsJsonSchema } from "../dist/report/results-schema.js";
 import { buildProgram } from "../dist/cli/program.js";
@@ -13,6 +18,7 @@ const pages = {
   "errors.md": errorsPage(),
   "cli.md": cliPage(),
   "results.schema.json": await schemaPage(),
+  "metrics.md": metricsPage(),
 };
 const check = process.argv.includes("--check");
 
@@ -35,6 +41,38 @@ async function schemaPage() {
   const text = JSON.stringify(resultsJsonSchema());
   const options = await prettier.resolveConfig(join(docs, "results.schema.json"));
   return prettier.format(text, { ...options, parser: "json" });
+}
+
+/** The page as it is, its tables renewed: each stands between `<!-- table NAME -->` and `<!-- end -->`. */
+function metricsPage() {
+  const tables = {
+    metrics: partTable(rowMetrics.parts, ["source", (metric) => metric.source]),
+    answers: partTable(
+      answerMetrics.parts,
+      ["normalization", (metric) => metric.normalization ?? "as told"],
+      ["source", (metric) => metric.source],
+    ),
+    normalizations: partTable(normalizations.parts, ["source", (part) => part.source]),
+    hotpotqa: partTable(hotpotqaMetrics.parts),
+    layouts: partTable(scoreLayouts.parts),
+  };
+  return readFileSync(join(docs, "metrics.md"), "utf8").replace(
+    /(<!-- table (\w+) -->\n)[^]*?(<!-- end -->)/g,
+    (_, begin, name, end) => `${begin}${tables[name]}${end}`,
+  );
+}
+
+function partTable(parts, ...columns) {
+  const line = (cells) => `| ${cells.join(" | ")} |\n`;
+  const rows = parts.map((part) =>
+    line([
+      `\`${part.name}\``,
+      part.summary.replaceAll("|", "\\|"),
+      ...columns.map(([, of]) => of(part)),
+    ]),
+  );
+  const heads = ["name", "what it is", ...columns.map(([head]) => head)];
+  return line(heads) + line(heads.map(() => "---")).replaceAll(" ", "") + rows.join("");
 }
 
 function errorsPage() {
