@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
@@ -65,7 +66,9 @@ export async function writeReport(
     }
     const given = { time: new Date(), version: packageVersion() };
     for (const { files: own, decode } of readable) {
-      for (const path of await writeLmEval(out, own, { ...given, decode })) context.out(path);
+      // Results of one policy on one dataset would have the same names.
+      const folder = readable.length === 1 ? out : join(out, own.name);
+      for (const path of await writeLmEval(folder, own, { ...given, decode })) context.out(path);
     }
     return;
   }

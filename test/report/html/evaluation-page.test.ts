@@ -149,6 +149,32 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     expect(await page.locator(".panel svg").first().isVisible()).toBe(true);
   });
 
+  it("sets results of unlike protocols apart in every section and says so first; results of one question link", async () => {
+    const places = ["first", "second"].map((name, i) =>
+      writeResults(join(folder, name), rows.slice(0, 3), {
+        results: {
+          fingerprint: i === 0 ? "aaaaaaaaaaaa" : "bbbbbbbbbbbb",
+          protocol: { topK: 3 + i },
+        },
+      }),
+    );
+    const both = await writePage(join(folder, "both.html"), places);
+    const { page, complaints } = await openPage(both);
+    await page.waitForSelector("#viewer-detail h3");
+    expect(await page.locator("[role=alert] tbody").innerText()).toMatch(/topK\s+3\s+4/);
+    for (const section of ["scores", "ends", "search"]) {
+      expect(await page.locator(`#${section} .protocol-heading`).count()).toBe(2);
+    }
+    // No chart or table of numbers holds both.
+    expect(await page.locator("table:has(.s0):has(.s1)").count()).toBe(0);
+    await page.locator(".siblings a", { hasText: "second" }).click();
+    await expect
+      .poll(() => page.locator(".siblings [aria-current]").innerText())
+      .toContain("second");
+    expect(await page.evaluate("decodeURIComponent(location.hash)")).toBe("#second:q0/0");
+    expect(complaints).toEqual([]);
+  });
+
   it("keeps to the lines in sight, of five thousand trajectories", async () => {
     const many = Array.from({ length: 5000 }, (_, i) => ({
       id: `m${i}`,

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writeResults } from "../helpers/report-folder.ts";
+import { runCli } from "../helpers/run-cli.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const rows = ["a", "b"].map((id, i) => ({ id, question: `Where is ${id}?`, em: i }));
+const place = writeResults(join(folder, "made"), rows);
+
+describe("agentrl eval report", () => {
+  it("prints Markdown, or the rows in a format that is named", () => {
+    const { stdout, status } = runCli(["eval", "report", place]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("| all | 2 | 0.500 [0.100, 0.900] |");
+    const csv = runCli(["eval", "report", place, "--format", "csv"]).stdout;
+    expect(csv.split("\r\n")).toHaveLength(4);
+  });
+
+  it("writes the page that --out's ending names, and says what it could not find", () => {
+    const out = join(folder, "report.html");
+    const { stdout, stderr, status } = runCli(["eval", "report", place, "--out", out]);
+    expect([status, stdout]).toEqual([0, ""]);
+    expect(stderr).toContain("made: Gold passages are not marked");
+    expect(stderr).toContain(`written to ${out}`);
+    expect(readFileSync(out, "utf8")).toMatch(/^<!doctype html>.*<\/html>\n$/s);
+  });
+
+  it("exports for lm-eval into a folder, and asks for one", () => {
+    const [out, flags] = [join(folder, "lm"), ["--format", "lm-eval"]];
+    const { stdout } = runCli(["eval", "report", place, ...flags, "--out", out]);
+    expect(stdout.trim().split("\n")).toHaveLength(2);
+    const refused = runCli(["eval", "report", place, ...flags]);
+    expect([refused.status, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toContain("--out FOLDER");
+  });
+
+  it("refuses what is no evaluation", () => {
+    const { status, stderr } = runCli(["eval", "report", join(folder, "nowhere")]);
+    expect([status, stderr]).toEqual([3, expect.stringContaining("nowhere: cannot be read")]);
+  });
+});
