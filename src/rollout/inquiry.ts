@@ -2,10 +2,12 @@ import { seedFrom } from "../base/random.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
 import type { Budget } from "../env/budget.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
+import { adopt } from "./adopt.ts";
 import { firstEnd } from "./cut-tokens.ts";
-import type { Dialogue, MessageEnding, Said } from "./dialogue.ts";
-import { firstTokens, openDialogue, takesPrefix } from "./policy.ts";
-import { record, type RolloutOptions, runTools, timed } from "./record.ts";
+import type { Message, MessageEnding, Said } from "./dialogue.ts";
+import { firstTokens, openDialogue, type Policy, takesPrefix } from "./policy.ts";
+import { emptyTrajectory, record, type RolloutOptions, runTools, timed } from "./record.ts";
+import { meanLogprob, requireLogprobs } from "./likelihood.ts";
 import { dialogueSetting, observationLimit } from "./roll-out.ts";
 import type { Sampling } from "./sampling.ts";
 
@@ -21,6 +23,8 @@ export interface AskOptions {
   draw?: number | string;
   /** What the message is made to begin with; asked for in words where a server cannot. */
   prefix?: string;
+  /** Line of the trajectory that the message is put under, in reports; the inquiry's own when absent. */
+  chain?: string;
 }
 
 /** What came back. */
@@ -42,17 +46,39 @@ export interface Inquiry {
   /** Asks the policy. @returns null when the prompt does not fit its context. */
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
   /**
+   * Asks the policy for an answer by the protocol's grammar: its opening is forced, or asked for where it cannot be.
+   * @returns null when it gave none, or the prompt does not fit.
+   */
+  answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefix">): Promise<string | null>;
+  /**
    * Searches with the environment's own tool, on behalf of a message.
    * @param turn index of the turn whose message led to it; null: the strategy's own, before any message.
    * @returns what was found, `text` as short as the environment shows observations.
    */
   search(query: string, turn: number | null): Promise<Observation>;
+  /**
+   * Mean log-probability (nats a token, temperature 1) of a text as the policy's message to a prompt; recorded as a call that wrote
+   * nothing.
+   * @returns null when the two do not fit its context.
+   * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
+   */
+  likelihood(prompt: string, text: string): Promise<number | null>;
   /** The answer that a text holds by the protocol's own rule; null when there is none. */
   answerIn(text: string): string | null;
+  /**
+   * Several inquiries at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
+   * turns and calls that a branch was told hold within it alone.
+   */
+  branches<T>(
+    names: readonly string[],
+    body: (branch: Inquiry, index: number) => Promise<T>,
+  ): Promise<T[]>;
+  /** Whether a prompt did not fit the policy's context. */
+  readonly isFull: boolean;
 }
 
 /**
- * Runs a strategy that builds its own prompts.
+ * Runs a strategy that builds its own prompts. Without an answer it ended for want of context where a prompt did not fit.
  *
  * @param body what it does; returns the final answer, null when it has none.
  */
@@ -61,30 +87,66 @@ export function inquire(
   body: (inquiry: Inquiry) => Promise<string | null>,
 ): Promise<Trajectory> {
   return record(options, async (trajectory) => {
-    trajectory.answer = await body(inquiry(options, trajectory));
-    return trajectory.answer === null ? "no-answer" : "answered";
+    const inquiry = inquiryOn(options, trajectory);
+    trajectory.answer = await body(inquiry);
+    if (trajectory.answer !== null) return "answered";
+    return inquiry.isFull ? "context-limit" : "no-answer";
   });
 }
 
-function inquiry(options: RolloutOptions, trajectory: Trajectory): Inquiry {
+/** An inquiry into a trajectory that is already under way, for strategies that ask beside the agent's loop. */
+export function inquiryOn(
+  options: RolloutOptions,
+  trajectory: Trajectory,
+  full = { yes: false },
+): Inquiry {
   const { environment, policy, task, progress, signal } = options;
+  const { protocol } = environment;
   let asked = 0;
+  /** One message, recorded as a call. */
+  const put = async (
+    said: Said[],
+    how: AskOptions,
+    ending: MessageEnding,
+  ): Promise<Message | null> => {
+    const dialogue = open({ options, trajectory, number: asked++, how, ending });
+    try {
+      const write = () => dialogue.write(said, signal);
+      const message = await timed(options, trajectory, "modelMs", write);
+      full.yes ||= message === null;
+      return message;
+    } finally {
+      dialogue.end();
+    }
+  };
+  const mark = ({ chain }: AskOptions) => (chain === undefined ? {} : { chain });
   return {
     trajectory,
+    get isFull() {
+      return full.yes;
+    },
     async ask(prompt, how = {}) {
-      const dialogue = open(options, trajectory, asked++, how);
-      try {
-        const write = () => dialogue.write(saidOf(options, prompt, how.prefix), signal);
-        const message = await timed(options, trajectory, "modelMs", write);
-        if (message === null) return null;
-        const text = beforeStop(message.text, how.stop ?? []);
-        const turn = trajectory.turns.length;
-        const nothing = { actions: [], problems: [], observations: [] };
-        trajectory.turns.push({ call: message.call, text, ...nothing });
-        return { text, turn, call: message.call };
-      } finally {
-        dialogue.end();
-      }
+      const { stop = [], prefix = "" } = how;
+      const ending = { stopStrings: stop, findCut: (text: string) => firstEnd(text, stop) };
+      const message = await put(saidOf(policy, prompt, prefix), how, ending);
+      if (message === null) return null;
+      const text = beforeStop(withoutPrefix(policy, message.text, prefix), stop);
+      const turn = trajectory.turns.length;
+      const nothing = { actions: [], problems: [], observations: [] };
+      const whole = (takesPrefix(policy) ? prefix : "") + text;
+      trajectory.turns.push({ call: message.call, text: whole, ...nothing, ...mark(how) });
+      return { text, turn, call: message.call };
+    },
+    async answer(prompt, how = {}) {
+      const opening = takesPrefix(policy) ? protocol.answerOpening : "";
+      const request = opening === "" ? protocol.answerRequest : "";
+      const message = await put(saidOf(policy, prompt + request, opening), how, protocol);
+      if (message === null) return null;
+      const text = opening + message.text;
+      const { actions, problems } = protocol.parse(text);
+      const { call } = message;
+      trajectory.turns.push({ call, text, actions, problems, observations: [], ...mark(how) });
+      return this.answerIn(text);
     },
     async search(query, turn) {
       const asker = { task, ...(progress === undefined ? {} : { progress }) };
@@ -95,22 +157,45 @@ function inquiry(options: RolloutOptions, trajectory: Trajectory): Inquiry {
       else {
         of.actions.push({ tool: found.tool, input: query });
         of.observations.push(found);
+        if (found.problem !== undefined) of.problems.push(found.problem);
       }
       return { ...found, text: firstTokens(policy, found.text, observationLimit(environment)) };
     },
-    answerIn: (text) =>
-      extractAnswer(environment.protocol.answer, { prompt: "", messages: [text] }),
+    async likelihood(prompt, text) {
+      const scored = await timed(options, trajectory, "modelMs", () =>
+        meanLogprob(requireLogprobs(policy), trajectory, { prompt, text, signal }),
+      );
+      full.yes ||= scored === null;
+      return scored;
+    },
+    answerIn: (text) => extractAnswer(protocol.answer, { prompt: "", messages: [text] }),
+    async branches(names, body) {
+      const parts = names.map((name) => {
+        const own = { id: `${options.id}/${name}`, seed: seedFrom(options.seed, "branch", name) };
+        return { name, options: { ...options, ...own }, trajectory: emptyTrajectory(options) };
+      });
+      const results = await Promise.allSettled(
+        parts.map((part, i) => body(inquiryOn(part.options, part.trajectory, full), i)),
+      );
+      for (const part of parts) adopt(trajectory, part.trajectory, part.name);
+      return results.map((result) => {
+        if (result.status === "rejected") throw result.reason;
+        return result.value;
+      });
+    },
   };
 }
 
-function open(
-  options: RolloutOptions,
-  trajectory: Trajectory,
-  number: number,
-  how: AskOptions,
-): Dialogue {
-  const { stop = [], draw = number, sampling, maxTokens } = how;
-  const ending: MessageEnding = { stopStrings: stop, findCut: (text) => firstEnd(text, stop) };
+interface Opening {
+  options: RolloutOptions;
+  trajectory: Trajectory;
+  number: number;
+  how: AskOptions;
+  ending: MessageEnding;
+}
+
+function open({ options, trajectory, number, how, ending }: Opening) {
+  const { draw = number, sampling, maxTokens } = how;
   const setting = dialogueSetting(options, trajectory);
   return openDialogue(options.policy, {
     ...setting,
@@ -127,7 +212,7 @@ function shorterTurns(budgets: readonly Budget[], maxTokens: number): Budget[] {
   return [...others, { scope: "turn", unit: "tokens", limit, onExhausted: "cut" }];
 }
 
-function saidOf({ policy }: RolloutOptions, prompt: string, prefix = ""): Said[] {
+function saidOf(policy: Policy, prompt: string, prefix: string): Said[] {
   if (prefix === "") return [{ owner: "template", text: prompt }];
   if (takesPrefix(policy)) {
     return [
@@ -136,6 +221,11 @@ function saidOf({ policy }: RolloutOptions, prompt: string, prefix = ""): Said[]
     ];
   }
   return [{ owner: "template", text: `${prompt}\nBegin with: ${prefix}` }];
+}
+
+/** A server that was asked to begin with a text writes it itself. */
+function withoutPrefix(policy: Policy, text: string, prefix: string): string {
+  return !takesPrefix(policy) && text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
 
 function beforeStop(text: string, stop: readonly string[]): string {

@@ -25,6 +25,8 @@ export interface TokenPolicy {
   /** How messages are put to a model that was trained to chat; without it all text is put to it as it is. */
   readonly rendering?: Rendering;
   complete(request: CompletionRequest): Promise<SampleResult>;
+  /** Log-probabilities (nats, temperature 1) of each of some tokens after a prompt; absent where it cannot tell. */
+  logprobs?(promptIds: readonly number[], ids: readonly number[]): Promise<readonly number[]>;
   /** The sequence will not be continued. */
   end(sequence: string): void;
 }
@@ -82,6 +84,14 @@ export function enginePolicy(
     maxPositions: engine.capabilities.maxPositions,
     ...(rendering === undefined ? {} : { rendering }),
     complete: ({ task: _task, turns: _turns, ...request }) => engine.sample(request),
+    async logprobs(promptIds, ids) {
+      const sequence = [...promptIds, ...ids];
+      const targets = sequence.slice(1);
+      const weights = targets.map((_, i) => (i < promptIds.length - 1 ? 0 : 1));
+      const row = { inputs: sequence.slice(0, -1), targets, fields: { weights } };
+      const [logprobs] = await engine.logprobs([row]);
+      return Array.from(logprobs?.slice(promptIds.length - 1) ?? []);
+    },
     end: (sequence) => {
       engine.forget(sequence);
     },

@@ -33,11 +33,7 @@ export async function record(
   options: RolloutOptions,
   play: (trajectory: Trajectory) => Promise<EndReason>,
 ): Promise<Trajectory> {
-  const trajectory: Trajectory = {
-    ...{ id: options.id, taskId: options.task.id, groupId: options.groupId },
-    ...{ purpose: options.purpose, seed: options.seed, calls: [], turns: [] },
-    ...{ answer: null, end: "cancelled", rewards: [], reward: null },
-  };
+  const trajectory = emptyTrajectory(options);
   try {
     trajectory.end = await play(trajectory);
   } catch (error) {
@@ -47,6 +43,15 @@ export async function record(
     trajectory.error = { boundary, code: error.code, message: error.message };
   }
   return trajectory;
+}
+
+/** A trajectory in which nothing has happened yet. */
+export function emptyTrajectory(options: RolloutOptions): Trajectory {
+  return {
+    ...{ id: options.id, taskId: options.task.id, groupId: options.groupId },
+    ...{ purpose: options.purpose, seed: options.seed, calls: [], turns: [] },
+    ...{ answer: null, end: "cancelled", rewards: [], reward: null },
+  };
 }
 
 /** A tool's failure is the trajectory's; an interruption and a bug are not. */

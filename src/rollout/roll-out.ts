@@ -1,6 +1,6 @@
 import { extractAnswer } from "../env/answer-rule.ts";
 import { budgetOf } from "../env/budget.ts";
-import type { Environment, Episode } from "../env/environments/environment.ts";
+import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
 import type { EndReason, Observation, Trajectory } from "../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting, Said } from "./dialogue.ts";
 import { firstTokens, openDialogue, takesPrefix } from "./policy.ts";
@@ -12,8 +12,41 @@ export interface RolloutVariant {
   searchFirst?: boolean;
   /** Text that every completion of the first turn is made to begin with. */
   forcedPrefix?: string;
+  /** What is asked of a policy whose messages cannot be begun for it; the protocol's request for an answer when absent. */
+  prefixRequest?: string;
   /** Turns in which tools run, instead of the environment's budget; 0 goes to the final turn at once. */
   maxTurns?: number;
+  /** How a turn is written and played, where that is more than one message. */
+  playTurn?: (place: TurnPlace) => Promise<PlayedTurn | null>;
+  /** What the policy is shown of what its tools found; the record keeps what they found. */
+  readObservations?: (
+    observations: readonly Observation[],
+    trajectory: Trajectory,
+  ) => Promise<readonly Observation[]>;
+}
+
+/** Where a rollout stands before a turn. */
+export interface TurnPlace {
+  options: RolloutOptions;
+  trajectory: Trajectory;
+  /** Both as they stood after the last turn; whoever plays several messages forks them. */
+  dialogue: Dialogue;
+  episode: Episode;
+  /** What the policy reads next. */
+  said: readonly Said[];
+  /** What its message is made to begin with; it stands in `said` as well. */
+  opening: string;
+  /** Number of the turn, from 0. */
+  turn: number;
+  /** Whether tools no longer run. */
+  final: boolean;
+}
+
+/** What came of a turn: the rollout goes on from its dialogue and episode. */
+export interface PlayedTurn {
+  dialogue: Dialogue;
+  episode: Episode;
+  result: StepResult;
 }
 
 /** One trajectory: the policy writes a message, the environment answers, until it ends. */
@@ -21,24 +54,35 @@ export function rollOut(
   options: RolloutOptions,
   variant: RolloutVariant = {},
 ): Promise<Trajectory> {
+  return record(options, (trajectory) => rollOutOn(options, trajectory, variant));
+}
+
+/** The same on a trajectory that is already under way, after what else a strategy does. */
+export async function rollOutOn(
+  options: RolloutOptions,
+  trajectory: Trajectory,
+  variant: RolloutVariant,
+): Promise<EndReason> {
   const { environment, task, policy, id, seed, progress } = options;
-  return record(options, async (trajectory) => {
-    const episode = environment.start(task, { trajectoryId: id, seed, progress });
-    const dialogue = openDialogue(policy, dialogueSetting(options, trajectory));
-    let { prompt } = episode;
-    try {
-      if (variant.searchFirst === true) {
-        const searched = await promptAfterSearch(options, trajectory);
-        prompt = searched.prompt;
-        trajectory.given = searched.given;
-      }
-      return await play({ ...options, variant, trajectory, episode, prompt, dialogue });
-    } finally {
-      dialogue.end();
-      const messages = trajectory.turns.map(({ text }) => text);
-      trajectory.answer = extractAnswer(environment.protocol.answer, { prompt, messages });
+  const episode = environment.start(task, { trajectoryId: id, seed, progress });
+  const game = { ...options, variant, trajectory, episode, prompt: episode.prompt };
+  const place = { episode, dialogue: openDialogue(policy, dialogueSetting(options, trajectory)) };
+  try {
+    if (variant.searchFirst === true) {
+      const searched = await promptAfterSearch(options, trajectory);
+      game.prompt = searched.prompt;
+      (trajectory.given ??= []).push(...searched.given);
     }
-  });
+    return await play(game, place);
+  } finally {
+    place.dialogue.end();
+    const main = trajectory.turns.filter(({ chain }) => chain === undefined);
+    const messages = main.map(({ text }) => text);
+    trajectory.answer = extractAnswer(environment.protocol.answer, {
+      prompt: game.prompt,
+      messages,
+    });
+  }
 }
 
 /** What a dialogue of a trajectory is opened with, under the environment's own protocol and budgets. */
@@ -85,34 +129,84 @@ export function observationLimit({ budgets }: Environment): number {
 interface Play extends RolloutOptions {
   variant: RolloutVariant;
   trajectory: Trajectory;
-  episode: Episode;
   prompt: string;
-  dialogue: Dialogue;
 }
 
-async function play(game: Play): Promise<EndReason> {
-  const { environment, policy, trajectory, variant, episode, dialogue, signal } = game;
+/** @param place where it stands: changed as it goes on. */
+async function play(
+  game: Play,
+  place: Pick<TurnPlace, "dialogue" | "episode">,
+): Promise<EndReason> {
+  const { environment, trajectory, variant } = game;
   const turns = budgetOf(environment.budgets, "trajectory");
   const maxTurns = variant.maxTurns ?? turns?.limit ?? Infinity;
   const hasFinalTurn = variant.maxTurns !== undefined || turns?.onExhausted !== "end";
-  const forced = takesPrefix(policy) ? variant.forcedPrefix : undefined;
-  // What cannot be begun for the policy is asked of it.
-  const asked = forced === variant.forcedPrefix ? "" : environment.protocol.answerRequest;
-  let next: Said[] = [{ owner: "template", text: game.prompt + asked }];
-  if (forced !== undefined) next.push({ owner: "inserted", text: forced });
+  const playTurn = variant.playTurn ?? ((at: TurnPlace) => playMessage(at));
+  let { said, opening } = beginning(game);
   for (let turn = 0; ; turn++) {
     const final = turn >= maxTurns;
     if (final && !hasFinalTurn) return "turn-limit";
-    const write = () => dialogue.write(next, signal);
-    const message = await timed(game, trajectory, "modelMs", write);
-    if (message === null) return "context-limit";
-    const text = turn === 0 ? (forced ?? "") + message.text : message.text;
-    const step = () => episode.step(text, { final, signal });
-    const result = await timed(game, trajectory, "searchMs", () => runTools(signal, step));
-    const { actions, problems, observations, end, reply } = result;
-    trajectory.turns.push({ call: message.call, text, actions, problems, observations });
+    const at = { options: game, trajectory, ...place, said, opening, turn, final };
+    const played = await playTurn(at);
+    if (played === null) return "context-limit";
+    const { result, dialogue, episode } = played;
+    if (dialogue !== place.dialogue) place.dialogue.end();
+    Object.assign(place, { dialogue, episode });
+    const { observations, end, reply } = result;
     if (end !== null || reply === null) return end ?? "no-answer";
-    const maxTokens = observationLimit(environment);
-    next = [{ owner: "environment", text: reply, maxTokens, observations }];
+    const shown = await shownReply(game, observations, reply);
+    said = [{ owner: "environment", ...shown, maxTokens: observationLimit(environment) }];
+    opening = "";
   }
+}
+
+/** What the policy reads first, and what its first message is made to begin with. */
+function beginning({ policy, environment, variant, prompt }: Play): {
+  said: Said[];
+  opening: string;
+} {
+  const { forcedPrefix, prefixRequest = environment.protocol.answerRequest } = variant;
+  if (forcedPrefix === undefined)
+    return { said: [{ owner: "template", text: prompt }], opening: "" };
+  // What cannot be begun for the policy is asked of it.
+  if (!takesPrefix(policy))
+    return { said: [{ owner: "template", text: prompt + prefixRequest }], opening: "" };
+  const said: Said[] = [
+    { owner: "template", text: prompt },
+    { owner: "inserted", text: forcedPrefix },
+  ];
+  return { said, opening: forcedPrefix };
+}
+
+async function shownReply(
+  { variant, environment, trajectory }: Play,
+  observations: readonly Observation[],
+  reply: string,
+): Promise<{ text: string; observations: readonly Observation[] }> {
+  if (variant.readObservations === undefined || observations.length === 0)
+    return { text: reply, observations };
+  const read = await variant.readObservations(observations, trajectory);
+  return { text: environment.protocol.renderObservations(read), observations: read };
+}
+
+/**
+ * One message and what the environment makes of it, recorded as a turn.
+ * @param chain line of the trajectory that it belongs to, where it is not the main one.
+ * @returns null when the context is full.
+ */
+export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
+  const { options, trajectory, dialogue, episode, said, opening, final } = place;
+  const { signal } = options;
+  const write = () => dialogue.write(said, signal);
+  const message = await timed(options, trajectory, "modelMs", write);
+  if (message === null) return null;
+  const text = opening + message.text;
+  const step = () => episode.step(text, { final, signal });
+  const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
+  const { actions, problems, observations } = result;
+  trajectory.turns.push({
+    ...{ call: message.call, text, actions, problems, observations },
+    ...(chain === undefined ? {} : { chain }),
+  });
+  return { dialogue, episode, result };
 }

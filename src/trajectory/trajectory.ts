@@ -75,6 +75,11 @@ export interface Turn {
   actions: Action[];
   problems: Problem[];
   observations: Observation[];
+  /**
+   * Which line of a strategy it belongs to, where it has several: a draft that was not kept, one of several chains, a module. Absent on
+   * the trajectory's main line.
+   */
+  chain?: string;
 }
 
 /** A reward by name and address. */
@@ -113,6 +118,8 @@ export interface Trajectory {
   given?: Observation[];
   /** The final answer by the protocol's extraction rule; null when there is none. */
   answer: string | null;
+  /** How sure a strategy is of the answer, 0 to 1, where it can say: a share of votes. */
+  confidence?: number;
   end: EndReason;
   /** Present when `end` is an error: which border it crossed and what it said. */
   error?: { boundary: string; code: string; message: string };

@@ -1,8 +1,39 @@
 import { registry } from "../../base/registry.ts";
 import { agent } from "./agent.ts";
+import { bestOfN } from "./best-of-n.ts";
+import { composerag } from "./composerag.ts";
+import { corag } from "./corag.ts";
+import { cot } from "./cot.ts";
 import { direct } from "./direct.ts";
+import { hintInfer } from "./hint-infer.ts";
+import { ircot } from "./ircot.ts";
 import { rag } from "./rag.ts";
+import { react } from "./react.ts";
+import { searchO1 } from "./search-o1.ts";
+import { selfConsistency } from "./self-consistency.ts";
+import { selfConsistentActions } from "./self-consistent-actions.ts";
 import type { Strategy } from "./strategy.ts";
+import { treeSearch } from "./tree-search.ts";
+
+/** Strategies that answer once; those over several answers draw from them. */
+const single = registry<Strategy>("strategy", [
+  agent,
+  direct,
+  rag,
+  cot,
+  ircot,
+  react,
+  searchO1,
+  selfConsistentActions,
+  hintInfer,
+  corag,
+  bestOfN,
+  treeSearch,
+  composerag,
+]);
 
 /** All inference strategies. */
-export const strategies = registry<Strategy>("strategy", [agent, direct, rag]);
+export const strategies = registry<Strategy>("strategy", [
+  ...single.parts,
+  selfConsistency(single),
+]);

@@ -13,19 +13,19 @@ export interface Strategy extends PartWithOptions {
    */
   readonly prompts: "grows" | "once" | "own";
   /** Whether it ever uses the environment's search under such options; one that does not needs no corpus. */
-  searches(settings?: unknown): boolean;
+  searches: (settings?: unknown) => boolean;
   /**
    * @param settings its options; defaults where absent.
    * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
    */
-  run(options: RolloutOptions, settings?: unknown): Promise<Trajectory>;
+  run: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory>;
 }
 
 /** A strategy as its file writes it: options checked before they reach it. */
 interface Described<S extends z.ZodObject> extends Omit<Strategy, "options" | "searches" | "run"> {
   options: S;
   searches: boolean | ((settings: z.output<S>) => boolean);
-  run(options: RolloutOptions, settings: z.output<S>): Promise<Trajectory>;
+  run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
 }
 
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {

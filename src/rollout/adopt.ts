@@ -1,0 +1,24 @@
+import type { Trajectory } from "../trajectory/trajectory.ts";
+
+/**
+ * Takes what another trajectory of the same question did into one, after all that stands there: its calls, turns, searches and times.
+ *
+ * @param chain under which its turns stand; theirs are kept behind it: `2/draft`.
+ */
+export function adopt(into: Trajectory, part: Trajectory, chain: string): void {
+  const offset = into.calls.length;
+  for (const call of part.calls) {
+    into.calls.push({ ...call, parent: call.parent === null ? null : call.parent + offset });
+  }
+  for (const turn of part.turns) {
+    const own = turn.chain === undefined ? chain : `${chain}/${turn.chain}`;
+    into.turns.push({ ...turn, call: turn.call + offset, chain: own });
+  }
+  if (part.given !== undefined) (into.given ??= []).push(...part.given);
+  if (part.timings === undefined) return;
+  const { firstTokenMs, modelMs, searchMs } = part.timings;
+  const timings = (into.timings ??= {});
+  if (firstTokenMs !== undefined) timings.firstTokenMs ??= firstTokenMs;
+  if (modelMs !== undefined) timings.modelMs = (timings.modelMs ?? 0) + modelMs;
+  if (searchMs !== undefined) timings.searchMs = (timings.searchMs ?? 0) + searchMs;
+}

@@ -1,0 +1,45 @@
+import type { Observation } from "../trajectory/trajectory.ts";
+
+/** A passage as a search showed it. */
+export interface ShownPassage {
+  /** Its id, or its text where the tool tells none. */
+  id: string;
+  /** Without its number in that search. */
+  text: string;
+}
+
+const NUMBER = /^Doc \d+/;
+
+/**
+ * The passages of an observation, best first; none where nothing was found. Text that is not a list of `Doc 1(Title: …) …` is one
+ * passage.
+ */
+export function passagesIn({ text, passageIds, problem }: Observation): ShownPassage[] {
+  if (problem !== undefined || passageIds?.length === 0 || text.trim() === "") return [];
+  const pieces = text.split(/^(?=Doc \d+\(Title: )/m).map((piece) => piece.trim());
+  const ids = passageIds !== undefined && pieces.length <= passageIds.length ? passageIds : [];
+  return pieces.map((piece, i) => {
+    const bare = piece.replace(NUMBER, "");
+    return { id: ids[i] ?? bare, text: bare };
+  });
+}
+
+/** Passages numbered anew, one a line, as a search would show them. */
+export function numbered(passages: readonly ShownPassage[]): string {
+  return passages
+    .map(({ text }, i) => (text.startsWith("(Title: ") ? `Doc ${i + 1}${text}` : text))
+    .join("\n");
+}
+
+/**
+ * What an earlier search did not show already, after what did.
+ * @param limit passages kept at most, the first ones.
+ */
+export function withNew(
+  known: readonly ShownPassage[],
+  found: readonly ShownPassage[],
+  limit = Infinity,
+): ShownPassage[] {
+  const ids = new Set(known.map(({ id }) => id));
+  return [...known, ...found.filter(({ id }) => !ids.has(id))].slice(0, limit);
+}

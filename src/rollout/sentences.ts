@@ -1,0 +1,31 @@
+const ABBREVIATION = /(?:^|[\s("'])(?:[A-Z]|[Mm]rs?|Ms|Dr|St|Jr|Sr|Mt|No|vs|e\.g|i\.e|etc)\.$/;
+
+/**
+ * Sentences of a text: they end at a full stop, question or exclamation mark before white space, or at a line's end; initials and
+ * common abbreviations end none.
+ * @example sentencesOf("J. Doe was born in St. Ives. He sang.") // ["J. Doe was born in St. Ives.", "He sang."]
+ */
+export function sentencesOf(text: string): string[] {
+  return text.split("\n").flatMap((line) => {
+    const sentences: string[] = [];
+    let from = 0;
+    for (const { index, 0: mark } of line.matchAll(/[.!?]["')\]]*(?=\s)/g)) {
+      const end = index + mark.length;
+      if (ABBREVIATION.test(line.slice(from, end))) continue;
+      sentences.push(line.slice(from, end).trim());
+      from = end;
+    }
+    sentences.push(line.slice(from).trim());
+    return sentences.filter((sentence) => sentence !== "");
+  });
+}
+
+/** The first line that holds anything, trimmed; empty where none does. */
+export function firstLine(text: string): string {
+  return (
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .find((line) => line !== "") ?? ""
+  );
+}

@@ -1,0 +1,52 @@
+import { z } from "../../base/schema.ts";
+import { inquire } from "../inquiry.ts";
+import { requireLogprobs } from "../likelihood.ts";
+import { answerFromChain, chainPenalty, chainShape, extendChain } from "../retrieval-chain.ts";
+import { voteOn } from "../votes.ts";
+import { defineStrategy } from "./strategy.ts";
+
+const options = z.strictObject({
+  ...chainShape,
+  /** Chains (paper: N). The first takes the likeliest queries. */
+  chains: z.int().min(1).default(4),
+  /** Of the queries of the other chains. */
+  temperature: z.number().positive().default(0.7),
+  /**
+   * likelihood: the chain after which the policy is least likely to say that nothing relevant was found; it must tell the likelihood
+   * of a given text. votes: every chain answers, and most answers alike win.
+   */
+  pick: z.enum(["likelihood", "votes"]).default("likelihood"),
+});
+
+/** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS before anything is asked. */
+export const bestOfN = defineStrategy({
+  name: "best-of-n",
+  summary: "CoRAG's best of N retrieval chains, chosen by likelihood or by votes.",
+  source: "CoRAG, arXiv 2501.14342, section 3: best-of-N sampling; the votes are ours",
+  prompts: "own",
+  searches: true,
+  options,
+  run: (rollout, { steps, chains, temperature, pick }) =>
+    inquire(rollout, async (inquiry) => {
+      if (pick === "likelihood") {
+        requireLogprobs(rollout.policy, "Set evaluation.strategy.pick: votes.");
+      }
+      const { question } = rollout.task;
+      const names = Array.from({ length: chains }, (_, i) => `chain-${i + 1}`);
+      const ends = await inquiry.branches(names, async (branch, i) => {
+        const sampling = { temperature: i === 0 ? 0 : temperature };
+        const links = await extendChain(branch, [], { question, steps, sampling });
+        return pick === "votes"
+          ? { links, penalty: 0, answer: await answerFromChain(branch, question, links) }
+          : { links, penalty: await chainPenalty(branch, question, links), answer: null };
+      });
+      if (pick === "votes") {
+        const { answer, confidence } = voteOn(ends.map((end) => end.answer));
+        inquiry.trajectory.confidence = confidence;
+        return answer;
+      }
+      const least = Math.min(...ends.map(({ penalty }) => penalty));
+      const best = ends.find(({ penalty }) => penalty === least);
+      return answerFromChain(inquiry, question, best?.links ?? []);
+    }),
+});

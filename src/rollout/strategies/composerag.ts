@@ -1,0 +1,221 @@
+import { z } from "../../base/schema.ts";
+import { inquire, type Inquiry } from "../inquiry.ts";
+import { numbered, passagesIn, type ShownPassage } from "../passages.ts";
+import { firstLine } from "../sentences.ts";
+import { defineStrategy } from "./strategy.ts";
+
+const options = z.strictObject({
+  /** Questions that one is split into, at most. */
+  subQuestions: z.int().min(1).default(5),
+  /** How often an answer that the passages do not support is tried again, of each sub-question and of the whole. */
+  reflections: z.int().min(0).default(2),
+  /** Modules that can be left out. */
+  gate: z.boolean().default(true),
+  rewrite: z.boolean().default(true),
+  rerank: z.boolean().default(true),
+  verify: z.boolean().default(true),
+});
+
+type Settings = z.output<typeof options>;
+
+/**
+ * Modules, each one prompt: decompose; for each sub-question, with the answers before it filled in: gate (look it up at all?),
+ * rewrite, search, rerank, answer, verify; then compose and verify. What is not supported is tried again: a sub-question from its
+ * query on, the whole from its decomposition on; after the last try the answer stands.
+ */
+export const composerag = defineStrategy({
+  name: "composerag",
+  summary: "ComposeRAG: modules that decompose, rewrite, search, rank, answer, verify and reflect.",
+  source:
+    "ComposeRAG, arXiv 2506.00232; without published code or prompts, so all prompts and the criterion (supported by the passages) are ours",
+  prompts: "own",
+  searches: true,
+  options,
+  run: (rollout, settings) =>
+    inquire(rollout, async (inquiry) => {
+      const { question } = rollout.task;
+      let answer: string | null = null;
+      let rejected = "";
+      for (let attempt = 0; attempt <= settings.reflections; attempt++) {
+        const work = { inquiry, settings, prefix: attempt === 0 ? "" : `again-${attempt}/` };
+        const parts = await decompose(work, question, rejected);
+        if (parts === null) return answer;
+        const solved: Solved[] = [];
+        for (const part of parts) solved.push(await solve(work, fill(part, solved), solved.length));
+        answer = await compose(work, question, solved);
+        if (answer === null) continue;
+        if (await isSupported(work, { question, answer }, notesOf(solved))) return answer;
+        rejected = answer;
+      }
+      return answer;
+    }),
+});
+
+interface Work {
+  inquiry: Inquiry;
+  settings: Settings;
+  /** Before the names of modules, when all is done again. */
+  prefix: string;
+}
+
+interface Solved {
+  question: string;
+  answer: string;
+}
+
+/** Asks a module; its answer is the first line, empty when it has none or its prompt does not fit. */
+async function consult(
+  { inquiry, prefix }: Work,
+  module: string,
+  lines: readonly string[],
+): Promise<{ text: string; turn: number | null }> {
+  const how = { chain: `${prefix}${module}`, maxTokens: MODULE_TOKENS };
+  const message = await inquiry.ask(lines.join("\n"), how);
+  return { text: message?.text ?? "", turn: message?.turn ?? null };
+}
+
+const MODULE_TOKENS = 200;
+
+/** @returns null when the question does not fit the context. */
+async function decompose(work: Work, question: string, rejected: string): Promise<string[] | null> {
+  const { text, turn } = await consult(work, "decompose", [
+    "Split the question into the simpler questions that must be answered first, one a line: 1. … 2. … A later one may hold #1 for the answer of the first, and so on. Do not split what is simple already.",
+    ...(rejected === ""
+      ? []
+      : [
+          `An earlier attempt answered "${rejected}", which was not supported: split it otherwise.`,
+        ]),
+    `Question: ${question}`,
+    "Simpler questions:",
+  ]);
+  if (turn === null) return null;
+  const parts = [...text.matchAll(/^\s*\d+[.):]\s*(\S.*)$/gm)].map(([, part = ""]) => part.trim());
+  return parts.length === 0 ? [question] : parts.slice(0, work.settings.subQuestions);
+}
+
+/** A sub-question that stands alone: with the answers that it refers to. */
+function fill(part: string, solved: readonly Solved[]): string {
+  return part.replace(
+    /#(\d+)/g,
+    (mark, number: string) => solved[Number(number) - 1]?.answer ?? mark,
+  );
+}
+
+async function solve(work: Work, question: string, index: number): Promise<Solved> {
+  const { gate, reflections } = work.settings;
+  const own = { ...work, prefix: `${work.prefix}${index + 1}/` };
+  if (gate && !(await needsSearch(own, question))) {
+    return { question, answer: await answerFrom(own, question, []) };
+  }
+  let answer = "";
+  const failed: string[] = [];
+  for (let attempt = 0; attempt <= reflections; attempt++) {
+    const { passages, query } = await retrieve(own, question, failed);
+    answer = await answerFrom(own, question, passages);
+    if (await isSupported(own, { question, answer }, numbered(passages))) break;
+    failed.push(query);
+  }
+  return { question, answer };
+}
+
+async function needsSearch(work: Work, question: string): Promise<boolean> {
+  const { text } = await consult(work, "gate", [
+    "Must this question be looked up, or is its answer certain without? Write: look up, or: certain.",
+    `Question: ${question}`,
+    "Decision:",
+  ]);
+  return !/^\W*certain/i.test(text);
+}
+
+/** @param failed queries whose passages did not support an answer. */
+async function retrieve(
+  work: Work,
+  question: string,
+  failed: readonly string[],
+): Promise<{ passages: ShownPassage[]; query: string }> {
+  const { inquiry, settings } = work;
+  let query = question;
+  let turn: number | null = null;
+  if (settings.rewrite) {
+    const rewritten = await consult(work, "rewrite", [
+      "Write a search query that finds passages with the answer of the question.",
+      ...failed.map((each) => `Found nothing that helps: ${each}`),
+      `Question: ${question}`,
+      "Query:",
+    ]);
+    turn = rewritten.turn;
+    query = firstLine(rewritten.text) || question;
+  }
+  const found = passagesIn(await inquiry.search(query, turn ?? lastTurn(inquiry)));
+  return { passages: await rerank(work, question, found), query };
+}
+
+/** Where the query is the question itself, it is looked up on behalf of the message before. */
+function lastTurn({ trajectory }: Inquiry): number | null {
+  return trajectory.turns.length === 0 ? null : trajectory.turns.length - 1;
+}
+
+/** Passages in the order that the policy gives; those that it does not name come last. */
+async function rerank(
+  work: Work,
+  question: string,
+  found: ShownPassage[],
+): Promise<ShownPassage[]> {
+  if (!work.settings.rerank || found.length < 2) return found;
+  const { text } = await consult(work, "rerank", [
+    numbered(found),
+    "Order the passages by how well they answer the question: write their numbers, the best first.",
+    `Question: ${question}`,
+    "Order:",
+  ]);
+  const named = [...firstLine(text).matchAll(/\d+/g)].flatMap(([number]) => {
+    const passage = found[Number(number) - 1];
+    return passage === undefined ? [] : [passage];
+  });
+  return [...new Set([...named, ...found])];
+}
+
+async function answerFrom(
+  work: Work,
+  question: string,
+  passages: readonly ShownPassage[],
+): Promise<string> {
+  const { text } = await consult(work, "answer", [
+    ...(passages.length === 0 ? [] : [numbered(passages)]),
+    "Answer the question in a few words, from the passages where there are any. If you cannot, write: unknown.",
+    `Question: ${question}`,
+    "Answer:",
+  ]);
+  return firstLine(text) || "unknown";
+}
+
+function compose(work: Work, question: string, solved: readonly Solved[]): Promise<string | null> {
+  const prompt = [
+    notesOf(solved),
+    "Answer the question from these answers, as short as possible.",
+    `Question: ${question}`,
+    "",
+  ].join("\n");
+  return work.inquiry.answer(prompt, { chain: `${work.prefix}compose` });
+}
+
+/** Whether an answer is supported; without the module everything is. */
+async function isSupported(
+  work: Work,
+  { question, answer }: Solved,
+  evidence: string,
+): Promise<boolean> {
+  if (!work.settings.verify) return true;
+  const { text } = await consult(work, "verify", [
+    evidence,
+    "Does this support the answer? Write yes or no.",
+    `Question: ${question}`,
+    `Answer: ${answer}`,
+    "Supported:",
+  ]);
+  return /^\W*yes\b/i.test(text);
+}
+
+function notesOf(solved: readonly Solved[]): string {
+  return solved.map(({ question, answer }) => `${question} ${answer}`).join("\n");
+}

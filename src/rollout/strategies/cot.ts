@@ -1,0 +1,28 @@
+import { z } from "../../base/schema.ts";
+import { inquire } from "../inquiry.ts";
+import { defineStrategy } from "./strategy.ts";
+
+/**
+ * Two messages: thoughts, then an answer that is forced after them. A policy that answers in its thoughts is taken at its word.
+ */
+export const cot = defineStrategy({
+  name: "cot",
+  summary: "Chain of thought: no search; the policy thinks step by step, then answers.",
+  source:
+    "Wei et al., arXiv 2201.11903; in two messages as in Kojima et al., arXiv 2205.11916, without examples",
+  prompts: "own",
+  searches: false,
+  options: z.strictObject({}),
+  run: (options) =>
+    inquire(options, async (inquiry) => {
+      const prompt = [
+        "Think about the question step by step, from what you know: nothing can be looked up.",
+        `Question: ${options.task.question}`,
+        "Thoughts:",
+      ].join("\n");
+      const thoughts = await inquiry.ask(prompt);
+      if (thoughts === null) return null;
+      const text = thoughts.text.trim();
+      return inquiry.answerIn(text) ?? inquiry.answer(`${prompt} ${text}\n`);
+    }),
+});

@@ -1,0 +1,72 @@
+import { z } from "../../base/schema.ts";
+import { inquire } from "../inquiry.ts";
+import { numbered, passagesIn, type ShownPassage, withNew } from "../passages.ts";
+import { firstLine, sentencesOf } from "../sentences.ts";
+import { defineStrategy } from "./strategy.ts";
+
+const options = z.strictObject({
+  /** Sentences of reasoning at most. */
+  steps: z.int().min(1).default(8),
+  /** Passages that are kept, the first ones found. */
+  passages: z.int().min(1).default(15),
+});
+
+/**
+ * The question is searched for; then, by turns, the policy writes one sentence of reasoning from all passages so far, and that
+ * sentence is searched for. A sentence with "answer is" ends it; without one, an answer is forced at last.
+ */
+export const ircot = defineStrategy({
+  name: "ircot",
+  summary: "IRCoT: one sentence of reasoning at a time, each the next search; passages add up.",
+  source:
+    "Trivedi et al., arXiv 2212.10509, section 3. Different here: no examples in the prompt, and its answer is the chain's own, not a second reader's",
+  prompts: "own",
+  searches: true,
+  options,
+  run: (rollout, { steps, passages: limit }) =>
+    inquire(rollout, async (inquiry) => {
+      const { question } = rollout.task;
+      let passages: ShownPassage[] = [];
+      const look = async (query: string, turn: number | null): Promise<void> => {
+        passages = withNew(passages, passagesIn(await inquiry.search(query, turn)), limit);
+      };
+      await look(question, null);
+      const thoughts: string[] = [];
+      for (let step = 0; step < steps; step++) {
+        const message = await inquiry.ask(promptOf(question, passages, thoughts));
+        if (message === null) return null;
+        const line = firstLine(message.text);
+        const known = answerOf(line) ?? inquiry.answerIn(line);
+        if (known !== null) return known;
+        const [sentence] = sentencesOf(message.text);
+        if (sentence === undefined) break;
+        thoughts.push(sentence);
+        if (step < steps - 1) await look(sentence, message.turn);
+      }
+      return inquiry.answer(`${promptOf(question, passages, thoughts)}\n`);
+    }),
+});
+
+function promptOf(
+  question: string,
+  passages: readonly ShownPassage[],
+  thoughts: readonly string[],
+): string {
+  return [
+    numbered(passages),
+    "Reason towards the answer of the question, one sentence at a time, each with one fact from the passages. As soon as the answer is known, write: So the answer is: …",
+    `Question: ${question}`,
+    ["Thoughts:", ...thoughts].join(" "),
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+/** What follows "answer is" in the first sentence; a later sentence is thought only after another search. */
+function answerOf(line: string): string | null {
+  const [sentence = ""] = sentencesOf(line);
+  if (!/answer is/i.test(sentence)) return null;
+  const answer = /answer is:?\s*(.+)$/is.exec(sentence)?.[1] ?? "";
+  const bare = answer.trim().replace(/\.$/, "");
+  return bare === "" ? null : bare;
+}

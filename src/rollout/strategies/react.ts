@@ -1,0 +1,152 @@
+import { z } from "../../base/schema.ts";
+import type { Turn } from "../../trajectory/trajectory.ts";
+import { inquire, type Inquiry } from "../inquiry.ts";
+import { passagesIn, numbered } from "../passages.ts";
+import { firstLine, sentencesOf } from "../sentences.ts";
+import { defineStrategy } from "./strategy.ts";
+
+const options = z.strictObject({
+  /** Thoughts with an action each, at most. */
+  steps: z.int().min(1).default(7),
+  /** Worked examples in the same grammar, shown before the question. */
+  examples: z.string().default(""),
+});
+
+/**
+ * A transcript grows by `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two of each step. A message
+ * without an action keeps its first line as a thought and is asked for the action alone. Out of steps there is no answer.
+ *
+ * A strategy and not a protocol: steps are numbered, and the second question has no place in the agent's loop.
+ */
+export const react = defineStrategy({
+  name: "react",
+  summary: "ReAct: thoughts, actions (Search, Lookup, Finish) and observations in one transcript.",
+  source:
+    "Yao et al., arXiv 2210.03629; ysymyth/ReAct. Different here: Search shows the environment's passages, not the first sentences of one page",
+  prompts: "own",
+  searches: true,
+  options,
+  run: (rollout, { steps, examples }) =>
+    inquire(rollout, async (inquiry) => {
+      const start = [INSTRUCTIONS, ...(examples === "" ? [] : [examples.trimEnd()])];
+      let transcript = [...start, `Question: ${rollout.task.question}`].join("\n");
+      const page = new Page();
+      for (let step = 1; step <= steps; step++) {
+        const asked = await askStep(inquiry, transcript, step);
+        if (asked === null) return null;
+        const { thought, action, turn } = asked;
+        const call = readAction(action);
+        if (call?.tool === "finish") {
+          turn.actions.push({ tool: "answer", input: call.input });
+          return call.input;
+        }
+        const observation = await observe({ inquiry, page, turn, call, action });
+        transcript += `\nThought ${step}: ${thought}\nAction ${step}: ${action}\nObservation ${step}: ${observation}`;
+      }
+      return null;
+    }),
+});
+
+const INSTRUCTIONS = [
+  "Answer a question in steps of a thought, an action and an observation. A thought says what is known and what is missing. An action is one of:",
+  "Search[query]: shows the passages that fit a query.",
+  "Lookup[words]: shows the next sentence with these words in the passages of the last search.",
+  "Finish[answer]: ends with the answer, as short as possible.",
+  "The observation is what the action shows; it is written for you.",
+].join("\n");
+
+interface AskedStep {
+  thought: string;
+  action: string;
+  /** The turn that the action came in. */
+  turn: Turn;
+}
+
+async function askStep(
+  inquiry: Inquiry,
+  transcript: string,
+  step: number,
+): Promise<AskedStep | null> {
+  const { turns } = inquiry.trajectory;
+  const prompt = `${transcript}\nThought ${step}:`;
+  const message = await inquiry.ask(prompt, { stop: ["\nObservation"] });
+  if (message === null) return null;
+  const [before = "", after] = message.text.split(/\n?Action(?: \d+)?:/, 2);
+  const first = turns[message.turn];
+  if (after !== undefined && first !== undefined) {
+    return { thought: before.trim(), action: firstLine(after), turn: first };
+  }
+  first?.problems.push({ code: "no-action", message: "a thought without an action" });
+  const thought = firstLine(message.text);
+  const second = await inquiry.ask(`${prompt} ${thought}\nAction ${step}:`, {
+    stop: ["\nObservation"],
+  });
+  const turn = second === null ? undefined : turns[second.turn];
+  return second === null || turn === undefined
+    ? null
+    : { thought, action: firstLine(second.text), turn };
+}
+
+interface Call {
+  tool: "search" | "lookup" | "finish";
+  input: string;
+}
+
+function readAction(action: string): Call | null {
+  const [, name = "", input = ""] = /^(\w+)\[(.*)\]/s.exec(action) ?? [];
+  const tool = (["search", "lookup", "finish"] as const).find(
+    (each) => each === name.toLowerCase(),
+  );
+  return tool === undefined ? null : { tool, input: input.trim() };
+}
+
+interface Observing {
+  inquiry: Inquiry;
+  page: Page;
+  turn: Turn;
+  call: Call | null;
+  action: string;
+}
+
+async function observe({ inquiry, page, turn, call, action }: Observing): Promise<string> {
+  if (call === null) {
+    const message = `Invalid action: ${action}`;
+    turn.problems.push({ code: "invalid-action", message });
+    return `${message}. Use Search[…], Lookup[…] or Finish[…].`;
+  }
+  if (call.tool === "search") {
+    const found = await inquiry.search(call.input, inquiry.trajectory.turns.indexOf(turn));
+    const passages = passagesIn(found);
+    page.open(passages.map(({ text }) => text));
+    return passages.length === 0 ? found.text.trim() : numbered(passages);
+  }
+  const text = page.lookUp(call.input);
+  turn.actions.push({ tool: "lookup", input: call.input });
+  turn.observations.push({ tool: "lookup", text });
+  return text;
+}
+
+/** What the last search showed, to look words up in. */
+class Page {
+  #sentences: string[] = [];
+  #words = "";
+  #next = 0;
+
+  open(passages: readonly string[]): void {
+    this.#sentences = passages.flatMap(sentencesOf);
+    this.#words = "";
+  }
+
+  /** The next sentence with some words; asked for other words it begins anew. */
+  lookUp(words: string): string {
+    if (words !== this.#words) this.#next = 0;
+    this.#words = words;
+    const results = this.#sentences.filter((sentence) =>
+      sentence.toLowerCase().includes(words.toLowerCase()),
+    );
+    const sentence = results[this.#next];
+    if (sentence === undefined) return "No more results.";
+    this.#next += 1;
+    return `(Result ${this.#next} / ${results.length}) ${sentence}`;
+  }
+}

@@ -1,0 +1,67 @@
+import { partSchema } from "../../base/part-schema.ts";
+import type { Registry } from "../../base/registry.ts";
+import { seedFrom } from "../../base/random.ts";
+import { z } from "../../base/schema.ts";
+import { adopt } from "../adopt.ts";
+import { record } from "../record.ts";
+import { voteOn } from "../votes.ts";
+import { defineStrategy, type Strategy } from "./strategy.ts";
+
+/** @param inner strategies that it may draw from. */
+export function selfConsistency(inner: Registry<Strategy>): Strategy {
+  const options = z.strictObject({
+    /** What is drawn. */
+    strategy: partSchema(inner).prefault("agent"),
+    draws: z.int().min(2).default(5),
+    /** Of all draws. */
+    temperature: z.number().positive().default(0.7),
+  });
+  return defineStrategy({
+    name: "self-consistency",
+    summary: "Several draws of another strategy; the answer that most of them give.",
+    source: "Wang et al., arXiv 2203.11171, the unweighted vote",
+    prompts: "own",
+    searches: ({ strategy: { name, ...settings } }) =>
+      inner.get(name, "strategy").searches(settings),
+    options,
+    run: (rollout, { strategy: { name, ...settings }, draws, temperature }) =>
+      record(rollout, async (trajectory) => {
+        const drawn = await settled(
+          Array.from({ length: draws }, (_, draw) =>
+            inner.get(name, "strategy").run(
+              {
+                ...rollout,
+                id: `${rollout.id}/draw-${draw + 1}`,
+                seed: seedFrom(rollout.seed, "draw", draw),
+                sampling: { ...rollout.sampling, temperature },
+              },
+              settings,
+            ),
+          ),
+        );
+        drawn.forEach((each, draw) => {
+          adopt(trajectory, each, `draw-${draw + 1}`);
+        });
+        // A vote of those that were left would be another method's.
+        const failed = drawn.find(({ error }) => error !== undefined);
+        if (failed?.error !== undefined) {
+          trajectory.error = failed.error;
+          return failed.end;
+        }
+        const { answer, confidence } = voteOn(drawn.map((each) => each.answer));
+        trajectory.answer = answer;
+        if (answer === null) return drawn[0]?.end ?? "no-answer";
+        trajectory.confidence = confidence;
+        return "answered";
+      }),
+  });
+}
+
+/** All results, or the first failure once nothing is under way any more. */
+async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(work);
+  return results.map((result) => {
+    if (result.status === "rejected") throw result.reason;
+    return result.value;
+  });
+}

@@ -1,0 +1,128 @@
+import { seedFrom } from "../../base/random.ts";
+import { z } from "../../base/schema.ts";
+import { exactMatch } from "../../text/answers.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { inquiryOn } from "../inquiry.ts";
+import { record, type RolloutOptions } from "../record.ts";
+import {
+  type PlayedTurn,
+  playMessage,
+  rollOutOn,
+  type RolloutVariant,
+  type TurnPlace,
+} from "../roll-out.ts";
+import { majority } from "../votes.ts";
+import { defineStrategy } from "./strategy.ts";
+
+const options = z.strictObject({
+  /** Messages drawn for each turn (paper: N). */
+  actions: z.int().min(2).default(8),
+  temperature: z.number().positive().default(0.4),
+  topP: z.number().gt(0).max(1).default(0.8),
+  /** Begins the first message with the first thought of a chain of thought, asked for beforehand. */
+  firstThought: z.boolean().default(false),
+  /** What that thought stands behind. */
+  thoughtOpening: z.string().default("<think>"),
+});
+
+/**
+ * At each turn several messages are drawn and their actions run. Those with a problem are dropped; of the others the one goes on
+ * whose outcome most have: what came back, or the answer. Of outcomes as frequent the first; where none is valid, the first message,
+ * so that its correction is read.
+ *
+ * The others stay on record with their searches, as candidates. `confidence` is the share of all candidates that gave the answer.
+ */
+export const selfConsistentActions = defineStrategy({
+  name: "self-consistent-actions",
+  summary: "Several messages per turn are tried; the one whose outcome most share goes on.",
+  source:
+    "Agent Distillation, arXiv 2505.17612: self-consistent action generation, first-thought prefix; over the environment's tools instead of code",
+  prompts: "grows",
+  searches: true,
+  options,
+  run: (rollout, { actions, temperature, topP, firstThought, thoughtOpening }) =>
+    record(rollout, async (trajectory) => {
+      const sampled = { ...rollout, sampling: { ...rollout.sampling, temperature, topP } };
+      const variant: RolloutVariant = { playTurn: (place) => playBest(place, actions) };
+      if (!firstThought) return rollOutOn(sampled, trajectory, variant);
+      const thought = await firstThoughtOf(rollout, trajectory);
+      if (thought === null) return "context-limit";
+      const forcedPrefix = `${thoughtOpening}${thought}`;
+      const prefixRequest = `\nBegin with: ${forcedPrefix}`;
+      return rollOutOn(sampled, trajectory, { ...variant, forcedPrefix, prefixRequest });
+    }),
+});
+
+/** A candidate and the turn that it stands in. */
+interface Candidate {
+  played: PlayedTurn;
+  turn: Trajectory["turns"][number];
+}
+
+async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | null> {
+  const { options: rollout, trajectory, turn } = place;
+  const candidates: Candidate[] = [];
+  const open: PlayedTurn["dialogue"][] = [];
+  let kept: Candidate | undefined;
+  try {
+    for (let k = 0; k < count; k++) {
+      const id = `${rollout.id}~${turn}.${k}`;
+      const seed = seedFrom(rollout.seed, "candidate", turn, k);
+      const dialogue = place.dialogue.fork({ id, seed });
+      open.push(dialogue);
+      const own = { ...place, dialogue, episode: place.episode.fork() };
+      const played = await playMessage(own, `candidate-${k + 1}`);
+      const recorded = trajectory.turns.at(-1);
+      if (played === null || recorded === undefined) return null;
+      candidates.push({ played, turn: recorded });
+    }
+    const { first, votes } = vote(candidates);
+    kept = candidates[first ?? 0];
+    if (kept === undefined) return null;
+    delete kept.turn.chain;
+    if (kept.played.result.end === "answered") trajectory.confidence = votes / count;
+    return kept.played;
+  } finally {
+    for (const dialogue of open) if (dialogue !== kept?.played.dialogue) dialogue.end();
+  }
+}
+
+/** What a message led to; null when it cannot have a vote. */
+interface Outcome {
+  kind: "answer" | "observation";
+  text: string;
+}
+
+function vote(candidates: readonly Candidate[]): { first: number | null; votes: number } {
+  return majority(candidates.map(outcomeOf), (left, right) => {
+    if (left.kind !== right.kind) return false;
+    return left.kind === "answer"
+      ? exactMatch(left.text, [right.text]) === 1
+      : left.text === right.text;
+  });
+}
+
+function outcomeOf({ played: { result } }: Candidate): Outcome | null {
+  const { actions, problems, observations, end } = result;
+  const text = (parts: readonly { text: string }[]) => parts.map((each) => each.text).join("\n");
+  if (end === "answered") return { kind: "answer", text: actions[0]?.input ?? "" };
+  const isValid =
+    problems.length === 0 && observations.every(({ problem }) => problem === undefined);
+  if (!isValid || observations.length === 0) return null;
+  return { kind: "observation", text: text(observations) };
+}
+
+/** The beginning of a chain of thought, up to its first empty line; empty where the policy thinks nothing. */
+async function firstThoughtOf(
+  rollout: RolloutOptions,
+  trajectory: Trajectory,
+): Promise<string | null> {
+  const prompt = [
+    "Solve the question step by step. Leave an empty line after each step.",
+    `Question: ${rollout.task.question}`,
+    "Steps:",
+  ].join("\n");
+  const inquiry = inquiryOn(rollout, trajectory);
+  const message = await inquiry.ask(prompt, { chain: "first-thought" });
+  return message === null ? null : (message.text.trim().split(/\n\s*\n/)[0] ?? "");
+}

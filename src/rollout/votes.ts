@@ -1,0 +1,41 @@
+import { exactMatch } from "../text/answers.ts";
+
+/** What most of some voters said. */
+export interface Majority {
+  /** Index of the first who said it; null when nobody said anything. */
+  first: number | null;
+  votes: number;
+}
+
+/**
+ * The most frequent of some ballots; of several as frequent the one that was cast first.
+ * @param ballots null: no vote.
+ * @example majority(["a", null, "b", "b"], (a, b) => a === b) // { first: 2, votes: 2 }
+ */
+export function majority<T>(
+  ballots: readonly (T | null)[],
+  same: (left: T, right: T) => boolean,
+): Majority {
+  let best: Majority = { first: null, votes: 0 };
+  ballots.forEach((ballot, first) => {
+    if (ballot === null) return;
+    const votes = ballots.filter((each) => each !== null && same(ballot, each)).length;
+    if (votes > best.votes) best = { first, votes };
+  });
+  return best;
+}
+
+/**
+ * The answer that most draws gave, equal after the "squad" normalisation, as its first draw spelt it.
+ *
+ * @returns `confidence`: its share of all draws, those without an answer included.
+ * @example voteOn(["Oslo", "the oslo", null, "Lima"]) // { answer: "Oslo", confidence: 0.5 }
+ */
+export function voteOn(answers: readonly (string | null)[]): {
+  answer: string | null;
+  confidence: number;
+} {
+  const { first, votes } = majority(answers, (left, right) => exactMatch(left, [right]) === 1);
+  const answer = first === null ? null : (answers[first] ?? null);
+  return { answer, confidence: votes / answers.length };
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { strategies } from "../../../src/rollout/strategies/index.ts";
+import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { promptedPolicy } from "../../helpers/prompted-policy.ts";
+import { readable, rolloutOptions } from "../../helpers/search-world.ts";
+
+type Messages = Parameters<typeof promptedPolicy>[0];
+
+const run = (messages: Messages, settings: object = {}): Promise<Trajectory> =>
+  strategies
+    .get("corag", "test")
+    .run(rolloutOptions({ policy: promptedPolicy(messages), purpose: "eval" }), settings);
+
+describe("corag", () => {
+  it("looks up one sub-question after another, then answers with the passages of the question", async () => {
+    const trajectory = await run(
+      [
+        [/Query 1:$/, " Where is much rain?"],
+        [/Query 2:$/, " What is the capital?"],
+        [/rain\?\nAnswer:$/, " Bergen"],
+        [/capital\?\nAnswer:$/, " Oslo"],
+        [/<answer>$/, "Oslo</answer>"],
+      ],
+      { steps: 2 },
+    );
+    expect(readable(trajectory)).toMatchInlineSnapshot(`
+      "call 0 after nothing, eos
+        template: "A question is answered step by step: simpler questions are looked up one at a time until it can be answered.\\nQuestion: What is the capital of Norway?\\nWrite the next question to look up, alone and unlike those before.\\nQuery 1:"
+        policy: " Where is much rain?<|end|>"
+      call 1 after nothing, eos
+        template: "Passages:\\n(Title: Bergen) Bergen is a city in Norway with much rain.\\nAnswer the query from the passages, in a few words. If they do not tell, write: No relevant information found\\nQuery: Where is much rain?\\nAnswer:"
+        policy: " Bergen<|end|>"
+      call 2 after nothing, eos
+        template: "A question is answered step by step: simpler questions are looked up one at a time until it can be answered.\\nQuestion: What is the capital of Norway?\\nQuery 1: Where is much rain?\\nAnswer 1: Bergen\\nWrite the next question to look up, alone and unlike those before.\\nQuery 2:"
+        policy: " What is the capital?<|end|>"
+      call 3 after nothing, eos
+        template: "Passages:\\n(Title: Oslo) Oslo is the capital of Norway.\\nAnswer the query from the passages, in a few words. If they do not tell, write: No relevant information found\\nQuery: What is the capital?\\nAnswer:"
+        policy: " Oslo<|end|>"
+      call 4 after nothing, eos
+        template: "Passages:\\n(Title: Oslo) Oslo is the capital of Norway.\\nAnswer the question from what was looked up, as short as possible.\\nQuery 1: Where is much rain?\\nAnswer 1: Bergen\\nQuery 2: What is the capital?\\nAnswer 2: Oslo\\nQuestion: What is the capital of Norway?\\n"
+        inserted: "<answer>"
+        policy: "Oslo</answer><|end|>"
+      answered, answer "Oslo""
+    `);
+    expect(trajectory.turns.flatMap(({ actions }) => actions.map(({ input }) => input))).toEqual([
+      "Where is much rain?",
+      "What is the capital?",
+      "Oslo",
+    ]);
+  });
+
+  it("draws a query again, with a temperature, when it was asked before", async () => {
+    const trajectory = await run(
+      [
+        [/Query 1:$/, "rain"],
+        [/Query 2:$/, "Rain!", "rain", "capital"],
+        [/Answer:$/, "x"],
+      ],
+      { steps: 2 },
+    );
+    const searched = trajectory.turns.filter(({ observations }) => observations.length > 0);
+    expect(searched.map(({ actions }) => actions[0]?.input)).toEqual(["rain", "capital"]);
+    expect(trajectory.calls).toHaveLength(1 + 1 + 3 + 1 + 1);
+  });
+
+  it("stops drawing after four tries a step", async () => {
+    const trajectory = await run(
+      [
+        [/Query \d:$/, "rain"],
+        [/Answer:$/, "x"],
+      ],
+      { steps: 3 },
+    );
+    const queries = trajectory.turns.filter(({ text }) => text === "rain");
+    expect(queries).toHaveLength(4 * 3);
+  });
+});
