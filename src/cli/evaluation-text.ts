@@ -42,6 +42,7 @@ export function evaluationText(result: EvalResult): string {
     ),
     "",
     ...drawRows(metrics),
+    ...evidenceRow(metrics),
     `95 % intervals over questions: ${intervalsText(result)}`,
     "searches, turns, tokens: per question; answered, format: share of questions",
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
@@ -58,6 +59,16 @@ function drawRows(metrics: MetricValues): string[] {
   const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
   if (drawn.length === 0) return [];
   return [drawn.map(([name, value]) => `${name} ${value.toFixed(3)}`).join("  "), ""];
+}
+
+/** What was shown of the gold passages and what came of it, where they are known. */
+function evidenceRow(metrics: MetricValues): string[] {
+  const { evidence_recall: recall, evidence_all_rate: all, answer_after_evidence: right } = metrics;
+  if (recall === undefined || all === undefined) return [];
+  const then = right === undefined ? "" : `; of these ${right.toFixed(3)} right`;
+  return [
+    `gold passages shown: ${recall.toFixed(3)}; all of them for ${all.toFixed(3)} of questions${then}`,
+  ];
 }
 
 function intervalsText({ intervals, intervalMethods }: EvalResult): string {

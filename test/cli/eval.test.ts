@@ -156,6 +156,7 @@ describe("agentrl eval", () => {
       bridge      1  0.000  0.000     0.000      0.00     0.000   0.000   3.00    21.0
       comparison  1  0.000  0.000     0.000      0.00     0.000   0.000   3.00    24.0
 
+      gold passages shown: 0.000; all of them for 0.000 of questions
       95 % intervals over questions: EM 0.000 – 0.658 (wilson), F1 0.000 – 0.000 (bootstrap)
       searches, turns, tokens: per question; answered, format: share of questions
       recipe tiny, tier smoke; protocol HASH
