@@ -9,6 +9,7 @@ import { publishedShapes } from "../dist/models/published-shapes.js";
 const ROW = 4096;
 const MICRO_BATCHES = [ROW, 4 * ROW];
 const CARDS = [8, 24, 80];
+const HALF = "float16";
 const lora = { rank: 16, alpha: 32, rslora: false, targets: targetModules };
 
 const page = join(import.meta.dirname, "..", "docs", "scale.md");
@@ -29,8 +30,12 @@ else if (process.argv.includes("--check")) {
 function table() {
   const titles = ["model", "trained", "weights", "state", "cache", "run", "graphs", "all"];
   const rows = publishedShapes.flatMap(({ name, config }) =>
-    [null, lora].map((adapters) => {
-      const [one, four] = MICRO_BATCHES.map((tokens) => forecast(config, adapters, tokens));
+    [
+      { trained: "all", lora: null, frozen: null },
+      { trained: "LoRA 16", lora, frozen: null },
+      { trained: `LoRA 16, ${HALF}`, lora, frozen: HALF },
+    ].map(({ trained, ...held }) => {
+      const [one, four] = MICRO_BATCHES.map((tokens) => forecast(config, held, tokens));
       const fits = CARDS.map((card) => {
         const most = [four, one].findIndex(({ total }) => total <= card * 1e9);
         return most < 0 ? "–" : String(MICRO_BATCHES.at(-1 - most));
@@ -39,7 +44,6 @@ function table() {
       const run = Object.entries(bytes).find(([part]) => part.includes("activations"))[1];
       const state = bytes.gradients + bytes["optimiser's moments"];
       const cells = [bytes.weights, state, bytes["key/value cache"], run, bytes["compiled graphs"]];
-      const trained = adapters === null ? "all" : "LoRA 16";
       return [name.split("/")[1], trained, ...[...cells, one.total].map(gigabytes), ...fits];
     }),
   );
@@ -48,9 +52,17 @@ function table() {
   return [heads, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-function forecast(config, adapters, microBatchTokens) {
+function forecast(config, held, microBatchTokens) {
   return forecastMemory({
-    ...{ config, lora: adapters, device: "webgpu", workers: 1, slots: 16, microBatchTokens },
+    ...{
+      config,
+      ...held,
+      lossless: null,
+      device: "webgpu",
+      workers: 1,
+      slots: 16,
+      microBatchTokens,
+    },
     ...{ recompute: true, rowTokens: ROW, scoredShare: 0.5, references: 0, samples: true },
     ...{ loss: { name: "policy-gradient", options: { klCoef: 0 } }, sequences: Infinity },
   });

@@ -1,7 +1,8 @@
 import { InternalError, ShapeError } from "../base/errors.ts";
 
-/** Element types that graphs use. float64 exists for gradient checks. */
-export type DType = "float32" | "float64" | "int32" | "int64" | "bool";
+/** Element types that graphs use. float64 exists for gradient checks; types of 16 bits are stored, and widened to be computed with. */
+export type DType =
+  "float32" | "float64" | "int32" | "int64" | "bool" | "float16" | "bfloat16" | "uint16";
 
 export interface TensorType {
   dtype: DType;
@@ -71,6 +72,15 @@ export interface OpExample {
   float32Only?: boolean;
 }
 
+/** Between an input's name and a number, where the input is given another's tensor. */
+const AGAIN = "#";
+
+/** The input whose tensor an input of that name is given: itself, unless `Graph.again` made it. */
+export function givenAs(name: string): string {
+  const [original = name] = name.split(AGAIN);
+  return original;
+}
+
 /** A graph under construction: nodes in an order in which they can run. */
 export class Graph {
   readonly nodes: Node[] = [];
@@ -79,6 +89,7 @@ export class Graph {
   readonly constants = new Map<Value, readonly number[]>();
   readonly #constantByKey = new Map<string, Value>();
   readonly #names = new Set<string>();
+  readonly #again = new Map<Value, number>();
   #counter = 0;
 
   /** A tensor given at every run. @throws {InternalError} GRAPH_NAME_TWICE */
@@ -90,6 +101,16 @@ export class Graph {
     const value: Value = { graph: this, name, dtype, shape, producer: null };
     this.inputs.push(value);
     return value;
+  }
+
+  /**
+   * An input that is given the same tensor as another. A runtime computes equal things of one input once and keeps the result from the
+   * first reader to the last; of an input of its own it is computed anew.
+   */
+  again(input: Value): Value {
+    const count = (this.#again.get(input) ?? 0) + 1;
+    this.#again.set(input, count);
+    return this.input(`${input.name}${AGAIN}${count}`, input.dtype, input.shape);
   }
 
   /** A tensor that never changes; equal constants are one. */

@@ -131,6 +131,8 @@ export const ERROR_CODES = {
   DEVICE_MISSING: "A device was named that does not work on this machine.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
+  WEIGHT_TOO_LARGE:
+    "A weight is beyond what the type can hold that frozen weights are to be held in.",
   SERVER_ADDRESS:
     "A server cannot listen where it was told to: port taken, address not this machine's.",
   SERVER_TOKEN: "The environment variable that should hold a server's token is unset or empty.",

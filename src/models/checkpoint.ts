@@ -15,7 +15,7 @@ import {
 } from "./parameters.ts";
 import type { ParameterSpec } from "./parameters.ts";
 import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
-import type { StoredType } from "./stored-numbers.ts";
+import { storedTypes, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 import { openWeightFiles, type WeightFiles } from "./weight-files.ts";
 
 /** A model as it lies in a Hugging Face folder. */
@@ -61,17 +61,79 @@ export async function readWeights(
   config: DecoderConfig,
   into: Float32Array,
 ): Promise<void> {
+  await withWeights(folder, config, async (files, tiedHead) => {
+    const tensors = unflatten(config, into);
+    for (const { name, data } of tensors) await files.read(name, data);
+    if (!tiedHead) return;
+    const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
+    const head = new Float32Array(embedding.data.length);
+    await files.read(HEAD, head);
+    refuseUntied(files, head, embedding.data);
+  });
+}
+
+/**
+ * Reads the weights one by one as numbers of 16 bits, those of vectors as float32: beside each it takes pieces of 256 KiB.
+ *
+ * @param take gets each parameter and what reads it, in the order of `parameterSpecs`.
+ * @throws {DataError} WEIGHT_TOO_LARGE for a number that float16 cannot hold; as `readWeights`.
+ */
+export async function readHalfWeights(
+  folder: string,
+  config: DecoderConfig,
+  type: HalfNumbers["type"],
+  take: (spec: ParameterSpec, read: WeightReader) => Promise<void>,
+): Promise<void> {
+  await withWeights(folder, config, async (files, tiedHead) => {
+    for (const spec of parameterSpecs(config)) {
+      await take(spec, (into) =>
+        into instanceof Float32Array
+          ? files.read(spec.name, into)
+          : files.readHalf(spec.name, { type, bits: into }),
+      );
+    }
+    if (!tiedHead) return;
+    const halves = async (name: string): Promise<Uint16Array> => {
+      const bits = new Uint16Array(config.vocabSize * config.hiddenSize);
+      await files.readHalf(name, { type, bits });
+      return bits;
+    };
+    refuseUntied(files, await halves(HEAD), await halves(EMBEDDING));
+  });
+}
+
+/** Reads one parameter into an array of as many numbers: float32, or 16 bits each. */
+export type WeightReader = (into: Float32Array | Uint16Array) => Promise<void>;
+
+/** The type in which all matrices of a folder are stored; null where it is not one alone. @throws {DataError} as `openWeightFiles`. */
+export async function storedTypeOf(folder: string): Promise<StoredType | null> {
+  const files = await openWeightFiles(folder);
+  try {
+    const matrices = [...files.tensors.values()].filter(({ shape }) => shape.length === 2);
+    const types = new Set(matrices.map(({ dtype }) => dtype));
+    const found = storedTypes.find((type) => types.has(type)) ?? null;
+    return types.size === 1 ? found : null;
+  } finally {
+    await files.close();
+  }
+}
+
+/** Opens a folder's weights, once they are those that `config.json` asks for. */
+async function withWeights(
+  folder: string,
+  config: DecoderConfig,
+  work: (files: WeightFiles, tiedHead: boolean) => Promise<void>,
+): Promise<void> {
   const files = await openWeightFiles(folder);
   try {
     const stored = new Map(files.tensors);
     // Buffers that old Llama files hold: they follow from config.json.
     for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
-    const copied = config.tiedEmbeddings && stored.delete(HEAD);
+    // Some writers store the output matrix beside the embedding that it is tied to.
+    const tiedHead = config.tiedEmbeddings && stored.delete(HEAD);
     checkTensors(parameterSpecs(config), stored, files.where, "config.json");
-    const tensors = unflatten(config, into);
-    for (const { name, data } of tensors) await files.read(name, data);
-    const embedding = tensors.find(({ name }) => name === EMBEDDING)!;
-    if (copied) await checkTied(files, embedding);
+    if (tiedHead) refuseOtherShape(files, config);
+    await work(files, tiedHead);
   } finally {
     await files.close();
   }
@@ -131,23 +193,25 @@ function checkTensors(
   }
 }
 
-/**
- * Some writers store the output matrix beside the embedding that it is tied to. It must be the same one: transformers would not
- * tie two that differ, whatever config.json says.
- */
-async function checkTied(files: WeightFiles, embedding: NamedTensor): Promise<void> {
+/** A tied output matrix must be the embedding: transformers would not tie two that differ, whatever config.json says. */
+function refuseUntied<T extends Float32Array | Uint16Array>(
+  files: WeightFiles,
+  head: T,
+  embedding: T,
+): void {
+  if (!head.every((each, i) => Object.is(each, embedding[i]))) throw untied(files);
+}
+
+function refuseOtherShape(files: WeightFiles, { vocabSize, hiddenSize }: DecoderConfig): void {
+  if (files.tensors.get(HEAD)!.shape.join() !== [vocabSize, hiddenSize].join()) throw untied(files);
+}
+
+function untied(files: WeightFiles): DataError {
   const { shape } = files.tensors.get(HEAD)!;
-  const same = async (): Promise<boolean> => {
-    const head = new Float32Array(embedding.data.length);
-    await files.read(HEAD, head);
-    return head.every((each, i) => Object.is(each, embedding.data[i]));
-  };
-  if (shape.join() !== embedding.shape.join() || !(await same())) {
-    throw new DataError(
-      "CHECKPOINT_MISFIT",
-      `${files.where}: "${HEAD}" [${shape.join(", ")}] differs from "${EMBEDDING}", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "${HEAD}".`,
-    );
-  }
+  return new DataError(
+    "CHECKPOINT_MISFIT",
+    `${files.where}: "${HEAD}" [${shape.join(", ")}] differs from "${EMBEDDING}", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "${HEAD}".`,
+  );
 }
 
 function misfitOf(where: string, what: string, asker: string): DataError {

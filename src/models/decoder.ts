@@ -1,4 +1,11 @@
 import { checkpoint } from "../autodiff/checkpoint.ts";
+import {
+  frozenLinear,
+  frozenRows,
+  isStoredHalf,
+  storageOf,
+  type HalfType,
+} from "../autodiff/frozen.ts";
 import { scalarLike, sizeOf, type Graph, type Value } from "../autodiff/graph.ts";
 import { attention, linear as linearOf, swiglu } from "../autodiff/ops/composites.ts";
 import { add, and, castTo, greater, lessOrEqual, where } from "../autodiff/ops/elementwise.ts";
@@ -17,20 +24,33 @@ export type ParameterValues = ReadonlyMap<string, Value>;
 /** Suffix under which a matrix is also given transposed (see `linear`). */
 export const TRANSPOSED = ".transposed";
 
+/** How a model's parameters are held. */
+export interface Layout {
+  /** Whether matrices are there in both layouts; only of float32. */
+  transposed: boolean;
+  /** The type of matrices that nobody trains, which are then there once; null: float32, as vectors always are. */
+  frozen: HalfType | null;
+}
+
+/** Everything float32, in both layouts. */
+const plainLayout: Layout = { transposed: true, frozen: null };
+
 /**
- * Declares every parameter as an input of the graph; matrices twice, as stored and transposed. Those of adapters once.
- * @param transposed false declares matrices as stored only, where there is memory for one layout.
+ * Declares every parameter as an input of the graph; matrices twice, as stored and transposed, or as their layout says. Those of
+ * adapters once.
  */
 export function declareParameters(
   graph: Graph,
   config: DecoderConfig,
   lora: LoraConfig | null = null,
-  transposed = true,
+  { transposed, frozen }: Layout = plainLayout,
 ): ParameterValues {
   const values = new Map<string, Value>();
   for (const { name, shape } of parameterSpecs(config)) {
-    values.set(name, graph.input(name, "float32", shape));
-    if (transposed && shape.length === 2) {
+    const isMatrix = shape.length === 2;
+    const held = isMatrix && frozen !== null ? storageOf(frozen) : "float32";
+    values.set(name, graph.input(name, held, shape));
+    if (transposed && frozen === null && isMatrix) {
       values.set(name + TRANSPOSED, graph.input(name + TRANSPOSED, "float32", shape.toReversed()));
     }
   }
@@ -65,7 +85,7 @@ export function decoderRows(
   const masks = causalMasks(ids, length);
   const rotary = rotaryTables(ids.graph, config, length);
   const rows: Rows = { config, parameters, lora, batch, length, masks, rotary };
-  let x = gather([parameters.get(EMBEDDING)!, reshape(ids, [batch * length])]); // [B·T, D]
+  let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [batch * length])); // [B·T, D]
   // Made before the first layer, which may be computed twice.
   for (let layer = 0; layer < config.layers; layer++) masks(windowOf(config, layer));
   for (let layer = 0; layer < config.layers; layer++) {
@@ -127,6 +147,17 @@ export function vocabularyScores(parameters: ParameterValues, hidden: Value): Va
   return linear(parameters, hidden, parameters.has(HEAD) ? HEAD : EMBEDDING);
 }
 
+/** Rows of the embedding, float32: [V, D] and [N] give [N, D]. */
+export function embedded(table: Value, ids: Value): Value {
+  return isStoredHalf(table) ? frozenRows(table, ids) : gather([table, ids]);
+}
+
+/** The output matrix [V, D] where it is held in 16 bits; null else. */
+export function frozenHead(parameters: ParameterValues): Value | null {
+  const head = parameters.get(HEAD) ?? parameters.get(EMBEDDING)!;
+  return isStoredHalf(head) ? head : null;
+}
+
 /** V */
 export function vocabularySize(parameters: ParameterValues): number {
   return parameters.get(EMBEDDING)!.shape[0]!;
@@ -136,8 +167,11 @@ export function vocabularySize(parameters: ParameterValues): number {
 function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""): Value {
   const transposed = parameters.get(weight + TRANSPOSED);
   const stored = parameters.get(weight)!;
-  const product =
-    transposed === undefined ? gemm([x, stored], { transB: 1 }) : linearOf(x, stored, transposed);
+  const product = isStoredHalf(stored)
+    ? frozenLinear(x, stored)
+    : transposed === undefined
+      ? gemm([x, stored], { transB: 1 })
+      : linearOf(x, stored, transposed);
   const added = parameters.get(bias);
   return added === undefined ? product : add([product, added]);
 }

@@ -2,7 +2,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { writeAtomic } from "../base/files.ts";
 import { DataError, errorMessage } from "../base/errors.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
-import { narrow, storedTypes, widen, type StoredType } from "./stored-numbers.ts";
+import { narrow, storedTypes, widen, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 
 /** A named tensor on the host. */
 export interface NamedTensor {
@@ -22,6 +22,12 @@ export interface SafetensorsFile {
    * @throws {DataError} SAFETENSORS_BAD when the tensor is of another type, or the file was cut after it was opened.
    */
   read(name: string, into: Float32Array): Promise<void>;
+  /**
+   * Reads one tensor as numbers of 16 bits: as they are where it is stored so, else rounded to nearest, through pieces of 256 KiB.
+   * @param into as many numbers as the tensor has.
+   * @throws {DataError} WEIGHT_TOO_LARGE for a number that float16 cannot hold; as `read`.
+   */
+  readHalf(name: string, into: HalfNumbers): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,6 +50,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
       path,
       tensors,
       read: (name, into) => readTensor(file, path, tensors.get(name)!, into),
+      readHalf: (name, into) => readHalfTensor(file, path, tensors.get(name)!, into),
       close: () => file.close(),
     };
   } catch (error) {
@@ -127,14 +134,20 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, S
 /** Bytes of halves read at once: small, since each tensor has its own piece and they are collected late. */
 const PIECE = 2 ** 18;
 
+function typeOf({ name, dtype }: StoredTensor, path: string): StoredType {
+  const type = storedTypes.find((each) => each === dtype);
+  if (type === undefined) throw bad(path, `"${name}" is ${dtype}; F32, F16 and BF16 are read`);
+  return type;
+}
+
 async function readTensor(
   file: FileHandle,
   path: string,
-  { name, dtype, at }: StoredTensor,
+  stored: StoredTensor,
   into: Float32Array,
 ): Promise<void> {
-  const type = storedTypes.find((each) => each === dtype);
-  if (type === undefined) throw bad(path, `"${name}" is ${dtype}; F32, F16 and BF16 are read`);
+  const { at } = stored;
+  const type = typeOf(stored, path);
   if (type === "F32") {
     await fill(file, path, new Uint8Array(into.buffer, into.byteOffset, into.byteLength), at);
     return;
@@ -145,6 +158,44 @@ async function readTensor(
     await fill(file, path, new Uint8Array(bits.buffer, 0, bits.byteLength), at + 2 * done);
     widen(bits, type, into.subarray(done, done + bits.length));
   }
+}
+
+async function readHalfTensor(
+  file: FileHandle,
+  path: string,
+  stored: StoredTensor,
+  { type, bits }: HalfNumbers,
+): Promise<void> {
+  const own = typeOf(stored, path);
+  if (own === type) {
+    await fill(
+      file,
+      path,
+      new Uint8Array(bits.buffer, bits.byteOffset, bits.byteLength),
+      stored.at,
+    );
+    return;
+  }
+  const width = own === "F32" ? 4 : 2;
+  const whole = new Float32Array(Math.min(PIECE / 4, bits.length));
+  for (let done = 0; done < bits.length; done += whole.length) {
+    const piece = whole.subarray(0, Math.min(whole.length, bits.length - done));
+    await readTensor(file, path, { ...stored, at: stored.at + width * done }, piece);
+    if (type === "F16") refuseOverflow(path, stored.name, piece);
+    bits.set(new Uint16Array(narrow(piece, type).buffer), done);
+  }
+}
+
+/** From here on a number rounds to infinity in float16. */
+const HALF_OVERFLOW = 65_520;
+
+function refuseOverflow(path: string, name: string, numbers: Float32Array): void {
+  const large = numbers.find((each) => Math.abs(each) >= HALF_OVERFLOW && Number.isFinite(each));
+  if (large === undefined) return;
+  throw new DataError(
+    "WEIGHT_TOO_LARGE",
+    `${path}: "${name}" holds ${large}; float16 goes up to 65504. Hold frozen weights as bfloat16 or float32 (engine.frozenWeights).`,
+  );
 }
 
 /** Reads until the bytes are full: one call gives at most 2 GiB. */

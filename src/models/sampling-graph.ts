@@ -1,4 +1,5 @@
-import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
+import { frozenProduct, isStoredHalf, storageOf } from "../autodiff/frozen.ts";
+import { Graph, scalarLike, type DType, type Value } from "../autodiff/graph.ts";
 import { addMask, swiglu } from "../autodiff/ops/composites.ts";
 import { add, castTo, greater, less, mul, where } from "../autodiff/ops/elementwise.ts";
 import { gather } from "../autodiff/ops/indexing.ts";
@@ -7,7 +8,15 @@ import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import { cacheWriter } from "./cache-writes.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
-import { causalMasks, MASKED, normHeads, rotaryTables, TRANSPOSED } from "./decoder.ts";
+import {
+  causalMasks,
+  embedded,
+  MASKED,
+  normHeads,
+  rotaryTables,
+  TRANSPOSED,
+  type Layout,
+} from "./decoder.ts";
 import { withAdapter, type LoraConfig } from "./lora/lora.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 import { pick } from "./pick-graph.ts";
@@ -27,6 +36,9 @@ export function cacheNames(layer: number): { key: string; value: string } {
  */
 export const CACHE_STEP = 64;
 
+/** As much of a frozen matrix as is float32 at a time. */
+const WIDENED_BYTES = 16 * 2 ** 20;
+
 export interface SamplingShape {
   /** Sequences run together. */
   rows: number;
@@ -36,7 +48,8 @@ export interface SamplingShape {
   capacity: number;
 }
 
-export interface SamplingOptions {
+/** Where matrices are in both layouts, as they are unless told otherwise, weights are the transposed copies [in, out]. */
+export interface SamplingOptions extends Partial<Layout> {
   /**
    * What a run gives besides keys and values, of chunk 1: `probabilities` [rows, V] of the next token; or a draw of it, `id` int32
    * [rows, 1] and `logprob` [rows, 1]; or nothing, for filling the cache.
@@ -44,8 +57,6 @@ export interface SamplingOptions {
   gives: "probabilities" | "picks" | "nothing";
   /** Adapters, whose A and B are inputs too, as stored. */
   lora?: LoraConfig | null;
-  /** Whether weights are the transposed copies [in, out] (true when absent), or as stored. */
-  transposed?: boolean;
   /** Caches of so many slots, which the graph writes in place; absent: caches of the rows alone, which the caller writes. */
   slots?: number;
 }
@@ -71,13 +82,20 @@ export function samplingGraph(
   const graph = new Graph();
   const { rows, chunk, capacity } = shape;
   const { hiddenSize, headDim, heads, kvHeads } = config;
-  const { transposed = true, slots = null } = options;
-  const weight = (name: string, shape: readonly number[]): Value =>
-    graph.inputs.find((input) => input.name === name) ?? graph.input(name, "float32", shape);
-  const times = (x: Value, name: string, columns: number): Value =>
-    transposed
-      ? matMul([x, weight(name + TRANSPOSED, [x.shape.at(-1)!, columns])])
-      : gemm([x, weight(name, [columns, x.shape.at(-1)!])], { transB: 1 });
+  const { transposed = true, frozen = null, slots = null } = options;
+  const weight = (name: string, shape: readonly number[], type: DType = "float32"): Value =>
+    graph.inputs.find((input) => input.name === name) ?? graph.input(name, type, shape);
+  const asStored = (name: string, shape: readonly number[]): Value =>
+    weight(name, shape, frozen === null ? "float32" : storageOf(frozen));
+  const times = (x: Value, name: string, columns: number): Value => {
+    const inner = x.shape.at(-1)!;
+    if (transposed && frozen === null)
+      return matMul([x, weight(name + TRANSPOSED, [inner, columns])]);
+    const stored = asStored(name, [columns, inner]);
+    return isStoredHalf(stored)
+      ? frozenProduct(x, stored, WIDENED_BYTES)
+      : gemm([x, stored], { transB: 1 });
+  };
   const matrix = (x: Value, name: string, columns: number, bias?: string): Value => {
     const product = times(x, name, columns);
     const whole = bias === undefined ? product : add([product, weight(bias, [columns])]);
@@ -103,7 +121,8 @@ export function samplingGraph(
     cached: cacheMasks(shape, heads / kvHeads, positions, filled),
   };
   const outputs: Record<string, Value> = {};
-  let x = gather([weight(EMBEDDING, [config.vocabSize, hiddenSize]), reshape(ids, [rows * chunk])]);
+  const table = asStored(EMBEDDING, [config.vocabSize, hiddenSize]);
+  let x = embedded(table, reshape(ids, [rows * chunk]));
   for (let layer = 0; layer < config.layers; layer++) {
     const names = layerNames(layer);
     const cache = cacheNames(layer);

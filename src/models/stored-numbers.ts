@@ -4,6 +4,12 @@ import { floatBitsToHalf, halfToFloat } from "../base/half.ts";
 export const storedTypes = ["F32", "F16", "BF16"] as const;
 export type StoredType = (typeof storedTypes)[number];
 
+/** Numbers of 16 bits on the host. */
+export interface HalfNumbers {
+  type: "F16" | "BF16";
+  bits: Uint16Array;
+}
+
 /** Bytes of one number of each type that safetensors knows. */
 export const widths: Readonly<Partial<Record<string, number>>> = {
   ...{ F64: 8, F32: 4, F16: 2, BF16: 2, F8_E4M3: 1, F8_E5M2: 1 },

@@ -4,6 +4,7 @@ import { DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { checkOptions, quote, z } from "../base/schema.ts";
 import type { StoredTensor } from "./safetensors-header.ts";
+import type { HalfNumbers } from "./stored-numbers.ts";
 import { openSafetensors, type SafetensorsFile } from "./safetensors.ts";
 
 /** The tensors of a model's folder, in one file or several; read one by one. */
@@ -13,6 +14,8 @@ export interface WeightFiles {
   readonly tensors: ReadonlyMap<string, StoredTensor & { readonly path: string }>;
   /** As `SafetensorsFile.read`. */
   read(name: string, into: Float32Array): Promise<void>;
+  /** As `SafetensorsFile.readHalf`. */
+  readHalf(name: string, into: HalfNumbers): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -99,6 +102,7 @@ function gather(
       [...places].map(([name, { path, tensors }]) => [name, { ...tensors.get(name)!, path }]),
     ),
     read: (name, into) => places.get(name)!.read(name, into),
+    readHalf: (name, into) => places.get(name)!.readHalf(name, into),
     close: async () => {
       await Promise.all(files.map((file) => file.close()));
     },

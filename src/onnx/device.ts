@@ -1,5 +1,5 @@
-import { Graph, scalarLike, type Value } from "../autodiff/graph.ts";
-import { where } from "../autodiff/ops/elementwise.ts";
+import { Graph, scalarLike, type DType, type Value } from "../autodiff/graph.ts";
+import { castTo, where } from "../autodiff/ops/elementwise.ts";
 import { expand } from "../autodiff/ops/shape.ts";
 import type { DeviceName } from "./device-names.ts";
 import {
@@ -12,7 +12,7 @@ import {
   type Traffic,
 } from "./session.ts";
 
-/** Where graphs run and where the tensors lie that stay between runs: weights, gradients, moments, caches. All float32. */
+/** Where graphs run and where the tensors lie that stay between runs: weights, gradients, moments, caches. float32 but for frozen weights. */
 export interface Device {
   readonly name: DeviceName;
   /**
@@ -25,8 +25,9 @@ export interface Device {
   readonly traffic: Traffic;
   /** @throws {ExternalError} RUNTIME_FAILED */
   compile(graph: Graph, outputs: Readonly<Record<string, Value>>): Promise<Session>;
-  zeros(shape: readonly number[]): Promise<Tensor>;
-  /** Overwrites all elements. */
+  /** @param type "float32" when absent. @throws {ExternalError} RUNTIME_FAILED for a type that a resident device does not compute with. */
+  zeros(shape: readonly number[], type?: DType): Promise<Tensor>;
+  /** Overwrites all elements of a tensor of float32 or, on a resident device, of float16, to which they are then rounded. */
   write(tensor: Tensor, data: Float32Array): Promise<void>;
   /** The elements: in the host's memory the tensor's own, else a copy. */
   read(tensor: Tensor): Promise<Float32Array>;
@@ -49,7 +50,7 @@ function hostDevice(name: DeviceName, threads: number): Device {
   return {
     ...{ name, threads, resident: false, traffic: noTraffic() },
     compile: (graph, outputs) => createSession(graph, outputs, { device: name, threads }),
-    zeros: (shape) => Promise.resolve(zeros("float32", shape)),
+    zeros: (shape, type = "float32") => Promise.resolve(zeros(type, shape)),
     write(tensor, data) {
       floats(tensor).set(data);
       return Promise.resolve();
@@ -82,32 +83,32 @@ function residentDevice(device: DeviceName, threads: number): Device {
     }
     return found;
   };
-  const mover = (shape: readonly number[]): Promise<Session> =>
-    once(`move ${shape.join()}`, () => {
+  const mover = (shape: readonly number[], type: DType): Promise<Session> =>
+    once(`move ${type} ${shape.join()}`, () => {
       const graph = new Graph();
       const from = graph.input("from", "float32", shape);
       const kept = graph.input("kept", "bool", [1]);
       // A selection, so that neither the runtime nor a NaN can make anything else of it.
       const to = where([kept, from, scalarLike(from, 0)]);
-      return createSession(graph, { to }, options);
+      return createSession(graph, { to: ofType(to, type) }, options);
     });
-  const allocator = (shape: readonly number[]): Promise<Session> =>
-    once(`allocate ${shape.join()}`, () => {
+  const allocator = (shape: readonly number[], type: DType): Promise<Session> =>
+    once(`allocate ${type} ${shape.join()}`, () => {
       const graph = new Graph();
       const to = expand(graph.input("value", "float32", [1]), shape);
-      return createSession(graph, { to }, { ...options, allocates: true });
+      return createSession(graph, { to: ofType(to, type) }, { ...options, allocates: true });
     });
   const flag = (value: boolean): Tensor => tensorOf(Uint8Array.of(value ? 1 : 0), [1], "bool");
   const move = async (from: Tensor, to: Tensor | null, kept = true): Promise<Tensor> => {
-    const session = await mover(from.dims);
+    const session = await mover(from.dims, (to?.type ?? "float32") as DType);
     const fetches: Record<string, Tensor> = to === null ? {} : { to };
     return (await session.run({ from, kept: flag(kept) }, fetches))["to"]!;
   };
   return {
     ...{ name: device, threads, resident: true, traffic },
     compile: (graph, outputs) => createSession(graph, outputs, options),
-    zeros: async (shape) => {
-      const session = await allocator(shape);
+    zeros: async (shape, type = "float32") => {
+      const session = await allocator(shape, type);
       return (await session.run({ value: tensorOf(Float32Array.of(0), [1]) }))["to"]!;
     },
     write: async (tensor, data) => {
@@ -121,4 +122,9 @@ function residentDevice(device: DeviceName, threads: number): Device {
       await move(tensor, tensor, false);
     },
   };
+}
+
+/** What a device of memory of its own holds is float32 or float16. */
+function ofType(value: Value, type: DType): Value {
+  return type === "float16" ? castTo(value, type) : value;
 }

@@ -16,6 +16,8 @@ import type { DeviceName } from "./device-names.ts";
 
 /** Opset whose operator forms `autodiff/ops` follows (axes of reductions are inputs, ScatterElements knows "add"). */
 const OPSET = 21;
+/** That of graphs which read bits as bfloat16: BitCast came with it. */
+const BITCAST_OPSET = 26;
 const IR_VERSION = 10n;
 
 const dataTypes: Record<DType, DataType> = {
@@ -24,6 +26,9 @@ const dataTypes: Record<DType, DataType> = {
   int32: DataType.INT32,
   int64: DataType.INT64,
   bool: DataType.BOOL,
+  float16: DataType.FLOAT16,
+  bfloat16: DataType.BFLOAT16,
+  uint16: DataType.UINT16,
 };
 
 /**
@@ -42,11 +47,12 @@ export function emitModel(
   const used = new Set(nodes.flatMap(emittedInputs));
   for (const value of Object.values(outputs)) used.add(value);
   const { nameOf, aliases } = outputNames(outputs);
+  const opset = nodes.some(({ op }) => op.name === "BitCast") ? BITCAST_OPSET : OPSET;
   const model = create(ModelProtoSchema, {
     irVersion: IR_VERSION,
     producerName: "agentrl",
     opsetImport: [
-      { domain: "", version: BigInt(OPSET) },
+      { domain: "", version: BigInt(opset) },
       { domain: "com.microsoft", version: 1n },
     ],
     graph: {
@@ -113,7 +119,10 @@ export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] 
   return graph.inputs.filter((input) => used.has(input)).map((input) => input.name);
 }
 
-/** Nodes that outputs need, in an order in which they can run. */
+/**
+ * Nodes that outputs need, in an order in which they can run. What widens stored numbers of 16 bits comes first: a runtime that takes a
+ * node's inputs from the last to the first then runs it right before the node that reads it, and not before all else.
+ */
 export function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
   const wanted = new Set(outputs);
   const kept: Node[] = [];
@@ -123,7 +132,24 @@ export function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
       for (const input of emittedInputs(node)) wanted.add(input);
     }
   }
-  return kept.reverse();
+  const nodes = kept.reverse();
+  const first = widening(graph, nodes);
+  return [...first, ...nodes.filter((node) => !first.has(node))];
+}
+
+/** Types that graphs only widen. */
+const HALVES: ReadonlySet<DType> = new Set(["float16", "bfloat16", "uint16"]);
+
+/** Nodes that read nothing but stored numbers of 16 bits and constants. */
+function widening(graph: Graph, nodes: readonly Node[]): Set<Node> {
+  const found = new Set<Node>();
+  const given = ({ dtype, producer }: Value): boolean =>
+    HALVES.has(dtype) && (producer === null || found.has(producer));
+  for (const node of nodes) {
+    const inputs = emittedInputs(node).filter((input) => !graph.constants.has(input));
+    if (inputs.length > 0 && inputs.every(given)) found.add(node);
+  }
+  return found;
 }
 
 /** What a node reads when it runs: of a composite its first input, the others being there for the derivative. */
@@ -172,12 +198,15 @@ function tensor(value: Value, data: readonly number[]): TensorProto {
 }
 
 function rawBytes(dtype: DType, data: readonly number[]): Uint8Array {
+  // Of numbers of 16 bits a constant's data are their bits.
+  const bits = (): Uint16Array => new Uint16Array(data);
   const typed = {
     float32: () => new Float32Array(data),
     float64: () => new Float64Array(data),
     int32: () => new Int32Array(data),
     int64: () => new BigInt64Array(data.map(BigInt)),
     bool: () => new Uint8Array(data),
+    ...{ float16: bits, bfloat16: bits, uint16: bits },
   }[dtype]();
   return new Uint8Array(typed.buffer);
 }

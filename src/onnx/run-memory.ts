@@ -7,6 +7,9 @@ const ELEMENT_BYTES: Record<DType, number> = {
   int32: 4,
   int64: 8,
   bool: 1,
+  float16: 2,
+  bfloat16: 2,
+  uint16: 2,
 };
 
 /** Operators whose output is their first input's memory under another shape. */

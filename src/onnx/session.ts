@@ -1,18 +1,21 @@
 import * as ort from "onnxruntime-node";
 import { errorMessage, ExternalError } from "../base/errors.ts";
-import type { DType, Graph, Value } from "../autodiff/graph.ts";
+import { givenAs, type DType, type Graph, type Value } from "../autodiff/graph.ts";
 import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
 
-/** The elements of a tensor on the host; bool is one byte each. */
-export type HostData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
+/** The elements of a tensor on the host; bool is one byte each, a number of 16 bits its bits. */
+export type HostData =
+  Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
 
 /** A tensor that sessions read and, given as a fetch, write in place. */
 export type Tensor = ort.Tensor;
 
 /** Wraps elements, without copying, as a tensor. */
-export function tensorOf(data: HostData, shape: readonly number[], dtype?: "bool"): Tensor {
+export function tensorOf(data: HostData, shape: readonly number[], dtype?: DType): Tensor {
   if (dtype === "bool") return new ort.Tensor("bool", data as Uint8Array, shape);
+  if (dtype === "float16") return new ort.Tensor("float16", data as Uint16Array, shape);
+  if (data instanceof Uint16Array) return new ort.Tensor("uint16", data, shape);
   if (data instanceof Float32Array) return new ort.Tensor("float32", data, shape);
   if (data instanceof Float64Array) return new ort.Tensor("float64", data, shape);
   if (data instanceof Int32Array) return new ort.Tensor("int32", data, shape);
@@ -29,8 +32,11 @@ export function zeros(dtype: DType, shape: readonly number[]): Tensor {
     int32: () => new Int32Array(size),
     int64: () => new BigInt64Array(size),
     bool: () => new Uint8Array(size),
+    float16: () => new Uint16Array(size),
+    bfloat16: () => new Uint16Array(size),
+    uint16: () => new Uint16Array(size),
   }[dtype]();
-  return tensorOf(data, shape, dtype === "bool" ? "bool" : undefined);
+  return tensorOf(data, shape, dtype);
 }
 
 /** The float elements of a tensor, not copied. */
@@ -63,7 +69,8 @@ export interface Traffic {
 export interface Session {
   readonly inputNames: readonly string[];
   /**
-   * @param feeds by input name; names that the graph does not use are ignored.
+   * @param feeds by input name, an input made by `Graph.again` under the name of the other; names that the graph does not use are
+   *   ignored.
    * @param fetches tensors to write results into, in place, in the memory that they lie in; a tensor may be input and output of an
    *   element-wise operator, and of a scatter. Outputs without one are allocated, in the host's memory.
    * @throws {ExternalError} RUNTIME_FAILED
@@ -130,7 +137,7 @@ export async function createSession(
     run: (feeds, fetches = {}) => {
       const used: Record<string, Tensor> = {};
       for (const name of inputNames) {
-        const tensor = feeds[name];
+        const tensor = feeds[name] ?? feeds[givenAs(name)];
         if (tensor !== undefined) used[name] = tensor;
       }
       const wanted: Record<string, Tensor | null> = {};

@@ -44,17 +44,21 @@ export async function baseFolder(
   return isAdapterFolder(model) ? modelFolder(await baseOfAdapter(model), options) : null;
 }
 
-/** @throws {DataError} when the folder holds no model that can be run. */
+/**
+ * @param options.trains false: it is only run.
+ * @throws {DataError} when the folder holds no model that can be run.
+ */
 export async function openEngine(
   settings: Settings,
   model: string,
-  download: HubModelOptions = {},
+  options: HubModelOptions & { trains?: boolean } = {},
 ): Promise<LocalEngine> {
-  const { workers, device, slots, microBatchTokens, recompute } = settings.engine;
+  const { trains = true, ...download } = options;
+  const { workers, device, slots, microBatchTokens, recompute, frozenWeights } = settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
   return openLocalEngine({
-    ...{ model, device, slots, microBatchTokens, recompute },
+    ...{ model, device, slots, microBatchTokens, recompute, frozenWeights, trains },
     ...(base === null ? {} : { base }),
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),

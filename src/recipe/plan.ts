@@ -1,4 +1,5 @@
 import { totalmem } from "node:os";
+import type { HalfType } from "../autodiff/frozen.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
 import { microBatchShape } from "../engine/local/batching.ts";
@@ -9,11 +10,13 @@ import {
   largestFitting,
   type MemoryForecast,
 } from "../engine/local/forecast.ts";
+import { heldType } from "../engine/local/frozen-weights.ts";
 import { defaultWorkers } from "../engine/local/worker-link.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import { targetModules, trainedSpecs, type LoraConfig } from "../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../models/parameters.ts";
 import { publishedShapes } from "../models/published-shapes.ts";
+import type { StoredType } from "../models/stored-numbers.ts";
 import type { DeviceName } from "../onnx/device-names.ts";
 import { algorithms } from "../train/index.ts";
 import type { OnPolicyOptions } from "../train/on-policy.ts";
@@ -42,9 +45,16 @@ export interface BatchPlan {
   tokens: { sampled: number; trained: number };
 }
 
+/** How weights are held that adapters leave as they are. */
+export interface FrozenPlan {
+  held: HalfType | "float32";
+  /** As which they are stored; null where that is not known. */
+  stored: StoredType | null;
+}
+
 /** Settings with which a recipe fits. */
 interface Remedy {
-  settings: Record<string, number | boolean>;
+  settings: Record<string, number | boolean | string>;
   forecast: MemoryForecast;
 }
 
@@ -56,6 +66,8 @@ export interface Plan {
     parameters: number;
     trained: number;
     lora: LoraConfig | null;
+    /** How the matrices under adapters are held; null where none is frozen. */
+    frozen: FrozenPlan | null;
   };
   /** `chosen` is what the forecast is for; `asked` may be `auto`. */
   device: { asked: Settings["engine"]["device"]; chosen: DeviceName };
@@ -90,7 +102,9 @@ export function planRecipe(
   const lora = settings.policy.lora ?? model.lora;
   const work = workOf(resolved);
   const longest = longestSequence(settings, config.maxPositions);
-  const load = loadOf(settings, { config, lora, device: chosen, work, longest });
+  const frozen = heldType(settings.engine.frozenWeights, chosen, model.stored);
+  const halves = { frozen, lossless: heldType("auto", chosen, model.stored) };
+  const load = loadOf(settings, { config, lora, device: chosen, work, longest, ...halves });
   const forecast = forecastMemory(load);
   const budget = options.memory ?? (chosen === "webgpu" ? null : machineBudget());
   const fits = budget === null ? null : forecast.total <= budget;
@@ -99,6 +113,7 @@ export function planRecipe(
     model: {
       ...{ from, architecture: config.architecture, parameters: parameterCount(config) },
       ...{ trained: totalSize(trainedSpecs(config, lora)), lora },
+      frozen: lora === null ? null : { held: frozen ?? "float32", stored: model.stored },
     },
     device: { asked, chosen },
     batch: batchOf(work, longest, load),
@@ -163,7 +178,7 @@ function loadOf(
   given: {
     work: Work;
     longest: LongestSequence;
-  } & Pick<EngineLoad, "config" | "lora" | "device">,
+  } & Pick<EngineLoad, "config" | "lora" | "device" | "frozen" | "lossless">,
 ): EngineLoad {
   const { work, longest, ...model } = given;
   const { slots, microBatchTokens, recompute } = engine;
@@ -207,6 +222,7 @@ function remedyOf(asked: EngineLoad, { load, forecast }: Fitting): Remedy {
   const settings: Remedy["settings"] = Object.fromEntries(
     changed.map((key) => [`engine.${key}`, load[key]]),
   );
+  if (load.frozen !== asked.frozen) settings["engine.frozenWeights"] = "auto";
   if (load.lora !== null && asked.lora === null) settings["policy.lora.rank"] = load.lora.rank;
   return { settings, forecast };
 }

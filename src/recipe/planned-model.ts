@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, DataError } from "../base/errors.ts";
 import { cachePlace } from "../hub/hub-cache.ts";
 import { hubNameText, parseHubName } from "../hub/hub-name.ts";
 import { hubSettings } from "../hub/hub-settings.ts";
-import { readDecoderConfig } from "../models/checkpoint.ts";
+import { readDecoderConfig, storedTypeOf } from "../models/checkpoint.ts";
 import type { DecoderConfig } from "../models/config.ts";
 import { readJson } from "../base/files.ts";
 import {
@@ -15,6 +15,7 @@ import {
 } from "../models/lora/adapter-folder.ts";
 import type { LoraConfig } from "../models/lora/lora.ts";
 import { publishedShapes } from "../models/published-shapes.ts";
+import type { StoredType } from "../models/stored-numbers.ts";
 import { BASE_POLICY } from "./assemble.ts";
 import { freshConfig } from "./fresh-policy.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -26,6 +27,8 @@ export interface PlannedModel {
   config: DecoderConfig;
   /** Adapters that its folder holds, which are then what is trained. */
   lora: LoraConfig | null;
+  /** How the matrices are stored that adapters leave as they are; null where nobody knows. */
+  stored: StoredType | null;
 }
 
 /**
@@ -35,7 +38,9 @@ export interface PlannedModel {
  * @throws {DataError} what `readDecoderConfig` throws.
  */
 export async function plannedModel({ from, fresh }: Settings["policy"]): Promise<PlannedModel> {
-  if (fresh !== undefined) return { from: "fresh", config: freshConfig(fresh), lora: null };
+  if (fresh !== undefined) {
+    return { from: "fresh", config: freshConfig(fresh), lora: null, stored: "F32" };
+  }
   if (from === "base") return ofFolder(from, BASE_POLICY);
   if (await isFolder(from)) return ofFolder(from, from);
   const name = parseHubName(from);
@@ -52,7 +57,10 @@ export async function plannedModel({ from, fresh }: Settings["policy"]): Promise
     return ofFolder(from, place.snapshot(commit));
   }
   const published = publishedShapes.find((shape) => shape.name === name.repository);
-  if (published !== undefined) return { from, config: published.config, lora: null };
+  // Whatever is in that table was published so.
+  if (published !== undefined) {
+    return { from, config: published.config, lora: null, stored: "BF16" };
+  }
   throw new ConfigError(
     "PLAN_MODEL_ABSENT",
     `${hubNameText(name)}: is not in ${cache}, and its shape is not among those that are known here (${publishedShapes.map((shape) => shape.name).join(", ")}). Put its config.json into a folder and give that with --model; agentrl train downloads the whole model.`,
@@ -60,12 +68,23 @@ export async function plannedModel({ from, fresh }: Settings["policy"]): Promise
 }
 
 async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
-  if (!isAdapterFolder(folder))
-    return { from, config: await readDecoderConfig(folder), lora: null };
+  if (!isAdapterFolder(folder)) {
+    const config = await readDecoderConfig(folder);
+    return { from, config, lora: null, stored: await storedTypeIfThere(folder) };
+  }
   const base = await baseOfAdapter(folder);
-  const { config } = await plannedModel({ from: base });
+  const { config, stored } = await plannedModel({ from: base });
   const where = join(folder, ADAPTER_CONFIG);
-  return { from, config, lora: parseAdapterConfig(await readJson(where), config, where) };
+  const lora = parseAdapterConfig(await readJson(where), config, where);
+  return { from, config, lora, stored };
+}
+
+/** A plan needs a folder's config.json alone. */
+async function storedTypeIfThere(folder: string): Promise<StoredType | null> {
+  return storedTypeOf(folder).catch((error: unknown) => {
+    if (error instanceof DataError && error.code === "FILE_MISSING") return null;
+    throw error;
+  });
 }
 
 async function isFolder(path: string): Promise<boolean> {

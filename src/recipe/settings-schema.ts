@@ -1,6 +1,7 @@
 import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
 import { datasets } from "../data/datasets.ts";
+import { frozenWeightTypes } from "../engine/local/frozen-weights.ts";
 import { targetModules } from "../models/lora/lora.ts";
 import { environments } from "../env/environments/index.ts";
 import { deviceNames } from "../onnx/device-names.ts";
@@ -116,6 +117,11 @@ export const settingsSchema = z.strictObject({
       microBatchTokens: z.int().min(1).default(1024),
       /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
       recompute: z.boolean().default(false),
+      /**
+       * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
+       * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md
+       */
+      frozenWeights: z.enum(frozenWeightTypes).default("float32"),
     })
     .prefault({}),
   /** Steps between checkpoints; the last step always has one. */

@@ -72,7 +72,7 @@ async function testedModel(
     identity: { from, sha256: hash },
     rendering: await renderingFacts(settings, model),
     async open(environment) {
-      const engine = await openEngine(settings, model);
+      const engine = await openEngine(settings, model, { trains: false });
       try {
         const policy = await policyOf(engine, settings, model, environment);
         return { policy, close: () => engine.close() };

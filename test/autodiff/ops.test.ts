@@ -7,7 +7,7 @@ import { INDEXED } from "../helpers/indexed-operators.ts";
 /** Outcome is integer or boolean, or the derivative is cut on purpose. */
 const WITHOUT_DERIVATIVE = new Set([
   ...["Sign", "Identity", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And"],
-  "ReduceMax",
+  ...["ReduceMax", "BitCast"],
 ]);
 describe("every operator's derivative", () => {
   it.each(allOps.map((op) => [op.name, op] as const))(

@@ -57,6 +57,24 @@ describe("agentrl recipes plan", () => {
     `);
   });
 
+  it("says how frozen weights are held, and whether that rounds them", async () => {
+    const frozen = async (...flags: string[]): Promise<string | undefined> => {
+      const { stdout } = await plan("--device", "cpu", "--set", "policy.lora.rank=2", ...flags);
+      return /frozen weights +(.*)/.exec(stdout)?.[1];
+    };
+    const published = ["--model", "Qwen/Qwen2.5-0.5B", "--set"];
+    expect(await frozen()).toBe("float32");
+    expect(await frozen("--set", "engine.frozenWeights=float16")).toBe(
+      "float16; how they are stored is not known",
+    );
+    expect(await frozen(...published, "engine.frozenWeights=auto")).toBe(
+      "bfloat16, as they are stored",
+    );
+    expect(await frozen(...published, "engine.frozenWeights=float16")).toBe(
+      "float16, rounded: they are stored as bfloat16",
+    );
+  });
+
   it("says what it assumes of --device auto, and that a card's memory is not known", async () => {
     expect((await plan("--memory", "1GB")).stdout).toContain(
       "processor (auto: too small for a GPU)",

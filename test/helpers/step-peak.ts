@@ -6,8 +6,7 @@ import { runMemory } from "../../src/onnx/run-memory.ts";
 import { runNode } from "./run-node.ts";
 
 /** A training graph whose memory is asked for. */
-export interface StepShape
-  extends Omit<MicroBatch, "rows">, Omit<TrainingGraphOptions, "transposed"> {
+export interface StepShape extends Omit<MicroBatch, "rows">, TrainingGraphOptions {
   config: DecoderConfig;
 }
 

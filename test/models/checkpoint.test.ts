@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import {
   readCheckpoint,
   readDecoderConfig,
+  readHalfWeights,
   readWeights,
   unflatten,
   writeCheckpoint,
 } from "../../src/models/checkpoint.ts";
 import { writeJson } from "../../src/base/files.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
-import { parameterCount, parameterSpecs } from "../../src/models/parameters.ts";
+import { parameterCount, parameterSpecs, totalSize } from "../../src/models/parameters.ts";
 import {
   readSafetensors,
   writeSafetensors,
@@ -100,6 +101,10 @@ describe("a checkpoint", () => {
     expect(await damaged("differing", (tensors) => [...tensors, head])).toMatchInlineSnapshot(
       `"/differing/model.safetensors: "lm_head.weight" [300, 32] differs from "model.embed_tokens.weight", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "lm_head.weight"."`,
     );
+    const halves = readHalfWeights(join(folder, "differing"), tinyConfig, "F16", (spec, read) =>
+      read(new Uint16Array(totalSize([spec]))),
+    );
+    expect(await failure(halves)).toContain('"lm_head.weight" [300, 32] differs');
     const small = { ...head, shape: [1, 32], data: data.subarray(0, 32) };
     expect(await damaged("small", (tensors) => [...tensors, small])).toContain("[1, 32] differs");
   });

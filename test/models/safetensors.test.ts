@@ -67,6 +67,44 @@ describe("safetensors", () => {
     expect(Object.is(back[1], -0)).toBe(true);
   });
 
+  it("reads numbers of 16 bits as they are stored, and rounds others", async () => {
+    const bitsOf = async (stored: "F32" | "F16" | "BF16", type: "F16" | "BF16") => {
+      const path = join(folder, `half-${stored}.safetensors`);
+      // 1 + 2⁻⁷ is exact in both types, 1 + 2⁻¹⁰ in float16 alone.
+      const data = Float32Array.of(1, -2, 1 + 2 ** -7, 1 + 2 ** -10);
+      await writeSafetensors(path, [{ name: "x", shape: [2, 2], data }], stored);
+      const file = await openSafetensors(path);
+      const bits = new Uint16Array(4);
+      await file.readHalf("x", { type, bits });
+      await file.close();
+      return [...bits];
+    };
+    const half = [0x3c00, 0xc000, 0x3c08, 0x3c01];
+    const bfloat = [0x3f80, 0xc000, 0x3f81, 0x3f80];
+    expect(await bitsOf("F16", "F16")).toEqual(half);
+    expect(await bitsOf("F32", "F16")).toEqual(half);
+    expect(await bitsOf("BF16", "F16")).toEqual([...half.slice(0, 3), 0x3c00]);
+    expect(await bitsOf("BF16", "BF16")).toEqual(bfloat);
+    expect(await bitsOf("F32", "BF16")).toEqual(bfloat);
+  });
+
+  it("rounds to float16 what is no more than half a step beyond it, and refuses the rest", async () => {
+    const path = join(folder, "large.safetensors");
+    const tensors = [65_519, 65_520].map((each) => {
+      return { name: String(each), shape: [2], data: Float32Array.of(Infinity, each) };
+    });
+    await writeSafetensors(path, tensors, "F32");
+    const file = await openSafetensors(path);
+    const bits = new Uint16Array(2);
+    await file.readHalf("65519", { type: "F16", bits });
+    expect([...bits]).toEqual([0x7c00, 0x7bff]);
+    await expect(file.readHalf("65520", { type: "F16", bits })).rejects.toThrow(
+      errorWith("WEIGHT_TOO_LARGE", '"65520" holds 65520; float16 goes up to 65504'),
+    );
+    await file.readHalf("65520", { type: "BF16", bits });
+    await file.close();
+  });
+
   it("rounds halves to the nearest, ties to even", async () => {
     // Between 1 and 2 the grid is 2⁻¹⁰ = e: 1 + e/2 ties down to 1 (even), 1 + 3e/2 up to 1 + 2e; 2048 + 1 ties to 2048.
     const e = 2 ** -10;

@@ -24,6 +24,11 @@ describe.skipIf(process.platform !== "linux")("the forecast of a run's memory", 
       "adapters, layers computed again, scores in chunks",
       { lora, recompute: true, scoresBytes: 4e6 },
     ],
+    ["adapters over float16", { lora, transposed: false, frozen: "float16" }],
+    [
+      "adapters over bfloat16, layers computed again, scores by stretches of the vocabulary",
+      { lora, transposed: false, frozen: "bfloat16", recompute: true, scoresBytes: 2e6 },
+    ],
     ["a head of its own", { config: { ...config, tiedEmbeddings: false, vocabSize: 24_000 } }],
   ])("is within 15 % of what a process takes: %s", async (_, own) => {
     const step = { ...shape, ...own };

@@ -131,6 +131,21 @@ describe("the memory of a plan", () => {
     expect(again.memory).toMatchObject({ fits: true, total: over.fitting?.forecast.total });
   });
 
+  it("over its budget names frozen weights as they are stored, where that is in 16 bits", async () => {
+    const sets = [
+      ...["policy.from=Qwen/Qwen2.5-0.5B", "policy.lora.rank=8", "engine.recompute=true"],
+      ...["engine.microBatchTokens=512", "engine.slots=1"],
+    ];
+    const { memory } = await planned(sets);
+    const over = await planned(sets, memory.total - 100e6);
+    expect(over.fitting?.settings).toEqual({ "engine.frozenWeights": "auto" });
+    const again = await planned([...sets, "engine.frozenWeights=auto"]);
+    expect(again.memory.total).toBe(over.fitting?.forecast.total);
+    expect(again.model.frozen).toEqual({ held: "bfloat16", stored: "BF16" });
+    // 494 million numbers, nearly all of them in matrices; what is widened at a time is taken off.
+    expect(memory.total - again.memory.total).toBeGreaterThan(0.6e9);
+  });
+
   it("names adapters, or a smaller model, where no load fits", async () => {
     const all = await resolved(["engine.slots=1", "policy.from=HuggingFaceTB/SmolLM2-360M"]);
     const own = await plannedModel(all.settings.policy);

@@ -5,7 +5,7 @@ import { gatherElements, scatterElements } from "./indexing.ts";
 import { matMul, swapLast } from "./linear.ts";
 import { logSoftmax, softmax } from "./nn.ts";
 import { reduceSum } from "./reduce.ts";
-import { reshape } from "./shape.ts";
+import { reshape, slice } from "./shape.ts";
 
 /**
  * x · Wᵀ for a weight stored [out, in], given with its transpose [in, out]: on a processor products with a transposed right side are
@@ -37,6 +37,20 @@ export const targetLogprob = defineComposite({
     return [scatterElements([spread, targets!, dy], { axis: 1, reduction: "add" }), null];
   },
   examples: [{ inputs: [{ shape: [3, 4] }, { shape: [3, 1], ints: [0, 3, 1] }] }],
+});
+
+/**
+ * ln Σ eˣ along the last axis: [N, V] → [N, 1]. dx = dy · softmax(x).
+ * As x₀ − (x₀ − ln Σ eˣ): the runtime subtracts the largest before its exponentials in the latter.
+ */
+export const logSumExp = defineComposite({
+  name: "logSumExp",
+  forward: ([x]) => {
+    const first = (of: Value): Value => slice(of, 1, 0, 1);
+    return { result: sub([first(x!), first(logSoftmax([x!], { axis: -1 }))]), kept: null };
+  },
+  vjp: ([x], _, dy) => [mul([softmax([x!], { axis: -1 }), dy])],
+  examples: [{ inputs: [{ shape: [3, 5] }] }],
 });
 
 /** SwiGLU: gate · σ(gate) · up (Shazeer, arXiv 2002.05202). With a = g·σ: dup = dy·a, dgate = dy·up · (σ + a − a·σ). */
@@ -113,6 +127,7 @@ export const attention = defineComposite({
 export const allComposites: readonly (readonly [string, Composite])[] = [
   ["linear", Object.assign((x: Value, w: Value) => linear(x, w, swapLast(w)), linear)],
   ["targetLogprob", targetLogprob],
+  ["logSumExp", logSumExp],
   ["swiglu", swiglu],
   ["attention", attention],
 ];

@@ -175,7 +175,7 @@ export const and = defineOp({
   examples: [],
 });
 
-/** Converts to `to` (1 float32, 6 int32, 7 int64, 11 float64: ONNX's own numbers). The derivative converts back. */
+/** Converts to `to` (1 float32, 6 int32, 7 int64, 10 float16, 11 float64: ONNX's own numbers). The derivative converts back. */
 export const cast: OpFunction = defineOp({
   name: "Cast",
   infer: ([x], { to }) => [{ dtype: castTypes[to as keyof typeof castTypes], shape: x!.shape }],
@@ -184,13 +184,21 @@ export const cast: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 2] }], attributes: { to: 1 }, float32Only: true }],
 });
 
-const castTypes = { 1: "float32", 6: "int32", 7: "int64", 11: "float64" } as const;
-const castNumbers = { float32: 1, int32: 6, int64: 7, float64: 11 } as const;
+const castTypes = { 1: "float32", 6: "int32", 7: "int64", 10: "float16", 11: "float64" } as const;
+const castNumbers = { float32: 1, int32: 6, int64: 7, float16: 10, float64: 11 } as const;
 
 /** `x` in another element type; itself when it has it already. */
 export function castTo(x: Value, dtype: keyof typeof castNumbers): Value {
   return x.dtype === dtype ? x : cast([x], { to: castNumbers[dtype] });
 }
+
+/** The same bits as bfloat16, of uint16: hosts have no arrays of that type. No derivative. */
+export const bitCast = defineOp({
+  name: "BitCast",
+  infer: ([x]) => [{ dtype: "bfloat16", shape: x!.shape }],
+  vjp: () => [null],
+  examples: [],
+});
 
 /** x limited to [low, high]; the cotangent passes where x lies inside. */
 export function clamp(x: Value, low: number, high: number): Value {

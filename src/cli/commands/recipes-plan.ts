@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { WORTH_A_GPU } from "../../onnx/device-probe.ts";
-import type { Plan } from "../../recipe/plan.ts";
+import type { FrozenPlan, Plan } from "../../recipe/plan.ts";
 import { bytesText, countText } from "../amounts.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, seedOption, setOption } from "../options.ts";
@@ -64,7 +64,7 @@ function overBudget(title: string, { memory, fitting, smallest }: Plan): ConfigE
 }
 
 /** Settings as flags. */
-function setFlags(settings: Readonly<Record<string, number | boolean>>): string {
+function setFlags(settings: Readonly<Record<string, number | boolean | string>>): string {
   return Object.entries(settings)
     .map(([key, value]) => `--set ${key}=${value}`)
     .join(" ");
@@ -89,8 +89,17 @@ function modelText({ model, device }: Plan): string {
   return table([
     ["model", `${model.from} (${model.architecture})`],
     ["parameters", `${countText(model.parameters)}, ${trained}`],
+    ...(model.frozen === null ? [] : [["frozen weights", frozenText(model.frozen)]]),
     ["device", assumed],
   ]);
+}
+
+function frozenText({ held, stored }: FrozenPlan): string {
+  if (held === "float32") return held;
+  const own = { F32: "float32", F16: "float16", BF16: "bfloat16" };
+  if (stored === null) return `${held}; how they are stored is not known`;
+  if (own[stored] === held) return `${held}, as they are stored`;
+  return `${held}, rounded: they are stored as ${own[stored]}`;
 }
 
 function batchText({ batch }: Plan): string {

@@ -154,10 +154,7 @@ export async function loadTrained(
       ? (await readCheckpoint(folder)).weights
       : await adapterWeights(folder, config, lora);
   if (!hasTrainingState(folder)) return { weights, optimizer: null, policyVersion: 0 };
-  const state = (await readJson(join(folder, STATE_FILE))) as {
-    step: number;
-    policyVersion: number;
-  };
+  const state = await readState(folder);
   const path = join(folder, OPTIMIZER_FILE);
   const tensors = await readSafetensors(path);
   const moments = (kind: string): Float32Array => {
@@ -167,6 +164,15 @@ export async function loadTrained(
   };
   const optimizer = { mean: moments("mean"), square: moments("square"), step: state.step };
   return { weights, optimizer, policyVersion: state.policyVersion };
+}
+
+/** Version of the policy in a folder with training state. */
+export async function savedVersion(folder: string): Promise<number> {
+  return (await readState(folder)).policyVersion;
+}
+
+async function readState(folder: string): Promise<{ step: number; policyVersion: number }> {
+  return (await readJson(join(folder, STATE_FILE))) as { step: number; policyVersion: number };
 }
 
 async function adapterWeights(

@@ -1,5 +1,7 @@
+import type { HalfType } from "../../autodiff/frozen.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
+import type { Layout } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../models/parameters.ts";
 import { samplingGraph } from "../../models/sampling-graph.ts";
@@ -16,6 +18,10 @@ export interface EngineLoad {
   config: DecoderConfig;
   /** null: every parameter is trained. */
   lora: LoraConfig | null;
+  /** The type of 16 bits in which matrices are held where they lie under adapters; null: float32. */
+  frozen: HalfType | null;
+  /** What `frozen` can be without rounding: the type that they are stored in, where the device holds it. */
+  lossless: HalfType | null;
   device: DeviceName;
   workers: number;
   slots: number;
@@ -64,11 +70,8 @@ export function withAllowance(planned: number, recompute: boolean): number {
 export function forecastMemory(load: EngineLoad): MemoryForecast {
   const { config, lora, workers } = load;
   const resident = load.device === "webgpu";
-  const all = 4 * parameterCount(config);
   const trained = 4 * totalSize(trainedSpecs(config, lora));
-  const matrices = parameterSpecs(config).filter(({ shape }) => shape.length === 2);
-  const both = keepsTransposed(config, { resident });
-  const model = all + (both ? 4 * totalSize(matrices) : 0);
+  const model = modelBytes(load);
   // Several workers sum and step in arrays that they share; one steps its own.
   const shared = workers === 1 ? 0 : (1 + workers) * trained;
   const references = load.references * (lora === null ? model : trained);
@@ -101,6 +104,21 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   return { parts, total: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
+/** How matrices are held: of 16 bits only under adapters, and then in one layout. */
+function layoutOf({ config, lora, frozen, device }: EngineLoad): Layout {
+  const held = lora === null ? null : frozen;
+  const transposed = held === null && keepsTransposed(config, { resident: device === "webgpu" });
+  return { transposed, frozen: held };
+}
+
+function modelBytes(load: EngineLoad): number {
+  const { transposed, frozen } = layoutOf(load);
+  const matrices = parameterSpecs(load.config).filter(({ shape }) => shape.length === 2);
+  const vectors = parameterCount(load.config) - totalSize(matrices);
+  const matrixBytes = (frozen === null ? 4 : 2) * (transposed ? 2 : 1);
+  return matrixBytes * totalSize(matrices) + 4 * vectors;
+}
+
 function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
   const { layers, kvHeads, headDim } = config;
   return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
@@ -116,10 +134,10 @@ function shorterCacheBytes(load: EngineLoad): number {
 /** Peaks of the largest graphs, and what the compiled ones hold. */
 function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
   const { config, lora, recompute, slots, rowTokens } = load;
-  const transposed = keepsTransposed(config, { resident: load.device === "webgpu" });
+  const layout = layoutOf(load);
   const train = (tokens: number): TrainingRun => {
     const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
-    const options = { lora, recompute, transposed };
+    const options = { lora, recompute, ...layout };
     const { graph, outputs } = trainingGraph(config, { rows: [], ...shape }, load.loss, options);
     const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
     return { ...run, batch: shape.batch, nodes: graph.nodes.length };
@@ -129,7 +147,7 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
   const step = samplingGraph(
     config,
     { rows: slots, chunk: 1, capacity },
-    { gives: "probabilities", lora, transposed },
+    { gives: "probabilities", lora, ...layout },
   );
   const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
   return {
@@ -170,35 +188,46 @@ export interface Fitting {
 
 /**
  * The load itself where it fits; else with what costs least changed until it does: smaller micro-batches down to one sequence, then layers
- * computed again, then fewer workers, then fewer slots.
+ * computed again, then frozen weights in 16 bits where that rounds nothing, then fewer workers, then fewer slots.
  * @returns null where even that does not fit.
  */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
-  for (const each of smallerLoads(load)) {
+  const fitted = (each: EngineLoad): Fitting | null => {
     const forecast = forecastMemory(each);
-    if (forecast.total <= budget) return { load: each, forecast };
+    return forecast.total <= budget ? { load: each, forecast } : null;
+  };
+  for (const loads of smallerLoads(load)) {
+    // Where not even the least fits, the others need not be planned.
+    const least = fitted(loads.at(-1)!);
+    if (least === null) continue;
+    for (const each of loads.slice(0, -1)) {
+      const fitting = fitted(each);
+      if (fitting !== null) return fitting;
+    }
+    return least;
   }
   return null;
 }
 
-function* smallerLoads(load: EngineLoad): Generator<EngineLoad> {
+/** Loads that differ in one setting, the largest first; what is changed beside it costs more from list to list. */
+function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
+  const again = load.recompute ? load : { ...load, recompute: true };
+  const halves = load.lora !== null && load.frozen === null && load.lossless !== null;
+  const halved = halves ? { ...again, frozen: load.lossless } : again;
   for (const workers of new Set([load.workers, 1])) {
-    for (const recompute of new Set([load.recompute, true])) {
-      const changed = { ...load, workers, recompute };
-      let { microBatchTokens } = load;
-      for (
-        ;
-        microBatchTokens > load.rowTokens;
-        microBatchTokens = Math.floor(microBatchTokens / 2)
-      ) {
-        yield { ...changed, microBatchTokens };
-      }
-      yield { ...changed, microBatchTokens: Math.min(load.microBatchTokens, load.rowTokens) };
+    for (const each of new Set([load, again, halved])) {
+      const sizes = halvings(load.microBatchTokens, load.rowTokens);
+      yield sizes.map((microBatchTokens) => ({ ...each, workers, microBatchTokens }));
     }
   }
-  const least = { ...load, workers: 1, recompute: true };
-  least.microBatchTokens = Math.min(load.microBatchTokens, load.rowTokens);
-  for (let slots = Math.floor(load.slots / 2); slots >= 1; slots = Math.floor(slots / 2)) {
-    yield { ...least, slots };
-  }
+  const microBatchTokens = Math.min(load.microBatchTokens, load.rowTokens);
+  const least = { ...halved, workers: 1, microBatchTokens };
+  const slots = halvings(load.slots, 1).slice(1);
+  if (slots.length > 0) yield slots.map((each) => ({ ...least, slots: each }));
+}
+
+/** A number, its half, a quarter and so on, down to `least`; itself alone where that is more. */
+function halvings(number: number, least: number): number[] {
+  if (number <= least) return [number];
+  return [number, ...halvings(Math.max(least, Math.floor(number / 2)), least)];
 }

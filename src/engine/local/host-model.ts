@@ -28,7 +28,7 @@ export async function hostModel(
         { rows, chunk, capacity },
         {
           gives: chunk === 1 ? "probabilities" : "nothing",
-          ...{ lora: weights.lora, transposed: weights.transposed },
+          ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
         },
       );
       return device.compile(graph, outputs);

@@ -5,7 +5,7 @@ import { suggest } from "../../base/nearest.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
-import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
+import { trainedSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { fastestDevice } from "../../onnx/device-probe.ts";
@@ -25,10 +25,12 @@ import {
   hasTrainingState,
   loadTrained,
   openModel,
+  savedVersion,
   saveTrained,
   type FreshLora,
   type TrainedModel,
 } from "./engine-files.ts";
+import { heldTypeOf, type FrozenWeights } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
 import {
   sharedTraining,
@@ -58,6 +60,10 @@ export interface LocalEngineOptions {
   microBatchTokens?: number;
   /** Keeps each layer's input alone from forward to backward and computes the rest again: less memory, more time. */
   recompute?: boolean;
+  /** How weights are held that nobody trains: those under adapters, or all of a model that is opened to be run alone. float32 when absent. */
+  frozenWeights?: FrozenWeights;
+  /** false: it is sampled from and scored alone, so that all of it is frozen. Nothing then holds what training would. */
+  trains?: boolean;
 }
 
 /** The engine in this process, with the tokenizer of the model that it runs. */
@@ -79,7 +85,8 @@ export interface LocalEngine extends Engine {
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { model, slots = 32, microBatchTokens = 1024 } = options;
-  const { config, adapter, base } = await openModel(model, options);
+  const opened = await openModel(model, options);
+  const { config, base } = opened;
   const tokenizer = await loadTokenizer(base);
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new DataError(
@@ -90,13 +97,17 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const named = options.device ?? "cpu";
   const device = named === "auto" ? await fastestDevice(parameterCount(config)) : named;
   const workers = options.workers ?? defaultWorkers(device);
+  const asked = options.frozenWeights ?? "float32";
+  const adapter =
+    opened.adapter ?? (options.trains === false && asked !== "float32" ? NOTHING : null);
+  const frozen = adapter === null ? null : await heldTypeOf(asked, device, base);
   const links = Array.from({ length: workers }, startWorker);
   const specs = trainedSpecs(config, adapter?.lora ?? null);
   const shared = workers === 1 ? null : sharedTraining(totalSize(specs), workers);
   if (adapter !== null) shared?.weights.set(adapter.weights);
   else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
-    ...{ config, base, adapter, slots, device, shared },
+    ...{ config, base, adapter, frozen, slots, device, shared },
     // Several workers share the cores; one has them all.
     threads: workers === 1 ? availableParallelism() : 1,
     memory: { recompute: options.recompute ?? false },
@@ -107,9 +118,18 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const state = shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared);
   const parts = { trained, tokenizer, links, state, device, microBatchTokens };
   const engine = new LocalEngineOverWorkers(parts);
-  if (hasTrainingState(model)) await engine.load(model);
+  if (hasTrainingState(model)) {
+    if (adapter === NOTHING) engine.policyVersion = await savedVersion(model);
+    else await engine.load(model);
+  }
   return engine;
 }
+
+/** Adapters of no layer: the model as it is, of which nothing is trained. */
+const NOTHING: Adapter = {
+  lora: { rank: 1, alpha: 1, rslora: false, targets: [] },
+  weights: new Float32Array(0),
+};
 
 interface Parts {
   trained: TrainedModel;

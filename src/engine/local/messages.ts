@@ -1,3 +1,4 @@
+import type { HalfType } from "../../autodiff/frozen.ts";
 import type { AdamFactors, AdamOptions } from "../../autodiff/adamw.ts";
 import type { SentError } from "../../base/errors.ts";
 import type { DecoderConfig } from "../../models/config.ts";
@@ -48,6 +49,8 @@ export interface StartOptions {
   base: string;
   /** Adapters that are trained in place of the weights; null trains these. */
   adapter: Adapter | null;
+  /** The type of 16 bits in which the base's matrices are held, where adapters are trained; null: float32. */
+  frozen: HalfType | null;
   device: DeviceName;
   /** Threads inside one operator. */
   threads: number;

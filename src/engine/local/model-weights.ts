@@ -1,19 +1,17 @@
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { swapLast } from "../../autodiff/ops/linear.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { TRANSPOSED } from "../../models/decoder.ts";
+import { TRANSPOSED, type Layout } from "../../models/decoder.ts";
 import { loraSpecs, type Adapter, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, parameterSpecs } from "../../models/parameters.ts";
 import type { Device } from "../../onnx/device.ts";
 import type { Session, Tensor } from "../../onnx/session.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 
-/** A model's parameters on the device, with the transposed copies that graphs read beside them where there are some. */
-export interface ModelWeights {
+/** A model's parameters on the device, with the transposed copies that graphs read beside them where there are some: graphs over it must have its layout. */
+export interface ModelWeights extends Readonly<Layout> {
   /** Adapters that graphs over this model compute; null for none. */
   readonly lora: LoraConfig | null;
-  /** Whether matrices are there in both layouts: graphs over this model must be built alike. */
-  readonly transposed: boolean;
   /** What is trained, in the order of `trainedSpecs`: all parameters, or those of the adapters. */
   readonly trained: ParameterTensors;
   /** Feeds for any graph over this model. */
@@ -68,7 +66,7 @@ async function makeWeights(
   }
   const feeds = { ...Object.fromEntries(trained.tensors), ...copies };
   return {
-    ...{ lora: null, transposed: transposing !== null, trained, feeds },
+    ...{ lora: null, transposed: transposing !== null, frozen: null, trained, feeds },
     refresh: async () => {
       await transposing?.run(feeds, copies);
     },
@@ -104,7 +102,7 @@ async function makeAdapted(
 ): Promise<ModelWeights> {
   const trained = await parameterTensors(device, loraSpecs(config, lora));
   return {
-    ...{ lora, transposed: base.transposed, trained },
+    ...{ lora, transposed: base.transposed, frozen: base.frozen, trained },
     feeds: { ...base.feeds, ...Object.fromEntries(trained.tensors) },
     // Adapters are read as stored.
     refresh: () => Promise.resolve(),

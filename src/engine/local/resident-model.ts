@@ -55,9 +55,10 @@ export async function residentModel(
   ): Promise<Session> => {
     const { capacity } = cache;
     return once([rows, chunk, gives, capacity].join(), () => {
-      const { lora, transposed } = weights;
+      const { lora, transposed, frozen } = weights;
       const shape = { rows, chunk, capacity };
-      const { graph, outputs } = samplingGraph(config, shape, { gives, lora, transposed, slots });
+      const layout = { transposed, frozen };
+      const { graph, outputs } = samplingGraph(config, shape, { gives, lora, slots, ...layout });
       return device.compile(graph, outputs);
     });
   };

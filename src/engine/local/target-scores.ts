@@ -1,12 +1,16 @@
 import { checkpoint, settled } from "../../autodiff/checkpoint.ts";
-import type { Value } from "../../autodiff/graph.ts";
+import { sizeOf, type Value } from "../../autodiff/graph.ts";
 import { targetLogprob } from "../../autodiff/ops/composites.ts";
-import { mul, neg } from "../../autodiff/ops/elementwise.ts";
-import { logSoftmax, softmax } from "../../autodiff/ops/nn.ts";
-import { reduceSum } from "../../autodiff/ops/reduce.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { vocabularyScores, vocabularySize, type ParameterValues } from "../../models/decoder.ts";
+import {
+  frozenHead,
+  vocabularyScores,
+  vocabularySize,
+  type ParameterValues,
+} from "../../models/decoder.ts";
+import { stretches } from "../../autodiff/stretches.ts";
+import { scoresByVocabulary, vocabularyEntropy } from "./vocabulary-stretches.ts";
 
 /** Largest matrix of scores over the vocabulary, unless told otherwise: 110 rows of 151 936. */
 export const SCORES_BYTES = 64 * 2 ** 20;
@@ -16,7 +20,8 @@ export const SCORES_BYTES = 64 * 2 ** 20;
  *
  * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks, and for the derivative each chunk's
  * scores are computed a second time (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
- * of it: chunks are then of D rows at least, whose scores are as large.
+ * of it: chunks are then of D rows at least, whose scores are as large. A large head of 16 bits is gone through in stretches instead
+ * (`scoresByVocabulary`).
  *
  * @param hidden [K, D].
  * @param targets int32 [K, 1].
@@ -37,12 +42,22 @@ export function targetScores(
   const border = (x: Value): Value => (options.differentiated ? settled(x) : x);
   const [count, width] = hidden.shape as readonly [number, number];
   const head = { vocabSize: vocabularySize(parameters), hiddenSize: width };
-  const lengths = chunkLengths(count, chunkRows(head, options.scoresBytes, options.headTrained));
+  const lengths = stretches(count, chunkRows(head, options.scoresBytes, options.headTrained)).map(
+    ([from, to]) => to - from,
+  );
   const whole = border(hidden);
-  const columns = border(lengths.length === 1 ? score(whole, targets) : chunked(whole)); // [K, 1 or 2]
+  const columns = border(scored(whole)); // [K, 1 or 2]
   if (!options.entropy) return { logprobs: columns, entropy: null };
   const [logprobs, entropy] = split(columns, 1, [1, 1]);
   return { logprobs: logprobs!, entropy: entropy! };
+
+  function scored(from: Value): Value {
+    const frozen = frozenHead(parameters);
+    if (frozen !== null && 4 * sizeOf(frozen.shape) > options.scoresBytes / 2) {
+      return scoresByVocabulary(frozen, from, targets, options);
+    }
+    return lengths.length === 1 ? score(from, targets) : chunked(from);
+  }
 
   function chunked(from: Value): Value {
     const classes = split(targets, 0, lengths);
@@ -61,23 +76,4 @@ function chunkRows(
   headTrained: boolean,
 ): number {
   return Math.max(1, Math.floor(scoresBytes / (4 * vocabSize)), headTrained ? hiddenSize : 0);
-}
-
-/**
- * Lengths of together `count` rows, each of at most `most`: equal ones, since the runtime keeps memory of each shape apart; unless
- * that takes more than twice as many chunks.
- */
-function chunkLengths(count: number, most: number): number[] {
-  const fewest = Math.ceil(count / most);
-  for (let pieces = fewest; pieces <= 2 * fewest; pieces++) {
-    if (count % pieces === 0) return Array.from({ length: pieces }, () => count / pieces);
-  }
-  const rest = count - (fewest - 1) * most;
-  return Array.from({ length: fewest }, (_, i) => (i === fewest - 1 ? rest : most));
-}
-
-/** −Σ p ln p over the vocabulary: [K, V] → [K, 1]. */
-function vocabularyEntropy(scores: Value): Value {
-  const logs = logSoftmax([scores], { axis: -1 });
-  return neg([reduceSum(mul([softmax([scores], { axis: -1 }), logs]), [1])]);
 }

@@ -57,11 +57,11 @@ export async function makeTrainer(
   const session = (
     { batch, length, scored }: MicroBatch,
     loss: LossSpec | null,
-    { lora, transposed }: ModelWeights,
+    { lora, transposed, frozen }: ModelWeights,
   ): Promise<Session> =>
-    once(JSON.stringify([batch, length, scored, loss, lora]), () => {
+    once(JSON.stringify([batch, length, scored, loss, lora, frozen]), () => {
       const shape = { rows: [], batch, length, scored };
-      const layout = { ...options.memory, lora, transposed };
+      const layout = { ...options.memory, lora, transposed, frozen };
       const { graph, outputs } = trainingGraph(config, shape, loss, layout);
       return device.compile(graph, outputs);
     });

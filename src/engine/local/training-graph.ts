@@ -4,7 +4,7 @@ import { gather } from "../../autodiff/ops/indexing.ts";
 import { losses } from "../../losses/index.ts";
 import type { LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import { declareParameters, decoderRows } from "../../models/decoder.ts";
+import { declareParameters, decoderRows, type Layout } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import type { MicroBatch } from "./batching.ts";
 import { SCORES_BYTES, targetScores } from "./target-scores.ts";
@@ -21,12 +21,10 @@ export function lossFields(loss: LossSpec): string[] {
   return ["weights", ...losses.get(loss.name, "loss").fields];
 }
 
-/** How a training graph is laid out. */
-export interface TrainingGraphOptions {
+/** How a training graph is laid out; matrices are float32 and inputs in both layouts unless told otherwise. */
+export interface TrainingGraphOptions extends Partial<Layout> {
   /** Adapters, which alone are trained; null trains every parameter. */
   lora?: LoraConfig | null;
-  /** Whether matrices are inputs in both layouts; true when absent. */
-  transposed?: boolean;
   /** Keep each layer's input alone from forward to backward. */
   recompute?: boolean;
   /** Scores over the vocabulary that may exist at once (see `targetScores`). */
@@ -45,9 +43,10 @@ export function trainingGraph(
   loss: LossSpec | null,
   options: TrainingGraphOptions = {},
 ): { graph: Graph; outputs: Record<string, Value> } {
-  const { lora = null, transposed = true, recompute = false, scoresBytes = SCORES_BYTES } = options;
+  const { lora = null, recompute = false, scoresBytes = SCORES_BYTES } = options;
+  const { transposed = true, frozen = null } = options;
   const graph = new Graph();
-  const parameters = declareParameters(graph, config, lora, transposed);
+  const parameters = declareParameters(graph, config, lora, { transposed, frozen });
   const ids = graph.input("ids", "int32", [batch, length]);
   const positions = graph.input("positions", "int32", [scored]);
   const targets = graph.input("targets", "int32", [scored, 1]);

@@ -12,6 +12,7 @@ import { readWeights } from "../../models/checkpoint.ts";
 import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
 import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
+import { frozenWeights } from "./frozen-weights.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
@@ -41,7 +42,10 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
   // What is shared are all weights, unless it is adapters.
   const initial = shared !== null && adapter === null ? shared.weights : read;
-  const base = await modelWeights(config, initial, device);
+  const base =
+    options.frozen === null
+      ? await modelWeights(config, initial, device)
+      : await frozenWeights(config, options.base, device, options.frozen);
   const own = adapter === null ? base : await adaptedWeights(config, base, adapter, device);
   const specs = trainedSpecs(config, own.lora);
   let optimizer: Promise<Optimizer> | null = null;

@@ -9,7 +9,7 @@ import {
   type EngineLoad,
 } from "../../../src/engine/local/forecast.ts";
 import { targetModules } from "../../../src/models/lora/lora.ts";
-import { parameterCount } from "../../../src/models/parameters.ts";
+import { parameterCount, parameterSpecs, totalSize } from "../../../src/models/parameters.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 
@@ -17,6 +17,7 @@ const folder = temporaryFolder();
 
 const load: EngineLoad = {
   ...{ config: tinyConfig, lora: null, device: "cpu", workers: 1, slots: 2 },
+  ...{ frozen: null, lossless: null },
   ...{ microBatchTokens: 512, recompute: false, rowTokens: 100, scoredShare: 0.5 },
   ...{ loss: { name: "policy-gradient", options: {} }, references: 0, samples: true, sequences: 8 },
 };
@@ -106,6 +107,19 @@ describe("the memory forecast", () => {
     expect(grown({ ...load, lora })).toBe(4 * 2 * (64 + 64));
   });
 
+  it("counts two bytes for each number of a frozen matrix, which is there once, and four for vectors", () => {
+    const lora = { rank: 2, alpha: 4, rslora: false, targets: ["q_proj"] };
+    const vectors = totalSize(parameterSpecs(tinyConfig).filter(({ decays }) => !decays));
+    const matrices = parameterCount(tinyConfig) - vectors;
+    const adapters = 4 * 2 * (64 + 64);
+    const frozen = "bfloat16";
+    expect(partOf("weights", { ...load, lora })).toBe(8 * matrices + 4 * vectors + adapters);
+    expect(partOf("weights", { ...load, lora, frozen })).toBe(
+      2 * matrices + 4 * vectors + adapters,
+    );
+    expect(forecastMemory({ ...load, frozen })).toEqual(forecastMemory(load));
+  });
+
   it("keeps a cache of both keys and values for every slot, up to the longest sequence", () => {
     // 2 × 2 layers × 2 slots × 2 heads × 8 × 128 positions.
     expect(partOf("key/value cache", load)).toBe(4 * 2 * 2 * 2 * 2 * 8 * 128);
@@ -124,6 +138,16 @@ describe("the largest load that fits", () => {
   it("has smaller micro-batches before anything else changes", () => {
     const fitting = largestFitting(wide, forecastMemory(wide).total - 1);
     expect(fitting?.load).toEqual({ ...wide, microBatchTokens: 2048 });
+  });
+
+  it("has frozen weights in 16 bits before workers are fewer, where that rounds nothing", () => {
+    const lora = { rank: 2, alpha: 4, rslora: false, targets: ["q_proj"] };
+    const least = { ...large, workers: 2, microBatchTokens: 240, recompute: true, lora };
+    const budget = forecastMemory({ ...least, frozen: "float16" }).total;
+    expect(budget).toBeLessThan(forecastMemory(least).total);
+    const fitting = largestFitting({ ...least, lossless: "float16" }, budget);
+    expect(fitting?.load).toMatchObject({ workers: 2, frozen: "float16" });
+    expect(largestFitting(least, budget)?.load).toMatchObject({ workers: 1, frozen: null });
   });
 
   it("fits whatever budget it is found for", () => {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { DType } from "../../../src/autodiff/graph.ts";
+import { givenAs } from "../../../src/autodiff/graph.ts";
+import { floatToHalf, halfToFloat } from "../../../src/base/half.ts";
 import { random } from "../../../src/base/random.ts";
 import {
   trainingGraph,
@@ -18,19 +21,26 @@ const clipped: LossSpec = { name: "policy-gradient", options: { entropyCoef: 0.1
 
 /** A graph's input of small random numbers, the same for the same name, as are a matrix and its transpose. */
 function filled(name: string, dtype: string, dims: readonly number[]): Tensor {
-  const stored = name.replace(/\.transposed$/, "");
+  const stored = givenAs(name).replace(/\.transposed$/, "");
   const draw = random(stored);
-  const tensor = zeros(dtype as "float32", dims);
+  const tensor = zeros(dtype as DType, dims);
   const numbers = Array.from({ length: tensor.size }, (_, i) =>
     dtype === "int32" ? (name === "positions" ? i : draw.int(40)) : 0.3 * draw.normal(),
   );
-  if (stored !== name) {
+  if (name.endsWith(".transposed")) {
     const [columns, rows] = dims as readonly [number, number];
     const source = numbers.slice();
     source.forEach((each, i) => (numbers[(i % columns) * rows + Math.floor(i / columns)] = each));
   }
-  floats(tensor).set(numbers);
+  const matrix = isFrozen(stored, dims);
+  if (dtype === "float16") (tensor.data as Uint16Array).set(numbers.map(floatToHalf));
+  else floats(tensor).set(matrix ? numbers.map((each) => halfToFloat(floatToHalf(each))) : numbers);
   return tensor;
+}
+
+/** Whether adapters leave a tensor as it is, so that it may be held in 16 bits: here it then has no more of them in float32. */
+function isFrozen(name: string, dims: readonly number[]): boolean {
+  return /^(model|lm_head)\./.test(name) && dims.length === 2 && !name.includes("lora");
 }
 
 async function results(
@@ -92,6 +102,22 @@ describe("a training graph", () => {
     }
   });
 
+  it.each(models.filter(([, , lora]) => lora !== null))(
+    "gives the same with frozen weights in float16, scored by stretches of the vocabulary or whole: %s",
+    async (_, features, lora) => {
+      const config = { ...tinyConfig, ...features };
+      for (const loss of [clipped, null]) {
+        const plain = await results(config, loss, { lora });
+        // 300 rows of the head: whole; three stretches of 100; of 35 targets' scores 16 stretches of 19, the last one shorter.
+        for (const scoresBytes of [1e9, 2 * 4 * 35 * 149, 2 * 4 * 35 * 19]) {
+          const frozen = { transposed: false, frozen: "float16", scoresBytes } as const;
+          const options = { lora, recompute: loss === clipped, ...frozen };
+          expect(worstGap(await results(config, loss, options), plain)).toBeLessThan(1e-5);
+        }
+      }
+    },
+  );
+
   it("has entropies only where the loss asks for them, and the metrics of the loss", async () => {
     const config = tinyConfig;
     const small = { scoresBytes: 4 * config.vocabSize * 4, lora };
@@ -120,4 +146,24 @@ describe.skipIf(process.platform !== "linux")("the memory of a step", () => {
     const chunked = await stepPeak({ ...step, recompute: true, scoresBytes: 4 * 2 ** 20 });
     expect(again - chunked).toBeGreaterThan(31 * 2 ** 20);
   });
+
+  // Ten layers of 32 MB as float32, of which the largest matrices, of three shapes, are 6, 6 and 2 MB.
+  // Of bfloat16 there is a copy beside it, as that type.
+  it.each([
+    ["float16", 32],
+    ["bfloat16", 48],
+  ] as const)(
+    "has no more of frozen %s weights as float32 than a layer's, however many layers there are",
+    async (frozen, megabytes) => {
+      const wide = { hiddenSize: 1024, intermediateSize: 1536, headDim: 128, kvHeads: 4 };
+      const narrow = {
+        ...{ config: { ...step.config, ...wide, vocabSize: 300 }, transposed: false },
+        ...{ batch: 1, length: 32, scored: 32, recompute: false },
+        lora: { ...lora, targets: ["q_proj", "v_proj"] },
+      };
+      const plain = await stepPeak(narrow);
+      const widened = await stepPeak({ ...narrow, frozen });
+      expect(widened - plain).toBeLessThan(megabytes * 2 ** 20);
+    },
+  );
 });

@@ -7,15 +7,19 @@ import type { SampleRequest, TrainingRow } from "../../../src/engine/engine.ts";
 import { microBatches } from "../../../src/engine/local/batching.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
 import { adaptedWeights, modelWeights } from "../../../src/engine/local/model-weights.ts";
+import { trainingGraph } from "../../../src/engine/local/training-graph.ts";
 import { makeTrainer } from "../../../src/engine/local/trainer.ts";
 import type { LossSpec } from "../../../src/losses/loss.ts";
-import { flatten, readCheckpoint } from "../../../src/models/checkpoint.ts";
+import { flatten, readCheckpoint, writeCheckpoint } from "../../../src/models/checkpoint.ts";
 import type { DecoderConfig } from "../../../src/models/config.ts";
 import { initialWeights } from "../../../src/models/initialise.ts";
 import { initialAdapter, trainedSpecs, type LoraConfig } from "../../../src/models/lora/lora.ts";
 import { parameterSpecs, tensorsOf } from "../../../src/models/parameters.ts";
+import { samplingGraph } from "../../../src/models/sampling-graph.ts";
 import type { DeviceName } from "../../../src/onnx/device-names.ts";
 import { openDevice } from "../../../src/onnx/device.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { expectClose } from "../../helpers/expect-close.ts";
 import { gpuIsThere } from "../../helpers/gpu.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
@@ -124,6 +128,57 @@ describe.skipIf(!gpu)("gradients on WebGPU", () => {
       }
     },
   );
+});
+
+describe.skipIf(!gpu)("frozen weights in float16 on WebGPU", () => {
+  it("are in graphs that run there whole", async () => {
+    const layout = { lora: adapters, transposed: false, frozen: "float16" } as const;
+    const device = openDevice("webgpu", 1);
+    const shape = { rows: [], batch: 1, length: 32, scored: 8 };
+    // Few enough bytes that the vocabulary is gone through in stretches.
+    const options = { ...layout, recompute: true, scoresBytes: 20_000 };
+    const trained = trainingGraph(everyFeature, shape, policyGradient, options);
+    const sampled = samplingGraph(
+      everyFeature,
+      { rows: 2, chunk: 1, capacity: 64 },
+      { ...layout, gives: "picks", slots: 2 },
+    );
+    // The runtime refuses a graph of which it would run a part on the processor.
+    for (const { graph, outputs } of [trained, sampled]) {
+      await (await device.compile(graph, outputs)).release();
+    }
+  });
+
+  it("train as on the processor where the card computes with float16, and are refused where not", async () => {
+    const from = await writeTinyModel(join(folder, "frozen"));
+    const model = join(folder, "frozen-f16");
+    const options = { dtype: "F16", tokenizerFrom: from } as const;
+    await writeCheckpoint(model, await readCheckpoint(from), options);
+    const has = await openDevice("webgpu", 1)
+      .zeros([1], "float16")
+      .then(() => true)
+      .catch(() => false);
+    const over = (device: DeviceName): Promise<LocalEngine> =>
+      openLocalEngine({
+        ...{ model, device, workers: 1, slots: 2, lora: { ...adapters, seed: 1 } },
+        frozenWeights: "float16",
+      });
+    if (!has) {
+      const refused = errorWith(
+        "RECIPE_BAD_VALUE",
+        /held as float16, with which the webgpu device/,
+      );
+      await expect(over("webgpu")).rejects.toThrow(refused);
+      return;
+    }
+    const rows = madeRows(tinyConfig);
+    const [there, here] = [await over("webgpu"), await over("cpu")];
+    engines.push(there, here);
+    const [found, expected] = [await there.logprobs(rows), await here.logprobs(rows)];
+    found.forEach((each, i) => {
+      expectClose(each, expected[i]!, { atol: 1e-4, rtol: 0 });
+    });
+  });
 });
 
 async function open(device: DeviceName, model: string): Promise<LocalEngine> {
