@@ -88,9 +88,6 @@ export const resultsSchema = z
 /** Parsed results. */
 export type Results = z.output<typeof resultsSchema>;
 
-/** One group of questions. */
-export type ResultsGroup = z.output<typeof group>;
-
 /** The schema for other programs: JSON Schema, draft 2020-12. */
 export function resultsJsonSchema(): Record<string, unknown> {
   return { title: "agentrl results", ...z.toJSONSchema(resultsSchema, { io: "input" }) };

@@ -11,7 +11,8 @@ export const STYLE = `
   --banner: #fdecea; --banner-ink: #7d1710;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
 }
-@media (prefers-color-scheme: dark) {
+/* Paper is white, whatever the screen is. */
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #15171a; --card: #1c1f23; --ink: #e8e9ea; --soft: #a2a9b2; --line: #31353b; --track: #2a2e34;
     --accent: #8ab4f8; --right: #6fcf97; --wrong: #f28b82; --partly: #f0c060; --gold: #f5cf6b; --gold-back: #3a3118;

@@ -137,14 +137,16 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     expect(await count(page)).toBe("12 trajectories");
   });
 
-  it("has a dark look, fits a phone without scrolling sideways, and prints the charts", async () => {
+  it("has a dark look, fits a phone without scrolling sideways, and prints the charts readably", async () => {
     const back = (page: Page): Promise<string> =>
       page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await back((await opened()).page);
     const { page } = await opened({ colorScheme: "dark", viewport: { width: 390, height: 844 } });
     expect(await back(page)).not.toBe(light);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    // Paper is white also where the screen is dark.
     await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate(faintTexts)).toEqual([]);
     expect(await page.locator("#viewer-list").isVisible()).toBe(false);
     expect(await page.locator(".panel svg").first().isVisible()).toBe(true);
   });
