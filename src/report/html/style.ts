@@ -177,6 +177,8 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .top { padding: 22px 0 14px; } h1 { font-size: 24px; }
   h2 span { display: block; margin: 2px 0 0; }
   .card, figure { padding: 10px 12px; }
+  .panel .chart, .panel thead th:nth-child(3) { min-width: 60px; }
+  .panel .number { padding-left: 6px; } .panel td.n, .panel thead .number { padding-right: 8px; }
   .panes { grid-template-columns: 1fr; height: auto; }
   .list { height: 330px; border-right: 0; border-bottom: 1px solid var(--line); }
   .detail { padding: 16px; } .keys { display: none; }
