@@ -36,10 +36,24 @@ export function pace(
         freeAt = Math.max(freeAt, now()) + units * msPerUnit;
       });
       last = taken.catch(() => undefined);
-      return taken;
+      return signal === undefined ? taken : unlessAborted(taken, signal);
     },
     correct(units) {
       freeAt += units * msPerUnit;
     },
   };
+}
+
+/** Those behind an aborted wait still wait for it to find out; the one who aborted does not. */
+function unlessAborted(taken: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void taken.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", abort);
+    });
+  });
 }

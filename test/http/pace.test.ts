@@ -69,6 +69,17 @@ describe("a pace", () => {
     expect(clock - start).toBe(1000);
   });
 
+  it("lets go at once of a wait that is aborted behind others", async () => {
+    const abort = new AbortController();
+    const sleep = () => new Promise<void>(() => undefined);
+    const paced = pace(60, { ...environment, sleep });
+    await paced.take(1, undefined);
+    void paced.take(1, undefined);
+    const waiting = paced.take(1, abort.signal);
+    abort.abort(new Error("stop"));
+    await expect(waiting).rejects.toThrow("stop");
+  });
+
   it("holds nobody up where there is no limit", async () => {
     expect(await times(null, 1000, 1000)).toEqual([0, 0]);
   });
