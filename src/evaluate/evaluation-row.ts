@@ -58,7 +58,7 @@ export interface EvaluationRow {
 
 /** Scores one trajectory. */
 export function evaluationRow(task: Task, sample: number, trajectory: Trajectory): EvaluationRow {
-  const { answer, turns, end, error } = trajectory;
+  const { answer, confidence, turns, end, error } = trajectory;
   const { references } = task;
   const { hops, type } = task.annotations;
   const queries = queriesOf(trajectory);
@@ -89,6 +89,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     formatOk: turns.length > 0 && invalidTurns === 0,
     tokens: policyTokenCount(trajectory),
   };
+  if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;
   if (hops !== undefined) row.hops = hops;

@@ -1,5 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../base/leaves.ts";
 
 type OriginOf = (keys: readonly string[]) => string;
 

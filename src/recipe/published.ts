@@ -1,6 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../base/leaves.ts";
 import { type PaperCell, paperCells } from "./claims.ts";
 import type { RecipeFile } from "./recipe-file.ts";
 import { resolveSettings } from "./settings.ts";

@@ -15,7 +15,7 @@ import {
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Interval, summarize } from "../evaluate/statistics.ts";
 import { type Comparison, comparisons, findCells, type PaperCell } from "./claims.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../base/leaves.ts";
 import type { RecipeFile } from "./recipe-file.ts";
 import type { Claim, Tier } from "./recipe-schema.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";

@@ -17,7 +17,7 @@ import {
   type PolicyDownload,
   retrieverOver,
 } from "./assemble.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../base/leaves.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import { findTestedPolicy, type PolicyIdentity, type TestedPolicy } from "./tested-policy.ts";

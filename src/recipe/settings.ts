@@ -1,7 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { checkOptions, type z } from "../base/schema.ts";
 import { Layers } from "./layers.ts";
-import { leavesOf } from "./leaves.ts";
+import { leavesOf } from "../base/leaves.ts";
 import type { RecipeFile } from "./recipe-file.ts";
 import type { Claim, Tier } from "./recipe-schema.ts";
 import { parseYamlValue } from "../base/yaml.ts";

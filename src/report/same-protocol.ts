@@ -1,3 +1,4 @@
+import { leavesOf } from "../base/leaves.ts";
 import type { Results } from "./results-schema.ts";
 
 /** Results that were measured under one protocol: only these may be put side by side. */
@@ -36,11 +37,9 @@ export function protocolDifferences(protocols: readonly unknown[]): ProtocolDiff
 }
 
 /** A protocol's values by their place, as text. @example protocolLeaves({ topK: { a: 3 } }) // [["topK.a", "3"]] */
-export function protocolLeaves(value: unknown, path = ""): [key: string, value: string][] {
-  if (typeof value !== "object" || value === null) {
-    return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
-  }
-  return Object.entries(value).flatMap(([key, inner]) =>
-    protocolLeaves(inner, path === "" ? key : `${path}.${key}`),
-  );
+export function protocolLeaves(protocol: unknown): [key: string, value: string][] {
+  return [...leavesOf(protocol)].map(([keys, value]) => [
+    keys.join("."),
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
 }

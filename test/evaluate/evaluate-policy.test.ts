@@ -216,6 +216,18 @@ describe("evaluatePolicy", () => {
     expect(began.toSorted()).toEqual(["a0", "a1", "b0"]);
   });
 
+  it("keeps how sure a strategy was of its answer", async () => {
+    const { rows, calibration } = await evaluate(searcher, {
+      ...{ strategy: { name: "self-consistency", draws: 2 }, tasks: tasks.slice(0, 2) },
+    });
+    // Both draws of a question say Oslo: sure of the right answer and of the wrong one.
+    expect(rows.map(({ answer, confidence }) => [answer, confidence])).toEqual([
+      ["Oslo", 1],
+      ["Oslo", 1],
+    ]);
+    expect(calibration).toMatchObject({ n: 2, brier: 0.5 });
+  });
+
   it("does not ask for more questions than its window holds: they need not be in memory together", async () => {
     let asked = 0;
     let ended = 0;

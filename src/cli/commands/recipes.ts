@@ -15,7 +15,7 @@ import {
   type ResolvedSettings,
   resolveSettings,
 } from "../../recipe/settings.ts";
-import { leavesOf } from "../../recipe/leaves.ts";
+import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, setOption } from "../options.ts";
 import { table } from "../table.ts";

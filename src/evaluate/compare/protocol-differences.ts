@@ -1,4 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
+import { leavesOf } from "../../base/leaves.ts";
 import { suggest } from "../../base/nearest.ts";
 import { quote } from "../../base/schema.ts";
 import type { ComparedRun } from "./compared-run.ts";
@@ -80,20 +81,13 @@ const SEPARATOR = "\n";
 
 /** Values of a protocol by their place. What another part repeats is left out: `topK` stands in `environment` as well. */
 function leaves(protocol: Readonly<Record<string, unknown>>): Map<string, unknown> {
-  const found = new Map<string, unknown>();
-  const walk = (value: unknown, keys: readonly string[]): void => {
-    if (typeof value !== "object" || value === null) found.set(keys.join(SEPARATOR), value);
-    else for (const [key, inner] of Object.entries(value)) walk(inner, [...keys, key]);
-  };
-  for (const [part, value] of Object.entries(protocol)) {
-    if (!NOT_COMPARED.has(part)) walk(value, [part]);
-  }
-  for (const place of found.keys()) {
-    const keys = place.split(SEPARATOR);
-    const repeated = protocol["topK"] !== undefined && keys.at(-1) === "topK";
-    if (repeated && keys[0] === "environment") found.delete(place);
-  }
-  return found;
+  const told = protocol["topK"] !== undefined;
+  const kept = [...leavesOf(protocol)].filter(([keys]) => {
+    const [part = ""] = keys;
+    const repeated = told && part === "environment" && keys.at(-1) === "topK";
+    return !NOT_COMPARED.has(part) && !repeated;
+  });
+  return new Map(kept.map(([keys, value]) => [keys.join(SEPARATOR), value]));
 }
 
 function unlike(first: string, differences: readonly ProtocolDifference[]): ConfigError {
