@@ -88,12 +88,14 @@ export async function measuringSettings(
   const values: [key: string, value: unknown, flag: string][] = [
     ...policyValues(flags),
     ["policy.chat", flags.chat === true ? {} : undefined, "--chat"],
-    ["evaluation.strategy", flags.strategy, "--strategy"],
+    ["evaluation.strategy.name", flags.strategy, "--strategy"],
     ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
     ["evaluation.samplesPerTask", flags.samples, "--samples"],
   ];
   const overrides = overridesOf(values);
-  const assumed = overridesOf(explained(flags));
+  // Below --set, which may hold its options.
+  const chosen: Value = ["evaluation.strategy", flags.strategy, "--strategy"];
+  const assumed = overridesOf([...explained(flags), chosen]);
   const resolved = await settingsOf(given, overrides, assumed);
   if (flags.dataset === undefined) return resolved;
   const { evaluationDataset } = await import("../recipe/run-eval.ts");

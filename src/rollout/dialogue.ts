@@ -58,6 +58,6 @@ export interface Dialogue {
   write(said: readonly Said[], signal: AbortSignal): Promise<Message | null>;
   /** The same conversation up to here, going on by itself, under another id and seed. */
   fork(branch: { id: string; seed: number }): Dialogue;
-  /** It will not be continued. */
+  /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */
   end(): void;
 }

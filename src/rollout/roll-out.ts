@@ -154,6 +154,8 @@ async function play(
     Object.assign(place, { dialogue, episode });
     const { observations, end, reply } = result;
     if (end !== null || reply === null) return end ?? "no-answer";
+    // Whoever reads asks in dialogues of its own, which must not wait for the place that this one holds.
+    if (variant.readObservations !== undefined) place.dialogue.end();
     const shown = await shownReply(game, observations, reply);
     said = [{ owner: "environment", ...shown, maxTokens: observationLimit(environment) }];
     opening = "";

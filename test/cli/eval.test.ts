@@ -86,6 +86,19 @@ describe("agentrl eval", () => {
     expect(result.fingerprint).toMatch(/^[0-9a-f]{12}$/);
   });
 
+  it("takes a strategy's options, which its fingerprint holds", async () => {
+    const voted = ["--strategy", "self-consistency", "--set"];
+    const inner = "evaluation.strategy.strategy=direct";
+    const three = await json(...QUESTIONS, ...voted, inner, "--set", "evaluation.strategy.draws=3");
+    expect(three).toMatchObject({ strategy: "self-consistency" });
+    expect(three.protocol).toMatchObject({
+      strategy: { name: "self-consistency", draws: 3, strategy: { name: "direct" } },
+    });
+    expect((await json(...QUESTIONS, ...voted, inner)).fingerprint).not.toBe(three.fingerprint);
+    const plain = await json(...QUESTIONS, "--strategy", "direct");
+    expect(plain.protocol).toMatchObject({ strategy: "direct" });
+  });
+
   it("is the same for the same seed; the fingerprint changes with the protocol, not the seed", async () => {
     const args = [...QUESTIONS, "--temperature", "1", "--seed", "3"];
     const first = await json(...args);

@@ -39,6 +39,11 @@ describe("evaluationRow", () => {
     expect(row).not.toHaveProperty("evidence");
   });
 
+  it("says how sure the strategy was, where it can say", () => {
+    expect(evaluationRow(task, 0, made([], { confidence: 0.6 })).confidence).toBe(0.6);
+    expect(evaluationRow(task, 0, made([]))).not.toHaveProperty("confidence");
+  });
+
   it("scores a missing answer as empty text", () => {
     const row = evaluationRow(task, 0, answered(null));
     expect(row).toMatchObject({ answer: null, em: 0, f1: 0, drop_f1: 0, formatOk: false });

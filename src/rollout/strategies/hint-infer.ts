@@ -47,24 +47,23 @@ async function playHinted(
   const { policy, environment } = rollout;
   const base = place.said.filter(({ owner }) => owner !== "inserted");
   let { said, opening, dialogue: from } = place;
+  // A sequence that an engine keeps holds a place that the fork, of this rollout and of others, waits for.
+  place.dialogue.end();
   for (let draft = 1; ; draft++) {
     const seed = seedFrom(rollout.seed, "attempt", turn, draft);
     const dialogue = from.fork({ id: `${rollout.id}~${turn}.${draft}`, seed });
     const own = { ...place, said, opening, dialogue, episode: place.episode.fork() };
-    const played = await playMessage(own);
+    const played = await playMessage(own).finally(() => {
+      dialogue.end();
+    });
     const written = trajectory.turns.at(-1);
     const isAnswer = played?.result.end === "answered" && !place.final;
-    if (written === undefined || !isAnswer || !takeHint()) {
-      if (from !== place.dialogue) from.end();
-      return played;
-    }
+    if (written === undefined || !isAnswer || !takeHint()) return played;
     written.chain = `draft-${draft}`;
     if (takesPrefix(policy)) {
-      dialogue.end();
       opening = beforeAnswer(written, thinkingEnd, environment.protocol.answerOpening) + hint;
       said = [...base, { owner: "inserted", text: opening } satisfies Said];
     } else {
-      if (from !== place.dialogue) from.end();
       from = dialogue;
       opening = "";
       said = [{ owner: "environment", text: hint.trim() }];

@@ -10,7 +10,7 @@ export interface OpenedStrategy {
   name: string;
   /** Whether it ever uses the environment's search. */
   searches: boolean;
-  run(options: RolloutOptions): Promise<Trajectory>;
+  run: (options: RolloutOptions) => Promise<Trajectory>;
 }
 
 /**

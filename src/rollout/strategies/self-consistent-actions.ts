@@ -62,29 +62,28 @@ interface Candidate {
 async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | null> {
   const { options: rollout, trajectory, turn } = place;
   const candidates: Candidate[] = [];
-  const open: PlayedTurn["dialogue"][] = [];
-  let kept: Candidate | undefined;
-  try {
-    for (let k = 0; k < count; k++) {
-      const id = `${rollout.id}~${turn}.${k}`;
-      const seed = seedFrom(rollout.seed, "candidate", turn, k);
-      const dialogue = place.dialogue.fork({ id, seed });
-      open.push(dialogue);
-      const own = { ...place, dialogue, episode: place.episode.fork() };
+  // Sequences that an engine keeps hold places that the candidates, of this rollout and of others, wait for.
+  place.dialogue.end();
+  for (let k = 0; k < count; k++) {
+    const id = `${rollout.id}~${turn}.${k}`;
+    const seed = seedFrom(rollout.seed, "candidate", turn, k);
+    const dialogue = place.dialogue.fork({ id, seed });
+    const own = { ...place, dialogue, episode: place.episode.fork() };
+    try {
       const played = await playMessage(own, `candidate-${k + 1}`);
       const recorded = trajectory.turns.at(-1);
       if (played === null || recorded === undefined) return null;
       candidates.push({ played, turn: recorded });
+    } finally {
+      dialogue.end();
     }
-    const { first, votes } = vote(candidates);
-    kept = candidates[first ?? 0];
-    if (kept === undefined) return null;
-    delete kept.turn.chain;
-    if (kept.played.result.end === "answered") trajectory.confidence = votes / count;
-    return kept.played;
-  } finally {
-    for (const dialogue of open) if (dialogue !== kept?.played.dialogue) dialogue.end();
   }
+  const { first, votes } = vote(candidates);
+  const kept = candidates[first ?? 0];
+  if (kept === undefined) return null;
+  delete kept.turn.chain;
+  if (kept.played.result.end === "answered") trajectory.confidence = votes / count;
+  return kept.played;
 }
 
 /** What a message led to; null when it cannot have a vote. */
