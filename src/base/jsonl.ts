@@ -53,6 +53,7 @@ export async function* readJsonl(
 
 /** Appends values to a JSON-lines file, one line each, in order. */
 export interface JsonlWriter {
+  /** Resolves when the line is with the system; lines that are appended meanwhile go together. */
   append(value: unknown): Promise<void>;
   close(): Promise<void>;
 }
@@ -70,15 +71,33 @@ export async function openJsonl(path: string): Promise<JsonlWriter> {
     );
   try {
     const file = await open(path, "a");
+    let waiting: string[] = [];
+    let next: Promise<void> | null = null;
+    let last: Promise<void> = Promise.resolve();
+    const flush = async (): Promise<void> => {
+      await last.catch(() => undefined);
+      const lines = waiting.join("");
+      waiting = [];
+      next = null;
+      await file.appendFile(lines);
+    };
     return {
-      append: async (value) => {
+      async append(value) {
+        waiting.push(`${JSON.stringify(value)}\n`);
+        if (next === null) {
+          next = flush();
+          last = next;
+        }
         try {
-          await file.appendFile(`${JSON.stringify(value)}\n`);
+          await next;
         } catch (error) {
           throw failed(error);
         }
       },
-      close: () => file.close(),
+      async close() {
+        await last.catch(() => undefined);
+        await file.close();
+      },
     };
   } catch (error) {
     throw failed(error);

@@ -140,6 +140,7 @@ async function inOrder<T, R>(
   };
   signal.addEventListener("abort", stop);
   const underWay: Promise<R>[] = [];
+  const takings = openTakings(take);
   let ended = false;
   const fill = async (): Promise<void> => {
     while (!ended && underWay.length < window) {
@@ -161,13 +162,36 @@ async function inOrder<T, R>(
       const result = await first;
       signal.throwIfAborted();
       await fill();
-      await take(result);
+      takings.begin(result);
+      if (takings.count() >= window || takings.failed()) await takings.settle();
     }
+    await takings.settle();
   } catch (error) {
     halt.abort(error);
-    await Promise.allSettled(underWay);
+    await Promise.allSettled([...underWay, takings.settle()]);
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Results that are being taken: begun in order, several at once, so that what is written goes together. */
+function openTakings<R>(take: (result: R) => Promise<void>) {
+  const open = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  return {
+    begin(result: R): void {
+      const taking: Promise<void> = take(result)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => open.delete(taking));
+      open.add(taking);
+    },
+    count: () => open.size,
+    failed: () => failures.length > 0,
+    /** @throws what the first of them failed with. */
+    async settle(): Promise<void> {
+      await Promise.all(open);
+      if (failures.length > 0) throw failures[0];
+    },
+  };
 }

@@ -266,6 +266,21 @@ describe("evaluatePolicy", () => {
     );
   });
 
+  it("ends where a row cannot be kept, with what went wrong", async () => {
+    const many = Array.from({ length: 40 }, (_, i) => ({ ...tasks[0]!, id: `q${i}` }));
+    let kept = 0;
+    const full = evaluate(searcher, {
+      ...{ tasks: many, window: 4 },
+      onRow: async () => {
+        await Promise.resolve();
+        kept += 1;
+        if (kept === 3) throw new Error("disk full");
+      },
+    });
+    await expect(full).rejects.toThrow("disk full");
+    expect(kept).toBeLessThan(12);
+  });
+
   it("lets no message begin once a rollout has failed", async () => {
     const began: string[] = [];
     const failing: TokenPolicy = {
