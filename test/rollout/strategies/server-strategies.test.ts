@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { parseOptions } from "../../../src/base/schema.ts";
+import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/endpoint-policy.ts";
+import { strategies } from "../../../src/rollout/strategies/index.ts";
+import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+
+const budgets = [{ scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" }];
+const SMALL: Record<string, object> = {
+  "best-of-n": { steps: 1, chains: 2, pick: "votes" },
+  "self-consistent-actions": { actions: 2, firstThought: true },
+  composerag: { reflections: 0 },
+  corag: { steps: 2 },
+};
+
+async function run(name: string, answer: ChatAnswer, settings?: object): Promise<Trajectory> {
+  const server = await chatServer(answer);
+  const given = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 0 };
+  const { policy } = endpointPolicy(parseOptions(endpointSchema, given, "test"));
+  const environment = searchEnvironment({ budgets });
+  try {
+    const options = rolloutOptions({ policy, environment, purpose: "eval" });
+    return await strategies.get(name, "test").run(options, settings ?? SMALL[name]);
+  } finally {
+    await server.close();
+  }
+}
+
+/** An answer in every grammar. */
+const ANSWER = "So the answer is: Oslo.\nAction 1: Finish[Oslo]\n<answer>Oslo</answer>";
+
+describe.each(strategies.names.filter((name) => name !== "tree-search").map((name) => ({ name })))(
+  "strategy $name with a chat server",
+  ({ name }) => {
+    it("ends with its answer", async () => {
+      const trajectory = await run(name, () => ANSWER);
+      expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
+    });
+  },
+);
+
+describe("a chat server, whose messages cannot be begun for it,", () => {
+  it("is asked for an answer in words", async () => {
+    const { calls, turns } = await run("cot", ({ messages }) =>
+      messages.at(-1)?.content?.includes("Answer now") === true ? "<answer>Oslo</answer>" : "Hm.",
+    );
+    expect(calls).toHaveLength(2);
+    expect(turns.at(-1)).toMatchObject({
+      text: "<answer>Oslo</answer>",
+      actions: [{ tool: "answer", input: "Oslo" }],
+    });
+  });
+
+  it("reads a hint as a reply to its answer", async () => {
+    const asked: string[][] = [];
+    const trajectory = await run("hint-infer", ({ messages }) => {
+      asked.push(messages.map(({ content }) => content ?? ""));
+      return messages.length === 1 ? "<answer>Lima</answer>" : "<answer>Oslo</answer>";
+    });
+    expect(trajectory.answer).toBe("Oslo");
+    expect(asked[1]?.slice(1)).toEqual([
+      "<answer>Lima</answer>",
+      "Wait: I could search for that to make sure, before I answer.",
+    ]);
+    expect(trajectory.turns.map(({ chain }) => chain)).toEqual(["draft-1", undefined]);
+  });
+
+  it("is refused by strategies that weigh texts by likelihood, unless they can do without", async () => {
+    const error = errorWith("STRATEGY_NEEDS_LOGPROBS");
+    await expect(run("tree-search", () => ANSWER)).rejects.toThrow(error);
+    await expect(run("best-of-n", () => ANSWER, {})).rejects.toThrow(error);
+  });
+});
