@@ -148,7 +148,8 @@ function policyValues({ policy, model, api, concurrency }: MeasuringFlags): Valu
 /** For a policy that was not trained on the protocol: the prompt explains it, unless the recipe's is set by hand. */
 function explained({ policy, api, chat }: MeasuringFlags): Value[] {
   const server = policy !== undefined && /^https?:\/\//.test(policy);
-  if (!server && chat !== true) return [];
+  // Plain completions are for base models and policies trained here: the recipe's own prompt, as in training.
+  if (chat !== true && (!server || api === "completions")) return [];
   const flag = server ? "--policy" : "--chat";
   return [
     ["environment.prompt", EXPLAINED_PROMPT, flag],

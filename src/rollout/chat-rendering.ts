@@ -20,7 +20,7 @@ export interface Rendering {
 }
 
 /** Whose message a reply of the environment is: one of its own, or part of the model's (as in Search-R1). */
-export const replyPlaces = ["user", "tool", "inline"] as const;
+const replyPlaces = ["user", "tool", "inline"] as const;
 
 /** Options of a policy that is asked through a chat template. */
 export const chatSchema = z.strictObject({

@@ -18,7 +18,7 @@ export const chainShape = {
 };
 
 /** What a sub-answer says when the passages do not tell; its likelihood as the main answer is what chains are chosen by. */
-export const NOTHING_RELEVANT = "No relevant information found";
+const NOTHING_RELEVANT = "No relevant information found";
 
 /** Tokens of a message at most. */
 const QUERY_TOKENS = 64;
