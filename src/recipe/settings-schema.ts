@@ -1,7 +1,7 @@
 import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
 import { datasets } from "../data/datasets.ts";
-import { frozenWeightTypes } from "../engine/local/frozen-weights.ts";
+import { frozenWeightTypes } from "../engine/local/frozen-weight-types.ts";
 import { targetModules } from "../models/lora/lora.ts";
 import { environments } from "../env/environments/index.ts";
 import { deviceNames } from "../onnx/device-names.ts";

@@ -54,9 +54,11 @@ describe("a policy of the hub", () => {
     const second = await evaluate("--policy", `org/tiny@${COMMIT}`, ...recipe);
     expect(second.stderr).not.toContain("downloading");
     const result = ({ stdout }: { stdout: string }) => {
-      const { policy, ...rest } = JSON.parse(stdout) as {
+      const { policy, timings, ...rest } = JSON.parse(stdout) as {
         policy: { from: string; sha256: string };
+        timings: object;
       };
+      expect(timings).toBeDefined();
       return { ...rest, sha256: policy.sha256 };
     };
     expect(result(first)).toEqual(result(local));

@@ -6,12 +6,9 @@ import { widen, type StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Device } from "../../onnx/device.ts";
 import type { Tensor } from "../../onnx/session.ts";
+import type { FrozenWeights } from "./frozen-weight-types.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors } from "./parameter-tensors.ts";
-
-/** How weights are held that nobody trains. `auto`: as the checkpoint stores them, so that nothing is rounded. */
-export const frozenWeightTypes = ["float32", ...halfTypes, "auto"] as const;
-export type FrozenWeights = (typeof frozenWeightTypes)[number];
 
 const STORED = { float16: "F16", bfloat16: "BF16" } as const;
 

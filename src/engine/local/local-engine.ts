@@ -30,7 +30,8 @@ import {
   type FreshLora,
   type TrainedModel,
 } from "./engine-files.ts";
-import { heldTypeOf, type FrozenWeights } from "./frozen-weights.ts";
+import type { FrozenWeights } from "./frozen-weight-types.ts";
+import { heldTypeOf } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
 import {
   sharedTraining,
