@@ -90,7 +90,7 @@ function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): 
     identity: { from: baseUrl, model },
     rendering: { api, ...(system === undefined ? {} : { system }), extra },
     // Searches and the writing of rows go on while requests wait for their turn.
-    window: endpoint.concurrency * 2,
+    window: Math.ceil(endpoint.concurrency * 1.25),
     open: () => {
       const { policy, meter } = endpointPolicy(endpoint);
       return Promise.resolve({ policy, meter, close: () => Promise.resolve() });
