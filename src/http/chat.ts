@@ -65,14 +65,11 @@ export interface ChatMessage {
 /** Which tools may be called: none, as the model likes, at least one, or this one. */
 export type ToolChoice = "none" | "auto" | "required" | { name: string };
 
-/** One request for one completion. What is absent is left to the server, whose generation_config may set it. */
-export interface ChatRequest {
-  messages: readonly ChatMessage[];
-  tools?: readonly ToolSchema[];
-  toolChoice?: ToolChoice;
+/** How one completion is drawn. What is absent is left to the server, whose generation_config may set it. */
+export interface DrawRequest {
   temperature?: number;
   topP?: number;
-  /** Tokens of the completion at most. */
+  /** Tokens of the completion at most; servers of plain completions that are not told write 16. */
   maxTokens?: number;
   stop?: readonly string[];
   seed?: number;
@@ -83,6 +80,13 @@ export interface ChatRequest {
   /** Further keys of the body, as the server knows them; they win over the others. */
   extra?: Readonly<Record<string, unknown>>;
   signal?: AbortSignal | undefined;
+}
+
+/** One request for one message of a chat. */
+export interface ChatRequest extends DrawRequest {
+  messages: readonly ChatMessage[];
+  tools?: readonly ToolSchema[];
+  toolChoice?: ToolChoice;
 }
 
 /** Tokens of one request, as the server counts them. */

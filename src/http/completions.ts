@@ -1,28 +1,15 @@
 import { z } from "../base/schema.ts";
-import type { ChatSettings, ReplyTimes, TokenLogprob, TokenUsage } from "./chat.ts";
+import type { ChatSettings, DrawRequest, ReplyTimes, TokenLogprob, TokenUsage } from "./chat.ts";
 import { tokensOf, usageSchema } from "./chat-reply.ts";
 import type { HttpEnvironment } from "./client.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 import type { Meter } from "./meter.ts";
 import { modelServer } from "./model-server.ts";
 
-/** One request for the continuation of a text. What is absent is left to the server. */
-export interface CompletionRequest {
+/** One request for the continuation of a text. */
+export interface CompletionRequest extends DrawRequest {
   /** Text, or token ids where the server takes them. */
   prompt: string | readonly number[];
-  temperature?: number;
-  topP?: number;
-  /** Tokens of the completion at most; servers that are not told write 16. */
-  maxTokens?: number;
-  stop?: readonly string[];
-  seed?: number;
-  /** Asks for the log-probability of each token. */
-  logprobs?: boolean;
-  /** Wins over the settings. */
-  stream?: boolean;
-  /** Further keys of the body, as the server knows them; they win over the others. */
-  extra?: Readonly<Record<string, unknown>>;
-  signal?: AbortSignal | undefined;
 }
 
 export interface CompletionReply extends ReplyTimes {

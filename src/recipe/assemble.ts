@@ -96,9 +96,14 @@ async function renderingOf(
       `environment.protocol leaves calls of tools to a chat template or server, and the policy has neither. Set policy.chat (for example {}), or let the protocol write calls as text.`,
     );
   }
-  const template = await loadChatTemplate(model, { tools: native });
+  const template = await loadChatTemplate(await templateFolder(model), { tools: native });
   const tools = native ? { tools: environment.toolSchemas } : {};
   return chatRendering(template, tokenizer, { ...chat, ...tools });
+}
+
+/** Adapters are asked as their base is. */
+async function templateFolder(model: string): Promise<string> {
+  return (await baseFolder(model)) ?? model;
 }
 
 /** How text is put to a model, for fingerprints; undefined: as it is. */
@@ -107,7 +112,7 @@ export async function renderingFacts(
   model: string,
 ): Promise<unknown> {
   if (chat === undefined) return undefined;
-  const { source } = await loadChatTemplate(model);
+  const { source } = await loadChatTemplate(await templateFolder(model));
   return { template: sha256(source), ...chat };
 }
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { buildIndex } from "../../src/retrieval/bm25/build-index.ts";
+import { loadTokenizer } from "../../src/text/tokenizer.ts";
+import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { writeTinyModel } from "../helpers/tiny-model.ts";
@@ -107,6 +109,26 @@ describe("agentrl eval", () => {
     expect(fingerprint).toBe(first.fingerprint);
     expect((await json(...args, "--limit", "1")).fingerprint).not.toBe(first.fingerprint);
     expect((await json(...QUESTIONS, "--seed", "3")).fingerprint).not.toBe(first.fingerprint);
+  });
+
+  it("asks through the model's chat template, which the fingerprint then holds", async () => {
+    const prompt = ["--set", 'environment.prompt="{question}"'];
+    const missing = await evaluate(...QUESTIONS, "--chat", ...prompt);
+    expect(missing).toMatchObject({ status: 3 });
+    expect(missing.stderr).toContain("[CHAT_TEMPLATE_MISSING]");
+    const template =
+      "{%- for m in messages -%}{{ '[' ~ m.role ~ ']' ~ m.content ~ '\\n' }}{%- endfor -%}{%- if add_generation_prompt -%}{{ '[assistant]' }}{%- endif -%}";
+    await writeTinyModel(at("chatty"));
+    writeFileSync(at("chatty/chat_template.jinja"), template);
+    const flags = [...QUESTIONS, "--policy", at("chatty"), ...prompt, "--out", at("chat")];
+    const plain = await json(...QUESTIONS, "--policy", at("chatty"), ...prompt);
+    const asked = await json(...flags, "--chat");
+    expect(asked.protocol).toMatchObject({ rendering: { replies: "user" } });
+    expect(asked.fingerprint).not.toBe(plain.fingerprint);
+    const tokenizer = await loadTokenizer(at("chatty"));
+    const [line = ""] = readFileSync(at("chat/trajectories.jsonl"), "utf8").split("\n");
+    const [call] = (JSON.parse(line) as Trajectory).calls;
+    expect(tokenizer.decode(call!.prompt[0]!.ids)).toBe("[user]Capital of Norway?\n[assistant]");
   });
 
   it("prints rows, tables and pages as well, and leaves nothing behind that was not asked for", async () => {
