@@ -58,7 +58,7 @@ export function addMeasuringOptions(command: Command): void {
     .addOption(
       new Option(
         "--strategy <name>",
-        strategies.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
+        "how a question is answered; docs/strategies.md tells more (default: agent)",
       ).choices(strategies.names),
     )
     .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
@@ -68,7 +68,19 @@ export function addMeasuringOptions(command: Command): void {
     .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
     .addOption(deviceOption())
     .addOption(setOption())
-    .addOption(seedOption());
+    .addOption(seedOption())
+    .addHelpText("after", () => strategiesHelp(command));
+}
+
+/** Each strategy with what it does, as the help of a command lists its options. */
+function strategiesHelp(command: Command): string {
+  const help = command.createHelp();
+  help.prepareContext({ helpWidth: process.stdout.isTTY ? process.stdout.columns : 80 });
+  const width = Math.max(...strategies.names.map((name) => name.length));
+  const lines = strategies.parts.map(({ name, summary }) =>
+    help.formatItem(name, width, summary, help),
+  );
+  return ["\nStrategies:", ...lines].join("\n");
 }
 
 /** The recipe that sets the environment when none is named. */
