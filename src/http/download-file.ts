@@ -61,8 +61,14 @@ async function download(request: DownloadRequest): Promise<void> {
   const givenUp = (last: Interruption, attempts: number): Error =>
     problems.unreachable(last, attempts);
   for (let attempt = 1; ; attempt++) {
+    let furthest = 0;
     await withRetries(settings, { givenUp, signal }, (progress) =>
-      fetchRest(request, partial, progress),
+      fetchRest(request, partial, (at) => {
+        // What comes once more, from a server without ranges or of another size than promised, brings nothing.
+        if (at <= furthest) return;
+        furthest = at;
+        progress();
+      }),
     );
     if ((await request.isPromised(partial)) !== false) break;
     await rm(partial, { force: true });
@@ -139,11 +145,11 @@ async function takeOver(base: string, parts: readonly Part[]): Promise<void> {
   for (const { path } of others) await rm(path, { force: true });
 }
 
-/** One attempt to fetch what is missing. */
+/** One attempt to fetch what is missing. @param reached is told how many bytes of the file have come. */
 async function fetchRest(
   { settings, url, size: promised, problems, onBytes, signal }: DownloadRequest,
   partial: string,
-  progress: () => void,
+  reached: (at: number) => void,
 ): Promise<void> {
   const output = await open(partial, "a");
   try {
@@ -171,7 +177,7 @@ async function fetchRest(
         await output.appendFile(chunk);
         at += chunk.length;
         alive();
-        progress();
+        reached(at);
         onBytes(at);
       }
       if (size !== null && at < size)

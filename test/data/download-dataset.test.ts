@@ -248,6 +248,17 @@ describe("downloadDataset", () => {
     expect(ranges()).toHaveLength(1);
   });
 
+  it("gives up on a server that never sends the size that it promises, also where each attempt brings bytes", async () => {
+    for (const claimedSize of [train.length + 1, train.length - 1]) {
+      Object.assign(mischief, { claimedSize, noRanges: true });
+      server.received.length = 0;
+      await expect(get(["train"])).rejects.toThrow(
+        errorWith("DATASET_UNREACHABLE", new RegExp(`${claimedSize}.*\\(3 attempts\\)`)),
+      );
+      expect(server.received.length).toBeLessThan(9);
+    }
+  });
+
   it("says what to do about a file that is gone or refused", async () => {
     await expect(get(["gone"])).rejects.toThrow(
       errorWith(
