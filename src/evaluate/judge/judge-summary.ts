@@ -1,5 +1,5 @@
 import { shortHash } from "../fingerprint.ts";
-import { type Interval, wilsonInterval } from "../statistics.ts";
+import type { Interval } from "../statistics.ts";
 import { type Agreement, agreementOf } from "./agreement.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { JudgeIdentity } from "./judge.ts";
@@ -23,6 +23,7 @@ export interface JudgeSummary {
     f1: number | null;
     cover_em: number | null;
   };
+  /** Wilson's; where a question has several draws, which are not independent, a bootstrap over questions. */
   intervals: { judge_accuracy: Interval | null };
   /** Accuracy were all that was not evaluated wrong, and were it all right. */
   bounds: { judge_accuracy: Interval };
@@ -75,7 +76,10 @@ export function judgeSummary(
       cover_em: mean(({ cover_em }) => cover_em),
     },
     intervals: {
-      judge_accuracy: judged.length === 0 ? null : wilsonInterval(right, judged.length),
+      judge_accuracy: agreementOf(
+        judged.map(({ id, correct }) => ({ question: id, expected: true, given: correct })),
+        { seed },
+      ).accuracy.ci95,
     },
     bounds: {
       judge_accuracy: [right / rows.length, (right + rows.length - judged.length) / rows.length],

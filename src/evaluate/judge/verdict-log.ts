@@ -87,7 +87,7 @@ async function readRows(path: string, identity: string): Promise<Map<string, Log
   const rows = new Map<string, LoggedRow>();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
     const row = value as LoggedRow;
-    if (!row.key.startsWith(`${identity}-`)) {
+    if (!String((value as Partial<LoggedRow> | null)?.key).startsWith(`${identity}-`)) {
       throw new ConfigError(
         "EVALUATION_EXISTS",
         `${path}:${line}: was judged by another model, prompt or setting, which must not be mixed. Choose another --out.`,

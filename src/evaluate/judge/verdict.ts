@@ -22,18 +22,15 @@ export function readVerdict(
   text: string,
   finishReason: string | null,
 ): ReadVerdict {
-  const bare = withoutFence(withoutThoughts(text)).trim();
+  // A reason may quote the tag that ends thoughts.
+  const whole = withoutFence(text).trim();
+  const bare = parsed(whole) === undefined ? withoutFence(withoutThoughts(text)).trim() : whole;
   const failed = (problem: VerdictProblem): ReadVerdict => ({
     verdict: null,
     problem: finishReason === "length" ? "cut" : problem,
   });
   if (bare === "") return failed("empty");
-  let value: unknown;
-  try {
-    value = JSON.parse(bare);
-  } catch {
-    return failed("not-json");
-  }
+  const value = parsed(bare);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return failed("not-json");
   }
@@ -44,6 +41,15 @@ export function readVerdict(
   const known = verdicts.find((allowed) => allowed === given);
   if (known === undefined) return failed("no-verdict");
   return { verdict: known, reason: typeof reason === "string" ? reason : "", problem: null };
+}
+
+/** Undefined for what is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reasoning models think aloud before they reply, some without the opening tag, which their template wrote. */

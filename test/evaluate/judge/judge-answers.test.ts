@@ -10,6 +10,7 @@ import { judgeSummary } from "../../../src/evaluate/judge/judge-summary.ts";
 import { type AnswerToJudge, majority } from "../../../src/evaluate/judge/judged-row.ts";
 import { noCache } from "../../../src/evaluate/judge/reply-cache.ts";
 import { openVerdictLog } from "../../../src/evaluate/judge/verdict-log.ts";
+import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { byRule, judgeServer, verdictText } from "../../helpers/judge-server.ts";
 import { sendJson } from "../../helpers/local-server.ts";
@@ -167,6 +168,26 @@ describe("repeats", () => {
   });
 });
 
+describe("the interval of judge_accuracy", () => {
+  it("is Wilson's for single draws, and knows that draws of one question are not independent", async () => {
+    const single = await run({}, [answer("a", "ada lovelace"), answer("b", "Babbage")]);
+    const { metrics, intervals } = summaryOf(single);
+    expect(metrics.judge_accuracy).toBe(0.5);
+    expect(intervals.judge_accuracy).toEqual(wilsonInterval(1, 2));
+    const draws = single.flatMap((row) =>
+      Array.from({ length: 50 }, (_, sample) => ({ ...row, sample })),
+    );
+    // Two questions, one all right and one all wrong: drawn again, one in four of the pairs is twice the same.
+    expect(summaryOf(draws).intervals.judge_accuracy).toEqual([0, 1]);
+  });
+
+  it("is not there when nothing was judged", async () => {
+    failingFor("Babbage");
+    const rows = await run({}, [answer("e", "Charles Babbage")]);
+    expect(summaryOf(rows).intervals.judge_accuracy).toBeNull();
+  });
+});
+
 describe("the log of verdicts", () => {
   const judged = async (name: string, resume: boolean, of = answers) => {
     const folder = join(root, name);
@@ -222,6 +243,10 @@ describe("the log of verdicts", () => {
       errorWith("EVALUATION_EXISTS", "--resume"),
     );
     await expect(openVerdictLog(folder, { identity: "other", resume: true })).rejects.toThrow(
+      errorWith("EVALUATION_EXISTS", "verdicts.jsonl:1"),
+    );
+    writeFileSync(join(folder, "verdicts.jsonl"), '{"id": "of another program"}\n');
+    await expect(openVerdictLog(folder, { identity: "i", resume: true })).rejects.toThrow(
       errorWith("EVALUATION_EXISTS", "verdicts.jsonl:1"),
     );
   });

@@ -55,6 +55,14 @@ describe("a judge's reply", () => {
     expect(read(text).verdict).toBe("incorrect");
   });
 
+  it("may quote tags of thoughts in its reason", () => {
+    for (const tags of ["</think>", "<think></think>"]) {
+      const text = JSON.stringify({ reason: `Nothing but ${tags}.`, verdict: "incorrect" });
+      expect(read(text).verdict).toBe("incorrect");
+      expect(read(`<think>Hm.</think>\n${text}`).verdict).toBe("incorrect");
+    }
+  });
+
   it("may give a grade as a number", () => {
     expect(readVerdict(graded, '{"reason": "r", "verdict": 7}', "stop").verdict).toBe("7");
     expect(readVerdict(graded, '{"reason": "r", "verdict": 11}', "stop").verdict).toBeNull();
