@@ -84,6 +84,9 @@ function readCall(body: string): Action | string {
   }
   const { name, arguments: given = {} } = (value ?? {}) as { name?: unknown; arguments?: unknown };
   if (typeof name !== "string" || name === "") return "the call names no tool";
+  // The episode's own name for the end, which only the tags are.
+  if (name === "answer")
+    return "the answer is no tool; it is written between <answer> and </answer>";
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return `the arguments of ${name} are no JSON object`;
   }
