@@ -66,7 +66,9 @@ const CHARACTERS_PER_TOKEN = 4;
  * average in English.
  */
 export function beginningOf(text: string, maxTokens: number): string {
-  return text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
+  const cut = text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
+  // Half a character is no text, and servers refuse it.
+  return cut.length < text.length ? cut.replace(/[\uD800-\uDBFF]$/, "") : cut;
 }
 
 /** The policy that an engine holds. */

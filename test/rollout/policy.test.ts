@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { scriptedPolicy } from "../../src/rollout/policy.ts";
+import { beginningOf, scriptedPolicy } from "../../src/rollout/policy.ts";
 import { task, tokenizer } from "../helpers/search-world.ts";
 
 const complete = async (text: string, changes: { maxTokens?: number; stopStrings?: string[] }) => {
@@ -33,5 +33,13 @@ describe("scriptedPolicy", () => {
       text: " Oslo capital",
       finish: "length",
     });
+  });
+});
+
+describe("beginningOf", () => {
+  it("takes four characters for a token, and leaves out one that it would cut in half", () => {
+    expect(beginningOf("capital of", 1)).toBe("capi");
+    expect(beginningOf("abc😀d", 1)).toBe("abc");
+    expect(beginningOf("ab😀d", 1)).toBe("ab😀");
   });
 });
