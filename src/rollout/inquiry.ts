@@ -52,7 +52,8 @@ export interface Inquiry {
   answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefix">): Promise<string | null>;
   /**
    * Searches with the environment's own tool, on behalf of a message.
-   * @param turn index of the turn whose message led to it; null: the strategy's own, before any message.
+   * @param turn index of the turn whose message led to it; null: the strategy's own, recorded with the message before it or, where there
+   *   is none, as given.
    * @returns what was found, `text` as short as the environment shows observations.
    */
   search(query: string, turn: number | null): Promise<Observation>;
@@ -152,7 +153,7 @@ export function inquiryOn(
       const asker = { task, ...(progress === undefined ? {} : { progress }) };
       const search = () => environment.search(query, asker, signal);
       const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
-      const of = turn === null ? undefined : trajectory.turns[turn];
+      const of = turn === null ? trajectory.turns.at(-1) : trajectory.turns[turn];
       if (of === undefined) (trajectory.given ??= []).push(found);
       else {
         of.actions.push({ tool: found.tool, input: query });

@@ -146,13 +146,8 @@ async function retrieve(
     turn = rewritten.turn;
     query = firstLine(rewritten.text) || question;
   }
-  const found = passagesIn(await inquiry.search(query, turn ?? lastTurn(inquiry)));
+  const found = passagesIn(await inquiry.search(query, turn));
   return { passages: await rerank(work, question, found), query };
-}
-
-/** Where the query is the question itself, it is looked up on behalf of the message before. */
-function lastTurn({ trajectory }: Inquiry): number | null {
-  return trajectory.turns.length === 0 ? null : trajectory.turns.length - 1;
 }
 
 /** Passages in the order that the policy gives; those that it does not name come last. */

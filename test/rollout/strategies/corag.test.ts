@@ -45,8 +45,11 @@ describe("corag", () => {
     expect(trajectory.turns.flatMap(({ actions }) => actions.map(({ input }) => input))).toEqual([
       "Where is much rain?",
       "What is the capital?",
+      "What is the capital of Norway?",
       "Oslo",
     ]);
+    // What is looked up last was not there before the first message: search rounds are counted in their order.
+    expect(trajectory.given).toBeUndefined();
   });
 
   it("draws a query again, with a temperature, when it was asked before", async () => {
@@ -59,7 +62,11 @@ describe("corag", () => {
       { steps: 2 },
     );
     const searched = trajectory.turns.filter(({ observations }) => observations.length > 0);
-    expect(searched.map(({ actions }) => actions[0]?.input)).toEqual(["rain", "capital"]);
+    expect(searched.map(({ actions }) => actions[0]?.input)).toEqual([
+      "rain",
+      "capital",
+      "What is the capital of Norway?",
+    ]);
     expect(trajectory.calls).toHaveLength(1 + 1 + 3 + 1 + 1);
   });
 
