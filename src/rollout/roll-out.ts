@@ -66,7 +66,10 @@ export async function rollOutOn(
   const { environment, task, policy, id, seed, progress } = options;
   const episode = environment.start(task, { trajectoryId: id, seed, progress });
   const game = { ...options, variant, trajectory, episode, prompt: episode.prompt };
-  const place = { episode, dialogue: openDialogue(policy, dialogueSetting(options, trajectory)) };
+  const setting = dialogueSetting(options, trajectory);
+  // A server is not offered what would never run.
+  const offered = variant.maxTurns === 0 ? { ...setting, tools: [] } : setting;
+  const place = { episode, dialogue: openDialogue(policy, offered) };
   try {
     if (variant.searchFirst === true) {
       const searched = await promptAfterSearch(options, trajectory);

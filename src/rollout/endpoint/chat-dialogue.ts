@@ -67,13 +67,31 @@ export function chatDialogue(
       history.push(
         toolCalls.length === 0
           ? { role: "assistant", content: message.text }
-          : { role: "assistant", content: reply.text || null, tool_calls: toolCalls },
+          : {
+              role: "assistant",
+              content: reply.text || null,
+              tool_calls: toolCalls.map(repeatable),
+            },
       );
       return message;
     },
     fork: ({ id, seed }) => chatDialogue(client, settings, { ...setting, id, seed }, place),
     end: () => undefined,
   };
+}
+
+/** A call as a server takes it back: many parse the arguments and refuse the whole request where they are no object. */
+function repeatable(call: ToolCall): ToolCall {
+  return { ...call, arguments: isObject(call.arguments) ? call.arguments : "{}" };
+}
+
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
 import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/endpoint-policy.ts";
-import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
@@ -13,13 +12,14 @@ async function play(
   {
     endpoint = {},
     environment = {},
-  }: { endpoint?: object; environment?: Record<string, unknown> } = {},
+    strategy = "agent",
+  }: { endpoint?: object; environment?: Record<string, unknown>; strategy?: string } = {},
 ): Promise<{ trajectory: Trajectory; asked: AskedChat[] }> {
   const server = await chatServer(answer);
   const given = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 1 };
   const settings = { ...given, retryDelayMs: 1, timeoutMs: 300, ...endpoint };
   const { policy } = endpointPolicy(parseOptions(endpointSchema, settings, "test"));
-  const trajectory = await rollOut(
+  const trajectory = await openStrategy(strategy, "test").run(
     rolloutOptions({ policy, environment: searchEnvironment(environment), purpose: "eval" }),
   );
   await server.close();
@@ -183,6 +183,16 @@ describe("a chat server that calls tools itself", () => {
     expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
   });
 
+  it("is offered none by a strategy under which they would never run", async () => {
+    const { trajectory, asked } = await play(() => "<answer>Oslo</answer>", {
+      ...native,
+      strategy: "direct",
+    });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]!.tools).toBeUndefined();
+    expect(trajectory.answer).toBe("Oslo");
+  });
+
   it("is told of arguments that are not JSON and of tools that there are not, and may go on", async () => {
     const { trajectory, asked } = await play(
       ({ messages }) =>
@@ -198,6 +208,11 @@ describe("a chat server that calls tools itself", () => {
     expect(messagesOf(asked[1])!.slice(2)).toEqual([
       "tool: That call was not run: the call is not JSON.",
       'tool: There is no tool "browse". There are: search.',
+    ]);
+    // Servers that parse the calls of earlier messages refuse a request with arguments that are not JSON.
+    expect(asked[1]!.messages[1]!.tool_calls).toMatchObject([
+      { function: { name: "search", arguments: "{}" } },
+      { function: { name: "browse", arguments: "{}" } },
     ]);
     expect(trajectory.end).toBe("answered");
   });
