@@ -214,7 +214,7 @@ function runningMoments(): { add: (value: number) => void; error: () => number |
   };
 }
 
-/** As the harness writes names into paths. @example fileName("org/model") // "org__model" */
+/** As the harness writes names into paths; dots alone, which lead elsewhere, too. @example fileName("org/model") // "org__model" */
 function fileName(name: string): string {
-  return name.replace(/["<>:/|\\?*[\]]+/g, "__");
+  return name.replace(/["<>:/|\\?*[\]]+|^\.*$/g, "__");
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { writeLmEval } from "../../src/report/lm-eval.ts";
@@ -53,6 +53,15 @@ describe("lm-evaluation-harness's layout", () => {
         `${String(own["doc_hash"])}${String(own["prompt_hash"])}${String(own["target_hash"])}`,
     );
     expect(summary["task_hashes"]).toEqual({ made: sha256(hashes.join("")) });
+  });
+
+  it("stays in its folder, whatever the policy is called", async () => {
+    for (const [i, from] of ["..", ".", "", "../..", "/"].entries()) {
+      const rows = [{ id: "a", question, em: 1 }];
+      const { paths } = await exported(`named-${i}`, rows, { results: { policy: { from } } });
+      expect(paths.map((path) => path.split(sep).length)).toEqual([2, 2]);
+      expect(paths[0]).not.toMatch(/^\.{1,2}[\\/]/);
+    }
   });
 
   it("holds every key that the harness writes", async () => {
