@@ -45,7 +45,9 @@ export async function* evaluationItems(
       const draw = files.results.samplesPerTask > 1 ? `draw ${row.sample + 1}` : "";
       yield {
         entry: {
-          ...{ id, title: row.question, subtitle: subtitleOf(row), verdict, group: row.id },
+          ...{ id, title: row.question, subtitle: subtitleOf(row), verdict },
+          // Datasets number their questions alike.
+          group: JSON.stringify([row.id, row.question]),
           label: [several ? files.name : "", draw].filter((part) => part !== "").join(", "),
           facets: [
             several ? files.name : null,
