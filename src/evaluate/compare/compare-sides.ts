@@ -85,7 +85,7 @@ export function testMetric(
     standardError: finite(error),
     effect: pairedEffect(differences),
     shareEffect: binary ? shareEffect(mean(a), mean(b)) : null,
-    smallestDetectable: error > 0 ? smallestDetectable(error, n - 1) : null,
+    smallestDetectable: error > 0 && n > 1 ? smallestDetectable(error, n - 1) : null,
     agreement,
     mcnemar: agreement === null ? null : mcnemarExact(agreement),
     runs: several ? compareRuns(left, right, values) : null,
@@ -113,7 +113,10 @@ export function groupDifferences(
   const groups = new Map<string, string[]>();
   for (const id of ids) {
     const name = left.runs[0]?.questions.get(id)?.[by];
-    if (name !== undefined) groups.set(name, [...(groups.get(name) ?? []), id]);
+    if (name === undefined) continue;
+    const own = groups.get(name);
+    if (own === undefined) groups.set(name, [id]);
+    else own.push(id);
   }
   const sorted = [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
   return Object.fromEntries(

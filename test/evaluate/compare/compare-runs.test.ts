@@ -51,6 +51,13 @@ describe("compareRuns", () => {
     expect(found).toMatchObject({ left: 0.75, agreement: null, mcnemar: null, shareEffect: null });
   });
 
+  it("names no detectable difference of a single question, also where there are several runs", () => {
+    const left = sideOf([madeRun("a1", [1]), madeRun("a2", [0])]);
+    const { comparisons } = compareRuns([left, sideOf([madeRun("b", [0])])], { seed });
+    expect(comparisons[0]?.metrics[0]?.standardError).toBeGreaterThan(0);
+    expect(comparisons[0]?.metrics[0]?.smallestDetectable).toBeNull();
+  });
+
   it("says by question what changed", () => {
     const left = madeRun("a", [{ em: [1], question: "Why?", hops: "2-hop" }, 0, 1]);
     const right = madeRun("b", [0, 1, 1]);
