@@ -259,6 +259,12 @@ describe("downloadDataset", () => {
     }
   });
 
+  it("does not take a length of 0 for that of the file", async () => {
+    mischief.claimedSize = 0;
+    await get(["train"]);
+    await expectWhole();
+  });
+
   it("says what to do about a file that is gone or refused", async () => {
     await expect(get(["gone"])).rejects.toThrow(
       errorWith(
@@ -294,6 +300,13 @@ describe("downloadDataset", () => {
     const unlike = parseCard(cardText().replace("layout: plain", "layout: popqa"), "made", "m");
     await expect(get(["train"], {}, unlike)).rejects.toThrow(
       errorWith("DATASET_UNEXPECTED", "published are 4000 of layout popqa"),
+    );
+    const packed = parseCard(cardText().replace("records: 30", "records: 31"), "made", "m");
+    await expect(get(["dev"], {}, packed)).rejects.toThrow(
+      errorWith(
+        "DATASET_UNEXPECTED",
+        /published are 31 .* It was not kept\. The archive was: delete .*archives.set\.zip to have it/,
+      ),
     );
     expect((await readdir(dirname(place("x")))).filter((file) => file !== "archives")).toEqual([]);
   });

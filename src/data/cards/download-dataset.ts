@@ -223,7 +223,7 @@ async function settle(
   }
   const isOurs = archive !== null || options.fetched.has(path);
   const known = isOurs ? undefined : file.sha256;
-  const asked = { ...{ what, file, kind: card.kind, isOurs }, sha256: known };
+  const asked = { ...{ what, file, kind: card.kind, isOurs, archive }, sha256: known };
   const content = await requireExpected(path, asked, options.signal);
   const { onNotice } = options;
   if (content.unusable > 0) {

@@ -20,6 +20,8 @@ export interface Expectation {
   kind: "questions" | "corpus";
   /** Whether it was downloaded just now: then it is removed when it is something else. Others may be somebody's own. */
   isOurs: boolean;
+  /** Where it was taken from, if it was: that is kept, for the sake of what else it holds. */
+  archive: string | null;
   /** To be checked too, where nobody has. */
   sha256: string | undefined;
 }
@@ -33,7 +35,7 @@ export async function requireExpected(
   expectation: Expectation,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
-  const { what, file, kind, isOurs, sha256 } = expectation;
+  const { what, file, kind, isOurs, archive, sha256 } = expectation;
   const found =
     kind === "corpus" ? await countPassages(path, signal) : await countQuestions(path, signal);
   const isKnown = sha256 === undefined || (await sha256File(path)) === sha256;
@@ -41,11 +43,12 @@ export async function requireExpected(
   const unit = kind === "corpus" ? "passages" : "questions";
   const holds = `${found.records} ${unit} of layout ${found.layout ?? "unknown"}`;
   const published = `${file.records} of layout ${file.layout}${sha256 === undefined ? "" : ` with sha256 ${sha256}`}`;
+  const kept = archive === null ? "" : ` The archive was: delete ${archive} to have it fetched anew.`;
   if (isOurs) await rm(path, { force: true });
   throw new DataError(
     "DATASET_UNEXPECTED",
     isOurs
-      ? `${what}: ${file.url} holds ${holds}; published are ${published}. It was not kept. Take another source with --source, or give the file itself where a dataset is named.`
+      ? `${what}: ${file.url} holds ${holds}; published are ${published}. It was not kept.${kept} Take another source with --source, or give the file itself where a dataset is named.`
       : `${what}: ${path} lies there already and holds ${holds}; published are ${published}. Move it away and run again, or choose another --out.`,
   );
 }

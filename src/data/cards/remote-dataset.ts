@@ -22,7 +22,10 @@ export async function describeRemote(
     transfer(settings, request, (response) => {
       const { status, headers } = response;
       if (status === 401 || status === 404) throw problems.refused(response);
-      return Promise.resolve(status >= 400 ? { size: null, tag: "" } : promisedBy(headers));
+      if (status >= 400) return Promise.resolve({ size: null, tag: "" });
+      const { size, tag } = promisedBy(headers);
+      // What makes its answer as it goes tells no length, or 0: no dataset is empty.
+      return Promise.resolve({ size: size === 0 ? null : size, tag });
     }),
   );
 }
