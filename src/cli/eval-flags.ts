@@ -124,42 +124,64 @@ function overridesOf(values: readonly Value[]): Override[] {
   );
 }
 
-function policyValues({ policy, model, api, concurrency }: MeasuringFlags): Value[] {
-  if (policy !== undefined && /^https?:\/\//.test(policy)) {
-    if (model === undefined) {
-      throw new ConfigError(
-        "USAGE",
-        `--policy is ${policy}, a server: --model must say which of its models is meant. GET ${policy.replace(/\/$/, "")}/models lists them.`,
-      );
-    }
-    return [
-      ["policy.endpoint.baseUrl", policy, "--policy"],
-      ["policy.endpoint.model", model, "--model"],
-      ["policy.endpoint.api", api === "tools" ? "chat" : api, "--api"],
-      ["policy.endpoint.concurrency", concurrency, "--concurrency"],
-    ];
-  }
-  const forServers = Object.entries({
-    "--model": model,
-    "--api": api,
-    "--concurrency": concurrency,
-  });
-  const [stray] = forServers.find(([, value]) => value !== undefined) ?? [];
-  if (stray !== undefined) {
+/** What `--policy` names. */
+type PolicyKind = "folder" | "server" | "predictions";
+
+const KINDS: Record<PolicyKind, string> = {
+  folder: "a model in a folder or of the hub",
+  server: "a server (http://…/v1)",
+  predictions: "a file of answers",
+};
+
+/** Flags that say something of some kinds of policy alone. */
+const FLAGS_OF: Partial<Record<keyof MeasuringFlags, readonly PolicyKind[]>> = {
+  ...{ model: ["server"], api: ["server"], concurrency: ["server"], chat: ["folder"] },
+  ...{ index: ["folder", "server"], strategy: ["folder", "server"] },
+  ...{ samples: ["folder", "server"], temperature: ["folder", "server"] },
+};
+
+function kindOf(policy: string | undefined): PolicyKind {
+  if (policy === undefined) return "folder";
+  if (/^https?:\/\//.test(policy)) return "server";
+  return /\.jsonl?(\.gz)?$/.test(policy) && existsSync(policy) ? "predictions" : "folder";
+}
+
+/** @throws {ConfigError} USAGE */
+function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
+  for (const [name, kinds] of Object.entries(FLAGS_OF)) {
+    if (flags[name as keyof MeasuringFlags] === undefined || kinds.includes(kind)) continue;
+    const meant = kinds.map((each) => KINDS[each]).join(" or ");
+    const found = flags.policy === undefined ? "not given" : `${flags.policy}, ${KINDS[kind]}`;
     throw new ConfigError(
       "USAGE",
-      `${stray} is for a server, and --policy is ${policy ?? "not given"}. Give the server's address as --policy (http://…/v1), or leave ${stray} out.`,
+      `--${name} is for ${meant}, and --policy is ${found}. Name such a --policy, or leave --${name} out.`,
     );
   }
-  if (policy !== undefined && /\.jsonl?(\.gz)?$/.test(policy) && existsSync(policy)) {
-    return [["policy.predictions.file", policy, "--policy"]];
+}
+
+function policyValues(flags: MeasuringFlags): Value[] {
+  const { policy, model, api, concurrency } = flags;
+  const kind = kindOf(policy);
+  requireMeant(flags, kind);
+  if (kind === "predictions") return [["policy.predictions.file", policy, "--policy"]];
+  if (kind === "folder" || policy === undefined) return [["policy.from", policy, "--policy"]];
+  if (model === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `--policy is ${policy}, a server: --model must say which of its models is meant. GET ${policy.replace(/\/$/, "")}/models lists them.`,
+    );
   }
-  return [["policy.from", policy, "--policy"]];
+  return [
+    ["policy.endpoint.baseUrl", policy, "--policy"],
+    ["policy.endpoint.model", model, "--model"],
+    ["policy.endpoint.api", api === "tools" ? "chat" : api, "--api"],
+    ["policy.endpoint.concurrency", concurrency, "--concurrency"],
+  ];
 }
 
 /** For a policy that was not trained on the protocol: the prompt explains it, unless the recipe's is set by hand. */
 function explained({ policy, api, chat }: MeasuringFlags): Value[] {
-  const server = policy !== undefined && /^https?:\/\//.test(policy);
+  const server = kindOf(policy) === "server";
   // Plain completions are for base models and policies trained here: the recipe's own prompt, as in training.
   if (chat !== true && (!server || api === "completions")) return [];
   const flag = server ? "--policy" : "--chat";

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { writeJson } from "../base/files.ts";
@@ -47,7 +47,8 @@ export async function openEvaluationLog(
   { identity, resume }: { identity: string; resume: boolean },
 ): Promise<EvaluationLog> {
   const paths = { rows: join(folder, ROWS_FILE), trajectories: join(folder, TRAJECTORIES_FILE) };
-  const resumed = existsSync(paths.rows);
+  // An empty one is what an evaluation leaves that ended before its first row.
+  const resumed = existsSync(paths.rows) && statSync(paths.rows).size > 0;
   if (resumed && !resume) {
     throw new ConfigError(
       "EVALUATION_EXISTS",

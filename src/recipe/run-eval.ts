@@ -8,6 +8,7 @@ import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
 import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";
 import { costOf, type MeterReading } from "../http/meter.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
@@ -98,7 +99,7 @@ export async function runEval(
         ...costPerQuestion(settings, summary),
         ...{ fingerprint: fingerprintOf(stated).hex, protocol: stated, policy, seed },
         readsGold: environment.readsGold,
-        ...{ dataset: dataset.name, strategy: evaluation.strategy.name },
+        ...{ dataset: dataset.name, strategy: strategyName(protocol) },
         recipe: { name: recipe.name, tier },
       };
       await log?.finish(result);
@@ -147,6 +148,10 @@ export function evaluationDataset(given: string, settings: Settings): DatasetSet
   const defaults = settingsSchema.parse({}).evaluation.dataset;
   const named = [settings.evaluation.dataset, defaults].find(({ name }) => name === given);
   return named ?? datasetNamed(given, "--dataset");
+}
+
+function strategyName({ strategy }: Pick<ProtocolParts, "strategy">): string {
+  return typeof strategy === "string" ? strategy : strategy.name;
 }
 
 interface EvalWork {
@@ -218,6 +223,8 @@ function openRetriever(
   settings: Settings,
   index: string | undefined,
 ): Promise<Retriever> {
+  // Answers that were given elsewhere need no corpus.
+  if (settings.policy.predictions !== undefined) return Promise.resolve(noneRetriever());
   const { searches } = openStrategy(settings.evaluation.strategy, "evaluation.strategy");
   if (index !== undefined && searches) return openIndexFolder(index);
   return retrieverOver(dataset, settings, "evaluation");

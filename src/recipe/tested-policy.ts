@@ -48,8 +48,11 @@ export async function findTestedPolicy(
   settings: Settings,
   download: HubModelOptions,
 ): Promise<TestedPolicy> {
-  const { endpoint, predictions, from, fresh, lora } = settings.policy;
-  const named = Object.entries({ endpoint, predictions, fresh, lora }).filter(([, value]) => value);
+  const { endpoint, predictions, from, fresh, lora, chat } = settings.policy;
+  // A chat template is a folder's: what is asked elsewhere has none here.
+  const template = endpoint === undefined && predictions === undefined ? undefined : chat;
+  const kinds = { endpoint, predictions, fresh, lora, chat: template };
+  const named = Object.entries(kinds).filter(([, value]) => value !== undefined);
   if (named.length > 1) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
@@ -91,7 +94,13 @@ function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): 
     rendering: { api, ...(system === undefined ? {} : { system }), extra },
     // Searches and the writing of rows go on while requests wait for their turn.
     window: Math.ceil(endpoint.concurrency * 1.25),
-    open: () => {
+    open: ({ protocol }) => {
+      if (api === "completions" && protocol.writeCalls !== undefined) {
+        throw new ConfigError(
+          "RECIPE_BAD_VALUE",
+          `environment.protocol leaves calls of tools to the server, and policy.endpoint.api is "completions", which has no place for them. Set it to chat, or let the protocol write calls as text.`,
+        );
+      }
       const { policy, meter } = endpointPolicy(endpoint);
       return Promise.resolve({ policy, meter, close: () => Promise.resolve() });
     },

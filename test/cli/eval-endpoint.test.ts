@@ -150,8 +150,41 @@ describe("agentrl eval of a server", () => {
     const stray = await runCommand(evalCommand, ["eval", "--api", "tools"], `${folder}/`);
     expect(stray).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--api is for a server, and --policy is not given") as string,
+      stderr: expect.stringContaining(
+        "--api is for a server (http://…/v1), and --policy is not given",
+      ) as string,
     });
+    const resumed = await evaluate("http://127.0.0.1:1", "--resume");
+    expect(resumed).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--resume goes on with the rows of a folder") as string,
+    });
+    const chat = await evaluate("http://127.0.0.1:1", "--chat");
+    expect(chat).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--chat is for a model in a folder or of the hub") as string,
+    });
+  });
+
+  it("does not pass settings over that a server has no use for", async () => {
+    const template = await evaluate("http://127.0.0.1:1", "--set", "policy.chat.replies=tool");
+    expect(template).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('policy has "endpoint" and "chat"') as string,
+    });
+    const protocol = ["--set", "environment.protocol={name: hermes, calls: native}"];
+    const flags = ["--api", "completions", "--out", at("refused"), ...protocol];
+    const refused = await evaluate("http://127.0.0.1:1", ...flags);
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('policy.endpoint.api is "completions"') as string,
+    });
+    // Nothing was asked: the folder is free for the next attempt.
+    const server = await chatServer(() => "<answer>Town 0</answer>");
+    expect(await evaluate(server.url, "--out", at("refused"), "--limit", "1")).toMatchObject({
+      status: 0,
+    });
+    await server.close();
   });
 });
 
@@ -167,7 +200,24 @@ describe("agentrl eval of a predictions file", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       n: QUESTIONS,
       metrics: { em: 0.25, answer_rate: 0.75 },
+      strategy: "predictions",
       protocol: { strategy: "predictions", retriever: "none" },
+    });
+  });
+
+  it("needs no passages, and takes no flags of how it would have been asked", async () => {
+    const question = { id: "a", question: "Which?", golden_answers: ["Oslo"] };
+    writeFileSync(at("bare.jsonl"), JSON.stringify(question));
+    writeFileSync(at("given.jsonl"), '{"id": "a", "prediction": "Oslo"}\n');
+    const flags = ["eval", "--policy", at("given.jsonl"), "--dataset", at("bare.jsonl"), "--json"];
+    const { stdout, status } = await runCommand(evalCommand, flags, `${folder}/`);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ n: 1, metrics: { em: 1 } });
+    expect(
+      await runCommand(evalCommand, [...flags, "--strategy", "rag"], `${folder}/`),
+    ).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("given.jsonl, a file of answers") as string,
     });
   });
 

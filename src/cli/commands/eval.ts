@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { ScoreError } from "../../base/errors.ts";
+import { ConfigError, ScoreError } from "../../base/errors.ts";
 import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../recipe/run-eval.ts";
 import type { ResolvedSettings } from "../../recipe/settings.ts";
@@ -82,6 +82,12 @@ function addOutputOptions(command: Command): void {
 }
 
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
+  if (flags.resume === true && flags.out === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      "--resume goes on with the rows of a folder: name it with --out, or leave --resume out.",
+    );
+  }
   const resolved = await measuringSettings(flags);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
