@@ -36,6 +36,14 @@ describe("agentrl eval report", () => {
     expect(refused.stderr).toContain("--out FOLDER");
   });
 
+  it("refuses flags that a format would pass over", () => {
+    const { status, stderr } = runCli(["eval", "report", place, "--tokenizer", folder]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining("--tokenizer would be passed over: it belongs to --format html"),
+    ]);
+  });
+
   it("refuses what is no evaluation", () => {
     const { status, stderr } = runCli(["eval", "report", join(folder, "nowhere")]);
     expect([status, stderr]).toEqual([3, expect.stringContaining("nowhere: cannot be read")]);

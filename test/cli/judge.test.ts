@@ -10,9 +10,11 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 const server = await judgeServer();
 const cwd = temporaryFolder();
 const at = (name: string): string => join(cwd, name);
-const ask = ["--endpoint", server.endpoint, "--model", "rule", "--api-key-env", "none"];
-const judge = (...args: string[]) =>
-  runCommand(judgeCommand, ["judge", ...args, "--retries", "0"], `${cwd}/`);
+const ask = [
+  ...["--endpoint", server.endpoint, "--model", "rule", "--api-key-env", "none"],
+  ...["--retries", "0"],
+];
+const judge = (...args: string[]) => runCommand(judgeCommand, ["judge", ...args], `${cwd}/`);
 const run = (out: string, ...args: string[]) =>
   judge("run", "--predictions", at("p.jsonl"), ...ask, "--out", at(out), ...args);
 
@@ -101,6 +103,15 @@ describe("agentrl judge run", () => {
     expect(readFileSync(at("twice/judge.json"), "utf8")).toBe(first);
   });
 
+  it("refuses flags that an evaluation's folder makes no use of", async () => {
+    const { stderr, status } = await judge(
+      ...["run", "--predictions", cwd, "--question-field", "q", ...ask],
+    );
+    expect(status).toBe(2);
+    expect(stderr).toContain("--question-field would be passed over: it belongs to a file of");
+    expect(server.received).toHaveLength(0);
+  });
+
   it("keeps nothing under --no-cache", async () => {
     await run("uncached", "--no-cache");
     expect(existsSync(at("uncached/cache"))).toBe(false);
@@ -134,6 +145,7 @@ describe("agentrl judge run", () => {
   it("ends with 6 when nobody answers", async () => {
     const { stderr, status } = await judge(
       ...["run", "--predictions", at("p.jsonl"), "--out", at("down"), "--model", "m"],
+      ...["--retries", "0"],
       ...["--endpoint", "http://127.0.0.1:1/v1", "--api-key-env", "none"],
     );
     expect(status).toBe(6);
@@ -326,5 +338,8 @@ describe("agentrl judge agree", () => {
     const { stderr, status } = await agree("--model", "m");
     expect(status).toBe(2);
     expect(stderr).toContain("--model is given alone");
+    const prompt = await agree("--prompt", "graded");
+    expect(prompt.status).toBe(2);
+    expect(prompt.stderr).toContain("--prompt would be passed over: it belongs to a judge");
   });
 });

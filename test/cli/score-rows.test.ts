@@ -108,4 +108,14 @@ describe("agentrl score --rows", () => {
     expect((await score()).status).toBe(2);
     expect((await score("--rows", "a", "--predictions", "b")).stderr).toContain("needs either");
   });
+
+  it("refuses flags that it would pass over", async () => {
+    const metrics = await score("--rows", "a", "--metrics", "em", "--prediction-field", "p");
+    expect(metrics.status).toBe(2);
+    expect(metrics.stderr).toContain(
+      "--prediction-field, --metrics would be passed over: they belong to --predictions.",
+    );
+    const rows = await score("--predictions", "a", "--unaided-rows", "b");
+    expect(rows.stderr).toContain("--unaided-rows would be passed over: it belongs to --rows.");
+  });
 });

@@ -7,6 +7,7 @@ import type { CliContext } from "../command.ts";
 import { outOption } from "../options.ts";
 import { packageVersion } from "../package-info.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
+import { refuseStray } from "../stray-flags.ts";
 
 interface ReportFlags extends ReadingFlags {
   format?: TextFormat | "lm-eval";
@@ -52,6 +53,9 @@ export async function writeReport(
 ): Promise<void> {
   const { out } = flags;
   const format = flags.format ?? formatOf(out) ?? "md";
+  if (format !== "html" && format !== "lm-eval")
+    refuseStray(flags, ["tokenizer"], "--format html and lm-eval");
+  if (format !== "html") refuseStray(flags, ["dataset"], "--format html");
   const { openResults } = await import("../../report/results-files.ts");
   const { reportText } = await import("../../report/report-formats.ts");
   const files = await openResults(places);

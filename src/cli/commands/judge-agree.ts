@@ -11,6 +11,7 @@ import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
+import { refuseStray } from "../stray-flags.ts";
 import { JUDGE_CACHE } from "./judge-check.ts";
 import {
   addJudgeOptions,
@@ -113,10 +114,19 @@ function print(
   }
 }
 
+/** Flags that the string metrics make no use of; --seed is of their intervals too. */
+const OF_JUDGES: readonly (keyof JudgeFlags)[] = [
+  ...(["apiKeyEnv", "prompt", "verdictFormat", "temperature", "maxTokens", "tokenLimit"] as const),
+  ...(["concurrency", "timeoutMs", "retries", "minCalibration", "maxUnparsed"] as const),
+];
+
 /** null: no judge is named. @throws {ConfigError} USAGE when only half of one is. */
 function judgeFlagsOf(flags: AgreeFlags): JudgeFlags | null {
   const { endpoint, model } = flags;
-  if (endpoint === undefined && model === undefined) return null;
+  if (endpoint === undefined && model === undefined) {
+    refuseStray(flags, OF_JUDGES, "a judge, and no --endpoint names one");
+    return null;
+  }
   if (endpoint !== undefined && model !== undefined) return { ...flags, endpoint, model };
   throw new ConfigError(
     "USAGE",

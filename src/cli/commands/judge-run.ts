@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
@@ -16,6 +17,7 @@ import type { CliContext } from "../command.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { refuseStray } from "../stray-flags.ts";
 import {
   addJudgeOptions,
   boundsOf,
@@ -33,6 +35,11 @@ interface RunFlags extends JudgeFlags, JudgedSource {
   require?: string[];
   json?: true;
 }
+
+/** Flags that say where in a file something stands. */
+const FIELDS: readonly (keyof RunFlags)[] = [
+  ...(["questionField", "predictionField", "referencesField", "references", "idField"] as const),
+];
 
 const METRICS = ["judge_accuracy", "em", "f1", "cover_em"];
 
@@ -81,6 +88,8 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, METRICS));
   const out = flags.out ?? `${flags.predictions.replace(/(\.jsonl?(\.gz)?|\/+)$/, "")}.judge`;
   checkVerdictFolder(out, flags.resume === true);
+  if (statSync(flags.predictions, { throwIfNoEntry: false })?.isDirectory() === true)
+    refuseStray(flags, FIELDS, "a file of answers; an evaluation's rows have names of their own");
   const { answers: all, failedRollouts } = await readAnswersToJudge(flags);
   const answers = flags.limit === undefined ? all : all.slice(0, flags.limit);
   if (failedRollouts > 0) {

@@ -12,6 +12,7 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, seedOption } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
+import { refuseStray } from "../stray-flags.ts";
 import { table } from "../table.ts";
 
 interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, RowsFlags {
@@ -22,6 +23,12 @@ interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, Ro
   metrics?: string[];
   out?: string;
 }
+
+/** Flags that rows, which hold their scores, make no use of. */
+const OF_PREDICTIONS: readonly (keyof ScoreFlags)[] = [
+  ...(["references", "layout", "predictionField", "referencesField", "idField"] as const),
+  ...(["verdictField", "spans", "normalization", "metrics", "out"] as const),
+];
 
 /** `agentrl score`: a predictions file of anybody's, by the answer metrics. */
 export const scoreCommand: CliCommand = {
@@ -48,6 +55,8 @@ export const scoreCommand: CliCommand = {
           "score needs either --predictions, a file of answers, or --rows, those of an evaluation.",
         );
       }
+      if (rows === undefined) refuseStray(flags, ["unaidedRows", "forcedRows"], "--rows");
+      else refuseStray(flags, OF_PREDICTIONS, "--predictions");
       return rows === undefined
         ? score({ ...flags, predictions: predictions ?? "" }, context)
         : scoreRows({ ...flags, rows }, context);
