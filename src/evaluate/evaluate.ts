@@ -36,13 +36,13 @@ export interface EvaluationProgress {
 
 const DEFAULT_WINDOW = 128;
 
-/** So many failed rollouts in a row, and none that was measured before them: what answers is down. */
+/** So many failed rollouts in a row, as they end: what answers, or a tool, is down. */
 const GIVE_UP_AFTER = 24;
 
 /**
  * Answers every question, scores the answers and sums up. Memory holds what is under way, and of what is done a few numbers.
  *
- * @throws {ScoreError} EVALUATION_GIVEN_UP when the first rollouts all fail, or a long row of later ones.
+ * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail.
  * @throws the signal's reason when it aborts, after the messages under way: an engine can then be closed. Rows handed to
  *   `onRow` before are whole.
  */
@@ -168,7 +168,7 @@ async function inOrder<T, R>(
     await takings.settle();
   } catch (error) {
     halt.abort(error);
-    await Promise.allSettled([...underWay, takings.settle()]);
+    await Promise.allSettled([...underWay, takings.settle(), items.return?.()]);
     throw error;
   } finally {
     signal.removeEventListener("abort", stop);

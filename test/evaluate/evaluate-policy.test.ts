@@ -281,6 +281,22 @@ describe("evaluatePolicy", () => {
     expect(kept).toBeLessThan(12);
   });
 
+  it("closes what the questions come from, also where it ends early", async () => {
+    let closed = false;
+    const source = function* () {
+      try {
+        for (let i = 0; i < 40; i++) yield { ...tasks[0]!, id: `q${i}` };
+      } finally {
+        closed = true;
+      }
+    };
+    const full = () => Promise.reject(new Error("disk full"));
+    await expect(evaluate(searcher, { tasks: source(), window: 4, onRow: full })).rejects.toThrow(
+      "disk full",
+    );
+    expect(closed).toBe(true);
+  });
+
   it("lets no message begin once a rollout has failed", async () => {
     const began: string[] = [];
     const failing: TokenPolicy = {
