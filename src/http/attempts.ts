@@ -18,7 +18,8 @@ export function attempts(endpoint: Endpoint, environment: HttpEnvironment): Atte
     for (let attempt = 1; ; attempt++) {
       await gate.pass(asked.signal);
       const started = now();
-      const outcome = await freshAttempt(endpoint, asked, settings.deadlineMs - spentMs);
+      const until = started + settings.deadlineMs - spentMs;
+      const outcome = await freshAttempt(endpoint, asked, () => until - now());
       spentMs += now() - started;
       if (!("kind" in outcome)) return outcome;
       const wait = waitAfter(outcome, attempt, { settings, environment });
@@ -82,24 +83,24 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
 
 /**
  * A connection that is kept may be closed by the server at any time, by llama.cpp after every stream: what was sent over such
- * a one is sent again at once, until there is a new one. That is no attempt that failed.
+ * a one is sent again at once, over a new one. That is no attempt that failed.
  */
 async function freshAttempt(
   endpoint: Endpoint,
   asked: HttpRequest,
-  leftMs: number,
+  leftMs: () => number,
 ): Promise<HttpReply | Failure> {
-  for (;;) {
-    const outcome = await attemptOnce(endpoint, asked, leftMs);
-    const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
-    if (!isStale || !isRepeatable(asked)) return outcome;
-  }
+  const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs() });
+  const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
+  // Not over another kept one: a server that fails by cutting would be asked as often as there are such.
+  if (!isStale || !isRepeatable(asked)) return outcome;
+  return attemptOnce(endpoint, asked, { leftMs: leftMs(), isAlone: true });
 }
 
 async function attemptOnce(
   endpoint: Endpoint,
   asked: HttpRequest,
-  leftMs: number,
+  { leftMs, isAlone = false }: { leftMs: number; isAlone?: boolean },
 ): Promise<HttpReply | Failure> {
   const { timeoutMs, maxReplyBytes } = endpoint.settings;
   const isGood = (status: number): boolean =>
@@ -112,6 +113,7 @@ async function attemptOnce(
       timeoutMs: Math.min(timeoutMs, Math.max(leftMs, 1)),
       maxReplyBytes,
       signal: asked.signal,
+      isAlone,
       reader: reader && ((head) => (isGood(head.status) ? reader(head) : null)),
     },
   );

@@ -56,6 +56,8 @@ export interface ExchangeLimits {
   /** Decompressed. */
   maxReplyBytes: number;
   signal?: AbortSignal | undefined;
+  /** Over a connection of its own, which is closed after it. */
+  isAlone?: boolean;
   /** Who takes the body; null or absent: it is gathered as text. */
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
 }
@@ -81,14 +83,15 @@ export function exchange(
   { method, headers, body }: Outgoing,
   limits: ExchangeLimits,
 ): Promise<HttpReply | Failure> {
-  const { timeoutMs, signal } = limits;
+  const { timeoutMs, signal, isAlone = false } = limits;
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(signal.reason as Error);
       return;
     }
     const sent = performance.now();
-    const { request, agent } = transports[url.protocol === "https:" ? "https:" : "http:"];
+    const { request, agent: kept } = transports[url.protocol === "https:" ? "https:" : "http:"];
+    const agent = isAlone ? false : kept;
     const asking = request(url, { method, headers: { ...DEFAULT_HEADERS, ...headers }, agent });
     const over = (): void => {
       clearTimeout(timer);

@@ -1,4 +1,5 @@
-import type { ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "../../src/base/schema.ts";
@@ -315,4 +316,26 @@ describe("an HTTP client", () => {
       await expect(clientOf({ retries: 0 }).request({})).rejects.toThrow(errorWith("HTTP_CUT"));
     },
   );
+
+  it("sends no more than once again where the server cuts every connection that was kept", async () => {
+    const asked = new Map<Socket, number>();
+    const bodies = new Map<string, number>();
+    const cutting = createServer((request, response) => {
+      const { socket } = request;
+      asked.set(socket, (asked.get(socket) ?? 0) + 1);
+      const path = request.url ?? "";
+      bodies.set(path, (bodies.get(path) ?? 0) + 1);
+      if (asked.get(socket) === 1) sendJson(response, {});
+      else socket.destroy();
+    });
+    await new Promise<void>((resolve) => cutting.listen(0, "127.0.0.1", resolve));
+    const { port } = cutting.address() as AddressInfo;
+    const client = clientOf({ retries: 0, concurrency: 8 }, `http://127.0.0.1:${port}`);
+    const paths = Array.from({ length: 64 }, (_, i) => `/${i}`);
+    const replies = await Promise.all(paths.map((path) => client.request({ path })));
+    expect(replies.map(({ status }) => status)).toEqual(paths.map(() => 200));
+    expect(Math.max(...bodies.values())).toBe(2);
+    cutting.closeAllConnections();
+    cutting.close();
+  });
 });
