@@ -49,6 +49,7 @@ async function playHinted(
   let { said, opening, dialogue: from } = place;
   // A sequence that an engine keeps holds a place that the fork, of this rollout and of others, waits for.
   place.dialogue.end();
+  let held: { played: PlayedTurn; turn: Trajectory["turns"][number] } | null = null;
   for (let draft = 1; ; draft++) {
     const seed = seedFrom(rollout.seed, "attempt", turn, draft);
     const dialogue = from.fork({ id: `${rollout.id}~${turn}.${draft}`, seed });
@@ -56,10 +57,16 @@ async function playHinted(
     const played = await playMessage(own).finally(() => {
       dialogue.end();
     });
+    if (played === null) {
+      // Where there is no room to write on, the answer stands.
+      if (held !== null) delete held.turn.chain;
+      return held?.played ?? null;
+    }
     const written = trajectory.turns.at(-1);
-    const isAnswer = played?.result.end === "answered" && !place.final;
+    const isAnswer = played.result.end === "answered" && !place.final;
     if (written === undefined || !isAnswer || !takeHint()) return played;
     written.chain = `draft-${draft}`;
+    held = { played, turn: written };
     if (takesPrefix(policy)) {
       opening = beforeAnswer(written, thinkingEnd, environment.protocol.answerOpening) + hint;
       said = [...base, { owner: "inserted", text: opening } satisfies Said];

@@ -67,6 +67,18 @@ describe("a chat server, whose messages cannot be begun for it,", () => {
     expect(trajectory.turns.map(({ chain }) => chain)).toEqual(["draft-1", undefined]);
   });
 
+  it("keeps the answer where its context has no room for a hint", async () => {
+    const trajectory = await run("hint-infer", ({ messages }, response) => {
+      if (messages.length === 1) return "<answer>Lima</answer>";
+      const error = { message: "too long", code: "context_length_exceeded" };
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error }));
+      return null;
+    });
+    expect(trajectory).toMatchObject({ end: "answered", answer: "Lima" });
+    expect(trajectory.turns.map(({ chain }) => chain)).toEqual([undefined]);
+  });
+
   it("is refused by strategies that weigh texts by likelihood, unless they can do without", async () => {
     const error = errorWith("STRATEGY_NEEDS_LOGPROBS");
     await expect(run("tree-search", () => ANSWER)).rejects.toThrow(error);
