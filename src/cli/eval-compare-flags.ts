@@ -37,7 +37,11 @@ export function addWhatOptions(command: Command): void {
     .option("--paper <recipe>", "instead: hold one run against the tables of a recipe's paper")
     .option("--column <name>", "of the paper's tables (default: the one named like the dataset)")
     .option("--row <name>", "of the paper's tables (default: all)")
-    .option("--published <value>", "instead: hold one run against this number", decimal(0))
+    .option(
+      "--published <value>",
+      "instead: hold one run against this number; a share as .480",
+      decimal(0),
+    )
     .option("--n <questions>", "how many the published number is of", wholeNumber(1));
 }
 

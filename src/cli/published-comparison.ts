@@ -1,9 +1,11 @@
 import type { ComparedRun, Side } from "../evaluate/compare/compared-run.ts";
 import { gapTo, measurementOf } from "../evaluate/compare/published-gap.ts";
+import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
 import type { PaperCell } from "../recipe/claims.ts";
 import { loadRecipe } from "../recipe/recipe-file.ts";
 import { publishedCells, publishedSetup } from "../recipe/published.ts";
+import { rangeOf } from "../report/row-value.ts";
 import type { CliContext } from "./command.ts";
 import type { EvalCompareFlags } from "./eval-compare-flags.ts";
 import { type PublishedComparison, publishedText } from "./published-text.ts";
@@ -25,6 +27,12 @@ function againstNumber(side: Side, flags: EvalCompareFlags): PublishedComparison
   const { metrics = ["em"], published = 0, n = null, seed = 0 } = flags;
   return metrics.map((metric) => {
     const ours = measurementOf(side, metric, seed);
+    if (published > 1 && rangeOf(metric) === "share") {
+      throw new ConfigError(
+        "USAGE",
+        `--published is ${published}; ${metric} is a share from 0 to 1. Papers often give percent: write 48.0 as .480.`,
+      );
+    }
     const gap = gapTo({ value: published, n }, ours);
     const differences = n === null || n === ours.n ? [] : [sizes(ours.n, n)];
     const unseen = ["model", "corpus", "retriever", "top-k", "prompt"];

@@ -164,6 +164,11 @@ describe("agentrl eval compare", () => {
       Cannot be seen from here: model, corpus, retriever, top-k, prompt.
       "
     `);
+    const percent = await compare(["a"], "--published", "48", "--n", "7405");
+    expect([percent.status, percent.stderr]).toEqual([
+      2,
+      expect.stringContaining("--published is 48; em is a share from 0 to 1."),
+    ]);
     const json = await compare(["a"], "--published", ".6", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({
       comparisons: [{ ours: { metric: "em", n: 60 }, gaps: [{ inside: true, twoSample: null }] }],
