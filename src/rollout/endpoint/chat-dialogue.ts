@@ -99,8 +99,11 @@ function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {
   if (said.owner !== "environment" || pending.length === 0) {
     return [{ role: "user", content: shownText(said) }];
   }
+  // Calls that were written in the text stand before those of the server's own field: the first result tells theirs too.
+  const written = Math.max(0, observations.length - pending.length);
   return pending.map(({ id, name }, i): ChatMessage => {
-    const text = observations[i]?.text ?? said.text;
+    const found = observations.slice(i === 0 ? 0 : i + written, i + written + 1);
+    const text = found.length === 0 ? said.text : found.map((each) => each.text).join("\n");
     const limit = maxTokens === undefined ? {} : { maxTokens };
     return { role: "tool", tool_call_id: id, name, content: shownText({ text, ...limit }) };
   });

@@ -183,6 +183,21 @@ describe("a chat server that calls tools itself", () => {
     expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
   });
 
+  it("is given its own call's result as that, though it wrote another call in the text", async () => {
+    const written = '<tool_call>{"name": "search", "arguments": {"query": "rain"}}</tool_call>';
+    const { asked } = await play(({ messages }) => {
+      if (messages.length > 1) return "<answer>Oslo</answer>";
+      const { message, ...rest } = calling(
+        ["search", '{"query": "capital Norway"}'],
+        ["browse", "{}"],
+      );
+      return { message: { ...message, content: written }, ...rest };
+    }, native);
+    const [first, second] = asked[1]!.messages.slice(2);
+    expect(first!.content).toMatch(/much rain[^]*Oslo is the capital/);
+    expect(second!.content).toContain('There is no tool "browse"');
+  });
+
   it("is offered none by a strategy under which they would never run", async () => {
     const { trajectory, asked } = await play(() => "<answer>Oslo</answer>", {
       ...native,
