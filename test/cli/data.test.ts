@@ -75,6 +75,15 @@ describe("agentrl data", () => {
     expect(readdirSync(cwd)).not.toContain("out2.jsonl");
   });
 
+  it("says of a dataset that is not here how it is had", () => {
+    const env = { AGENTRL_DATA: cwd };
+    const { status, stderr } = runCli(["data", "check", "wiki18"], { cwd, env });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /^error: dataset wiki18:corpus is not on this machine .*21015324 passages, .*agentrl data download wiki18 --split corpus/,
+    );
+  });
+
   it("names what is allowed when an argument is not", () => {
     const messages = [
       data("generate", "tinyworld", "--out", "tw3", "--people", "1"),

@@ -66,10 +66,19 @@ describe("extractMember", () => {
     const whole = zipOf(files, { stored: true });
     const changed = Buffer.from(whole);
     changed[whole.indexOf(content.subarray(0, 50)) + 1000]! ^= 1;
+    const beyond = Buffer.from(whole);
+    const directory = Buffer.from("PK\u0001\u0002");
+    for (
+      let entry = beyond.indexOf(directory);
+      entry >= 0;
+      entry = beyond.indexOf(directory, entry + 1)
+    )
+      beyond.writeUInt32LE(0x7fffffff, entry + 42);
     const tar = await readFile(at("t.tar"));
     const damaged: [string, Buffer][] = [
       ["cut.zip", whole.subarray(0, whole.length - 1000)],
       ["changed.zip", changed],
+      ["beyond.zip", beyond],
       ["none.zip", Buffer.from("<html>")],
       ["cut.tar", tar.subarray(0, 100_000)],
       ["cut.tar.gz", gzipSync(tar).subarray(0, 50_000)],

@@ -32,7 +32,7 @@ export const cardDatasets: readonly DatasetPart[] = cardNames("questions").map((
 
 async function openCard(card: Card, given: z.output<typeof options>): Promise<Dataset> {
   const { path, split } = placeOf(card, given);
-  if (!isHere(path)) throw absent(card, given, split);
+  if (!isHere(path)) throw absentDataset(card, given);
   const name = `${card.name}:${split}`;
   const known = { source: card.name, idPrefix: `${card.name}-${split}` };
   const hash = (await sha256File(path)).slice(0, 16);
@@ -58,12 +58,16 @@ export function placeOf(
   return { path: join(folder, splitFileName(split, file)), split, records: file.records };
 }
 
-function absent(card: Card, given: z.output<typeof options>, split: string): ConfigError {
-  const { path, records } = placeOf(card, given);
+/** DATASET_ABSENT, with the command that downloads the split. @throws {ConfigError} PART_UNKNOWN */
+export function absentDataset(
+  card: Card,
+  given: { split?: string | undefined; source?: string | undefined },
+): ConfigError {
+  const { path, records, split } = placeOf(card, given);
   const source = given.source === undefined ? "" : ` --source ${given.source}`;
   return new ConfigError(
     "DATASET_ABSENT",
-    `dataset ${card.name}:${split} is not on this machine (${path}). Download it (${records} questions, ${card.license}): agentrl data download ${card.name} --split ${split}${source}`,
+    `dataset ${card.name}:${split} is not on this machine (${path}). Download it (${records} ${card.kind === "corpus" ? "passages" : "questions"}, ${card.license}): agentrl data download ${card.name} --split ${split}${source}`,
   );
 }
 

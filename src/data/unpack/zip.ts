@@ -81,9 +81,9 @@ export async function* zipContent(archive: string, entry: ZipEntry): AsyncGenera
       }
     }
   } catch (error) {
-    throw error instanceof Error && "code" in error && String(error.code).startsWith("Z_")
-      ? damaged(archive, error)
-      : error;
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    // What the directory names may lie behind the end.
+    throw code.startsWith("Z_") || error instanceof RangeError ? damaged(archive, error) : error;
   } finally {
     await file.close();
   }
