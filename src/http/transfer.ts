@@ -33,7 +33,7 @@ export interface TransferRequest {
 
 /** An attempt that brought no usable answer; another may fare better. */
 export class Interruption extends Error {
-  /** Seconds that the server asks to wait, in milliseconds. */
+  /** Milliseconds that the server asks to wait. */
   readonly waitMs: number;
   constructor(message: string, waitMs = 0, cause?: unknown) {
     super(message, { cause });
@@ -74,7 +74,8 @@ export async function transfer<T>(
     const { status, headers } = response;
     if (isRetried({ kind: "status", status, body: "", headers })) {
       const waitMs = retryAfterMs(headers.get("retry-after"), Date.now());
-      throw new Interruption(`status ${status}`, waitMs);
+      const later = waitMs > 0 ? `, to be asked again in ${Math.ceil(waitMs / 1000)} s` : "";
+      throw new Interruption(`status ${status}${later}`, waitMs);
     }
     return await use(response, alive);
   } catch (error) {
@@ -121,9 +122,12 @@ async function followed(
   }
 }
 
+/** A server that asks for a longer wait is not waited for: the hub counts requests by five minutes. */
+const LONGEST_WAIT_MS = 600_000;
+
 /**
  * Attempts until one succeeds.
- * @param asked.givenUp the error to throw when `retries` attempts in a row brought nothing.
+ * @param asked.givenUp the error to throw when `retries` attempts in a row brought nothing, or the server asks to wait too long.
  * @param work one attempt, or a part of the way: `progress` was made when it throws after calling it.
  */
 export async function withRetries<T>(
@@ -144,7 +148,8 @@ export async function withRetries<T>(
     } catch (error) {
       if (!(error instanceof Interruption)) throw error;
       fruitless += 1;
-      if (fruitless > settings.retries) throw asked.givenUp(error, settings.retries + 1);
+      if (fruitless > settings.retries || error.waitMs > LONGEST_WAIT_MS)
+        throw asked.givenUp(error, fruitless);
       const firstMs = settings.retryDelayMs;
       const ms = delayMs({
         ...{ attempt: fruitless, firstMs, retryAfterMs: error.waitMs, random: Math.random },

@@ -49,7 +49,7 @@ export function unreachable(
   return (last, attempts) =>
     new ExternalError(
       "HUB_UNREACHABLE",
-      `${what}: ${endpoint} cannot be reached: ${last.message} (${attempts} attempts). What has come is kept: run again to go on, set HF_ENDPOINT to a mirror, or give a folder that holds the model.`,
+      `${what}: ${endpoint} cannot be reached: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). What has come is kept: run again to go on, set HF_ENDPOINT to a mirror, or give a folder that holds the model.`,
       { cause: last.cause },
     );
 }

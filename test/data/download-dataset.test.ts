@@ -259,6 +259,13 @@ describe("downloadDataset", () => {
     }
   });
 
+  it("does not wait for hours when a server asks for that", async () => {
+    Object.assign(mischief, { stumbles: [429], retryAfter: 3600 });
+    await expect(get(["train"])).rejects.toThrow(
+      errorWith("DATASET_UNREACHABLE", "status 429, to be asked again in 3600 s (1 attempt)"),
+    );
+  });
+
   it("does not take a length of 0 for that of the file", async () => {
     mischief.claimedSize = 0;
     await get(["train"]);

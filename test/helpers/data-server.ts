@@ -20,6 +20,8 @@ export interface DataMischief {
   claimedSize?: number;
   /** Statuses before the first proper answer. */
   stumbles?: number[];
+  /** Seconds that it then asks to wait. */
+  retryAfter?: number;
 }
 
 /** A server of files under `/host/path`, as a mirror of AGENTRL_DATA_URL; `/hub` paths are the hub's, large files lie elsewhere. */
@@ -35,7 +37,9 @@ export async function dataServer(files: Map<string, Buffer>): Promise<{
   });
   const server = await localServer((request, response) => {
     const stumble = mischief.stumbles?.shift();
-    if (stumble !== undefined) return void response.writeHead(stumble).end();
+    const { retryAfter } = mischief;
+    const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+    if (stumble !== undefined) return void response.writeHead(stumble, headers).end();
     const { refuses } = mischief;
     if (refuses !== undefined && (refuses.method ?? request.method) === request.method)
       return void response.writeHead(refuses.status).end();

@@ -54,7 +54,7 @@ export function downloadProblems(
     unreachable: (last, attempts) =>
       new ExternalError(
         "DATASET_UNREACHABLE",
-        `${what}: ${place} cannot be had: ${last.message} (${attempts} attempts). What has come is kept: run again to go on. Another source (--source), AGENTRL_DATA_URL or HF_ENDPOINT (a mirror) may do.`,
+        `${what}: ${place} cannot be had: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). What has come is kept: run again to go on. Another source (--source), AGENTRL_DATA_URL or HF_ENDPOINT (a mirror) may do.`,
         { cause: last.cause },
       ),
     refused: ({ status }) =>
