@@ -7,7 +7,7 @@ import type { EvalResult } from "../recipe/run-eval.ts";
 import { table } from "./table.ts";
 
 /** Columns of the table: heading, metric, decimals. */
-const COLUMNS: readonly (readonly [string, EvaluationMetric, number])[] = [
+const COLUMNS: readonly (readonly [string, EvaluationMetric | "completion_tokens", number])[] = [
   ["EM", "em", 3],
   ["F1", "f1", 3],
   ["cover-EM", "cover_em", 3],
@@ -51,7 +51,11 @@ export function evaluationText(result: EvalResult): string {
 }
 
 function metricRow(name: string, { n, metrics }: GroupSummary): string[] {
-  return [name, String(n), ...COLUMNS.map(([, key, digits]) => metrics[key].toFixed(digits))];
+  return [
+    name,
+    String(n),
+    ...COLUMNS.map(([, key, digits]) => metrics[key]?.toFixed(digits) ?? "–"),
+  ];
 }
 
 /** avg@k and pass@k, where there are several draws. */

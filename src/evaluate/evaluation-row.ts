@@ -1,6 +1,12 @@
 import type { Task } from "../trajectory/task.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type { EndReason, Observation, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import type {
+  Call,
+  EndReason,
+  Observation,
+  Segment,
+  Trajectory,
+} from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";
 
 /** Which definitions of metrics made a row; changes whenever a score could. */
@@ -46,8 +52,8 @@ export interface EvaluationRow {
   end: EndReason;
   /** There is a message, and all of them parsed without a problem. */
   formatOk: boolean;
-  /** Tokens that the policy wrote. */
-  tokens: number;
+  /** Tokens that the policy wrote; absent where a server did not count them. */
+  tokens?: number;
   /** Tokens that it read, over all calls; absent where nobody counted. */
   promptTokens?: number;
   hops?: number;
@@ -87,8 +93,8 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     invalidTurns,
     end,
     formatOk: turns.length > 0 && invalidTurns === 0,
-    tokens: policyTokenCount(trajectory),
   };
+  if (!trajectory.calls.some(isUncounted)) row.tokens = policyTokenCount(trajectory);
   if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;
@@ -131,14 +137,18 @@ function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRo
 function promptTokenCount({ calls }: Trajectory): number | undefined {
   const lengths: number[] = [];
   let read = 0;
+  if (calls.some(isUncounted)) return undefined;
   for (const { parent, prompt, completion, usage } of calls) {
-    const isRemote = [...prompt, ...completion].some(({ text }) => text !== undefined);
-    if (isRemote && usage === undefined) return undefined;
     const before = (parent === null ? 0 : (lengths[parent] ?? 0)) + tokensIn(prompt);
     lengths.push(before + tokensIn(completion));
     read += usage?.promptTokens ?? before;
   }
   return calls.length === 0 ? undefined : read;
+}
+
+/** Whether its tokens are a server's own, and the server did not say how many. */
+function isUncounted({ prompt, completion, usage }: Call): boolean {
+  return usage === undefined && [...prompt, ...completion].some(({ text }) => text !== undefined);
 }
 
 function tokensIn(segments: readonly Segment[]): number {

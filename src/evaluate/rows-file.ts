@@ -43,7 +43,7 @@ const rowSchema = z.object({
   invalidTurns: whole,
   end: z.string(),
   formatOk: z.boolean(),
-  tokens: whole,
+  tokens: whole.optional(),
   promptTokens: whole.optional(),
   hops: z.number().optional(),
   type: z.string().optional(),

@@ -212,9 +212,9 @@ function costPerQuestion(
   { metrics }: EvaluationSummary,
 ): Pick<EvalResult, "costPerQuestion"> {
   const price = endpoint?.price;
-  const promptTokens = metrics["prompt_tokens"];
-  if (price == null || promptTokens === undefined) return {};
-  const tokens = { promptTokens, completionTokens: metrics.completion_tokens };
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = metrics;
+  if (price == null || promptTokens === undefined || completionTokens === undefined) return {};
+  const tokens = { promptTokens, completionTokens };
   return { costPerQuestion: { amount: costOf(tokens, price), currency: price.currency } };
 }
 

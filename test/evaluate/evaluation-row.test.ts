@@ -85,6 +85,7 @@ describe("evaluationRow", () => {
     });
     const uncounted = made([], { calls: [call(null, 0, 0, remote)] });
     expect(evaluationRow(task, 0, uncounted)).not.toHaveProperty("promptTokens");
+    expect(evaluationRow(task, 0, uncounted)).not.toHaveProperty("tokens");
     expect(evaluationRow(task, 0, made([]))).not.toHaveProperty("promptTokens");
   });
 

@@ -23,11 +23,11 @@ export const messageMetrics = [
     summary: "Share of trajectories that ended because no turn was left.",
     of: ({ end }) => Number(end === "turn-limit"),
   }),
-  rowMetric({
+  sparseRowMetric({
     name: "completion_tokens",
-    summary: "Tokens written per question.",
+    summary: "Tokens written per question; where a server counts them or they stand on record.",
     range: [0, Infinity],
-    of: ({ tokens }) => tokens,
+    of: ({ tokens }) => tokens ?? null,
   }),
   sparseRowMetric({
     name: "prompt_tokens",
