@@ -6,6 +6,7 @@ import type { Settings } from "../recipe/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { decimal, deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
+import { refuseStray } from "./stray-flags.ts";
 
 /** Flags that say what is measured, on what and how. */
 export interface MeasuringFlags {
@@ -149,13 +150,10 @@ function kindOf(policy: string | undefined): PolicyKind {
 /** @throws {ConfigError} USAGE */
 function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
   for (const [name, kinds] of Object.entries(FLAGS_OF)) {
-    if (flags[name as keyof MeasuringFlags] === undefined || kinds.includes(kind)) continue;
+    if (kinds.includes(kind)) continue;
     const meant = kinds.map((each) => KINDS[each]).join(" or ");
     const found = flags.policy === undefined ? "not given" : `${flags.policy}, ${KINDS[kind]}`;
-    throw new ConfigError(
-      "USAGE",
-      `--${name} is for ${meant}, and --policy is ${found}. Name such a --policy, or leave --${name} out.`,
-    );
+    refuseStray(flags, [name], `${meant}, and --policy is ${found}`);
   }
 }
 

@@ -151,18 +151,22 @@ describe("agentrl eval of a server", () => {
     expect(stray).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "--api is for a server (http://…/v1), and --policy is not given",
+        "--api would be passed over: it belongs to a server (http://…/v1), and --policy is not",
       ) as string,
     });
     const resumed = await evaluate("http://127.0.0.1:1", "--resume");
     expect(resumed).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--resume goes on with the rows of a folder") as string,
+      stderr: expect.stringContaining(
+        "--resume would be passed over: it belongs to --out",
+      ) as string,
     });
     const chat = await evaluate("http://127.0.0.1:1", "--chat");
     expect(chat).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("--chat is for a model in a folder or of the hub") as string,
+      stderr: expect.stringContaining(
+        "--chat would be passed over: it belongs to a model in a folder",
+      ) as string,
     });
   });
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { ConfigError, ScoreError } from "../../base/errors.ts";
+import { ScoreError } from "../../base/errors.ts";
 import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../recipe/run-eval.ts";
 import type { ResolvedSettings } from "../../recipe/settings.ts";
@@ -15,6 +15,7 @@ import { watchDownload } from "../model-download.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
+import { refuseStray } from "../stray-flags.ts";
 import { addEvalCompare } from "./eval-compare.ts";
 import { addEvalReport, writeReport } from "./eval-report.ts";
 import { addEvalRetrieval } from "./eval-retrieval.ts";
@@ -82,12 +83,7 @@ function addOutputOptions(command: Command): void {
 }
 
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
-  if (flags.resume === true && flags.out === undefined) {
-    throw new ConfigError(
-      "USAGE",
-      "--resume goes on with the rows of a folder: name it with --out, or leave --resume out.",
-    );
-  }
+  if (flags.out === undefined) refuseStray(flags, ["resume"], "--out, whose rows it goes on with");
   const resolved = await measuringSettings(flags);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
