@@ -39,7 +39,7 @@ export interface BodyReader {
    * @returns whether the reply is complete; what may follow is not read.
    */
   push(bytes: Uint8Array, afterMs: number): boolean;
-  /** Asked when the reply is complete or the body has ended: why it is no reply, null when it is one. */
+  /** Asked when the reply is complete or the body has ended, or was cut: why it is no reply, null when it is one. */
   failure(): Failure | null;
 }
 
@@ -149,7 +149,9 @@ function receive(
     settle(failure ?? { ...head, text, totalMs: performance.now() - sent });
   };
   const cut = (cause: unknown): void => {
-    finish({ kind: "cut", detail: errorMessage(cause), cause });
+    // A reply that had said its end is complete, however its connection ends.
+    const isWhole = !settled && reader !== null && reader.failure() === null;
+    finish(isWhole ? null : { kind: "cut", detail: errorMessage(cause), cause });
   };
   const body = decompressed(response);
   response.on("error", cut);

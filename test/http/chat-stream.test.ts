@@ -136,6 +136,18 @@ describe("a streamed chat", () => {
     expect(await ask()).toMatchObject({ text: "A", finishReason: "length" });
   });
 
+  it("is complete then also where the connection is reset instead of closed, and is not paid for twice", async () => {
+    answer = (response) => {
+      response.writeHead(200, STREAM);
+      response.write(delta({ content: "A" }, "stop") + usage, () => {
+        setTimeout(() => response.destroy(), 20);
+      });
+    };
+    const { text, usage: counted } = await ask();
+    expect([text, counted?.completionTokens]).toEqual(["A", 4]);
+    expect(server.received).toHaveLength(1);
+  });
+
   it("is asked for again when it is cut: in the middle of its text, of an event, of a character", async () => {
     const good = delta({ content: "東京" }, "stop") + DONE;
     const half = Buffer.from(delta({ content: "東京" }));
