@@ -38,7 +38,7 @@ export async function dataServer(files: Map<string, Buffer>): Promise<{
   const server = await localServer((request, response) => {
     const stumble = mischief.stumbles?.shift();
     const { retryAfter } = mischief;
-    const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+    const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
     if (stumble !== undefined) return void response.writeHead(stumble, headers).end();
     const { refuses } = mischief;
     if (refuses !== undefined && (refuses.method ?? request.method) === request.method)
