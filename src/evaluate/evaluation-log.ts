@@ -19,7 +19,10 @@ export interface EvaluationLog {
    */
   known(task: Task, sample: number): EvaluationRow | undefined;
   append(row: EvaluationRow, trajectory: Trajectory): Promise<void>;
-  /** Puts what a resumed evaluation appended into the order of a straight one, and writes `results.json`. */
+  /**
+   * Puts what a resumed evaluation appended into the order of a straight one, and writes `results.json`.
+   * @throws {ConfigError} EVALUATION_EXISTS when rows are there that were never asked for: nothing is dropped.
+   */
   finish(results: unknown): Promise<void>;
   close(): Promise<void>;
 }
@@ -82,6 +85,14 @@ export async function openEvaluationLog(
     },
     async finish(results) {
       if (resumed) {
+        const asked = new Set(order.keys);
+        const others = [...kept.keys()].filter((key) => !asked.has(key)).length;
+        if (others > 0) {
+          throw new ConfigError(
+            "EVALUATION_EXISTS",
+            `${paths.rows}: holds ${others} rows of questions or draws that were not asked for now; what was measured is not thrown away. Resume with the --limit and --samples of before, or choose another --out.`,
+          );
+        }
         await orderLines(paths.rows, (value) => (value as LoggedRow).key, order.keys);
         await orderLines(paths.trajectories, (value) => (value as Trajectory).id, order.ids);
       }

@@ -48,10 +48,11 @@ export async function findTestedPolicy(
   settings: Settings,
   download: HubModelOptions,
 ): Promise<TestedPolicy> {
-  const { endpoint, predictions, from, fresh, lora, chat } = settings.policy;
+  const { endpoint, predictions, from, chat } = settings.policy;
   // A chat template is a folder's: what is asked elsewhere has none here.
   const template = endpoint === undefined && predictions === undefined ? undefined : chat;
-  const kinds = { endpoint, predictions, fresh, lora, chat: template };
+  // What a recipe would train (`fresh`, `lora`) is nothing to an evaluation.
+  const kinds = { endpoint, predictions, chat: template };
   const named = Object.entries(kinds).filter(([, value]) => value !== undefined);
   if (named.length > 1) {
     throw new ConfigError(

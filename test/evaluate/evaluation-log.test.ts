@@ -5,6 +5,7 @@ import { openEvaluationLog } from "../../src/evaluate/evaluation-log.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import type { Task } from "../../src/trajectory/task.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
+import { errorWith } from "../helpers/error-with.ts";
 import { madeRow } from "../helpers/evaluation-rows.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -87,6 +88,18 @@ describe("openEvaluationLog", () => {
     for (const file of ["rows.jsonl", "trajectories.jsonl"]) {
       expect(read(folder, file)).toBe(read(straight, file));
     }
+  });
+
+  it("throws nothing away: rows that a resumed run does not ask for end it", async () => {
+    const folder = await interrupted("more", [row("a"), row("b"), row("c")]);
+    const before = read(folder, "rows.jsonl");
+    const log = await openEvaluationLog(folder, { identity: "i", resume: true });
+    for (const task of tasks.slice(0, 2)) log.known(task, 0);
+    await expect(log.finish({ n: 2 })).rejects.toThrow(
+      errorWith("EVALUATION_EXISTS", "holds 1 rows of questions or draws that were not asked for"),
+    );
+    await log.close();
+    expect(read(folder, "rows.jsonl")).toBe(before);
   });
 
   it("refuses rows that are there without --resume, and those of another policy or protocol", async () => {

@@ -69,7 +69,7 @@ export function recordReply(
   if (finishReason === "content_filter") {
     throw new RolloutError("COMPLETION_FILTERED", "the server's own filter withheld the message.");
   }
-  if (reply.text.trim() === "" && finishReason !== "length") {
+  if (reply.text.trim() === "" && finishReason !== "length" && !endedAtOnce(reply)) {
     throw new RolloutError(
       "COMPLETION_EMPTY",
       `the server gave a message without text (finish_reason ${JSON.stringify(finishReason)}).`,
@@ -90,6 +90,11 @@ export function recordReply(
   place.messages += 1;
   place.tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens;
   return { text, call: place.last };
+}
+
+/** Whether the model itself wrote nothing but its end. A server that counts more has kept text to itself; one that counts none may have. */
+function endedAtOnce({ usage, reasoning }: RemoteReply): boolean {
+  return usage !== null && usage.completionTokens === 1 && reasoning === undefined;
 }
 
 /** What was said, as much of it as may be shown. */

@@ -4,6 +4,7 @@ import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/en
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
+import { sendJson } from "../../helpers/local-server.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 /** Plays with a server that answers as told; retries are quick and few. */
@@ -288,6 +289,23 @@ describe("a server that fails", () => {
       });
     },
   );
+
+  it("whose model ends at once has not failed: the message is the policy's, and empty", async () => {
+    const { trajectory } = await play(
+      (_, response) => {
+        const choices = [{ message: { content: "" }, finish_reason: "stop" }];
+        sendJson(response, { choices, usage: { prompt_tokens: 9, completion_tokens: 1 } });
+        return null;
+      },
+      {
+        environment: {
+          budgets: [{ scope: "trajectory", unit: "turns", limit: 1, onExhausted: "end" }],
+        },
+      },
+    );
+    expect(trajectory).toMatchObject({ end: "turn-limit", answer: null });
+    expect(trajectory.turns).toMatchObject([{ text: "", problems: [{ code: "no-action" }] }]);
+  });
 
   it("cuts its stream: neither is that an answer", async () => {
     const { trajectory } = await play(
