@@ -43,7 +43,8 @@ export async function requireExpected(
   const unit = kind === "corpus" ? "passages" : "questions";
   const holds = `${found.records} ${unit} of layout ${found.layout ?? "unknown"}`;
   const published = `${file.records} of layout ${file.layout}${sha256 === undefined ? "" : ` with sha256 ${sha256}`}`;
-  const kept = archive === null ? "" : ` The archive was: delete ${archive} to have it fetched anew.`;
+  const kept =
+    archive === null ? "" : ` The archive was: delete ${archive} to have it fetched anew.`;
   if (isOurs) await rm(path, { force: true });
   throw new DataError(
     "DATASET_UNEXPECTED",
