@@ -1,11 +1,10 @@
-import { seedFrom } from "../../base/random.ts";
 import type { ChatClient, ChatMessage, ToolCall } from "../../http/chat.ts";
 import type { Dialogue, DialogueSetting, Said } from "../dialogue.ts";
 import type { EndpointSettings } from "./endpoint-policy.ts";
 import {
   askServer,
   contextFull,
-  messageTokens,
+  drawRequest,
   recordReply,
   type RemotePlace,
   shownText,
@@ -39,7 +38,7 @@ export function chatDialogue(
         (system === undefined ? [] : [{ role: "system" as const, content: system }])),
     ],
   };
-  const { protocol, tools, ending, sampling } = setting;
+  const { protocol, tools } = setting;
   const native = protocol.writeCalls !== undefined && tools.length > 0;
   return {
     async write(said, signal) {
@@ -50,12 +49,8 @@ export function chatDialogue(
       const reply = await askServer(() =>
         client.complete({
           messages: history,
-          ...{ temperature: sampling.temperature, topP: sampling.topP, signal },
-          maxTokens: messageTokens(setting),
-          ...(ending.stopStrings.length === 0 ? {} : { stop: ending.stopStrings }),
           ...(native ? { tools } : {}),
-          seed: seedFrom(setting.seed, place.messages),
-          extra: { ...(sampling.topK > 0 ? { top_k: sampling.topK } : {}), ...settings.extra },
+          ...{ ...drawRequest(setting, settings, place), signal },
         }),
       );
       if (reply === null) return null;
@@ -67,31 +62,13 @@ export function chatDialogue(
       history.push(
         toolCalls.length === 0
           ? { role: "assistant", content: message.text }
-          : {
-              role: "assistant",
-              content: reply.text || null,
-              tool_calls: toolCalls.map(repeatable),
-            },
+          : { role: "assistant", content: reply.text || null, tool_calls: toolCalls },
       );
       return message;
     },
     fork: ({ id, seed }) => chatDialogue(client, settings, { ...setting, id, seed }, place),
     end: () => undefined,
   };
-}
-
-/** A call as a server takes it back: many parse the arguments and refuse the whole request where they are no object. */
-function repeatable(call: ToolCall): ToolCall {
-  return { ...call, arguments: isObject(call.arguments) ? call.arguments : "{}" };
-}
-
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {

@@ -1,9 +1,11 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
 import { budgetOf } from "../../env/budget.ts";
-import type { TokenUsage } from "../../http/chat.ts";
+import { seedFrom } from "../../base/random.ts";
+import type { DrawRequest, TokenUsage } from "../../http/chat.ts";
 import type { Call, Segment } from "../../trajectory/trajectory.ts";
 import type { DialogueSetting, Message, MessageEnding, Said } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
+import type { EndpointSettings } from "./endpoint-policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 
 /** What a server gave for one message. */
@@ -24,9 +26,20 @@ export interface RemotePlace {
   tokens: number;
 }
 
-/** Tokens that the next message may have. */
-export function messageTokens({ budgets }: DialogueSetting): number {
-  return budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
+/** How the next message is drawn. */
+export function drawRequest(
+  { budgets, ending: { stopStrings }, sampling, seed }: DialogueSetting,
+  { extra }: Pick<EndpointSettings, "extra">,
+  { messages }: RemotePlace,
+): DrawRequest {
+  const { temperature, topP, topK } = sampling;
+  return {
+    ...{ temperature, topP, seed: seedFrom(seed, messages) },
+    maxTokens: budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS,
+    ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
+    // Servers that have it know it by this name; it is none of OpenAI's.
+    extra: { ...(topK > 0 ? { top_k: topK } : {}), ...extra },
+  };
 }
 
 /** Whether the conversation has used its budget up; a server's own limit is its own to tell. */

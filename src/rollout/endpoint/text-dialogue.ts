@@ -1,11 +1,10 @@
-import { seedFrom } from "../../base/random.ts";
 import type { CompletionsClient } from "../../http/completions.ts";
 import type { Dialogue, DialogueSetting } from "../dialogue.ts";
 import type { EndpointSettings } from "./endpoint-policy.ts";
 import {
   askServer,
   contextFull,
-  messageTokens,
+  drawRequest,
   recordReply,
   type RemotePlace,
   shownText,
@@ -24,20 +23,13 @@ export function textDialogue(
   from: TextPlace = { last: null, messages: 0, tokens: 0, text: "" },
 ): Dialogue {
   const place = { ...from };
-  const { ending, sampling } = setting;
   return {
     async write(said, signal) {
       signal.throwIfAborted();
       if (contextFull(setting, place)) return null;
       const prompt = place.text + said.map(shownText).join("");
       const reply = await askServer(() =>
-        client.complete({
-          ...{ prompt, temperature: sampling.temperature, topP: sampling.topP, signal },
-          maxTokens: messageTokens(setting),
-          ...(ending.stopStrings.length === 0 ? {} : { stop: ending.stopStrings }),
-          seed: seedFrom(setting.seed, place.messages),
-          extra: { ...(sampling.topK > 0 ? { top_k: sampling.topK } : {}), ...settings.extra },
-        }),
+        client.complete({ prompt, ...drawRequest(setting, settings, place), signal }),
       );
       if (reply === null) return null;
       const message = recordReply(setting, place, reply, said);

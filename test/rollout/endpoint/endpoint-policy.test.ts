@@ -225,9 +225,9 @@ describe("a chat server that calls tools itself", () => {
       "tool: That call was not run: the call is not JSON.",
       'tool: There is no tool "browse". There are: search.',
     ]);
-    // Servers that parse the calls of earlier messages refuse a request with arguments that are not JSON.
+    // Servers that parse the calls of earlier messages refuse a request with arguments that are not JSON; what was written is kept.
     expect(asked[1]!.messages[1]!.tool_calls).toMatchObject([
-      { function: { name: "search", arguments: "{}" } },
+      { function: { name: "search", arguments: '{"malformed":"{\\"query\\": "}' } },
       { function: { name: "browse", arguments: "{}" } },
     ]);
     expect(trajectory.end).toBe("answered");
