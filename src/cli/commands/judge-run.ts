@@ -98,7 +98,8 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
     );
   }
   const { judge, calibration } = await calibratedJudge(flags, join(out, "cache"), context);
-  const identity = shortHash({ judge: judge.identity, repeats });
+  // Two servers may call unlike models by one name.
+  const identity = shortHash({ judge: judge.identity, server: flags.endpoint, repeats });
   const log = await openVerdictLog(out, { identity, resume: flags.resume === true });
   if (log.kept > 0) context.note(`${log.kept} verdicts are taken over from ${out}.`);
   try {
