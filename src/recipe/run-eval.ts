@@ -236,5 +236,7 @@ function openLog(
 ): Promise<EvaluationLog | null> {
   if (out === undefined) return Promise.resolve(null);
   // A row depends on its own question, not on how many there are.
-  return openEvaluationLog(out, { identity: shortHash(given), resume });
+  // Nor on where its policy lies: equal weights are the same policy by any name.
+  const policy = given.policy.sha256 ?? given.policy;
+  return openEvaluationLog(out, { identity: shortHash({ ...given, policy }), resume });
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -129,6 +129,15 @@ describe("agentrl eval", () => {
     const [line = ""] = readFileSync(at("chat/trajectories.jsonl"), "utf8").split("\n");
     const [call] = (JSON.parse(line) as Trajectory).calls;
     expect(tokenizer.decode(call!.prompt[0]!.ids)).toBe("[user]Capital of Norway?\n[assistant]");
+  });
+
+  it("goes on with rows of the same weights, whatever folder they lie in", async () => {
+    const flags = [...QUESTIONS, "--strategy", "direct", "--out", at("moved-run")];
+    await json(...flags, "--limit", "1");
+    cpSync(at("policy"), at("moved"), { recursive: true });
+    const { status, stderr } = await evaluate(...flags, "--policy", at("moved"), "--resume");
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    expect(stderr).toContain("1 rows are taken over");
   });
 
   it("prints rows, tables and pages as well, and leaves nothing behind that was not asked for", async () => {
