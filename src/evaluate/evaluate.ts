@@ -1,4 +1,5 @@
 import { ScoreError } from "../base/errors.ts";
+import { inOrder } from "../base/in-order.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
@@ -115,83 +116,6 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
         "EVALUATION_GIVEN_UP",
         `${failedInARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out, --resume goes on once it works again.`,
       );
-    },
-  };
-}
-
-/**
- * Works on a window of items at a time and hands over the results in the items' order. When it ends early, by the signal or a
- * failure, it halts what is under way and waits for it.
- */
-async function inOrder<T, R>(
-  items: AsyncIterator<T>,
-  work: (item: T) => Promise<R>,
-  ending: {
-    signal: AbortSignal;
-    halt: AbortController;
-    window: number;
-    take: (result: R) => Promise<void>;
-  },
-): Promise<void> {
-  const { signal, halt, window, take } = ending;
-  signal.throwIfAborted();
-  const stop = (): void => {
-    halt.abort(signal.reason);
-  };
-  signal.addEventListener("abort", stop);
-  const underWay: Promise<R>[] = [];
-  const takings = openTakings(take);
-  let ended = false;
-  const fill = async (): Promise<void> => {
-    while (!ended && underWay.length < window) {
-      const item = await items.next();
-      if (item.done === true) ended = true;
-      else {
-        const result = work(item.value);
-        // Told of when its turn comes, or dropped with the rest.
-        result.catch((error: unknown) => {
-          halt.abort(error);
-        });
-        underWay.push(result);
-      }
-    }
-  };
-  try {
-    await fill();
-    for (let first = underWay.shift(); first !== undefined; first = underWay.shift()) {
-      const result = await first;
-      signal.throwIfAborted();
-      await fill();
-      takings.begin(result);
-      if (takings.count() >= window || takings.failed()) await takings.settle();
-    }
-    await takings.settle();
-  } catch (error) {
-    halt.abort(error);
-    await Promise.allSettled([...underWay, takings.settle(), items.return?.()]);
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-/** Results that are being taken: begun in order, several at once, so that what is written goes together. */
-function openTakings<R>(take: (result: R) => Promise<void>) {
-  const open = new Set<Promise<void>>();
-  const failures: unknown[] = [];
-  return {
-    begin(result: R): void {
-      const taking: Promise<void> = take(result)
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => open.delete(taking));
-      open.add(taking);
-    },
-    count: () => open.size,
-    failed: () => failures.length > 0,
-    /** @throws what the first of them failed with. */
-    async settle(): Promise<void> {
-      await Promise.all(open);
-      if (failures.length > 0) throw failures[0];
     },
   };
 }

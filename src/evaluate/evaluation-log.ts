@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { writeJson } from "../base/files.ts";
 import { openJsonl, readJsonl } from "../base/jsonl.ts";
+import { filterLines, orderLines } from "../base/logged-lines.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { shortHash } from "./fingerprint.ts";
-import { filterLines, orderLines } from "./logged-lines.ts";
 
 /** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can go on. */
 export interface EvaluationLog {

@@ -51,6 +51,22 @@ export function tokensThrough(
   return ids.length;
 }
 
+/** Most tokens whose text is whole characters and no longer than a length, in UTF-16 units. */
+export function wholeTokens(ids: readonly number[], length: number, tokenizer: Tokenizer): number {
+  const flow = textFlow();
+  let text = "";
+  let bytes = 0;
+  let whole = 0;
+  for (const [i, id] of ids.entries()) {
+    const own = tokenizer.bytes(id);
+    bytes += own.length;
+    text += flow.push(own);
+    if (text.length > length) break;
+    if (Buffer.byteLength(text) >= bytes) whole = i + 1;
+  }
+  return whole;
+}
+
 /** Where the first of some texts to be complete ends; null where there is none. */
 export function firstEnd(text: string, stops: readonly string[]): number | null {
   const ends = stops.flatMap((each) => {

@@ -24,6 +24,21 @@ export interface Message {
   call: number;
 }
 
+/** Something put into a message. */
+export interface Interjection {
+  /** Characters of the message that stay; what stands after them is taken back. */
+  keep: number;
+  /** Put there; the policy writes on after it. */
+  text: string;
+}
+
+/**
+ * Looks at a message when it has ended, and again each time the policy has written on: what is to be put into it, null when it may
+ * stay as it is.
+ * @param message its whole text up to the cut, with what was put into it.
+ */
+export type Interject = (message: string) => Interjection | null;
+
 /** How a dialogue's messages end. */
 export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
@@ -51,11 +66,12 @@ export interface DialogueSetting {
 export interface Dialogue {
   /**
    * Shows the policy what was said since its last message and asks for the next, which is recorded as a call.
+   * @param interject may put text into the message while it is written; only where the policy takes prefixes.
    * @returns null when the context is full.
    * @throws {RolloutError} when a remote policy gives no message: its code says why.
    * @throws the signal's reason when it aborts.
    */
-  write(said: readonly Said[], signal: AbortSignal): Promise<Message | null>;
+  write(said: readonly Said[], signal: AbortSignal, interject?: Interject): Promise<Message | null>;
   /** The same conversation up to here, going on by itself, under another id and seed. */
   fork(branch: { id: string; seed: number }): Dialogue;
   /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */

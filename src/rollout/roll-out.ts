@@ -2,7 +2,7 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
 import type { EndReason, Observation, Trajectory } from "../trajectory/trajectory.ts";
-import type { Dialogue, DialogueSetting, Said } from "./dialogue.ts";
+import type { Dialogue, DialogueSetting, Interject, Said } from "./dialogue.ts";
 import { firstTokens, openDialogue, takesPrefix } from "./policy.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 
@@ -36,6 +36,8 @@ export interface TurnPlace {
   said: readonly Said[];
   /** What its message is made to begin with; it stands in `said` as well. */
   opening: string;
+  /** What may be put into its message while it is written; it sees the message with its opening. */
+  interject?: Interject;
   /** Number of the turn, from 0. */
   turn: number;
   /** Whether tools no longer run. */
@@ -200,9 +202,10 @@ async function shownReply(
  * @returns null when the context is full.
  */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
-  const { options, trajectory, dialogue, episode, said, opening, final } = place;
+  const { options, trajectory, dialogue, episode, said, opening, interject, final } = place;
   const { signal } = options;
-  const write = () => dialogue.write(said, signal);
+  const within = interject === undefined ? undefined : afterOpening(opening, interject);
+  const write = () => dialogue.write(said, signal, within);
   const message = await timed(options, trajectory, "modelMs", write);
   if (message === null) return null;
   const text = opening + message.text;
@@ -214,4 +217,12 @@ export async function playMessage(place: TurnPlace, chain?: string): Promise<Pla
     ...(chain === undefined ? {} : { chain }),
   });
   return { dialogue, episode, result };
+}
+
+/** What looks at a message with its opening, for a dialogue that knows the rest of it: an opening is never taken back. */
+function afterOpening(opening: string, interject: Interject): Interject {
+  return (message) => {
+    const put = interject(opening + message);
+    return put && { ...put, keep: Math.max(0, put.keep - opening.length) };
+  };
 }

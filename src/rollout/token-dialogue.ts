@@ -3,8 +3,8 @@ import type { SampleResult } from "../engine/engine.ts";
 import { budgetOf } from "../env/budget.ts";
 import { sequenceIds } from "../trajectory/token-rows.ts";
 import type { CallFinish, Segment } from "../trajectory/trajectory.ts";
-import { cutTokens } from "./cut-tokens.ts";
-import type { Dialogue, DialogueSetting, Message, Said } from "./dialogue.ts";
+import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
+import { emptyDraft } from "./draft.ts";
 import type { TokenPolicy } from "./policy.ts";
 
 /** Longest message where the environment sets no budget for a turn, in tokens. */
@@ -29,10 +29,11 @@ export function tokenDialogue(
 ): Dialogue {
   const place = { ...from };
   return {
-    async write(said, signal) {
+    async write(said, signal, interject = () => null) {
       signal.throwIfAborted();
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
-      const message = await writeMessage(policy, setting, place, segmentsOf(policy, said, ended));
+      const added = segmentsOf(policy, said, ended);
+      const message = await writeMessage({ policy, setting, place, interject, signal }, added);
       if (message === null) return null;
       place.last = message.call;
       place.messages += 1;
@@ -70,11 +71,17 @@ function segmentsOf(policy: TokenPolicy, said: readonly Said[], ended: boolean):
   });
 }
 
+interface Writing {
+  policy: TokenPolicy;
+  setting: DialogueSetting;
+  place: Place;
+  interject: Interject;
+  signal: AbortSignal;
+}
+
 /** Asks the policy for a message and records the call. @returns null when the context is full. */
 async function writeMessage(
-  policy: TokenPolicy,
-  setting: DialogueSetting,
-  { last, messages }: Place,
+  { policy, setting, place: { last, messages }, interject, signal }: Writing,
   added: Segment[],
 ): Promise<Message | null> {
   const { budgets, calls, sampling, ending, task, turns } = setting;
@@ -97,21 +104,34 @@ async function writeMessage(
   }
   const space = room - promptIds.length;
   if (space < 1) return null;
-  const result = await policy.complete({
-    ...{ promptIds, maxTokens: Math.min(turnTokens, space), ...sampling },
-    stopIds: [...policy.tokenizer.endIds],
-    stopStrings: ending.stopStrings,
-    seed: seedFrom(setting.seed, messages),
-    sequence: setting.id,
-    ...{ task, turns },
-  });
-  const { ids, logprobs, text } = cutTokens(result, policy.tokenizer, ending);
+  const draft = emptyDraft(policy.tokenizer, ending);
+  const limit = Math.min(turnTokens, space);
+  let finish: CallFinish = "length";
+  for (let part = 0; ; part++) {
+    const left = limit - draft.ids().length;
+    // What was put into the message may have used the budget up.
+    if (left < 1) break;
+    const result = await policy.complete({
+      ...{ promptIds: [...promptIds, ...draft.ids()], maxTokens: left, ...sampling },
+      stopIds: [...policy.tokenizer.endIds],
+      stopStrings: ending.stopStrings,
+      seed: part === 0 ? seedFrom(setting.seed, messages) : seedFrom(setting.seed, messages, part),
+      sequence: setting.id,
+      ...{ task, turns },
+    });
+    const kept = draft.write(result);
+    finish = finishOf(result, kept, space < turnTokens);
+    const put = interject(draft.text());
+    if (put === null) break;
+    draft.interrupt(put);
+    finish = space < turnTokens ? "context" : "length";
+    signal.throwIfAborted();
+  }
   calls.push({
     ...{ parent, role: policy.role, policyVersion: policy.version, prompt },
-    completion: [{ owner: "policy", ids, logprobs }],
-    finish: finishOf(result, ids.length, space < turnTokens),
+    ...{ completion: draft.segments(), finish },
   });
-  return { text, call: calls.length - 1 };
+  return { text: draft.text(), call: calls.length - 1 };
 }
 
 function finishOf({ finish, ids }: SampleResult, kept: number, cramped: boolean): CallFinish {

@@ -91,6 +91,15 @@ export interface RewardValue {
   at: { call: number; token?: number } | null;
 }
 
+/** Text that was put into a message, or before it, for the policy to go on from: a segment of owner "inserted" holds it. */
+export interface InsertedHint {
+  /** Name of the hint's part. */
+  name: string;
+  /** Index in `calls` of the call that it stands in. */
+  call: number;
+  text: string;
+}
+
 /** Why a trajectory ended. A closed union: the reason can be scored. */
 export type EndReason =
   | "answered"
@@ -116,6 +125,8 @@ export interface Trajectory {
   turns: Turn[];
   /** What a strategy searched for before it asked, shown in the first prompt; no search of the policy's. */
   given?: Observation[];
+  /** Hints that were put into its messages, in order. */
+  hints?: InsertedHint[];
   /** The final answer by the protocol's extraction rule; null when there is none. */
   answer: string | null;
   /** How sure a strategy is of the answer, 0 to 1, where it can say: a share of votes. */

@@ -44,6 +44,8 @@ function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options
       return at < 0 ? null : at + "</answer>".length;
     },
     parse,
+    write: ({ thought, action }, tools) =>
+      [...(thought === "" ? [] : [thought]), writeAction(action, tools)].join("\n"),
     renderObservations: (observations) =>
       observations.map(({ text }) => `<tool_response>\n${text}\n</tool_response>`).join("\n"),
     renderProblems: () => invalidMessage,
@@ -93,6 +95,15 @@ function readCall(body: string): Action | string {
   const [only, ...more] = Object.values(given) as unknown[];
   const plain = typeof only === "string" && more.length === 0;
   return { tool: name, input: plain ? only.trim() : JSON.stringify(given) };
+}
+
+/** A call with the input as the argument that the tool names first; an answer in its tags. */
+function writeAction({ tool, input }: Action, tools: readonly ToolSchema[]): string {
+  if (tool === "answer") return `<answer>${input}</answer>`;
+  const schema = tools.find(({ function: { name } }) => name === tool)?.function;
+  const properties = schema?.parameters["properties"] as object | undefined;
+  const [argument = "input"] = Object.keys(properties ?? {});
+  return writeCalls([{ name: tool, arguments: JSON.stringify({ [argument]: input }) }]);
 }
 
 function writeCalls(calls: Parameters<NonNullable<Protocol["writeCalls"]>>[0]): string {

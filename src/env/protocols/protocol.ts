@@ -16,6 +16,14 @@ export interface ParsedMessage {
   problems: Problem[];
 }
 
+/** What a message is to say, before a grammar makes text of it. */
+export interface PlannedMessage {
+  /** What leads to the action; empty: nothing. */
+  thought: string;
+  /** A tool and its input, or "answer". */
+  action: Action;
+}
+
 /** A grammar between a policy and its environment: how prompts, calls, observations and answers are written as text. */
 export interface Protocol {
   /** Texts after which the model need not write on: whatever it wrote would be cut. */
@@ -23,6 +31,11 @@ export interface Protocol {
   /** Where a message ends for the environment (exclusive); null keeps all. Cutting is not stopping. */
   findCut(text: string): number | null;
   parse(text: string): ParsedMessage;
+  /**
+   * A message as a policy that knows the grammar would write it: `parse` gives its action back.
+   * @param tools whose arguments have names where the grammar tells them.
+   */
+  write(message: PlannedMessage, tools: readonly ToolSchema[]): string;
   /** What a message's observations look like to the policy. */
   renderObservations(observations: readonly Observation[]): string;
   /** What a message with problems is answered. */

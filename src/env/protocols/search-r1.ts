@@ -45,6 +45,8 @@ function makeProtocol({ answer, invalidMessage }: z.output<typeof options>): Pro
       }
       return { actions: [{ tool: match[1] ?? "", input: (match[2] ?? "").trim() }], problems: [] };
     },
+    write: ({ thought, action: { tool, input } }) =>
+      `${thought === "" ? "" : `<think> ${thought}</think>`}<${tool}> ${input}</${tool}>`,
     renderObservations: (observations) => `\n\n${observations.map(information).join("\n")}\n\n`,
     renderProblems: () => invalidMessage,
     renderContext: (observation) => `${information(observation)}\n`,

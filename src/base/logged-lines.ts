@@ -1,8 +1,8 @@
 /** Rewriting of JSON-lines logs that need not fit into memory: only the keys of their lines are kept. */
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { writeAtomic } from "../base/files.ts";
-import { readJsonl } from "../base/jsonl.ts";
+import { writeAtomic } from "./files.ts";
+import { readJsonl } from "./jsonl.ts";
 
 /** Leaves those lines of a log out that a test refuses, and a half-written last one. A log that is not there becomes an empty one. */
 export async function filterLines(path: string, keep: (value: unknown) => boolean): Promise<void> {
