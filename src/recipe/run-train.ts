@@ -6,8 +6,6 @@ import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
-import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
@@ -19,25 +17,16 @@ import {
   baseFolder,
   policyFolder,
   policyOf,
-  renderingFacts,
   requireTrainable,
   retrieverOver,
   weightedRewards,
 } from "./assemble.ts";
 import { checkBeforeTraining, type RewardCheckFacts } from "./check-rewards.ts";
-import { fingerprintOf } from "../evaluate/fingerprint.ts";
+import { type HeldOutEvaluation, heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
-import { protocolOf } from "./run-eval.ts";
 import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
-
-/** An evaluation with the fingerprint of what it was measured under. */
-export type HeldOutEvaluation = EvaluationSummary & {
-  fingerprint: string;
-  /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
-  readsGold: boolean;
-};
 
 /** What a run tells whoever watches it. */
 export interface TrainObserver {
@@ -214,7 +203,7 @@ async function learn(
   }
 }
 
-/** Evaluates the engine's weights on the held-out questions; a resumed run reads the result that it has. */
+/** Evaluates before or after; a resumed run reads the result that it has. */
 async function evaluation(
   { settings, options, run, engine, held, model }: TrainSession,
   name: "before" | "after",
@@ -222,29 +211,15 @@ async function evaluation(
 ): Promise<HeldOutEvaluation> {
   const file = join(run.path, "eval", `${name}.json`);
   if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
-  const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const tasks = await held.tasks();
-  const retriever = await retrieverOver(held, settings, "evaluation");
-  try {
-    const environment = environmentOver(retriever, settings);
-    options.onEvaluationStart?.(name, tasks.length);
-    const rows: EvaluationRow[] = [];
-    const found = await evaluatePolicy({
-      ...{ tasks, strategy, sampling, samplesPerTask, environment },
-      policy: await policyOf(engine, settings, model, environment),
-      ...{ seed: settings.seed, signal: options.signal },
+  const { summary, rows } = await heldOutEvaluation(
+    { settings, engine, held, model },
+    {
+      signal: options.signal,
+      onStart: (questions) => options.onEvaluationStart?.(name, questions),
       onProgress: (progress) => options.onEvaluationProgress?.(progress),
-      onRow: (row) => Promise.resolve(void rows.push(row)),
-    });
-    const fingerprint = fingerprintOf({
-      ...protocolOf(settings, held, retriever, await renderingFacts(settings, model)),
-      questions: tasks.length,
-    }).hex;
-    const summary = { ...found, fingerprint, readsGold: environment.readsGold };
-    await run.evaluation(name, summary, rows);
-    options.onEvaluation?.(name, summary);
-    return summary;
-  } finally {
-    await retriever.close();
-  }
+    },
+  );
+  await run.evaluation(name, summary, rows);
+  options.onEvaluation?.(name, summary);
+  return summary;
 }

@@ -1,7 +1,8 @@
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { OnPolicyStep } from "../../train/on-policy.ts";
 import type { RewardCheckFacts } from "../../recipe/check-rewards.ts";
-import type { HeldOutEvaluation, TrainResult } from "../../recipe/run-train.ts";
+import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
+import type { TrainResult } from "../../recipe/run-train.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";

@@ -1,0 +1,63 @@
+import type { Dataset } from "../data/datasets.ts";
+import type { LocalEngine } from "../engine/local/local-engine.ts";
+import type { EvaluationProgress } from "../evaluate/evaluate.ts";
+import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
+import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
+import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import { fingerprintOf } from "../evaluate/fingerprint.ts";
+import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
+import { protocolOf } from "./run-eval.ts";
+import type { Settings } from "./settings-schema.ts";
+
+/** An evaluation with the fingerprint of what it was measured under. */
+export type HeldOutEvaluation = EvaluationSummary & {
+  fingerprint: string;
+  /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
+  readsGold: boolean;
+};
+
+/** What is evaluated, and on which questions. */
+export interface HeldOutSubject {
+  settings: Settings;
+  engine: LocalEngine;
+  held: Dataset;
+  /** Folder that the policy was read from. */
+  model: string;
+}
+
+export interface HeldOutOptions {
+  /** At most so many questions, from the start. */
+  limit?: number;
+  signal: AbortSignal;
+  onStart?: (questions: number) => void;
+  onProgress?: (progress: EvaluationProgress) => void;
+}
+
+/** Evaluates the weights that an engine holds as `evaluation` says, while they are trained or after. */
+export async function heldOutEvaluation(
+  { settings, engine, held, model }: HeldOutSubject,
+  { limit, signal, onStart, onProgress }: HeldOutOptions,
+): Promise<{ summary: HeldOutEvaluation; rows: EvaluationRow[] }> {
+  const { strategy, sampling, samplesPerTask } = settings.evaluation;
+  const tasks = await held.tasks(limit);
+  const retriever = await retrieverOver(held, settings, "evaluation");
+  try {
+    const environment = environmentOver(retriever, settings);
+    onStart?.(tasks.length);
+    const rows: EvaluationRow[] = [];
+    const found = await evaluatePolicy({
+      ...{ tasks, strategy, sampling, samplesPerTask, environment },
+      policy: await policyOf(engine, settings, model, environment),
+      ...{ seed: settings.seed, signal },
+      onProgress: (progress) => onProgress?.(progress),
+      onRow: (row) => Promise.resolve(void rows.push(row)),
+    });
+    const fingerprint = fingerprintOf({
+      ...protocolOf(settings, held, retriever, await renderingFacts(settings, model)),
+      questions: tasks.length,
+    }).hex;
+    return { summary: { ...found, fingerprint, readsGold: environment.readsGold }, rows };
+  } finally {
+    await retriever.close();
+  }
+}
