@@ -37,6 +37,11 @@ export interface TaskAnnotations {
    * questions alone (StrategyQA).
    */
   decomposition?: { question: string; answer: string; passage: string | null }[];
+  /**
+   * Queries that find what each step needs, the best first: as long as `decomposition`, or as `evidences` where there is none; a step may
+   * have none. Found by a synthesis (docs/synthesis.md), not given by datasets.
+   */
+  searchTerms?: string[][];
   /** Triples that together answer the question (2WikiMultihopQA). */
   evidences?: { subject: string; relation: string; object: string }[];
   /** Sentences, of no passage of the dataset, from which the answer follows (StrategyQA). */

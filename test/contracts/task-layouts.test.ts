@@ -201,6 +201,7 @@ const rich: Task = {
   id: "rich",
   annotations: {
     evidences: [{ subject: "a", relation: "r", object: "b" }],
+    searchTerms: [["r of a", "a r"]],
     facts: ["f"],
     context: [{ id: "p", title: "P", text: "x." }],
     supportingPassages: ["p"],

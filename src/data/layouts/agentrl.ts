@@ -21,6 +21,7 @@ const annotationsSchema = z.object({
   decomposition: z
     .array(z.object({ question: z.string(), answer: z.string(), passage: z.string().nullable() }))
     .optional(),
+  searchTerms: z.array(z.array(z.string())).optional(),
   evidences: z
     .array(z.object({ subject: z.string(), relation: z.string(), object: z.string() }))
     .optional(),
