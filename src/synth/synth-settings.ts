@@ -1,0 +1,65 @@
+import { partSchema } from "../base/part-schema.ts";
+import { z } from "../base/schema.ts";
+import { chatSchema } from "../rollout/chat-rendering.ts";
+import { endpointSchema } from "../rollout/endpoint/endpoint-policy.ts";
+import { samplingSchema } from "../rollout/sampling.ts";
+import { strategies } from "../rollout/strategies/index.ts";
+import { taskAnnotations } from "./annotations/index.ts";
+import { behaviourSchema } from "./gold-chain.ts";
+import { sampleScorers } from "./scorers/index.ts";
+import { sampleSelectors } from "./selectors/index.ts";
+import { synthSteps } from "./steps/index.ts";
+
+/** Who writes the trajectories. */
+const teacherSchema = z.discriminatedUnion("name", [
+  z.strictObject({
+    name: z.literal("gold-chain"),
+    behaviour: behaviourSchema.prefault({}),
+  }),
+  z.strictObject({
+    name: z.literal("model"),
+    /** As `policy.from`; the recipe's own policy where absent. */
+    from: z.string().optional(),
+    chat: chatSchema.optional(),
+  }),
+  z.strictObject({ name: z.literal("endpoint"), ...endpointSchema.shape }),
+]);
+
+/** One way in which each question is drawn. */
+const drawSchema = z.strictObject({
+  /** Stands in the ids of its samples. */
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens"),
+  strategy: partSchema(strategies).prefault("agent"),
+  /** Trajectories of each question. */
+  samples: z.int().min(1).default(1),
+  /** The recipe's own where absent. */
+  sampling: samplingSchema.optional(),
+});
+
+/** A synthesis: how questions are drawn, and which of the drawn become samples. docs/synthesis.md */
+export const synthSchema = z.strictObject({
+  teacher: teacherSchema.prefault({ name: "gold-chain" }),
+  /** Questions at most, from the start of the dataset. */
+  limit: z.int().min(1).optional(),
+  /** What is added to each question before it is drawn. */
+  annotate: z.array(partSchema(taskAnnotations)).default([]),
+  draws: z
+    .array(drawSchema)
+    .min(1)
+    .refine(
+      (draws) => new Set(draws.map(({ name }) => name)).size === draws.length,
+      "expected draws of different names",
+    )
+    .prefault([{ name: "plain" }]),
+  /** What is said of each trajectory beside the recipe's rewards. */
+  scores: z.array(partSchema(sampleScorers)).default([]),
+  /** What each question's trajectories go through, in this order. */
+  steps: z.array(partSchema(synthSteps)).default([]),
+  /** How the samples to be kept are chosen among all, and put in order. */
+  selection: z.array(partSchema(sampleSelectors)).default([]),
+  /** Share of the questions whose samples are kept apart. */
+  validation: z.number().min(0).lt(1).default(0),
+});
+
+export type SynthSettings = z.output<typeof synthSchema>;
+export type DrawSettings = SynthSettings["draws"][number];
