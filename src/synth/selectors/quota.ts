@@ -1,0 +1,71 @@
+import { parseOptions, z } from "../../base/schema.ts";
+import type { SampleFacts, Selector } from "./selector.ts";
+
+const options = z
+  .strictObject({
+    /** What makes a cell; its name is their values in this order, joined by "/", and "none" where there is no such value. */
+    by: z
+      .array(z.enum(["type", "hops", "draw"]))
+      .min(1)
+      .default(["type", "hops"]),
+    /** Samples of each cell at most. */
+    most: z.int().min(1).optional(),
+    /**
+     * Instead: the shares of cells by name (`bridge/2: 0.5`), of any sum. As many samples are kept as the cells allow; cells that are not
+     * named are left out, and a named cell without samples counts for nothing.
+     */
+    shares: z.record(z.string(), z.number().min(0)).optional(),
+  })
+  .refine(
+    ({ most, shares }) => (most === undefined) !== (shares === undefined),
+    "expected either most or shares",
+  );
+
+/** Balances samples over kinds of question; which of a cell stay is drawn by the seed, those that stay keep their order. */
+export const quota: Selector = {
+  name: "quota",
+  summary: "Keeps so many samples of each type and number of hops, or given shares of them.",
+  options,
+  select(samples, given, random) {
+    const { by, most, shares } = parseOptions(options, given, "quota");
+    const cells = new Map<string, SampleFacts[]>();
+    for (const sample of samples) {
+      const cell = by.map((key) => sample[key] ?? "none").join("/");
+      const members = cells.get(cell);
+      if (members === undefined) cells.set(cell, [sample]);
+      else members.push(sample);
+    }
+    const sizes = new Map([...cells].map(([cell, { length }]) => [cell, length]));
+    const limits = shares === undefined ? null : limitsOf(sizes, shares);
+    const chosen = new Set(
+      [...cells].flatMap(([cell, members]) => {
+        const limit = limits === null ? (most ?? 0) : (limits.get(cell) ?? 0);
+        return random.derive(cell).shuffle(members).slice(0, limit);
+      }),
+    );
+    return {
+      kept: samples.filter((sample) => chosen.has(sample)),
+      dropped: samples
+        .filter((sample) => !chosen.has(sample))
+        .map(({ id }) => ({ id, reason: "over the quota" })),
+    };
+  },
+};
+
+/**
+ * Samples of each cell such that their shares come out as wanted and as many as can be are kept.
+ * @example limitsOf(new Map([["a", 10], ["b", 3]]), { a: 1, b: 1 }) // a: 3, b: 3
+ */
+function limitsOf(
+  sizes: ReadonlyMap<string, number>,
+  shares: Readonly<Record<string, number>>,
+): Map<string, number> {
+  const wanted = [...sizes].flatMap(([cell, size]) => {
+    const share = shares[cell] ?? 0;
+    return share > 0 ? [{ cell, size, share }] : [];
+  });
+  // Samples for a share of 1: as many as the scarcest cell allows.
+  const scale = Math.min(...wanted.map(({ size, share }) => size / share));
+  // A share of a float times its inverse may fall short of a whole number by a rounding.
+  return new Map(wanted.map(({ cell, share }) => [cell, Math.floor(share * scale + 1e-9)]));
+}
