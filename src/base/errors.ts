@@ -122,6 +122,11 @@ export const ERROR_CODES = {
   RUN_BAD_LINE: "A line of a TREC run is not of its six columns, or names a passage twice.",
   RUN_ID_BLANK: "An id that would stand in a TREC run is empty or holds a blank.",
   RUN_UNMATCHED: "A TREC run ranks none of the queries that are judged.",
+  SYNTHESIS_EXISTS:
+    "The folder for a synthesis already holds draws, or draws under other settings.",
+  SYNTHESIS_GIVEN_UP: "So many rollouts in a row failed that a synthesis was given up.",
+  SYNTHESIS_INCOMPLETE: "Rollouts of a synthesis failed, so that some draws are missing.",
+  SYNTHESIS_UNLIKE: "Rows of a synthesis that were drawn again came out otherwise.",
   SCORE_MISSED: "A score required with --require was missed.",
   SCORE_UNAVAILABLE:
     "A required score could not be computed: nothing to evaluate, or its judge is down.",

@@ -1,4 +1,5 @@
 import { ScoreError } from "../base/errors.ts";
+import { openFailureStreak } from "../base/failure-streak.ts";
 import { inOrder } from "../base/in-order.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -36,9 +37,6 @@ export interface EvaluationProgress {
 }
 
 const DEFAULT_WINDOW = 128;
-
-/** So many failed rollouts in a row, as they end: what answers, or a tool, is down. */
-const GIVE_UP_AFTER = 24;
 
 /**
  * Answers every question, scores the answers and sums up. Memory holds what is under way, and of what is done a few numbers.
@@ -102,19 +100,19 @@ async function* drawsOf(
 function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: EvaluationRow): void } {
   let done = 0;
   let failed = 0;
-  let failedInARow = 0;
+  const streak = openFailureStreak();
   let right = 0;
   return {
     add({ em, error }) {
       done += 1;
       right += error === undefined ? em : 0;
       failed += error === undefined ? 0 : 1;
-      failedInARow = error === undefined ? 0 : failedInARow + 1;
+      const inARow = streak.add(error !== undefined);
       onProgress?.({ done, failed, em: right / Math.max(1, done - failed) });
-      if (error === undefined || failedInARow < GIVE_UP_AFTER) return;
+      if (error === undefined || inARow === null) return;
       throw new ScoreError(
         "EVALUATION_GIVEN_UP",
-        `${failedInARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out, --resume goes on once it works again.`,
+        `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out, --resume goes on once it works again.`,
       );
     },
   };

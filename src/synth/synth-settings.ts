@@ -1,29 +1,12 @@
 import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
-import { chatSchema } from "../rollout/chat-rendering.ts";
-import { endpointSchema } from "../rollout/endpoint/endpoint-policy.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { taskAnnotations } from "./annotations/index.ts";
-import { behaviourSchema } from "./gold-chain.ts";
 import { sampleScorers } from "./scorers/index.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import { synthSteps } from "./steps/index.ts";
-
-/** Who writes the trajectories. */
-const teacherSchema = z.discriminatedUnion("name", [
-  z.strictObject({
-    name: z.literal("gold-chain"),
-    behaviour: behaviourSchema.prefault({}),
-  }),
-  z.strictObject({
-    name: z.literal("model"),
-    /** As `policy.from`; the recipe's own policy where absent. */
-    from: z.string().optional(),
-    chat: chatSchema.optional(),
-  }),
-  z.strictObject({ name: z.literal("endpoint"), ...endpointSchema.shape }),
-]);
+import { teacherSchema } from "./teachers/teacher-settings.ts";
 
 /** One way in which each question is drawn. */
 const drawSchema = z.strictObject({

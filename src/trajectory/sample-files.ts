@@ -19,7 +19,7 @@ const trajectoryShape = z.looseObject({
   end: z.string(),
 });
 
-const taskShape = z.looseObject({
+export const taskShape = z.looseObject({
   id: z.string(),
   question: z.string(),
   references: z.array(z.string()).min(1),

@@ -1,0 +1,251 @@
+import { ExternalError, RolloutError } from "../base/errors.ts";
+import { openFailureStreak } from "../base/failure-streak.ts";
+import { inOrder } from "../base/in-order.ts";
+import { seedFrom } from "../base/random.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import type { Policy } from "../rollout/policy.ts";
+import type { Sampling } from "../rollout/sampling.ts";
+import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
+import type { Candidate, Provenance } from "../trajectory/sample.ts";
+import type { Task } from "../trajectory/task.ts";
+import type { OpenedAnnotation } from "./annotations/annotation.ts";
+import type { DrawLog, DrawnQuestion } from "./draw-log.ts";
+import type { OpenedScorer } from "./scorers/scorer.ts";
+import type { DrawSettings } from "./synth-settings.ts";
+
+/** What questions are drawn with. */
+export interface DrawSetting {
+  policy: Policy;
+  environment: Environment;
+  draws: readonly DrawSettings[];
+  /** Of draws that name none. */
+  sampling: Sampling;
+  rewards: readonly WeightedReward[];
+  annotations: readonly OpenedAnnotation[];
+  scorers: readonly OpenedScorer[];
+  /** Of the run: a rollout's own follows from it, the question's id, the draw's name and its number. */
+  seed: number;
+  /** What all samples of the run have in common. */
+  origin: Omit<Provenance, "draw" | "strategy" | "seed" | "steps">;
+}
+
+/** How far a run is. */
+export interface DrawProgress {
+  /** Questions, with those taken over. */
+  questions: number;
+  /** Trajectories drawn in this run, and how many of them failed. */
+  rollouts: number;
+  failed: number;
+  /** Mean of those that have one; null before the first. */
+  reward: number | null;
+}
+
+export interface DrawRun {
+  tasks: AsyncIterable<Task>;
+  log: DrawLog;
+  /** Questions under way together. */
+  window: number;
+  signal: AbortSignal;
+  onProgress?: (progress: DrawProgress) => void;
+}
+
+/**
+ * Draws every question and appends what came of it to the log, in the questions' order. Memory holds what is under way.
+ *
+ * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail.
+ * @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
+ * @throws the signal's reason when it aborts. Questions that were appended before are whole.
+ */
+export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise<DrawProgress> {
+  const { log, window, signal } = run;
+  const halt = new AbortController();
+  const draw = questionDrawer(setting);
+  const tally = openTally(run.onProgress);
+  const work = async ({ task, earlier }: AskedQuestion): Promise<DrawnQuestion | null> => {
+    if (earlier === null) {
+      tally.question([]);
+      return null;
+    }
+    const drawn = await draw(task, halt.signal, earlier);
+    const taken = new Set(takenOver(earlier).map(({ id }) => id));
+    tally.question(drawn.candidates.filter(({ id }) => !taken.has(id)));
+    tally.failures(drawn);
+    return drawn;
+  };
+  await inOrder(askedQuestions(run), work, {
+    ...{ signal, halt, window },
+    take: async (drawn) => {
+      if (drawn !== null) await log.append(drawn);
+    },
+  });
+  return tally.progress();
+}
+
+interface AskedQuestion {
+  task: Task;
+  /** What is there of an interrupted run; null when all of it. */
+  earlier: DrawnQuestion | null | undefined;
+}
+
+async function* askedQuestions({ tasks, log }: DrawRun): AsyncGenerator<AskedQuestion> {
+  for await (const task of tasks) yield { task, earlier: log.earlier(task) };
+}
+
+/** Draws one question: what of it was drawn earlier and did not fail is taken over. */
+export function questionDrawer(
+  setting: DrawSetting,
+): (task: Task, signal: AbortSignal, earlier?: DrawnQuestion) => Promise<DrawnQuestion> {
+  const { rewards, draws } = setting;
+  const plans = draws.flatMap((draw) => {
+    const opened = openStrategy(draw.strategy, `synth.draws (${draw.name}).strategy`);
+    return Array.from({ length: draw.samples }, (_, number) => ({ draw, opened, number }));
+  });
+  return async (task, signal, earlier) => {
+    const failed: NonNullable<DrawnQuestion["failed"]> = [];
+    const annotated = await annotate(setting, task, { earlier, signal, failed });
+    if (annotated === null) return { task: withoutContext(task), candidates: [], failed };
+    const known = new Map(takenOver(earlier).map((each) => [each.id, each]));
+    const played = plans.map(async ({ draw, opened, number }): Promise<Candidate> => {
+      const id = `${task.id}/${draw.name}-${number}`;
+      const there = known.get(id);
+      // Rewards may look at all trajectories of a question: they are given anew.
+      if (there !== undefined) {
+        const bare = { ...there, trajectory: { ...there.trajectory, rewards: [], reward: null } };
+        const unscored = earlier?.failed?.some(({ of }) => of === id) === true;
+        return unscored ? score(setting, bare, { task: annotated, signal, failed }) : bare;
+      }
+      const seed = seedFrom(setting.seed, "draw", task.id, draw.name, number);
+      const { policy, environment, sampling } = setting;
+      const { timings: _, ...trajectory } = await opened.run({
+        ...{ policy, environment, task: annotated, id, groupId: task.id, purpose: "train" },
+        ...{ seed, sampling: draw.sampling ?? sampling, signal },
+      });
+      const provenance: Provenance = {
+        ...setting.origin,
+        ...{ draw: { name: draw.name, number }, strategy: strategyMark(draw.strategy), seed },
+        steps: [],
+      };
+      const fresh = { id, trajectory, weight: 1, scores: {}, provenance };
+      return score(setting, fresh, { task: annotated, signal, failed });
+    });
+    const candidates = await settled(played);
+    const scored = candidates.map(({ trajectory }) => ({ trajectory, task: annotated }));
+    await scoreTrajectories(scored, rewards);
+    const own = withoutContext(annotated);
+    return { task: own, candidates, ...(failed.length === 0 ? {} : { failed }) };
+  };
+}
+
+/** What goes with a piece of work on a question. */
+interface Work {
+  signal: AbortSignal;
+  /** What fails and may be tried again is added. */
+  failed: NonNullable<DrawnQuestion["failed"]>;
+}
+
+/** The question with what annotations add; null where one failed. */
+async function annotate(
+  { annotations }: DrawSetting,
+  task: Task,
+  { earlier, signal, failed }: Work & { earlier: DrawnQuestion | undefined },
+): Promise<Task | null> {
+  if (earlier !== undefined && !earlier.failed?.some(({ of }) => of === task.id)) {
+    const { context } = task.annotations;
+    const annotated = {
+      ...earlier.task.annotations,
+      ...(context === undefined ? {} : { context }),
+    };
+    return { ...earlier.task, annotations: annotated };
+  }
+  let annotated = task;
+  try {
+    for (const each of annotations) annotated = await each.annotate(annotated, signal);
+    return annotated;
+  } catch (error) {
+    failed.push(failureOf(task.id, error));
+    return null;
+  }
+}
+
+/** A candidate with what scorers say of it; one that failed is not asked about. */
+async function score(
+  { scorers }: DrawSetting,
+  candidate: Candidate,
+  { task, signal, failed }: Work & { task: Task },
+): Promise<Candidate> {
+  const { trajectory } = candidate;
+  if (trajectory.error !== undefined) return candidate;
+  const scores: Record<string, number> = {};
+  try {
+    for (const scorer of scorers)
+      Object.assign(scores, await scorer.score(task, trajectory, signal));
+  } catch (error) {
+    failed.push(failureOf(candidate.id, error));
+  }
+  return { ...candidate, scores };
+}
+
+/** What a server or tool failed with, to be tried again; everything else is thrown. */
+function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["failed"]>[number] {
+  if (!(error instanceof RolloutError)) throw error;
+  return { of, code: error.code, message: error.message };
+}
+
+/** The candidates of an earlier run that need not be drawn again. */
+function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
+  return (earlier?.candidates ?? []).filter(({ trajectory }) => trajectory.error === undefined);
+}
+
+/** All results, once everything has ended: what is under way when one fails is waited for. */
+async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const ends = await Promise.allSettled(work);
+  return ends.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
+}
+
+function withoutContext(task: Task): Task {
+  const { context: _, ...annotations } = task.annotations;
+  return { ...task, annotations };
+}
+
+/** Counts what was drawn, and gives up where nothing answers. */
+function openTally(onProgress: DrawRun["onProgress"]) {
+  const streak = openFailureStreak();
+  const sum = { questions: 0, rollouts: 0, failed: 0, rewards: 0, rewarded: 0 };
+  const progress = (): DrawProgress => {
+    const { questions, rollouts, failed, rewards, rewarded } = sum;
+    return { questions, rollouts, failed, reward: rewarded === 0 ? null : rewards / rewarded };
+  };
+  const count = (error: { code: string; message: string } | undefined): void => {
+    const inARow = streak.add(error !== undefined);
+    if (inARow === null || error === undefined) return;
+    throw new ExternalError(
+      "SYNTHESIS_GIVEN_UP",
+      `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} --resume goes on once it works again.`,
+    );
+  };
+  return {
+    progress,
+    /** A question that is done, and what was drawn of it now. */
+    question(candidates: readonly Candidate[]): void {
+      sum.questions += 1;
+      for (const { trajectory } of candidates) {
+        sum.rollouts += 1;
+        sum.failed += trajectory.error === undefined ? 0 : 1;
+        if (trajectory.reward !== null) {
+          sum.rewards += trajectory.reward;
+          sum.rewarded += 1;
+        }
+        count(trajectory.error);
+      }
+      onProgress?.(progress());
+    },
+    /** What of a question failed beside its rollouts. */
+    failures(drawn: DrawnQuestion): void {
+      for (const failure of drawn.failed ?? []) count(failure);
+    },
+  };
+}
