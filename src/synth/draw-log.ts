@@ -7,6 +7,9 @@ import { candidateShape, type PlacedRow, readRows, taskShape } from "../trajecto
 import type { Candidate } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
 
+/** The log's name in the folder of a run. */
+export const DRAWS_FILE = "draws.jsonl";
+
 /** All draws of one question. */
 export interface DrawnQuestion {
   /** With what was added to it, without its own passages. */

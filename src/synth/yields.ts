@@ -1,0 +1,138 @@
+import { searchCount } from "../trajectory/search-count.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { DrawnQuestion } from "./draw-log.ts";
+import type { SampleGroup, StepResult } from "./steps/step.ts";
+
+/** What went into a step of a synthesis and what came out. */
+export interface StepYield {
+  name: string;
+  kind: "draw" | "gate" | "filter" | "repair" | "weight" | "pairs" | "selection";
+  /** Samples. */
+  in: number;
+  out: number;
+  /** By why. */
+  dropped: Record<string, number>;
+  /** Samples that were changed. */
+  mended: number;
+  /** Pairs that were made. */
+  pairs: number;
+  /** Questions that have a sample left. */
+  questions: number;
+}
+
+/** Counts a step's yield as groups go through it. */
+export interface YieldCounter {
+  count(
+    before: number,
+    result: Pick<StepResult, "dropped" | "mended" | "pairs">,
+    left: number,
+  ): void;
+  readonly row: StepYield;
+}
+
+export function yieldCounter(name: string, kind: StepYield["kind"]): YieldCounter {
+  const row: StepYield = {
+    ...{ name, kind, in: 0, out: 0, dropped: {}, mended: 0, pairs: 0, questions: 0 },
+  };
+  return {
+    row,
+    count(before, { dropped, mended = [], pairs = [] }, left) {
+      row.in += before;
+      row.out += left;
+      row.mended += mended.length;
+      row.pairs += pairs.length;
+      row.questions += left > 0 ? 1 : 0;
+      for (const { reason } of dropped) row.dropped[reason] = (row.dropped[reason] ?? 0) + 1;
+    },
+  };
+}
+
+/** What one draw of a synthesis gave, over all questions and before any step. */
+export interface DrawYield {
+  name: string;
+  rollouts: number;
+  failed: number;
+  /** Share of the rollouts that did not fail in which a tool ran. */
+  toolRate: number | null;
+  /** Searches of those, on average. */
+  searches: number | null;
+  /** Share of those that gave an answer. */
+  answerRate: number | null;
+  /** Mean reward of those that have one. */
+  reward: number | null;
+  /** How often each hint was put into a message. */
+  hints: Record<string, number>;
+}
+
+/** Sums up a run's draws, each by itself. */
+export function openDrawYields(names: readonly string[]): {
+  add(drawn: DrawnQuestion): void;
+  yields(): DrawYield[];
+} {
+  const sums = new Map(names.map((name) => [name, emptySum()]));
+  return {
+    add({ candidates }) {
+      for (const { trajectory, provenance } of candidates) {
+        const { name } = provenance.draw;
+        const sum = sums.get(name) ?? emptySum();
+        sums.set(name, sum);
+        addTo(sum, trajectory);
+      }
+    },
+    yields: () => [...sums].map(([name, sum]) => drawYield(name, sum)),
+  };
+}
+
+interface DrawSum {
+  rollouts: number;
+  failed: number;
+  tools: number;
+  searches: number;
+  answered: number;
+  rewarded: number;
+  reward: number;
+  hints: Record<string, number>;
+}
+
+function emptySum(): DrawSum {
+  return {
+    ...{ rollouts: 0, failed: 0, tools: 0, searches: 0, answered: 0, rewarded: 0, reward: 0 },
+    hints: {},
+  };
+}
+
+function addTo(sum: DrawSum, trajectory: Trajectory): void {
+  const { turns, answer, reward, error, hints = [] } = trajectory;
+  sum.rollouts += 1;
+  if (error !== undefined) {
+    sum.failed += 1;
+    return;
+  }
+  sum.tools += turns.some(({ observations }) => observations.length > 0) ? 1 : 0;
+  sum.searches += searchCount(trajectory);
+  sum.answered += answer === null ? 0 : 1;
+  if (reward !== null) {
+    sum.rewarded += 1;
+    sum.reward += reward;
+  }
+  for (const { name } of hints) sum.hints[name] = (sum.hints[name] ?? 0) + 1;
+}
+
+function drawYield(name: string, sum: DrawSum): DrawYield {
+  const { rollouts, failed, tools, searches, answered, rewarded, reward, hints } = sum;
+  const whole = rollouts - failed;
+  const share = (count: number): number | null => (whole === 0 ? null : count / whole);
+  return {
+    ...{ name, rollouts, failed, toolRate: share(tools), searches: share(searches) },
+    ...{ answerRate: share(answered), reward: rewarded === 0 ? null : reward / rewarded, hints },
+  };
+}
+
+/** What of a question's draws goes on: those that did not fail. */
+export function finished({ task, candidates }: DrawnQuestion): StepResult & { group: SampleGroup } {
+  const kept = candidates.filter(({ trajectory }) => trajectory.error === undefined);
+  const dropped = candidates.flatMap(({ id, trajectory: { error } }) =>
+    error === undefined ? [] : [{ id, reason: `failed: ${error.code}` }],
+  );
+  return { kept, dropped, group: { task, candidates: kept } };
+}
