@@ -12,8 +12,11 @@ import { endpointSchema } from "../rollout/endpoint/endpoint-policy.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { behaviourSchema } from "../synth/gold-chain.ts";
+import { synthSchema } from "../synth/synth-settings.ts";
 import { worldStreamSchema } from "../synth/teacher-trajectories.ts";
 import { algorithms } from "../train/index.ts";
+import { stagesSchema } from "./stages.ts";
+import { preferenceSchema } from "../train/preference.ts";
 import { sftSchema } from "../train/sft.ts";
 
 /** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
@@ -85,6 +88,10 @@ export const settingsSchema = z.strictObject({
   rewardCheck: z.boolean().default(true),
   algorithm: partSchema(algorithms).optional(),
   sampling: samplingSchema.prefault({}),
+  /** Several things done in order, for `agentrl train`: draws, supervised fine-tuning, preferences, reinforcement. */
+  stages: stagesSchema.optional(),
+  /** Trajectories of a teacher to learn from, for `agentrl synth-data`. */
+  synth: synthSchema.optional(),
   /** Supervised stages in order, on the trajectories of a teacher; for `agentrl sft`. */
   sft: sftSchema
     .extend({
@@ -94,6 +101,8 @@ export const settingsSchema = z.strictObject({
         .min(1),
     })
     .optional(),
+  /** Training on pairs of better and worse trajectories; for `agentrl dpo`. */
+  preference: preferenceSchema.optional(),
   /** Before and after training: questions of worlds that share no entity with the training ones. */
   evaluation: z
     .strictObject({

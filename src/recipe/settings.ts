@@ -22,6 +22,8 @@ export interface ResolvedSettings<S = unknown> {
   settings: S;
   /** `default`, `recipes/a.yaml:12`, `recipes/a.yaml:40 (tier mini)`, `--set`, `--seed`, … */
   origins: ReadonlyMap<string, string>;
+  /** What was laid over the recipe's tier, to resolve it again with more. */
+  overrides: readonly Override[];
 }
 
 /**
@@ -67,7 +69,7 @@ export function resolveSettings(
     (keys) => `${recipe.place(["tiers", tier, ...keys])} (tier ${tier})`,
   );
   for (const { key, value, origin } of overrides) layers.put(key.split("."), value, () => origin);
-  return { recipe, tier, settings: layers.settings, origins: layers.origins };
+  return { recipe, tier, settings: layers.settings, origins: layers.origins, overrides };
 }
 
 /**
@@ -109,4 +111,19 @@ function originNear(resolved: ResolvedSettings, path: readonly string[]): string
     }
   }
   return resolved.recipe.path;
+}
+
+/**
+ * The same settings with more laid over them.
+ * @throws {ConfigError} as `resolveSettings` and `checkSettings`.
+ */
+export function withOverrides<S extends z.ZodType>(
+  schema: S,
+  { recipe, tier, overrides }: ResolvedSettings,
+  more: readonly Override[],
+): ResolvedSettings<z.output<S>> {
+  return checkSettings(
+    schema,
+    resolveSettings(recipe, { tier, overrides: [...overrides, ...more] }),
+  );
 }

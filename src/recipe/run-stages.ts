@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { readJson, writeJson } from "../base/files.ts";
+import { suggest } from "../base/nearest.ts";
+import { shortHash } from "../evaluate/fingerprint.ts";
+import { type Stage, stageList } from "./stages.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
+import { type Override, type ResolvedSettings, withOverrides } from "./settings.ts";
+
+/** A stage as its own settings say, ready to run. */
+export interface PlannedStage {
+  stage: Stage;
+  /** `stages/2-sft` below the run's folder. */
+  folder: string;
+  resolved: ResolvedSettings<Settings>;
+}
+
+/** What came of a stage: a line of `stages.json`. */
+export interface StageOutcome {
+  number: number;
+  name: string;
+  do: Stage["do"];
+  folder: string;
+  /** Folder of the policy that it left; null where it trained none. */
+  policy: string | null;
+  /** Numbers that claims may name. */
+  facts: Record<string, unknown>;
+}
+
+/** A finished stage and the settings that it ran under. */
+interface FinishedStage extends StageOutcome {
+  settings: string;
+}
+
+export interface RunStagesOptions {
+  out: string;
+  /** Takes over the stages that are done and goes on with the one that was interrupted. */
+  resume: boolean;
+  /** Called before each stage, and once for each that is taken over (`kept`). */
+  onStage?: (stage: Stage, total: number, kept: boolean) => void;
+  /** @param resume whether its folder may hold the beginning of it. */
+  run: (planned: PlannedStage, resume: boolean) => Promise<Pick<StageOutcome, "policy" | "facts">>;
+}
+
+const STAGES_FILE = "stages.json";
+
+/**
+ * Runs a recipe's stages in order, each in a folder of its own and from the policy and the draws that it names. What each did is
+ * written as soon as it is done.
+ *
+ * @returns what came of each, and the policy that the last one trained; null where none did.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when a stage names a policy or draws that no earlier one made.
+ */
+export async function runStages(
+  resolved: ResolvedSettings<Settings>,
+  { out, resume, onStage, run }: RunStagesOptions,
+): Promise<{ stages: StageOutcome[]; policy: string | null }> {
+  const stages = stageList(resolved.settings.stages ?? []);
+  checkReferences(resolved, stages);
+  const file = join(out, STAGES_FILE);
+  const known = resume && existsSync(file) ? ((await readJson(file)) as FinishedStage[]) : [];
+  const done: FinishedStage[] = [];
+  for (const stage of stages) {
+    const planned = planStage(resolved, stage, { out, done });
+    const settings = shortHash(planned.resolved.settings);
+    const finished = known.find(
+      (each) => each.number === stage.number && each.settings === settings,
+    );
+    onStage?.(stage, stages.length, finished !== undefined);
+    if (finished !== undefined) {
+      done.push(finished);
+      continue;
+    }
+    const outcome = await run(planned, resume && existsSync(planned.folder));
+    const { number, name, folder } = { ...stage, folder: planned.folder };
+    done.push({ number, name, do: stage.do, folder, ...outcome, settings });
+    await writeJson(file, done);
+  }
+  const outcomes = done.map(({ settings: _, ...outcome }): StageOutcome => outcome);
+  return {
+    stages: outcomes,
+    policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
+  };
+}
+
+/** A stage's own settings: those of the recipe, its own on top, and the folders of what it builds on. */
+function planStage(
+  resolved: ResolvedSettings<Settings>,
+  stage: Stage,
+  { out, done }: { out: string; done: readonly StageOutcome[] },
+): PlannedStage {
+  const origin = `stage ${stage.number} (${stage.name})`;
+  const overrides: Override[] = Object.entries(stage.set).map(([key, value]) => ({
+    ...{ key, value, origin },
+  }));
+  const trained = done.filter(({ policy }) => policy !== null);
+  const from =
+    stage.from === "last" ? trained.at(-1) : trained.findLast(({ name }) => name === stage.from);
+  if (stage.from !== "start" && from?.policy != null)
+    overrides.push({ key: "policy.from", value: from.policy, origin });
+  if (stage.do === "sft" || stage.do === "preference") {
+    const draws = done.findLast(
+      (each) => each.do === "synth" && (stage.data === undefined || each.name === stage.data),
+    );
+    if (draws !== undefined)
+      overrides.push({ key: `${stage.do}.data`, value: draws.folder, origin });
+  }
+  return {
+    stage,
+    folder: join(out, "stages", `${stage.number}-${stage.name}`),
+    resolved: withOverrides(settingsSchema, resolved, overrides),
+  };
+}
+
+/** Before the first stage runs: every name that a stage uses is that of an earlier one. */
+function checkReferences({ recipe }: ResolvedSettings<Settings>, stages: readonly Stage[]): void {
+  stages.forEach((stage, i) => {
+    const before = stages.slice(0, i);
+    const trained = before.filter((each) => each.do !== "synth").map(({ name }) => name);
+    const drawn = before.filter((each) => each.do === "synth").map(({ name }) => name);
+    const refuse = (key: string, value: string, known: readonly string[]): never => {
+      throw new ConfigError(
+        "RECIPE_BAD_VALUE",
+        `${recipe.path}: stage ${stage.number} (${stage.name}): ${key} is "${value}", which no stage before it made. ${suggest(value, known)}`,
+      );
+    };
+    if (!["start", "last", ...trained].includes(stage.from))
+      refuse("from", stage.from, ["start", "last", ...trained]);
+    if (stage.data !== undefined && !drawn.includes(stage.data)) refuse("data", stage.data, drawn);
+  });
+}

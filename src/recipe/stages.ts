@@ -1,0 +1,49 @@
+import { z } from "../base/schema.ts";
+
+/** What a stage does: draws trajectories, learns from them, from pairs of them, or by reinforcement. */
+const STAGE_KINDS = ["synth", "sft", "preference", "train"] as const;
+
+const stage = z.strictObject({
+  do: z.enum(STAGE_KINDS),
+  /** What other stages call it; its number and kind when absent. */
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens")
+    .optional(),
+  /** The policy that it starts from, or that teaches: the recipe's own (`start`), the one trained last, or that of a stage by name. */
+  from: z.string().default("last"),
+  /** The draws that it learns from: the last before it when absent, else those of a stage by name. */
+  data: z.string().optional(),
+  /** Settings that hold for this stage, by dotted key. */
+  set: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Stages gone through in order, several times: each round starts from what the last left. */
+const rounds = z.strictObject({
+  repeat: z.int().min(1),
+  stages: z.array(stage).min(1),
+});
+
+/** A recipe's way from its policy to the one that is evaluated; without it, its `algorithm` alone. */
+export const stagesSchema = z.array(z.union([stage, rounds])).min(1);
+
+export type StageSettings = z.output<typeof stagesSchema>;
+
+/** One stage to run. */
+export interface Stage extends Omit<z.output<typeof stage>, "name"> {
+  /** From 1. */
+  number: number;
+  /** Unlike every other's: the folder is `<number>-<name>`. */
+  name: string;
+}
+
+/**
+ * All stages in order, rounds written out. A stage of rounds is called by its name within its round; from outside, that of the last
+ * round is meant.
+ */
+export function stageList(settings: StageSettings): Stage[] {
+  const flat = settings.flatMap((each) =>
+    "repeat" in each ? Array.from({ length: each.repeat }, () => each.stages).flat() : [each],
+  );
+  return flat.map((each, i) => ({ ...each, number: i + 1, name: each.name ?? each.do }));
+}
