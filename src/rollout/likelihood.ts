@@ -4,13 +4,18 @@ import type { Policy, TokenPolicy } from "./policy.ts";
 
 /**
  * The policy, if it can tell the likelihood of texts.
+ * @param key of the recipe, where what needs them is named.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
-export function requireLogprobs(policy: Policy, instead = "Use another strategy."): ScoringPolicy {
+export function requireLogprobs(
+  policy: Policy,
+  instead = "Use another strategy.",
+  key = "evaluation.strategy",
+): ScoringPolicy {
   if (!("open" in policy) && policy.logprobs !== undefined) return policy as ScoringPolicy;
   throw new ConfigError(
     "STRATEGY_NEEDS_LOGPROBS",
-    `evaluation.strategy: the policy "${policy.role}" gives no log-probabilities of a given text, as models run here do; this strategy chooses by them. ${instead}`,
+    `${key}: the policy "${policy.role}" gives no log-probabilities of a given text, as models run here do; what is named there goes by them. ${instead}`,
   );
 }
 

@@ -34,7 +34,7 @@ export function valuesOf(
   const known = [...new Set(samples.flatMap(({ scores }) => Object.keys(scores)))].sort();
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `synth.select: ${selector} goes by "${by}", which no sample has. Their scores: ${known.length === 0 ? "none" : known.join(", ")}; beside them every sample has length and searches, and reward and hops where they are known. Name one of these, or put the scorer or step that gives "${by}" before it.`,
+    `synth.selection: ${selector} goes by "${by}", which no sample has. Their scores: ${known.length === 0 ? "none" : known.join(", ")}; beside them every sample has length and searches, and reward and hops where they are known. Name one of these, or put the scorer or step that gives "${by}" before it.`,
   );
 }
 

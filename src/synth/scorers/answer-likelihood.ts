@@ -1,0 +1,109 @@
+import type { Environment } from "../../env/environments/environment.ts";
+import { z } from "../../base/schema.ts";
+import { observationLimit } from "../../rollout/roll-out.ts";
+import type { ScoringPolicy } from "../../rollout/likelihood.ts";
+import { sequenceIds } from "../../trajectory/token-rows.ts";
+import type { Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import type { SampleScorer } from "./scorer.ts";
+import { likelihoodOf, scoringTeacher, type TextLikelihood } from "./scoring-policy.ts";
+
+/**
+ * How likely the teacher's model holds the gold answer after a trajectory: what was read up to the last observation, then the answer
+ * as the protocol writes it, its opening forced. Whatever the trajectory itself thought and answered at last is left out. Counted are
+ * the reference's tokens and those that close the answer, so that the beginning of another answer is not taken for it. Of several
+ * references the likeliest counts, each score by itself.
+ *
+ * Strategies that build their prompts anew are read by their last one: for `corag` that is log P(A | Q, chain, passages of Q).
+ *
+ * Different here: CoRAG stops a chain when this exceeds a bound; chains here are drawn whole.
+ */
+export const answerLikelihood: SampleScorer = {
+  name: "answer-likelihood",
+  summary:
+    "Log-probability of the gold answer after the trajectory: its mean a token, and its sum.",
+  source: "CoRAG, arXiv 2501.14342, section 3.1; EXSEARCH, arXiv 2505.20128, the E-step",
+  gives: ["answer-likelihood", "answer-likelihood-sum"],
+  options: z.strictObject({}),
+  open(_options, { policy, environment }) {
+    const teacher = scoringTeacher(policy, "answer-likelihood");
+    const { protocol, toolSchemas } = environment;
+    const opening = protocol.answerOpening;
+    const closedAnswer = (reference: string): string => {
+      const action = { tool: "answer", input: reference };
+      const written = protocol.write({ thought: "", action }, toolSchemas);
+      return written.startsWith(opening) ? written.slice(opening.length) : reference;
+    };
+    return {
+      async score({ references }, trajectory, signal) {
+        signal.throwIfAborted();
+        const read = readBefore(teacher, environment, trajectory);
+        if (read === null) return {};
+        const promptIds = [...read, ...teacher.tokenizer.encode(opening)];
+        const told: TextLikelihood[] = [];
+        for (const reference of references) {
+          const likelihood = await likelihoodOf(teacher, promptIds, closedAnswer(reference));
+          if (likelihood !== null) told.push(likelihood);
+        }
+        if (told.length === 0) return {};
+        return {
+          "answer-likelihood": Math.max(...told.map(({ sum, tokens }) => sum / tokens)),
+          "answer-likelihood-sum": Math.max(...told.map(({ sum }) => sum)),
+        };
+      },
+    };
+  },
+};
+
+/**
+ * Tokens that the model had read when it wrote its last message or, where that was answered by observations, would read next.
+ * @returns null where there is no message, what comes next did not fit or failed, or tokens are a server's own.
+ */
+function readBefore(
+  policy: ScoringPolicy,
+  environment: Environment,
+  { calls, turns, end }: Trajectory,
+): number[] | null {
+  const last = turns.findLast(({ chain }) => chain === undefined);
+  const cut = end === "context-limit" || end === "tool-error" || end === "model-error";
+  if (last === undefined || cut || calls.some(hasOnlyText)) return null;
+  if (last.observations.length > 0) {
+    const ended = calls[last.call]?.completion.at(-1)?.ids.at(-1);
+    const around = policy.rendering?.around(policy.tokenizer.endIds.includes(ended ?? -1));
+    return [
+      ...sequenceIds(calls, last.call),
+      ...policy.tokenizer.encode(around?.before ?? ""),
+      ...shownIds(policy, environment, last),
+      ...policy.tokenizer.encode(around?.after ?? ""),
+    ];
+  }
+  const { parent = null, prompt = [] } = calls[last.call] ?? {};
+  // What the message was made to begin with is part of the answer that is left out.
+  const told = prompt.at(-1)?.owner === "inserted" ? prompt.slice(0, -1) : prompt;
+  return [
+    ...(parent === null ? [] : sequenceIds(calls, parent)),
+    ...told.flatMap(({ ids }) => ids),
+  ];
+}
+
+/** A turn's observations as its next message would have been shown them. */
+function shownIds(
+  { tokenizer, rendering }: ScoringPolicy,
+  environment: Environment,
+  { observations }: Turn,
+): number[] {
+  const bare = rendering?.wrapsResults === true;
+  const text = bare
+    ? observations.map((each) => each.text).join("\n\n")
+    : environment.protocol.renderObservations(observations);
+  return tokenizer.encode(text).slice(0, observationLimit(environment));
+}
+
+function hasOnlyText({
+  prompt,
+  completion,
+}: {
+  prompt: Segment[];
+  completion: Segment[];
+}): boolean {
+  return [...prompt, ...completion].some(({ text }) => text !== undefined);
+}
