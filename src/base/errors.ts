@@ -97,6 +97,7 @@ export const ERROR_CODES = {
   PART_TWICE: "Two parts of one kind share a name.",
   PASSAGE_TOO_LONG: "One term occurs more often in a passage than an index can count.",
   PREDICTIONS_EMPTY: "A predictions or references file holds no records.",
+  PAIRS_UNUSABLE: "A file of preference pairs has none that can be trained on.",
   PREDICTIONS_FIELD: "A record to be scored lacks a field, or holds something else there.",
   PREDICTIONS_UNMATCHED: "A prediction has an id that the references lack, or an id stands twice.",
   QRELS_BAD_LINE: "A line of a queries or relevance file is not in BEIR's or TREC's layout.",
@@ -148,7 +149,13 @@ export const ERROR_CODES = {
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
   TOKENIZER_BAD: "A tokenizer.json cannot be read.",
   PROMPT_TOO_LONG: "A prompt leaves no room in the context.",
+  TEACHER_CANNOT_PLAY:
+    "A strategy asks with prompts of its own of a teacher that has no model to answer them.",
+  TEACHER_GAVE_UP:
+    "A teacher without a model could not find what the answer needs; recorded on the trajectory.",
   TOOL_MISSING: "An environment was asked for a tool that it does not have.",
+  TRACE_NOT_FOUND: "A file of trajectories holds none of the id or number that was asked for.",
+  TRACE_VIOLATIONS: "`agentrl trace lint` found trajectories that do not hold together.",
   TOOL_FAILED: "A tool failed during a rollout; recorded on the trajectory.",
 } as const;
 

@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { DataError } from "../../base/errors.ts";
+import { readJsonl } from "../../base/jsonl.ts";
+import type { CliContext } from "../command.ts";
+import { decimal, deviceOption, jsonOption, wholeNumber } from "../options.ts";
+import { openLintModel } from "../trace/lint-model.ts";
+import { type LintOutcome, lintText } from "../trace/lint-text.ts";
+import { findOrigin, lintMannerOf } from "../trace/trace-origin.ts";
+import { openTraceTexts } from "../trace/trace-texts.ts";
+
+interface LintFlags {
+  protocol?: string;
+  model?: string;
+  device?: string;
+  tolerance?: number;
+  limit?: number;
+  json?: true;
+}
+
+/** Nats by which the processor's sampling and scoring of a token may differ; measured: 0.00002 on one machine. */
+const TOLERANCE = 0.01;
+const KEPT = 100;
+
+/** Adds `lint` to `agentrl trace`. */
+export function addTraceLint(parent: Command, context: CliContext): void {
+  parent
+    .command("lint")
+    .summary("check that trajectories hold together")
+    .description(
+      "Hold every trajectory of a file to fixed rules (docs/trace.md): lengths of ids and log-probabilities, who owns what, calls, " +
+        "turns and observations in place, answers as the protocol reads them, hints, rewards. The file is a trajectories.jsonl, a " +
+        "step-N.jsonl of a run, a samples.jsonl, draws.jsonl or pairs.jsonl. How they were made is read from the " +
+        "recipe.resolved.yaml or results.json beside the file. Ends with 3 where a rule is broken.",
+    )
+    .argument("<file>", "JSON lines of trajectories, samples, draws or pairs; .gz is unpacked")
+    .option("--protocol <name>", "that messages are written in, if the files beside do not tell")
+    .option(
+      "--model <model>",
+      "that sampled: log-probabilities are computed again (folder, model of the hub, or base)",
+    )
+    .option("--tolerance <nats>", `how far they may differ (default: ${TOLERANCE})`, decimal(0))
+    .addOption(deviceOption())
+    .option(
+      "--limit <n>",
+      `violations listed of each rule (default: ${KEPT}); all are counted`,
+      wholeNumber(1),
+    )
+    .addOption(jsonOption("one JSON document on stdout: .checked, .violations[], .counts"))
+    .action((file: string, flags: LintFlags) => lint(file, flags, context));
+}
+
+async function lint(file: string, flags: LintFlags, context: CliContext): Promise<void> {
+  const outcome = await lintFile(file, flags, context);
+  const { checked, violations, counts, unknown } = outcome.report;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (flags.json === true) {
+    const { origin, recomputed } = outcome;
+    const told = { file, checked, violations, counts, unknown, readFrom: origin };
+    context.out(JSON.stringify({ ...told, ...(recomputed === null ? {} : { recomputed }) }));
+  } else context.out(lintText(file, outcome));
+  if (total === 0) return;
+  throw new DataError(
+    "TRACE_VIOLATIONS",
+    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in ${checked} trajectories (${Object.keys(counts).join(", ")}). What each rule asks is in docs/trace.md; drop such lines, or draw them anew.`,
+  );
+}
+
+async function lintFile(
+  file: string,
+  { protocol, model: named, device, ...flags }: LintFlags,
+  { signal, note }: CliContext,
+): Promise<LintOutcome> {
+  const { openLint } = await import("../../trajectory/lint/open-lint.ts");
+  const origin = await findOrigin(file, protocol);
+  const model =
+    named === undefined ? null : await openLintModel(named, { signal, note, device, origin });
+  try {
+    const texts = await openTraceTexts(origin, model?.tokenizer ?? null);
+    const reading = { ...texts, mannerOf: await lintMannerOf(origin) };
+    const lint = openLint(reading, { keep: flags.limit ?? KEPT });
+    for (const message of model?.templateProblems ?? [])
+      lint.add({ id: null, line: null, code: "template", message });
+    const again = model?.recompute(flags.tolerance ?? TOLERANCE, (of, message) => {
+      const [line = "", id = ""] = of.split(/ (.*)/s);
+      lint.add({ id, line: Number(line), code: "logprob-drift", message });
+    });
+    const onBadLine = (error: DataError): void => {
+      const line = Number(/:(\d+): /.exec(error.message)?.[1]);
+      lint.add({ id: null, line, code: "json", message: error.message });
+    };
+    for await (const { value, line } of readJsonl(file, { onBadLine })) {
+      signal.throwIfAborted();
+      for (const unit of lint.line(value, line)) await again?.add(`${line} ${unit.id}`, unit);
+    }
+    const recomputed = (await again?.finish()) ?? null;
+    return { report: lint.report(), origin: origin?.from ?? null, recomputed };
+  } finally {
+    await model?.close();
+  }
+}

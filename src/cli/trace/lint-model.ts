@@ -1,0 +1,82 @@
+import { AgentrlError } from "../../base/errors.ts";
+import type { DeviceName } from "../../onnx/device-names.ts";
+import type { RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
+import type { Tokenizer } from "../../text/tokenizer.ts";
+import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
+import type { CliContext } from "../command.ts";
+import { isPlainDraw, type TraceOrigin } from "./trace-origin.ts";
+
+/** What came of computing log-probabilities again, with the trajectories that were drawn otherwise. */
+export type Recomputed = RecomputedSummary & { otherwiseDrawn: number };
+
+/** A model that trajectories are held to. */
+export interface LintModel {
+  tokenizer: Tokenizer;
+  /** Why its chat template could not be trained under; empty where the run used none. */
+  templateProblems: string[];
+  recompute(
+    tolerance: number,
+    onDrift: (of: string, message: string) => void,
+  ): { add(of: string, unit: LintUnit): Promise<void>; finish(): Promise<Recomputed> };
+  close(): Promise<void>;
+}
+
+/** @throws {DataError | ConfigError} when it names no model that can be run. */
+export async function openLintModel(
+  named: string,
+  options: Pick<CliContext, "signal" | "note"> & {
+    device: string | undefined;
+    origin: TraceOrigin | null;
+  },
+): Promise<LintModel> {
+  const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
+  const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
+  const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
+  const { signal, origin, device } = options;
+  const download = { signal, onNotice: options.note };
+  const model = await policyFolder(named, download);
+  const base = await baseFolder(model, download);
+  const engine = await openLocalEngine({
+    ...{ model, trains: false },
+    ...(base === null ? {} : { base }),
+    ...(device === undefined ? {} : { device: device as DeviceName | "auto" }),
+  });
+  return {
+    tokenizer: engine.tokenizer,
+    templateProblems: await templateProblems(base ?? model, engine.tokenizer, origin),
+    recompute(tolerance, onDrift) {
+      const again = recomputeLogprobs(engine, { tolerance, onDrift });
+      let otherwiseDrawn = 0;
+      return {
+        async add(of, { trajectory, provenance }) {
+          const manner = origin?.mannerOf(trajectory, provenance);
+          if (manner === undefined || isPlainDraw(manner)) await again.add(of, trajectory);
+          else otherwiseDrawn += 1;
+        },
+        finish: async () => ({ ...(await again.finish()), otherwiseDrawn }),
+      };
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Whether the model's chat template leaves earlier turns as they were, where the run was asked through it. */
+async function templateProblems(
+  folder: string,
+  tokenizer: Tokenizer,
+  origin: TraceOrigin | null,
+): Promise<string[]> {
+  if (origin?.chat === undefined) return [];
+  const { loadChatTemplate } = await import("../../chat/load-chat-template.ts");
+  const { chatRendering } = await import("../../rollout/chat-rendering.ts");
+  try {
+    const template = await loadChatTemplate(folder, {
+      tools: origin.protocol.writeCalls !== undefined,
+    });
+    chatRendering(template, tokenizer, origin.chat);
+    return [];
+  } catch (error) {
+    if (!(error instanceof AgentrlError)) throw error;
+    return [error.message];
+  }
+}

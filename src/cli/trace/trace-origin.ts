@@ -1,0 +1,169 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { readJson } from "../../base/files.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
+import { extractAnswer } from "../../env/answer-rule.ts";
+import type { Settings } from "../../recipe/settings-schema.ts";
+import type { LintGrammar, LintManner } from "../../trajectory/lint/lint-reading.ts";
+import type { Provenance } from "../../trajectory/sample.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import type { ChatOptions } from "../../rollout/chat-rendering.ts";
+
+/** How messages of some trajectories were drawn. */
+interface Manner {
+  /** As settings name it; undefined: not known. */
+  strategy: unknown;
+  sampling: { temperature: number; topP: number; topK: number } | undefined;
+}
+
+/** Where a file of trajectories comes from, as far as the files beside it tell. */
+export interface TraceOrigin {
+  /** What told it, for people: a path, or a flag. */
+  from: string;
+  protocol: Protocol;
+  /** Folder or name of the policy; undefined where nothing names one. */
+  policy: string | undefined;
+  /** How the policy was put to a chat template; undefined: it was not. */
+  chat: ChatOptions | undefined;
+  mannerOf: (trajectory: Trajectory, provenance: Provenance | undefined) => Manner;
+}
+
+/**
+ * Finds how the trajectories of a file were made: by the recipe.resolved.yaml of the run that it lies in, or the results.json of the
+ * evaluation.
+ * @param named protocol that wins over both, with its defaults.
+ * @returns null where nothing tells.
+ */
+export async function findOrigin(file: string, named?: string): Promise<TraceOrigin | null> {
+  const found = await beside(file);
+  if (named === undefined) return found;
+  const { protocols } = await import("../../env/protocols/index.ts");
+  const protocol = protocols.get(named, "--protocol").create({});
+  const unknown: Manner = { strategy: undefined, sampling: undefined };
+  return {
+    ...(found ?? { policy: undefined, chat: undefined, mannerOf: () => unknown }),
+    ...{ from: `--protocol ${named}`, protocol },
+  };
+}
+
+async function beside(file: string): Promise<TraceOrigin | null> {
+  const folder = dirname(resolve(file));
+  // The trajectories of a training's steps lie in a folder of their own.
+  for (const place of [folder, dirname(folder)]) {
+    const recipe = join(place, "recipe.resolved.yaml");
+    if (existsSync(recipe)) return ofRecipe(recipe);
+    const results = join(place, "results.json");
+    if (existsSync(results)) return ofResults(results);
+  }
+  return null;
+}
+
+async function ofRecipe(path: string): Promise<TraceOrigin> {
+  const { loadRecipe, tiersOf } = await import("../../recipe/recipe-file.ts");
+  const { checkSettings, resolveSettings } = await import("../../recipe/settings.ts");
+  const { settingsSchema } = await import("../../recipe/settings-schema.ts");
+  const recipe = await loadRecipe(path);
+  const [tier = "mini"] = tiersOf(recipe);
+  const { settings } = checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+  return {
+    from: path,
+    protocol: await protocolOf(settings.environment),
+    policy: settings.policy.from,
+    chat: settings.policy.chat,
+    mannerOf: ({ purpose }, provenance) => mannerIn(settings, purpose, provenance),
+  };
+}
+
+function mannerIn(
+  settings: Settings,
+  purpose: Trajectory["purpose"],
+  provenance: Provenance | undefined,
+): Manner {
+  if (provenance === undefined) {
+    const { strategy, sampling } = purpose === "eval" ? settings.evaluation : settings;
+    return { strategy, sampling };
+  }
+  const draw = drawsIn(settings).find(({ name }) => name === provenance.draw.name);
+  return { strategy: provenance.strategy, sampling: draw?.sampling ?? settings.sampling };
+}
+
+/** How a synthesis draws; nothing where settings have none. */
+function drawsIn(settings: object): { name: string; sampling?: Manner["sampling"] }[] {
+  const { synth } = settings as { synth?: { draws?: { name: string }[] } };
+  return synth?.draws ?? [];
+}
+
+async function ofResults(path: string): Promise<TraceOrigin | null> {
+  const { protocol, policy } = (await readJson(path)) as {
+    protocol?: Record<string, unknown>;
+    policy?: { from?: string };
+  };
+  const environment = protocol?.["environment"];
+  if (typeof environment !== "object" || environment === null) return null;
+  const manner = protocol as unknown as Manner;
+  const rendering = protocol?.["rendering"] as ({ template?: string } & ChatOptions) | undefined;
+  return {
+    from: path,
+    protocol: await protocolOf(environment),
+    policy: policy?.from,
+    // Servers have a rendering too, by which nothing here is rendered.
+    chat: rendering?.template === undefined ? undefined : rendering,
+    mannerOf: (_, provenance) => ({
+      strategy: provenance?.strategy ?? manner.strategy,
+      sampling: manner.sampling,
+    }),
+  };
+}
+
+async function protocolOf(environment: object): Promise<Protocol> {
+  const { protocols } = await import("../../env/protocols/index.ts");
+  const { protocol = "search-r1" } = environment as { protocol?: string | { name: string } };
+  const { name, ...options } = typeof protocol === "string" ? { name: protocol } : protocol;
+  return protocols.get(name, "environment.protocol").create(options);
+}
+
+/** What of an origin trajectories are held to. */
+export async function lintMannerOf(
+  origin: TraceOrigin | null,
+): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintManner> {
+  const { strategies } = await import("../../rollout/strategies/index.ts");
+  const { z } = await import("../../base/schema.ts");
+  const known = new Map(strategies.parts.map((part) => [part.name, part]));
+  const grammar = origin === null ? null : grammarOf(origin.protocol);
+  return (trajectory, provenance) => {
+    const manner = origin?.mannerOf(trajectory, provenance);
+    const name = nameOf(manner?.strategy ?? provenance?.strategy);
+    // Where nothing names a strategy, a protocol that was named is what messages are written in.
+    const strategy = name === null ? undefined : known.get(name);
+    const isOwn = name !== null && (strategy?.prompts ?? "own") === "own";
+    const options = strategy?.options;
+    const drawsItself = options instanceof z.ZodObject && "temperature" in options.shape;
+    const temperature = manner?.sampling?.temperature ?? null;
+    return {
+      grammar: isOwn ? null : grammar,
+      temperature: isOwn || drawsItself ? null : temperature,
+    };
+  };
+}
+
+/** Whether messages were drawn from all of a model's own distribution, as far as it is known. */
+export function isPlainDraw({ sampling }: Manner): boolean {
+  if (sampling === undefined) return true;
+  return sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0;
+}
+
+function nameOf(strategy: unknown): string | null {
+  if (typeof strategy === "string") return strategy;
+  if (typeof strategy !== "object" || strategy === null) return null;
+  const { name } = strategy as { name?: unknown };
+  return typeof name === "string" ? name : null;
+}
+
+function grammarOf(protocol: Protocol): LintGrammar {
+  return {
+    findCut: (text) => protocol.findCut(text),
+    renderObservations: (observations) => protocol.renderObservations(observations),
+    answerOf: (texts) => extractAnswer(protocol.answer, texts),
+    readsPrompt: protocol.answer.scope === "prompt-and-response",
+  };
+}

@@ -1,0 +1,126 @@
+import type { Engine, TrainingRow } from "../engine/engine.ts";
+import { tokenRows } from "../trajectory/token-rows.ts";
+import type { Call, Trajectory } from "../trajectory/trajectory.ts";
+
+/** What came of computing log-probabilities again. */
+export interface RecomputedSummary {
+  /** Trajectories of which tokens were computed again, and those tokens. */
+  trajectories: number;
+  tokens: number;
+  /** Calls that were left out, by why. */
+  left: Record<"greedy" | "otherWeights" | "otherModel" | "tooLong", number>;
+  /** Differences from what was recorded, nats. */
+  largest: number;
+  mean: number;
+}
+
+export interface RecomputeOptions {
+  /** Largest difference that is no finding, nats. */
+  tolerance: number;
+  /** Told of each trajectory with a larger one, once, by its worst token. */
+  onDrift: (of: string, message: string) => void;
+}
+
+/** Trajectories to be computed again; in batches, so that memory stays flat. */
+export interface Recomputing {
+  /** @param of what `onDrift` is told. */
+  add(of: string, trajectory: Trajectory): Promise<void>;
+  finish(): Promise<RecomputedSummary>;
+}
+
+/** Sequences that are put to the engine together. */
+const BATCH = 64;
+
+/** A sequence, and what was recorded of each of its targets; NaN where nothing is to be compared. */
+interface Row {
+  of: string;
+  row: TrainingRow;
+  recorded: readonly number[];
+  /** Which call each target belongs to. */
+  callOf: readonly number[];
+}
+
+/**
+ * Computes the log-probabilities of what a policy sampled again and compares them with those that were recorded.
+ *
+ * They are the model's own only where it was drawn from at temperature 1 with all of its vocabulary: who asks sees to that. Left out
+ * are calls of other weights (their `policyVersion` is not the engine's), of other models (their role is not "policy"), calls whose
+ * log-probabilities are all 0 (greedy, or written by a script), and sequences that are too long for the model.
+ */
+export function recomputeLogprobs(
+  engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,
+  { tolerance, onDrift }: RecomputeOptions,
+): Recomputing {
+  const left = { greedy: 0, otherWeights: 0, otherModel: 0, tooLong: 0 };
+  const sum = { tokens: 0, difference: 0, largest: 0 };
+  let trajectories = 0;
+  let waiting: Row[] = [];
+  const flush = async (): Promise<void> => {
+    const rows = waiting;
+    waiting = [];
+    if (rows.length === 0) return;
+    const computed = await engine.logprobs(rows.map(({ row }) => row));
+    const worst = new Map<string, { difference: number; message: string }>();
+    rows.forEach(({ of, recorded, callOf }, i) => {
+      recorded.forEach((known, t) => {
+        if (Number.isNaN(known)) return;
+        const own = computed[i]?.[t] ?? NaN;
+        const difference = Math.abs(own - known);
+        sum.tokens += 1;
+        sum.difference += difference;
+        sum.largest = Math.max(sum.largest, difference);
+        // Not a number is as far off as can be.
+        if (difference <= tolerance || difference < (worst.get(of)?.difference ?? 0)) return;
+        const message = `calls[${callOf[t] ?? 0}]: a token was recorded at ${known.toFixed(4)} and is ${own.toFixed(4)} under the model: ${difference.toFixed(4)} nats apart, ${tolerance} are let pass.`;
+        worst.set(of, { difference, message });
+      });
+    });
+    for (const [of, { message }] of worst) onDrift(of, message);
+  };
+  return {
+    async add(of, trajectory) {
+      const { maxPositions } = engine.capabilities;
+      const wanted = trajectory.calls.map((call) => {
+        const why = reasonToLeave(call, engine.policyVersion);
+        if (why !== null && why !== "nothing") left[why] += 1;
+        return why === null;
+      });
+      const seen = new Set<number>();
+      for (const { ids, logprobs, callOf, calls } of tokenRows(trajectory)) {
+        // Branches share their beginning: it is looked at once.
+        const fresh = calls.filter((call) => wanted[call] === true && !seen.has(call));
+        if (fresh.length === 0) continue;
+        if (ids.length > maxPositions) {
+          left.tooLong += fresh.length;
+          continue;
+        }
+        for (const call of fresh) seen.add(call);
+        const recorded = logprobs
+          .map((logprob, i) => (fresh.includes(callOf[i] ?? -1) ? logprob : NaN))
+          .slice(1);
+        const weights = recorded.map((each) => (Number.isNaN(each) ? 0 : 1));
+        const row = { inputs: ids.slice(0, -1), targets: ids.slice(1), fields: { weights } };
+        waiting.push({ of, row, recorded, callOf: callOf.slice(1) });
+      }
+      if (seen.size > 0) trajectories += 1;
+      if (waiting.length >= BATCH) await flush();
+    },
+    async finish() {
+      await flush();
+      const { tokens, difference, largest } = sum;
+      return { trajectories, tokens, left, largest, mean: tokens === 0 ? 0 : difference / tokens };
+    },
+  };
+}
+
+/** Why a call is not compared; "nothing": it holds no sampled token. null: it is. */
+function reasonToLeave(
+  { role, policyVersion, completion }: Call,
+  version: number,
+): keyof RecomputedSummary["left"] | "nothing" | null {
+  const sampled = completion.flatMap(({ logprobs }) => logprobs ?? []);
+  if (sampled.length === 0) return "nothing";
+  if (role !== "policy") return "otherModel";
+  if (policyVersion !== null && policyVersion !== version) return "otherWeights";
+  return sampled.every((each) => each === 0) ? "greedy" : null;
+}

@@ -1,0 +1,83 @@
+import { lintRules } from "./index.ts";
+import { type LintUnit, readingOf, readLine } from "./lint-lines.ts";
+import type { LintReading } from "./lint-reading.ts";
+
+/** Something that does not hold. */
+export interface Violation {
+  /** Of the trajectory, sample or pair; null: of the line, or of the whole run. */
+  id: string | null;
+  /** From 1; null: of the whole run. */
+  line: number | null;
+  /** The rule's name. */
+  code: string;
+  message: string;
+}
+
+/** What came of a file. */
+export interface LintReport {
+  /** Trajectories that were looked at. */
+  checked: number;
+  /** By code, those that hold everywhere left out. */
+  counts: Record<string, number>;
+  /** In the order in which they were found; of each code so many at most as were asked for. */
+  violations: Violation[];
+  /** Trajectories for which a rule could not tell, by code. */
+  unknown: Record<string, number>;
+}
+
+/** A file under way. Memory holds the report, and the ids of the lines. */
+export interface Lint {
+  /** @returns the trajectories of a line in which nothing is wrong, for checks beside these. */
+  line(value: unknown, number: number): LintUnit[];
+  add(violation: Violation): void;
+  report(): LintReport;
+}
+
+/**
+ * Holds trajectories to all rules, line by line.
+ * @param options.keep violations of one code that are kept; all are counted.
+ */
+export function openLint(reading: LintReading, { keep }: { keep: number }): Lint {
+  const seen = new Map<string, number>();
+  const report: LintReport = { checked: 0, counts: {}, violations: [], unknown: {} };
+  const add = (violation: Violation): void => {
+    const { code } = violation;
+    const count = (report.counts[code] ?? 0) + 1;
+    report.counts[code] = count;
+    if (count <= keep) report.violations.push(violation);
+  };
+  /** @returns whether nothing is wrong with it. */
+  const checkUnit = (unit: LintUnit, line: number): boolean => {
+    const own = readingOf(unit, reading);
+    let isSound = true;
+    for (const rule of lintRules.parts) {
+      const found = rule.find(unit.trajectory, own);
+      if (found === null) report.unknown[rule.name] = (report.unknown[rule.name] ?? 0) + 1;
+      for (const message of found ?? []) {
+        isSound = false;
+        add({ id: unit.id, line, code: rule.name, message });
+      }
+    }
+    return isSound;
+  };
+  return {
+    add,
+    report: () => report,
+    line(value, number) {
+      const { units, ids, findings } = readLine(value);
+      for (const finding of findings) add({ line: number, ...finding });
+      for (const id of ids) {
+        const first = seen.get(id);
+        if (first === undefined) seen.set(id, number);
+        else {
+          const message = `stands in line ${first} as well.`;
+          add({ id, line: number, code: "id-twice", message });
+        }
+      }
+      return units.filter((unit) => {
+        report.checked += 1;
+        return checkUnit(unit, number);
+      });
+    },
+  };
+}

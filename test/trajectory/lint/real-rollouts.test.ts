@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
+import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
+import { scriptedPolicy } from "../../../src/rollout/policy.ts";
+import { GREEDY } from "../../../src/rollout/sampling.ts";
+import { strategies } from "../../../src/rollout/strategies/index.ts";
+import { goldChainWriter } from "../../../src/synth/gold-chain.ts";
+import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
+import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
+import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
+import type { LintReading } from "../../../src/trajectory/lint/lint-reading.ts";
+import { lintMannerOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
+import { BASE_POLICY } from "../../../src/recipe/assemble.ts";
+import { searchEnvironment } from "../../helpers/search-world.ts";
+
+const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
+const questions = [...world.questions(12, {})];
+const environment = searchEnvironment(
+  {
+    tools: [{ name: "corpus-search", topK: 3 }],
+    budgets: [
+      { scope: "trajectory", unit: "turns", limit: 3, onExhausted: "final-turn" },
+      { scope: "observation", unit: "tokens", limit: 60, onExhausted: "cut" },
+    ],
+  },
+  buildBm25(world.passages()),
+);
+
+describe("lint over what every strategy plays on the tiny world", () => {
+  let tokenizer: Tokenizer;
+  beforeAll(async () => {
+    tokenizer = await loadTokenizer(BASE_POLICY);
+  });
+
+  it.each(strategies.names)("finds nothing in trajectories of %s", async (name) => {
+    const write = goldChainWriter({ search: 0.8, continue: 0.8, fullQuery: 0.9 }, 5);
+    const policy = { ...scriptedPolicy(tokenizer, write), logprobs };
+    const trajectories: Trajectory[] = [];
+    for (const task of questions) {
+      const id = `${task.id}/0`;
+      const about = { task, id, groupId: task.id, purpose: "eval" as const, seed: 7 };
+      const signal = new AbortController().signal;
+      const sampling = GREEDY;
+      trajectories.push(
+        await strategies.get(name, "test").run({ policy, environment, ...about, sampling, signal }),
+      );
+    }
+    const report = await linted(trajectories, name);
+    expect(report.violations).toEqual([]);
+    expect(report.checked).toBe(12);
+  });
+
+  async function linted(trajectories: readonly Trajectory[], strategy: string) {
+    const manner = { strategy, sampling: GREEDY };
+    const origin: TraceOrigin = {
+      ...{ from: "test", protocol: environment.protocol, policy: undefined, chat: undefined },
+      mannerOf: () => manner,
+    };
+    const reading: LintReading = {
+      textOf: ({ ids }) => tokenizer.decode(ids),
+      endIds: tokenizer.endIds,
+      vocabSize: tokenizer.vocabSize,
+      mannerOf: await lintMannerOf(origin),
+    };
+    const lint = openLint(reading, { keep: 3 });
+    trajectories.forEach((each, i) => lint.line(JSON.parse(JSON.stringify(each)), i + 1));
+    return lint.report();
+  }
+});
+
+function logprobs(_: readonly number[], ids: readonly number[]): Promise<number[]> {
+  return Promise.resolve(ids.map(() => -1));
+}
