@@ -61,10 +61,11 @@ export interface PreferencePair {
   chosen: Candidate;
   rejected: Candidate;
   /**
-   * Number of the first turn that is compared, from 0: what stands before it is the same in both. Absent: all of them.
+   * Index, in the `turns` of both, of the first turn that is compared: what was written before it, and what the model had read when it
+   * wrote it, is the same in both, token for token. Absent: all turns are compared.
    */
   fromTurn?: number;
-  /** Number of turns that are compared; absent: all that follow. */
+  /** Number of turns that are compared; what follows them is not looked at. Absent: all that follow. */
   turns?: number;
   /** Difference of what they were chosen by. */
   margin: number;
