@@ -105,6 +105,16 @@ describe.each(parts)("protocol $name", ({ name, part }) => {
     }
   });
 
+  it("tells all tags that it writes and shows", () => {
+    const written = [
+      ...ACTIONS.map((action) => protocol.write({ thought: "so", action }, [])),
+      protocol.renderObservations([{ tool: "search", text: "Oslo" }]),
+    ].join("");
+    for (const [, name] of written.matchAll(/<\/?(\w+)>/g))
+      expect(protocol.tags.map((tag) => tag.name)).toContain(name);
+    expect(new Set(protocol.tags.map(({ holds }) => holds)).size).toBe(4);
+  });
+
   it("shows observations whole, in a message and in a prompt", () => {
     const observation = { tool: "search", text: "Doc 1(Title: Oslo) $& A city.\n" };
     expect(protocol.renderObservations([observation])).toContain(observation.text);

@@ -44,6 +44,12 @@ function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options
       return at < 0 ? null : at + "</answer>".length;
     },
     parse,
+    tags: [
+      { name: "think", holds: "thought" },
+      { name: "tool_call", holds: "call" },
+      { name: "tool_response", holds: "observation" },
+      { name: "answer", holds: "answer" },
+    ],
     write: ({ thought, action }, tools) =>
       [...(thought === "" ? [] : [thought]), writeAction(action, tools)].join("\n"),
     renderObservations: (observations) =>

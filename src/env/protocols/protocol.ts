@@ -24,6 +24,13 @@ export interface PlannedMessage {
   action: Action;
 }
 
+/** A pair of tags of a grammar, `<name>` and `</name>`. */
+export interface ProtocolTag {
+  readonly name: string;
+  /** What stands between them. All but observations is the policy's to write. */
+  readonly holds: "thought" | "call" | "answer" | "observation";
+}
+
 /** A grammar between a policy and its environment: how prompts, calls, observations and answers are written as text. */
 export interface Protocol {
   /** Texts after which the model need not write on: whatever it wrote would be cut. */
@@ -31,6 +38,8 @@ export interface Protocol {
   /** Where a message ends for the environment (exclusive); null keeps all. Cutting is not stopping. */
   findCut(text: string): number | null;
   parse(text: string): ParsedMessage;
+  /** All tags of its texts: for checks that are stricter than `parse`, which takes what it can read. */
+  readonly tags: readonly ProtocolTag[];
   /**
    * A message as a policy that knows the grammar would write it: `parse` gives its action back.
    * @param tools whose arguments have names where the grammar tells them.

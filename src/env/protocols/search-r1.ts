@@ -45,6 +45,12 @@ function makeProtocol({ answer, invalidMessage }: z.output<typeof options>): Pro
       }
       return { actions: [{ tool: match[1] ?? "", input: (match[2] ?? "").trim() }], problems: [] };
     },
+    tags: [
+      { name: "think", holds: "thought" },
+      { name: "search", holds: "call" },
+      { name: "information", holds: "observation" },
+      { name: "answer", holds: "answer" },
+    ],
     write: ({ thought, action: { tool, input } }) =>
       `${thought === "" ? "" : `<think> ${thought}</think>`}<${tool}> ${input}</${tool}>`,
     renderObservations: (observations) => `\n\n${observations.map(information).join("\n")}\n\n`,

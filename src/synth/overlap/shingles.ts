@@ -1,0 +1,46 @@
+import { wordsOf } from "../../text/words.ts";
+
+/** 32-bit hashes of a text's words, in order; see `wordsOf`. */
+export function wordHashes(text: string): number[] {
+  return wordsOf(text).map(hashWord);
+}
+
+/** FNV-1a over UTF-16 units. */
+export function hashWord(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < word.length; i++) {
+    hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+  }
+  return mixed(hash);
+}
+
+/**
+ * 32-bit hashes of every `n` words that stand together, in order; of all words as one where there are fewer.
+ * @param words hashes of words.
+ */
+export function shingles(words: readonly number[], n: number): number[] {
+  if (words.length === 0) return [];
+  const count = Math.max(1, words.length - n + 1);
+  return Array.from({ length: count }, (_, i) => hashAll(words.slice(i, i + n)));
+}
+
+/** One number for a text's words in their order, of 53 bits: equal for equal texts, and as good as never for others. */
+export function wholeHash(words: readonly number[]): number {
+  const low = hashAll(words);
+  const high = hashAll(words.map((word) => mixed(word ^ 0x5bd1e995)));
+  return low * 0x200000 + (high >>> 11);
+}
+
+function hashAll(words: readonly number[]): number {
+  let hash = 0x9e3779b9;
+  for (const word of words) hash = mixed(Math.imul(hash, 0x01000193) ^ word);
+  return hash;
+}
+
+/** Spreads a difference of one bit over all. */
+function mixed(hash: number): number {
+  let h = hash ^ (hash >>> 16);
+  h = Math.imul(h, 0x7feb352d);
+  h = Math.imul(h ^ (h >>> 15), 0x846ca68b);
+  return (h ^ (h >>> 16)) >>> 0;
+}

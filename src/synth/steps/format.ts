@@ -1,0 +1,113 @@
+import { nearestName } from "../../base/nearest.ts";
+import { z } from "../../base/schema.ts";
+import { extractAnswer } from "../../env/answer-rule.ts";
+import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
+import type { Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import { defineGate } from "./define-step.ts";
+import { mainTurns } from "./main-line.ts";
+
+const options = z.strictObject({
+  /** Whether each message must think, in the tags that the protocol has for it, before it acts. */
+  thought: z.enum(["required", "optional"]).default("optional"),
+});
+
+/**
+ * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, nothing may follow a message's
+ * action, and none of what the environment says may be written by the policy.
+ */
+export const format = defineGate({
+  name: "format",
+  summary:
+    "Drops messages that are not as the protocol wants them: broken tags, text after the answer, faked observations.",
+  source:
+    "Tool-Star, arXiv 2505.16410: its format reward, as a gate; faked observations and tags that are almost right are ours",
+  options,
+  why({ trajectory }, _task, { protocol, settings }) {
+    const turns = mainTurns(trajectory);
+    if (turns.length === 0) return "no message";
+    for (const turn of turns) {
+      const wrong = wrongInMessage(turn, protocol, settings.thought === "required");
+      if (wrong !== null) return wrong;
+    }
+    return wrongAnswers(trajectory, turns, protocol);
+  },
+});
+
+/** Exactly one message answers, and it is the last. */
+function wrongAnswers(
+  { answer }: Trajectory,
+  turns: readonly Turn[],
+  protocol: Protocol,
+): string | null {
+  const places = turns.flatMap(({ text }, i) =>
+    protocol.parse(text).actions.flatMap(({ tool }) => (tool === "answer" ? [i] : [])),
+  );
+  if (places.length === 0) return "no answer";
+  if (places.length > 1) return "several answers";
+  if (places[0] !== turns.length - 1) return "text after the answer";
+  const messages = turns.map(({ text }) => text);
+  const read = extractAnswer(protocol.answer, { prompt: "", messages });
+  return read === answer ? null : "another answer";
+}
+
+function wrongInMessage(
+  { text, problems }: Turn,
+  protocol: Protocol,
+  mustThink: boolean,
+): string | null {
+  const found = tagsIn(text, protocol.tags);
+  if (typeof found === "string") return found;
+  const parsed = protocol.parse(text);
+  if (problems.length > 0 || parsed.problems.length > 0) return "no valid action";
+  const acts = found.filter(({ holds }) => holds !== "thought");
+  if (acts.filter(({ holds }) => holds === "answer").length > 1) return "several answers";
+  if (acts.length !== parsed.actions.length) return "more than was read";
+  const end = Math.max(...found.map((tag) => tag.end));
+  if (text.slice(end).trim() !== "") return "text after the action";
+  const first = found[0];
+  if (first !== undefined && acts[0] !== undefined && found.at(-1)?.holds === "thought")
+    return "text after the action";
+  return mustThink && first?.holds !== "thought" ? "no thought" : null;
+}
+
+interface FoundTag extends ProtocolTag {
+  /** Where its closing tag ends. */
+  end: number;
+}
+
+/** The pairs of tags of a message in order; what is wrong with them, where anything is. */
+function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
+  const found: FoundTag[] = [];
+  let open: ProtocolTag | null = null;
+  for (const { 0: written, index, groups } of text.matchAll(LIKE_A_TAG)) {
+    const name = groups?.["name"] ?? "";
+    const tag = tags.find((each) => each.name === name);
+    const closes = groups?.["slash"] === "/";
+    if (tag === undefined || written !== `<${closes ? "/" : ""}${name}>`) {
+      if (isAlmost(name, tags)) return "broken tag";
+      continue;
+    }
+    if (tag.holds === "observation") return "faked observation";
+    if (!closes) {
+      if (open !== null) return open.name === name ? "unpaired tag" : "nested tag";
+      open = tag;
+    } else {
+      if (open?.name !== name) return "unpaired tag";
+      found.push({ ...tag, end: index + written.length });
+      open = null;
+    }
+  }
+  return open === null ? found : "unpaired tag";
+}
+
+const LIKE_A_TAG = /<\s*(?<slash>\/?)\s*(?<name>\p{L}[\p{L}\p{N}_-]*)\s*\/?>?/gu;
+
+/** Whether a name is one of the tags', but for case or a slip. */
+function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {
+  return (
+    nearestName(
+      name,
+      tags.map((tag) => tag.name),
+    ) !== null
+  );
+}

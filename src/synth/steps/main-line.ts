@@ -1,0 +1,42 @@
+import type { Action, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+
+/** What a segment says, whoever has its tokens. */
+type TextOf = (segment: Segment) => string;
+
+/** The turns that led to the answer: no drafts, and no other chains. */
+export function mainTurns({ turns }: Pick<Trajectory, "turns">): Turn[] {
+  return turns.filter(({ chain }) => chain === undefined);
+}
+
+/** The calls of tools that a message asked for. */
+export function callsOf({ actions }: Pick<Turn, "actions">): Action[] {
+  return actions.filter(({ tool }) => tool !== "answer");
+}
+
+/** What the policy itself wrote in a turn's message, without what was put into it. */
+export function policyText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
+  const completion = calls[call]?.completion ?? [];
+  return completion
+    .filter(({ owner }) => owner === "policy")
+    .map(textOf)
+    .join("\n");
+}
+
+/**
+ * What the policy was shown after each turn of the main line: as it stands before the next message, shortened as its budget wanted it;
+ * what the tools found, where the next prompt was built anew or there is none.
+ */
+export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
+  const turns = mainTurns(trajectory);
+  return turns.map(({ call, observations }, i) => {
+    const next = trajectory.calls[turns[i + 1]?.call ?? -1];
+    const shown =
+      next?.parent === call ? next.prompt.filter(({ owner }) => owner === "environment") : [];
+    return (shown.length > 0 ? shown.map(textOf) : observations.map(({ text }) => text)).join("\n");
+  });
+}
+
+/** What a strategy found and showed before the first message. */
+export function shownBefore({ given = [] }: Pick<Trajectory, "given">): string {
+  return given.map(({ text }) => text).join("\n");
+}
