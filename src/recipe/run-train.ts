@@ -60,6 +60,9 @@ export interface TrainResult {
   eval: { before: HeldOutEvaluation; after: HeldOutEvaluation };
 }
 
+/** Training without evaluations around it. */
+export type LearnedPolicy = Omit<TrainResult, "eval">;
+
 /**
  * Trains as a recipe says: evaluates before, trains, evaluates after on the same held-out questions, and writes the run folder.
  * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
@@ -71,6 +74,25 @@ export async function runTrain(
   resolved: ResolvedSettings<Settings>,
   options: RunTrainOptions,
 ): Promise<TrainResult> {
+  const evaluations: Partial<TrainResult["eval"]> = {};
+  const learned = await runAlgorithm(resolved, options, async (session, name) => {
+    evaluations[name] = await evaluation(session, name);
+  });
+  const { before, after } = evaluations as TrainResult["eval"];
+  return { ...learned, eval: { before, after } };
+}
+
+/**
+ * As `runTrain`, as a part of something longer that evaluates for itself.
+ *
+ * @param evaluate is asked before and after.
+ */
+export async function runAlgorithm(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+  evaluate: (session: TrainSession, name: "before" | "after") => Promise<void> = () =>
+    Promise.resolve(),
+): Promise<LearnedPolicy> {
   const begun = performance.now();
   const { settings } = resolved;
   const { algorithm } = settings;
@@ -106,12 +128,13 @@ export async function runTrain(
   const run = await runFolderOf(engine, options.out, resolved, {
     ...{ version, hashes, rewardCheck, afterStep: from?.step ?? 0 },
   });
-  const session: TrainSession = { settings, algorithm, options, run, engine, train, held, model };
+  const resumed = from !== null;
+  const session = { settings, algorithm, options, run, engine, train, held, model, resumed };
   try {
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
       await engine.keepAs("reference");
-    const before = await evaluation(session, "before", from !== null);
+    await evaluate(session, "before");
     if (from !== null) await engine.load(from.path);
     const retriever = await retrieverOver(train, settings, "training");
     try {
@@ -119,7 +142,7 @@ export async function runTrain(
     } finally {
       await retriever.close();
     }
-    const after = await evaluation(session, "after", false);
+    await evaluate(session, "after");
     return {
       ...{
         run: options.out,
@@ -128,7 +151,6 @@ export async function runTrain(
         checkpoint: steps === 0 ? model : run.checkpoint(steps),
       },
       wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
-      eval: { before, after },
     };
   } finally {
     await engine.close();
@@ -155,6 +177,8 @@ interface TrainSession {
   held: Dataset;
   /** Folder that the policy was read from. */
   model: string;
+  /** Whether it goes on from a checkpoint. */
+  resumed: boolean;
 }
 
 async function learn(
@@ -205,12 +229,12 @@ async function learn(
 
 /** Evaluates before or after; a resumed run reads the result that it has. */
 async function evaluation(
-  { settings, options, run, engine, held, model }: TrainSession,
+  { settings, options, run, engine, held, model, resumed }: TrainSession,
   name: "before" | "after",
-  known: boolean,
 ): Promise<HeldOutEvaluation> {
   const file = join(run.path, "eval", `${name}.json`);
-  if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
+  if (name === "before" && resumed && existsSync(file))
+    return (await readJson(file)) as HeldOutEvaluation;
   const { summary, rows } = await heldOutEvaluation(
     { settings, engine, held, model },
     {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import { loadRecipe, selectTier } from "../../recipe/recipe-file.ts";
@@ -48,7 +49,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
   };
 }
 
-/** With training on this machine as what a run is. */
+/** With the recipe, trained on this machine, as what a run is. */
 export const reproduceCommand = makeReproduceCommand(train);
 
 async function run(
@@ -93,8 +94,9 @@ function folderOf(out: string, { arms, seed, key }: ArmRun): string {
 
 /** Trains an arm; its results as `agentrl train --json` prints them. */
 async function train({ settings }: ArmRun, folder: string, context: CliContext): Promise<unknown> {
-  const { runTrain } = await import("../../recipe/run-train.ts");
+  const { runRecipe } = await import("../../recipe/run-recipe.ts");
   const watch: { progress: Progress | null } = { progress: null };
+  let stage = "";
   const begin = (label: string, total: number, unit: string): void => {
     watch.progress?.stop();
     watch.progress = startProgress(context, { label, total, unit });
@@ -104,19 +106,37 @@ async function train({ settings }: ArmRun, folder: string, context: CliContext):
       steps,
       wallSeconds,
       eval: evaluations,
-    } = await runTrain(settings, {
+      stages,
+    } = await runRecipe(settings, {
       ...{ out: folder, version: packageVersion(), signal: context.signal },
+      // What an interrupted reproduction left of it.
+      resume: existsSync(folder),
       onEvaluationStart: (name, questions) => {
         begin(`evaluating ${name}`, questions, "questions");
       },
       onEvaluationProgress: ({ done, em }) => watch.progress?.update(done, `EM ${em.toFixed(3)}`),
+      onStage: ({ name }) => {
+        stage = name;
+        watch.progress?.stop();
+        watch.progress = null;
+      },
+      onStageProgress: ({ done, total, note }) => {
+        if (watch.progress === null)
+          begin(stage, total ?? 0, total === null ? "questions" : "steps");
+        watch.progress?.update(done, note);
+      },
       onStep: ({ step, totalSteps, metrics }) => {
         if (step === 1) begin("training", totalSteps, "steps");
         watch.progress?.update(step, `reward ${(metrics["rollout/reward_mean"] ?? 0).toFixed(3)}`);
       },
     });
     const { before, after } = evaluations;
-    return { steps, wallSeconds, eval: { before: flat(before), after: flat(after) } };
+    const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
+    return {
+      ...{ steps, wallSeconds, eval: { before: flat(before), after: flat(after) } },
+      // Of stages of one name, the last.
+      ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
+    };
   } finally {
     watch.progress?.stop();
   }

@@ -2,7 +2,8 @@ import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { OnPolicyStep } from "../../train/on-policy.ts";
 import type { RewardCheckFacts } from "../../recipe/check-rewards.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
-import type { TrainResult } from "../../recipe/run-train.ts";
+import type { RecipeResult } from "../../recipe/run-recipe.ts";
+import type { Stage } from "../../recipe/stages.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
@@ -36,7 +37,7 @@ export const trainCommand: CliCommand = {
       )
       .option("--resume", "go on from the newest checkpoint of the run folder")
       .action(async (flags: RecipeFlags & { model?: string; resume?: true }) => {
-        const { runTrain } = await import("../../recipe/run-train.ts");
+        const { runRecipe } = await import("../../recipe/run-recipe.ts");
         const { model } = flags;
         const own = { key: "policy.from", value: model, origin: "--model" };
         const resolved = await settingsOf(flags, model === undefined ? [] : [own]);
@@ -47,7 +48,7 @@ export const trainCommand: CliCommand = {
           `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
         );
         try {
-          const result = await runTrain(resolved, {
+          const result = await runRecipe(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
             ...{ resume: flags.resume === true, ...watch.observer, download: download.options },
           });
@@ -75,6 +76,7 @@ const COLUMNS: readonly (readonly [string, string, (value: number) => string])[]
 function watcher(context: CliContext): { observer: object; stop(): void } {
   let progress: Progress | null = null;
   let rows = 0;
+  let stage = "";
   const stop = (): void => {
     progress?.stop();
     progress = null;
@@ -96,12 +98,33 @@ function watcher(context: CliContext): { observer: object; stop(): void } {
       stop();
       context.note(`${name} training: EM ${metrics.em.toFixed(3)} on ${n} held-out questions`);
     },
+    onStage: ({ number, name, do: kind }: Stage, total: number, kept: boolean) => {
+      stop();
+      rows = 0;
+      stage = name;
+      const called = name === kind ? name : `${name} (${kind})`;
+      context.note(`stage ${number}/${total}: ${called}${kept ? ", done before" : ""}`);
+    },
+    onStageProgress: ({
+      done,
+      total,
+      note,
+    }: {
+      done: number;
+      total: number | null;
+      note: string;
+    }) => {
+      const unit = total === null ? "questions" : "steps";
+      progress ??= startProgress(context, { label: stage, total: total ?? 0, unit });
+      progress.update(done, note);
+    },
     onStep: (step: OnPolicyStep & { totalSteps: number }) => {
       const digits = String(step.totalSteps).length;
       const heads = ["step", ...COLUMNS.map(([head]) => head), "tokens/s"];
       const aligned = (cells: readonly string[]): string =>
         cells.map((cell, i) => cell.padStart(columnWidth(heads[i] ?? "", digits))).join("  ");
       if (rows === 0) {
+        stop();
         context.note(aligned(heads));
         progress = startProgress(context, {
           label: "training",
@@ -128,8 +151,8 @@ function columnWidth(head: string, stepDigits: number): number {
   return Math.max(head.length, head === "step" ? 2 * stepDigits + 1 : 6);
 }
 
-function asJson(result: TrainResult): unknown {
-  const { run, device, steps, checkpoint, wallSeconds, eval: evaluations } = result;
+function asJson(result: RecipeResult): unknown {
+  const { run, device, steps, checkpoint, wallSeconds, eval: evaluations, stages } = result;
   const { before, after } = evaluations;
   const flat = ({ n, metrics, groups, fingerprint, readsGold }: HeldOutEvaluation): unknown => {
     return { n, ...metrics, groups, fingerprint, readsGold };
@@ -141,6 +164,7 @@ function asJson(result: TrainResult): unknown {
     checkpoint,
     wallSeconds,
     eval: { before: flat(before), after: flat(after) },
+    ...(stages === undefined ? {} : { stages }),
   };
 }
 
@@ -160,7 +184,7 @@ function asText({
   checkpoint,
   wallSeconds,
   eval: { before, after },
-}: TrainResult): string {
+}: RecipeResult): string {
   const change = (b: number, a: number, digits: number): string[] => [
     ...[b.toFixed(digits), a.toFixed(digits)],
     `${a >= b ? "+" : "−"}${Math.abs(a - b).toFixed(digits)}`,
