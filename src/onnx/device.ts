@@ -35,6 +35,8 @@ export interface Device {
   copy(from: Tensor, to: Tensor): Promise<void>;
   /** Sets all elements to 0, whatever they were. */
   clear(tensor: Tensor): Promise<void>;
+  /** Gives up every graph that it compiled: before its thread ends, for a driver's sake. */
+  close(): Promise<void>;
 }
 
 export function noTraffic(): Traffic {
@@ -47,9 +49,10 @@ export function openDevice(name: DeviceName, threads: number): Device {
 }
 
 function hostDevice(name: DeviceName, threads: number): Device {
+  const { create, close } = openSessions();
   return {
-    ...{ name, threads, resident: false, traffic: noTraffic() },
-    compile: (graph, outputs) => createSession(graph, outputs, { device: name, threads }),
+    ...{ name, threads, resident: false, traffic: noTraffic(), close },
+    compile: (graph, outputs) => create(graph, outputs, { device: name, threads }),
     zeros: (shape, type = "float32") => Promise.resolve(zeros(type, shape)),
     write(tensor, data) {
       floats(tensor).set(data);
@@ -73,6 +76,7 @@ function hostDevice(name: DeviceName, threads: number): Device {
  */
 function residentDevice(device: DeviceName, threads: number): Device {
   const traffic = noTraffic();
+  const { create, close } = openSessions();
   const options = { device, threads, traffic };
   const compiled = new Map<string, Promise<Session>>();
   const once = (key: string, build: () => Promise<Session>): Promise<Session> => {
@@ -90,13 +94,13 @@ function residentDevice(device: DeviceName, threads: number): Device {
       const kept = graph.input("kept", "bool", [1]);
       // A selection, so that neither the runtime nor a NaN can make anything else of it.
       const to = where([kept, from, scalarLike(from, 0)]);
-      return createSession(graph, { to: ofType(to, type) }, options);
+      return create(graph, { to: ofType(to, type) }, options);
     });
   const allocator = (shape: readonly number[], type: DType): Promise<Session> =>
     once(`allocate ${type} ${shape.join()}`, () => {
       const graph = new Graph();
       const to = expand(graph.input("value", "float32", [1]), shape);
-      return createSession(graph, { to: ofType(to, type) }, { ...options, allocates: true });
+      return create(graph, { to: ofType(to, type) }, { ...options, allocates: true });
     });
   const flag = (value: boolean): Tensor => tensorOf(Uint8Array.of(value ? 1 : 0), [1], "bool");
   const move = async (from: Tensor, to: Tensor | null, kept = true): Promise<Tensor> => {
@@ -105,8 +109,8 @@ function residentDevice(device: DeviceName, threads: number): Device {
     return (await session.run({ from, kept: flag(kept) }, fetches))["to"]!;
   };
   return {
-    ...{ name: device, threads, resident: true, traffic },
-    compile: (graph, outputs) => createSession(graph, outputs, options),
+    ...{ name: device, threads, resident: true, traffic, close },
+    compile: (graph, outputs) => create(graph, outputs, options),
     zeros: async (shape, type = "float32") => {
       const session = await allocator(shape, type);
       return (await session.run({ value: tensorOf(Float32Array.of(0), [1]) }))["to"]!;
@@ -120,6 +124,25 @@ function residentDevice(device: DeviceName, threads: number): Device {
     },
     clear: async (tensor) => {
       await move(tensor, tensor, false);
+    },
+  };
+}
+
+/** Sessions, and those of them that nobody has released. */
+function openSessions(): { create: typeof createSession; close: () => Promise<void> } {
+  const open = new Set<Session>();
+  return {
+    async create(graph, outputs, options) {
+      const session = await createSession(graph, outputs, options);
+      open.add(session);
+      const release = (): Promise<void> =>
+        open.delete(session) ? session.release() : Promise.resolve();
+      return { ...session, release };
+    },
+    async close() {
+      const left = [...open];
+      open.clear();
+      for (const session of left) await session.release();
     },
   };
 }

@@ -97,6 +97,7 @@ function answers(): Answers {
     },
     async stop() {
       await started?.sampler.stop();
+      await started?.device.close();
       return null;
     },
     logprobs({ rows, batches, model }) {
