@@ -134,6 +134,12 @@ export const ERROR_CODES = {
   SEARCH_FAULT: "A faulty control retriever failed a search on purpose.",
   SEARCH_NOT_RECORDED: "A replayed recording does not hold the search that was asked for.",
   RUN_NOTHING_LEFT: "A run was resumed whose last step is done.",
+  RUN_DATA_CHANGED: "A run was resumed on other samples than it began with.",
+  SAMPLES_UNUSABLE: "A file of samples has none that can be learned from.",
+  SAMPLE_TOKENS_FOREIGN:
+    "A sample's token ids are another tokenizer's than that of the policy which is to learn from it.",
+  SAMPLE_TOO_LONG:
+    "A sample is longer than the policy can read, and the recipe says not to leave it out.",
   DEVICE_MISSING: "A device was named that does not work on this machine.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",

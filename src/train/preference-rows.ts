@@ -84,7 +84,9 @@ function sideRows(rows: readonly TokenRow[], calls: ReadonlySet<number> | null):
       return i > 0 && counts ? 1 : 0;
     });
     tokens += compared.reduce((sum, each) => sum + each, 0);
-    return { ids: Int32Array.from(row.ids), compared };
+    // What follows the compared tokens changes nothing about them.
+    const end = compared.lastIndexOf(1) + 1;
+    return { ids: Int32Array.from(row.ids.slice(0, end)), compared: compared.slice(0, end) };
   });
-  return { rows: compact.filter(({ compared }) => compared.includes(1)), tokens };
+  return { rows: compact.filter(({ ids }) => ids.length > 0), tokens };
 }

@@ -1,0 +1,236 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import type { LocalEngine } from "../engine/local/local-engine.ts";
+import { preferenceLosses } from "../losses/preference/index.ts";
+import {
+  measurePairs,
+  preferenceSteps,
+  trainPreference,
+  type PreferenceSettings,
+  type PreferenceStep,
+} from "../train/preference.ts";
+import {
+  baseFolder,
+  openEngine,
+  policyFolder,
+  requireTrainable,
+  type PolicyDownload,
+} from "./assemble.ts";
+import { hashOfPolicy } from "./policy-hash.ts";
+import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
+import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
+import type { Settings } from "./settings-schema.ts";
+import type { ResolvedSettings } from "./settings.ts";
+
+export interface RunPreferenceOptions {
+  /** Run folder. */
+  out: string;
+  /** agentrl's version, for the manifest. */
+  version: string;
+  signal: AbortSignal;
+  /** Go on from the folder's newest checkpoint. */
+  resume?: boolean;
+  /** When the policy is one of the hub. */
+  download?: PolicyDownload;
+  /** Once the pairs are read. */
+  onPairs?: (pairs: Omit<LoadedPairs, "pairs"> & { count: number; steps: number }) => void;
+  onValidation?: (step: number, metrics: Record<string, number>) => void;
+  onStep?: (step: PreferenceStep & { totalSteps: number }) => void;
+}
+
+export interface PreferenceResult {
+  /** Folder of the policy alone, in half precision. */
+  policy: string;
+  checkpoint: string;
+  /** Steps done in all. */
+  steps: number;
+  /** Whether it ended before its last step, because the validation loss rose. */
+  stoppedEarly: boolean;
+  pairs: number;
+  skipped: LoadedPairs["skipped"];
+  /** Means over the validation pairs, before and of the policy that was kept; null where there are none. */
+  validation: { before: Record<string, number>; after: Record<string, number> } | null;
+}
+
+/**
+ * Trains on pairs as a recipe's `preference` says, and writes the run folder and, at the end, the policy alone in `policy/`.
+ * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when no pairs are named; RUN_NOTHING_LEFT when there is no step to resume.
+ * @throws as `findPairFiles` and `loadPairs`.
+ */
+export async function runPreference(
+  resolved: ResolvedSettings<Settings>,
+  options: RunPreferenceOptions,
+): Promise<PreferenceResult> {
+  const { settings } = resolved;
+  requireTrainable(settings);
+  const files = await findPairFiles(resolved);
+  const { out, version } = options;
+  const from = options.resume === true ? await newestCheckpoint(out) : null;
+  const download = { ...options.download, signal: options.signal };
+  const model = await policyFolder(settings.policy.from, download);
+  const engine = await openEngine(settings, model, download);
+  let run: RunFolder | null = null;
+  try {
+    const train = await loadPairs(files.train, engine);
+    const validation = files.validation === null ? null : await loadPairs(files.validation, engine);
+    const preference = settings.preference as PreferenceSettings;
+    const totalSteps = preferenceSteps(preference, train.pairs.length);
+    const history = from === null ? [] : await measuredLosses(out, from.step);
+    const session = {
+      ...{ settings, preference, options, engine, train, validation, totalSteps },
+      history,
+    };
+    const finished = from !== null && (from.step >= totalSteps || outOfPatience(session));
+    if (finished && existsSync(join(out, "policy", "model.safetensors"))) {
+      throw new ConfigError(
+        "RUN_NOTHING_LEFT",
+        `${out}: its newest checkpoint is step ${from.step} of ${totalSteps}; nothing is left to do. Raise preference.epochs, or evaluate ${join(out, "policy")}.`,
+      );
+    }
+    const { pairs, ...facts } = train;
+    options.onPairs?.({ ...facts, count: pairs.length, steps: totalSteps });
+    const hashes = {
+      policy: await hashOfPolicy(model, await baseFolder(model, download)),
+      pairs: train.sha256,
+      ...(validation === null ? {} : { validationPairs: validation.sha256 }),
+    };
+    run = await runFolderOf(engine, out, resolved, {
+      ...{ version, hashes, afterStep: from?.step ?? -1 },
+    });
+    // What training starts from, also in a resumed run.
+    if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
+      await engine.keepAs("reference");
+    if (from !== null) await engine.load(from.path);
+    return await learn({ ...session, run }, from?.step ?? 0, finished);
+  } finally {
+    await engine.close();
+    await run?.close();
+  }
+}
+
+interface Session {
+  settings: Settings;
+  preference: PreferenceSettings;
+  options: RunPreferenceOptions;
+  engine: LocalEngine;
+  train: LoadedPairs;
+  validation: LoadedPairs | null;
+  totalSteps: number;
+  /** Measurements of the validation pairs so far, the first of step 0. */
+  history: Measurement[];
+}
+
+interface Measurement {
+  step: number;
+  metrics: Record<string, number>;
+}
+
+async function learn(
+  session: Session & { run: RunFolder },
+  firstStep: number,
+  finished: boolean,
+): Promise<PreferenceResult> {
+  const { settings, preference, options, run, engine, train, totalSteps, history } = session;
+  const { out, signal } = options;
+  let done = firstStep;
+  let saved = firstStep;
+  const save = async (): Promise<void> => {
+    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
+    saved = done;
+  };
+  if (firstStep === 0) {
+    const before = await measured(session, 0);
+    if (before !== null) await run.metrics(0, before, {});
+  }
+  try {
+    await trainPreference({
+      ...{ engine, settings: preference, pairs: train.pairs, seed: settings.seed, signal },
+      firstStep: finished ? totalSteps : firstStep,
+      onStep: async (each) => {
+        done = each.step;
+        const { step, metrics, timings, tokens } = each;
+        const last = step === totalSteps;
+        const due = last || step % preference.validateEvery === 0;
+        const found = due ? await measured(session, step) : null;
+        await run.metrics(step, { ...metrics, ...found }, { ...timings, tokens });
+        const isBest =
+          preference.patience !== null && found !== null && bestOf(history)?.step === step;
+        if (isBest || last || step % settings.checkpointEvery === 0) await save();
+        options.onStep?.({ ...each, totalSteps });
+        return !outOfPatience(session);
+      },
+    });
+  } finally {
+    // Only whole steps are behind the weights: an interruption is noticed between them.
+    await save();
+  }
+  const best = preference.patience === null ? undefined : bestOf(history);
+  const kept = best?.step ?? done;
+  if (kept !== done) await engine.load(run.checkpoint(kept));
+  const policy = join(out, "policy");
+  await engine.save(policy, { dtype: "F16", merged: true });
+  const [before, after] = [history[0], history.findLast(({ step }) => step === kept)];
+  return {
+    ...{ policy, checkpoint: run.checkpoint(kept), steps: done },
+    ...{ stoppedEarly: done < totalSteps, pairs: train.pairs.length, skipped: train.skipped },
+    validation:
+      before === undefined || after === undefined
+        ? null
+        : { before: before.metrics, after: after.metrics },
+  };
+}
+
+const VALIDATION_LOSS = "validation/losses/preference";
+
+/** Measures the validation pairs, where there are any. */
+async function measured(
+  { engine, preference, validation, history, options }: Session,
+  step: number,
+): Promise<Record<string, number> | null> {
+  if (validation === null) return null;
+  const { pairs } = validation;
+  const found = await measurePairs(engine, preference, pairs, options.signal);
+  const metrics = Object.fromEntries(
+    Object.entries(found).map(([name, value]) => [`validation/${name}`, value]),
+  );
+  history.push({ step, metrics });
+  options.onValidation?.(step, metrics);
+  return metrics;
+}
+
+/** The trained step with the smallest validation loss, the first of equals. */
+function bestOf(history: readonly Measurement[]): Measurement | undefined {
+  const loss = ({ metrics }: Measurement): number => metrics[VALIDATION_LOSS] ?? Infinity;
+  return history
+    .filter(({ step }) => step > 0)
+    .reduce<Measurement | undefined>(
+      (best, each) => (best === undefined || loss(each) < loss(best) ? each : best),
+      undefined,
+    );
+}
+
+function outOfPatience({
+  preference: { patience },
+  history,
+}: Pick<Session, "preference" | "history">): boolean {
+  const best = bestOf(history);
+  if (patience === null || best === undefined) return false;
+  return history.filter(({ step }) => step > best.step).length >= patience;
+}
+
+/** What an interrupted run measured up to a step. */
+async function measuredLosses(out: string, lastStep: number): Promise<Measurement[]> {
+  const history: Measurement[] = [];
+  const file = join(out, "metrics.jsonl");
+  for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
+    const { step, data } = value as { step: number; data: Record<string, number> };
+    const own = Object.entries(data).filter(([name]) => name.startsWith("validation/"));
+    if (step <= lastStep && own.length > 0)
+      history.push({ step, metrics: Object.fromEntries(own) });
+  }
+  return history;
+}
