@@ -56,8 +56,8 @@ describe("difficulty", () => {
 
   it("refuses a prompt without the question, and a teacher that tells no likelihoods", () => {
     expect(() => open(judge([]), { prompt: "Hard?" })).toThrow("expected {question} somewhere");
-    const { logprobs: _, ...silent } = judge([]);
-    expect(() => open(silent as ReturnType<typeof judge>)).toThrow(
+    const silent = replay([]) as ReturnType<typeof judge>;
+    expect(() => open(silent)).toThrow(
       errorWith("STRATEGY_NEEDS_LOGPROBS", "synth.scores (difficulty)"),
     );
   });

@@ -1,0 +1,105 @@
+import { z } from "../../base/schema.ts";
+import type { PreferencePair } from "../../trajectory/sample.ts";
+import type { Call, Segment, Trajectory } from "../../trajectory/trajectory.ts";
+import { valuedCandidates, type ValuedCandidate } from "./candidate-value.ts";
+import { defineStep } from "./define-step.ts";
+
+const options = z.strictObject({
+  /** What the value of an action is the mean of: `reward`, or a score. */
+  by: z.string().default("reward"),
+  /** Smallest difference of two actions' values; equal ones never make a pair. */
+  leastMargin: z.number().min(0).default(0),
+  /** Draws that must have gone through an action for its value to count. */
+  leastDraws: z.int().min(1).default(1),
+});
+
+/**
+ * Pairs actions of one state: of a question's draws, those that are the same up to a turn, text and tokens, and differ in it. The
+ * value of an action is the mean reward of the draws that went through it; the best of a state is chosen, the worst rejected, ties
+ * decided by the seed. Actions of different states are never compared, and of each pair that turn alone (`turns: 1`).
+ *
+ * Every question's first messages share a state; later ones do where draws began alike.
+ *
+ * Different here: rag-gym ranks ten actions drawn at every step by a judge; these are whole draws, and what became of them ranks
+ * their actions, as in its "rollout" labels.
+ */
+export const stepPairs = defineStep({
+  name: "step-pairs",
+  summary:
+    "Pairs the best and the worst message after the same beginning, for preference training.",
+  kind: "pairs",
+  source: "RAG-Gym, arXiv 2502.13957, section 3.2; Math-Shepherd, arXiv 2312.08935",
+  options,
+  open: ({ by, leastMargin, leastDraws }, { seed }) => ({
+    apply({ task, candidates }) {
+      const valued = valuedCandidates(candidates, { by, seed, taskId: task.id });
+      const pairs = [...statesOf(valued).values()].flatMap(({ turn, actions }) => {
+        const ranked = [...actions.values()]
+          .filter((takers) => takers.length >= leastDraws)
+          .map((takers) => ({ takers, value: mean(takers.map(({ value }) => value)) }))
+          .sort((a, b) => b.value - a.value);
+        const best = ranked[0];
+        const worst = ranked.at(-1);
+        if (best === undefined || worst === undefined) return [];
+        const margin = best.value - worst.value;
+        if (margin <= 0 || margin < leastMargin) return [];
+        // Any draw that took the action shows it: the best and the worst of them, for whoever looks.
+        const chosen = best.takers.reduce((a, b) => (b.value > a.value ? b : a)).candidate;
+        const rejected = worst.takers.reduce((a, b) => (b.value < a.value ? b : a)).candidate;
+        const id = `${chosen.id}>${rejected.id}@${turn}`;
+        return [{ id, chosen, rejected, fromTurn: turn, turns: 1, margin }];
+      });
+      return { kept: candidates, dropped: [], pairs: pairs.sort(byPlace) };
+    },
+  }),
+});
+
+/** A place that draws came to, and what each did there. */
+interface State {
+  /** Index in the trajectories' turns. */
+  turn: number;
+  /** By what was said. */
+  actions: Map<string, ValuedCandidate[]>;
+}
+
+function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
+  const states = new Map<string, State>();
+  for (const each of valued) {
+    const { turns, calls } = each.candidate.trajectory;
+    const said: string[] = [];
+    for (const [turn, { call, text, chain }] of turns.entries()) {
+      const before = [...said];
+      said.push(text);
+      // Drafts and other chains are no part of what led to the answer: they are not compared, but must have been the same.
+      if (chain !== undefined) continue;
+      const key = JSON.stringify([turn, before, sequenceBefore(calls, call)]);
+      const state = states.get(key) ?? { turn, actions: new Map<string, ValuedCandidate[]>() };
+      states.set(key, state);
+      state.actions.set(text, [...(state.actions.get(text) ?? []), each]);
+    }
+  }
+  return states;
+}
+
+/** All that the model read before it wrote a message: tokens, or text where they are a server's own. */
+function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
+  const prompts: Segment[][] = [];
+  let call: Call | undefined = calls[index];
+  prompts.push(call?.prompt ?? []);
+  while (call !== undefined && call.parent !== null) {
+    call = calls[call.parent];
+    prompts.push([...(call?.prompt ?? []), ...(call?.completion ?? [])]);
+  }
+  const read = prompts.reverse().flat();
+  // Who wrote what is nothing that the model sees; where tokens stand, their division into segments is not, either.
+  return [read.flatMap(({ ids }) => ids), read.map(({ text = "" }) => text).join("")];
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Earlier turns first; pairs of one turn by their draws, so that the order does not hang on the seed. */
+function byPlace(a: Omit<PreferencePair, "task">, b: Omit<PreferencePair, "task">): number {
+  return (a.fromTurn ?? 0) - (b.fromTurn ?? 0) || (a.id < b.id ? -1 : 1);
+}
