@@ -54,7 +54,7 @@ export function markdownTable(
 }
 
 /** Terminal columns of a text: wide East Asian characters and emoji take two, combining marks none. */
-function displayWidth(text: string): number {
+export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) {
     if (/\p{Mark}|\p{Format}/u.test(character)) continue;

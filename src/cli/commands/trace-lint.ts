@@ -17,7 +17,7 @@ interface LintFlags {
   json?: true;
 }
 
-/** Nats by which the processor's sampling and scoring of a token may differ; measured: 0.00002 on one machine. */
+/** Nats by which the processor's sampling and scoring of a token may differ; measured: 0.000001 on one machine. */
 const TOLERANCE = 0.01;
 const KEPT = 100;
 
