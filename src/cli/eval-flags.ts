@@ -85,10 +85,10 @@ function strategiesHelp(command: Command): string {
 }
 
 /** The recipe that sets the environment when none is named. */
-const DEFAULT_RECIPE = "search-r1";
+export const DEFAULT_RECIPE = "search-r1";
 
 /** What a policy is asked that was not trained on the protocol. */
-const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{context}";
+export const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{context}";
 
 /**
  * The recipe's settings with the flags laid over them.
@@ -107,7 +107,7 @@ export async function measuringSettings(
   ];
   const overrides = overridesOf(values);
   // Below --set, which may hold its options.
-  const chosen: Value = ["evaluation.strategy", flags.strategy, "--strategy"];
+  const chosen: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
   const assumed = overridesOf([...explained(flags), chosen]);
   const resolved = await settingsOf(given, overrides, assumed);
   if (flags.dataset === undefined) return resolved;
@@ -117,9 +117,11 @@ export async function measuringSettings(
   return settingsOf(given, [...overrides, dataset], assumed);
 }
 
-type Value = [key: string, value: unknown, flag: string];
+/** A setting that a flag stands for; undefined: the flag was not given. */
+export type FlagValue = [key: string, value: unknown, flag: string];
 
-function overridesOf(values: readonly Value[]): Override[] {
+/** The overrides that flags stand for. */
+export function overridesOf(values: readonly FlagValue[]): Override[] {
   return values.flatMap(([key, value, origin]) =>
     value === undefined ? [] : [{ key, value, origin }],
   );
@@ -157,7 +159,7 @@ function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
   }
 }
 
-function policyValues(flags: MeasuringFlags): Value[] {
+function policyValues(flags: MeasuringFlags): FlagValue[] {
   const { policy, model, api, concurrency } = flags;
   const kind = kindOf(policy);
   requireMeant(flags, kind);
@@ -178,7 +180,7 @@ function policyValues(flags: MeasuringFlags): Value[] {
 }
 
 /** For a policy that was not trained on the protocol: the prompt explains it, unless the recipe's is set by hand. */
-function explained({ policy, api, chat }: MeasuringFlags): Value[] {
+function explained({ policy, api, chat }: MeasuringFlags): FlagValue[] {
   const server = kindOf(policy) === "server";
   // Plain completions are for base models and policies trained here: the recipe's own prompt, as in training.
   if (chat !== true && (!server || api === "completions")) return [];
@@ -186,7 +188,7 @@ function explained({ policy, api, chat }: MeasuringFlags): Value[] {
   return [
     ["environment.prompt", EXPLAINED_PROMPT, flag],
     ...(api === "tools"
-      ? [["environment.protocol", { name: "hermes", calls: "native" }, "--api"] as Value]
+      ? [["environment.protocol", { name: "hermes", calls: "native" }, "--api"] as FlagValue]
       : []),
   ];
 }

@@ -81,11 +81,7 @@ async function openRunFolder(
     hashes: given.hashes ?? {},
     ...(given.rewardCheck === undefined ? {} : { rewardCheck: given.rewardCheck }),
     machine: {
-      node: process.version,
-      platform: `${platform()}-${process.arch}`,
-      cpu: cpus()[0]?.model ?? "unknown",
-      cores: cpus().length,
-      memoryBytes: totalmem(),
+      ...machineFacts(),
       // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
       device: engine.device,
       workers: engine.workers,
@@ -108,6 +104,17 @@ async function openRunFolder(
       await writeJson(join(path, "eval", `${name}.json`), summary);
     },
     close: () => log.close(),
+  };
+}
+
+/** What a manifest says of the machine that a run was on. */
+export function machineFacts(): object {
+  return {
+    node: process.version,
+    platform: `${platform()}-${process.arch}`,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryBytes: totalmem(),
   };
 }
 

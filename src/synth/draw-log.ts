@@ -6,6 +6,7 @@ import { z } from "../base/schema.ts";
 import { candidateShape, type PlacedRow, readRows, taskShape } from "../trajectory/sample-files.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
 
 /** The log's name in the folder of a run. */
 export const DRAWS_FILE = "draws.jsonl";
@@ -50,9 +51,17 @@ const drawsShape = z.looseObject({
   failed: z.array(z.looseObject({ of: z.string() })).optional(),
 });
 
+/** Whether a rollout came to its end: what a server or a tool cut off may be tried again. */
+export function isFinal({ error }: Trajectory): boolean {
+  return error === undefined || error.code === GAVE_UP;
+}
+
+/** How a teacher says that a question is beyond it: it would be so again. */
+export const GAVE_UP = "TEACHER_GAVE_UP";
+
 /** Whether nothing of a question's draws is to be tried again. */
-export function isWhole({ candidates, failed }: DrawnQuestion): boolean {
-  return failed === undefined && candidates.every(({ trajectory }) => !trajectory.error);
+function isWhole({ candidates, failed }: DrawnQuestion): boolean {
+  return failed === undefined && candidates.every(({ trajectory }) => isFinal(trajectory));
 }
 
 /**

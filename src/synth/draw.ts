@@ -10,7 +10,7 @@ import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy
 import type { Candidate, Provenance } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { OpenedAnnotation } from "./annotations/annotation.ts";
-import type { DrawLog, DrawnQuestion } from "./draw-log.ts";
+import { type DrawLog, type DrawnQuestion, isFinal } from "./draw-log.ts";
 import type { OpenedScorer } from "./scorers/scorer.ts";
 import type { DrawSettings } from "./synth-settings.ts";
 
@@ -194,7 +194,7 @@ function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["faile
 
 /** The candidates of an earlier run that need not be drawn again. */
 function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
-  return (earlier?.candidates ?? []).filter(({ trajectory }) => trajectory.error === undefined);
+  return (earlier?.candidates ?? []).filter(({ trajectory }) => isFinal(trajectory));
 }
 
 /** All results, once everything has ended: what is under way when one fails is waited for. */
@@ -234,12 +234,12 @@ function openTally(onProgress: DrawRun["onProgress"]) {
       sum.questions += 1;
       for (const { trajectory } of candidates) {
         sum.rollouts += 1;
-        sum.failed += trajectory.error === undefined ? 0 : 1;
+        sum.failed += isFinal(trajectory) ? 0 : 1;
         if (trajectory.reward !== null) {
           sum.rewards += trajectory.reward;
           sum.rewarded += 1;
         }
-        count(trajectory.error);
+        count(isFinal(trajectory) ? undefined : trajectory.error);
       }
       onProgress?.(progress());
     },

@@ -7,7 +7,7 @@ import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { Candidate, Sample } from "../trajectory/sample.ts";
 import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
-import { DRAWS_FILE, readDraws } from "./draw-log.ts";
+import { DRAWS_FILE, type DrawnQuestion, isFinal, readDraws } from "./draw-log.ts";
 import { openPipeline } from "./pipeline.ts";
 import { openRowStore, type RowPlace, type RowStore } from "./row-store.ts";
 import { sampleSelectors } from "./selectors/index.ts";
@@ -37,6 +37,8 @@ export interface Selection {
   questions: number;
   draws: DrawYield[];
   yields: StepYield[];
+  /** Rollouts that failed, and what else did, by code. */
+  failures: Record<string, number>;
   /** Rows and SHA-256 by name of the file. */
   files: Record<string, WrittenFile>;
 }
@@ -75,8 +77,8 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
     else await rm(join(folder, SAMPLE_FILES.pairsValidation), { force: true });
     if (keepDropped) await write(DROPPED_FILE, passed.dropped);
     else await rm(join(folder, DROPPED_FILE), { force: true });
-    const { questions, draws, yields } = passed;
-    return { questions, draws, yields: [...yields, ...more], files: written };
+    const { questions, draws, yields, failures } = passed;
+    return { questions, draws, yields: [...yields, ...more], failures, files: written };
   } finally {
     await store.close();
   }
@@ -105,6 +107,7 @@ async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Pas
   const sums = openDrawYields(settings.draws.map(({ name }) => name));
   const passed: Passed = {
     ...{ samples: [], pairs: [], dropped: [], questions: 0, draws: [], yields: [] },
+    failures: {},
   };
   const put = async (taskId: string, row: unknown): Promise<KeptRow> => {
     return { taskId, place: await store.add(`${JSON.stringify(row)}\n`) };
@@ -112,6 +115,8 @@ async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Pas
   for await (const drawn of readDraws(join(folder, DRAWS_FILE))) {
     signal.throwIfAborted();
     sums.add(drawn);
+    for (const code of failureCodes(drawn))
+      passed.failures[code] = (passed.failures[code] ?? 0) + 1;
     const { task, candidates, pairs, dropped } = pipeline.apply(drawn);
     for (const candidate of candidates) {
       const row = await put(task.id, sampleOf(task, candidate));
@@ -128,6 +133,13 @@ async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Pas
     onProgress?.(passed.questions);
   }
   return { ...passed, draws: sums.yields(), yields: pipeline.yields() };
+}
+
+function failureCodes({ candidates, failed = [] }: DrawnQuestion): string[] {
+  const rollouts = candidates.flatMap(({ trajectory }) =>
+    isFinal(trajectory) ? [] : (trajectory.error?.code ?? []),
+  );
+  return [...rollouts, ...failed.map(({ code }) => code)];
 }
 
 /** A candidate with its question, as a file has it. */

@@ -1,6 +1,6 @@
 import { searchCount } from "../trajectory/search-count.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import type { DrawnQuestion } from "./draw-log.ts";
+import { type DrawnQuestion, GAVE_UP } from "./draw-log.ts";
 import type { SampleGroup, StepResult } from "./steps/step.ts";
 
 /** What went into a step of a synthesis and what came out. */
@@ -51,6 +51,7 @@ export function yieldCounter(name: string, kind: StepYield["kind"]): YieldCounte
 export interface DrawYield {
   name: string;
   rollouts: number;
+  /** With those in which the teacher gave up. */
   failed: number;
   /** Share of the rollouts that did not fail in which a tool ran. */
   toolRate: number | null;
@@ -132,7 +133,9 @@ function drawYield(name: string, sum: DrawSum): DrawYield {
 export function finished({ task, candidates }: DrawnQuestion): StepResult & { group: SampleGroup } {
   const kept = candidates.filter(({ trajectory }) => trajectory.error === undefined);
   const dropped = candidates.flatMap(({ id, trajectory: { error } }) =>
-    error === undefined ? [] : [{ id, reason: `failed: ${error.code}` }],
+    error === undefined
+      ? []
+      : [{ id, reason: error.code === GAVE_UP ? "teacher gave up" : `failed: ${error.code}` }],
   );
   return { kept, dropped, group: { task, candidates: kept } };
 }

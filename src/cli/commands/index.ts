@@ -1,6 +1,7 @@
 import type { CommandGroup } from "../command.ts";
 import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
+import { dpoCommand } from "./dpo.ts";
 import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
 import { judgeCommand } from "./judge.ts";
@@ -10,12 +11,14 @@ import { rewardCommand } from "./reward.ts";
 import { scoreCommand } from "./score.ts";
 import { serveCommand } from "./serve.ts";
 import { sftCommand } from "./sft.ts";
+import { synthDataCommand } from "./synth-data.ts";
+import { traceCommand } from "./trace.ts";
 import { trainCommand } from "./train.ts";
 
 /** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
-  { title: "Training", commands: [sftCommand, trainCommand] },
+  { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
   { title: "Measuring", commands: [evalCommand, scoreCommand, judgeCommand, reproduceCommand] },
-  { title: "Looking", commands: [recipesCommand, rewardCommand, doctorCommand] },
+  { title: "Looking", commands: [traceCommand, recipesCommand, rewardCommand, doctorCommand] },
 ];

@@ -1,0 +1,17 @@
+import type { CliCommand } from "../command.ts";
+import { addSynthDraw } from "./synth-data/draw.ts";
+
+/** `agentrl synth-data`: a teacher's trajectories to learn from. */
+export const synthDataCommand: CliCommand = {
+  name: "synth-data",
+  register(program, context) {
+    const family = program
+      .command("synth-data")
+      .summary("make trajectories to learn from")
+      .description(
+        "Trajectories of a teacher to learn from. Without a subcommand it is `synth-data draw`: its options are listed by " +
+          "`agentrl synth-data draw --help`.",
+      );
+    addSynthDraw(family, context);
+  },
+};

@@ -1,0 +1,109 @@
+import type { Command } from "commander";
+import type { SynthOutcome } from "../../../recipe/run-synth.ts";
+import type { ResolvedSettings } from "../../../recipe/settings.ts";
+import type { Settings } from "../../../recipe/settings-schema.ts";
+import type { CliContext } from "../../command.ts";
+import { watchDownload } from "../../model-download.ts";
+import { jsonOption, outOption, wholeNumber } from "../../options.ts";
+import { packageVersion } from "../../package-info.ts";
+import { type Progress, startProgress } from "../../progress.ts";
+import { defaultRunFolder } from "../../recipe-options.ts";
+import { drawnText, synthesisText } from "../../synthesis-text.ts";
+import { addSynthOptions, type SynthFlags, synthSettings } from "../../synth-flags.ts";
+
+interface DrawFlags extends SynthFlags {
+  out?: string;
+  resume?: true;
+  dropped?: true;
+  allowErrors?: number;
+  json?: true;
+}
+
+/** `agentrl synth-data draw`, which is meant where no subcommand is named. */
+export function addSynthDraw(family: Command, context: CliContext): void {
+  const command = family
+    .command("draw", { isDefault: true })
+    .summary("draw and select trajectories (the default: `agentrl synth-data --teacher …`)")
+    .description(
+      "Let a teacher answer a dataset's questions, every search run for real, and select from what it wrote by the steps of the " +
+        "recipe's `synth`. The draws are kept in draws.jsonl; samples.jsonl, validation.jsonl, pairs.jsonl and the yield table " +
+        "synth.json are made from them. docs/synthesis.md tells more.",
+    );
+  addSynthOptions(command);
+  command
+    .addOption(outOption("run folder; runs/<recipe>-<tier>-seed<N>-synth when absent"))
+    .option("--resume", "go on with the draws that --out holds")
+    .option("--dropped", "also write dropped.jsonl: what was dropped, by which step and why")
+    .option(
+      "--allow-errors <n>",
+      "end well though so many rollouts failed (default: 0); they give no samples",
+      wholeNumber(0),
+    )
+    .addOption(jsonOption())
+    .action((flags: DrawFlags) => drawSamples(flags, context));
+}
+
+async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void> {
+  const resolved = await synthSettings(flags);
+  const out = flags.out ?? `${defaultRunFolder(resolved)}-synth`;
+  const { recipe, tier, settings } = resolved;
+  context.note(`${recipe.name}, tier ${tier}, seed ${settings.seed} → ${out}`);
+  const outcome = await run(resolved, { ...flags, out }, context);
+  const { result } = outcome;
+  if (flags.json === true) context.out(JSON.stringify({ ...result, ...summary(outcome) }));
+  else context.out(synthesisText(result, out));
+  context.note(drawnText(outcome));
+  const { requireComplete } = await import("../../../recipe/run-synth.ts");
+  requireComplete(result, flags.allowErrors ?? 0);
+}
+
+/** What of an outcome is no part of the result: it differs from run to run. */
+function summary({ out, drawn, requests }: SynthOutcome): object {
+  return { out, drawn, ...(requests === undefined ? {} : { requests }) };
+}
+
+async function run(
+  resolved: ResolvedSettings<Settings>,
+  { out, resume, dropped }: DrawFlags & { out: string },
+  context: CliContext,
+): Promise<SynthOutcome> {
+  // The runtime is slow to load: not for --help.
+  const { runSynth } = await import("../../../recipe/run-synth.ts");
+  let progress: Progress | null = null;
+  let total = 0;
+  const stop = (): void => {
+    progress?.stop();
+    progress = null;
+  };
+  const begin = (label: string): Progress =>
+    startProgress(context, { label, total, unit: "questions" });
+  const download = watchDownload(context);
+  let selecting = false;
+  try {
+    return await runSynth(resolved, {
+      ...{ out, version: packageVersion(), signal: context.signal, download: download.options },
+      ...{ resume: resume === true, keepDropped: dropped === true, allowErrors: Infinity },
+      countFirst: context.terminal,
+      onStart: ({ questions, kept }) => {
+        if (kept > 0) context.note(`${kept} questions are taken over from ${out}.`);
+        total = questions ?? 0;
+        progress = begin("drawing");
+      },
+      onDraw: ({ questions, failed, reward }) => {
+        const mean = reward === null ? "" : `reward ${reward.toFixed(3)}`;
+        progress?.update(questions, `${mean}${failed === 0 ? "" : `, ${failed} failed`}`);
+      },
+      onSelect: (questions) => {
+        if (!selecting) {
+          stop();
+          progress = begin("selecting");
+        }
+        selecting = true;
+        progress?.update(questions);
+      },
+    });
+  } finally {
+    download.stop();
+    stop();
+  }
+}

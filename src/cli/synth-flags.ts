@@ -1,0 +1,121 @@
+import { type Command, Option } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import type { ResolvedSettings } from "../recipe/settings.ts";
+import type { Settings } from "../recipe/settings-schema.ts";
+import { DEFAULT_RECIPE, EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
+import { deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import { settingsOf } from "./recipe-options.ts";
+import { refuseStray } from "./stray-flags.ts";
+
+/** Flags that say who writes trajectories, of which questions, over which corpus. */
+export interface SynthFlags {
+  recipe?: string;
+  tier?: string;
+  teacher?: string;
+  model?: string;
+  api?: "chat" | "tools" | "completions";
+  chat?: true;
+  concurrency?: number;
+  dataset?: string;
+  index?: string;
+  limit?: number;
+  device?: string;
+  seed?: number;
+  set?: string[];
+}
+
+export function addSynthOptions(command: Command): void {
+  command
+    .option("--recipe <name>", `name of a shipped recipe, or a path (default: ${DEFAULT_RECIPE})`)
+    .option(
+      "--tier <tier>",
+      "smoke, mini or paper; mini where there is one, but paper for a --dataset without a --recipe: its budgets fit real text",
+    )
+    .option(
+      "--teacher <name>",
+      "who writes: gold-chain (the dataset's own gold, no model; the default), base (the policy that is shipped), a model's folder " +
+        "or org/name of the hub, or the address of an OpenAI-compatible server (http://…/v1)",
+    )
+    .option("--model <name>", "for a server: the model, as it names it")
+    .addOption(
+      new Option(
+        "--api <api>",
+        "for a server: chat (the default), tools: its own calls of tools, completions: one text that grows",
+      ).choices(["chat", "tools", "completions"]),
+    )
+    .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
+    .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
+    .option("--dataset <name>", "question file in any known layout, or a dataset's name")
+    .option(
+      "--index <folder>",
+      "made by `agentrl index build`; without it what the recipe says, over the dataset's own passages",
+    )
+    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
+    .addOption(deviceOption())
+    .addOption(setOption())
+    .addOption(seedOption());
+}
+
+/**
+ * The recipe's settings with the flags laid over them. What --set says wins over what follows from --teacher.
+ * @throws {ConfigError} USAGE when flags do not go together; PART_UNKNOWN for a dataset; as `settingsOf`.
+ */
+export async function synthSettings(flags: SynthFlags): Promise<ResolvedSettings<Settings>> {
+  const plain = flags.recipe === undefined && flags.tier === undefined;
+  const given = {
+    ...flags,
+    recipe: flags.recipe ?? DEFAULT_RECIPE,
+    ...(plain && flags.dataset !== undefined ? { tier: "paper" } : {}),
+  };
+  const assumed = overridesOf([["synth", {}, "default"], ...teacherValues(flags)]);
+  const values: FlagValue[] = [["synth.limit", flags.limit, "--limit"]];
+  if (flags.index !== undefined)
+    values.push(["retriever", await indexRetriever(flags.index), "--index"]);
+  const resolved = await settingsOf(given, overridesOf(values), assumed);
+  if (flags.dataset === undefined || flags.dataset === resolved.settings.dataset.name)
+    return resolved;
+  const { datasetNamed } = await import("../data/datasets.ts");
+  values.push(["dataset", datasetNamed(flags.dataset, "--dataset"), "--dataset"]);
+  return settingsOf(given, overridesOf(values), assumed);
+}
+
+function teacherValues(flags: SynthFlags): FlagValue[] {
+  const { teacher, model, api, concurrency, chat } = flags;
+  const isServer = teacher !== undefined && /^https?:\/\//.test(teacher);
+  const isModel = teacher !== undefined && !isServer && teacher !== "gold-chain";
+  const found = teacher === undefined ? "--teacher is not given" : `--teacher is ${teacher}`;
+  if (!isServer)
+    refuseStray(flags, ["model", "api", "concurrency"], `a server (http://…/v1), and ${found}`);
+  if (!isModel) refuseStray(flags, ["chat"], `a model in a folder or of the hub, and ${found}`);
+  if (teacher === undefined) return [];
+  if (!isServer) {
+    const template = chat === true ? { chat: {} } : {};
+    const value = isModel ? { name: "model", from: teacher, ...template } : { name: teacher };
+    const prompt: FlagValue = ["environment.prompt", EXPLAINED_PROMPT, "--chat"];
+    return [["synth.teacher", value, "--teacher"], ...(chat === true ? [prompt] : [])];
+  }
+  if (model === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `--teacher is ${teacher}, a server: --model must say which of its models is meant. GET ${teacher.replace(/\/$/, "")}/models lists them.`,
+    );
+  }
+  const asked = {
+    ...{ name: "endpoint", baseUrl: teacher, model },
+    ...(api === undefined ? {} : { api: api === "tools" ? "chat" : api }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+  };
+  const native = { name: "hermes", calls: "native" };
+  return [
+    ["synth.teacher", asked, "--teacher"],
+    // Plain completions are for base models and policies trained here: the recipe's own prompt, as in training.
+    ["environment.prompt", api === "completions" ? undefined : EXPLAINED_PROMPT, "--teacher"],
+    ["environment.protocol", api === "tools" ? native : undefined, "--api"],
+  ];
+}
+
+/** What a recipe would say to search an index folder. */
+async function indexRetriever(index: string): Promise<object> {
+  const { indexKind } = await import("../retrieval/store/index-folder.ts");
+  return { name: (await indexKind(index)) === "dense" ? "dense" : "bm25", index };
+}
