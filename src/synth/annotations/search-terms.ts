@@ -1,0 +1,242 @@
+import { RolloutError } from "../../base/errors.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
+import type { Retriever } from "../../retrieval/retriever.ts";
+import { inquire } from "../../rollout/inquiry.ts";
+import { runTools } from "../../rollout/record.ts";
+import { GREEDY } from "../../rollout/sampling.ts";
+import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { AnnotationResources, TaskAnnotation } from "./annotation.ts";
+
+const options = z.strictObject({
+  /** Further retrievers that a query is tried on, beside the environment's own search (paper: M in all). */
+  retrievers: z.array(retrieverSchema).default([]),
+  /** Hits of theirs that are looked at; the environment's search shows as many as its tool says. */
+  topK: z.int().min(1).default(3),
+  /** Queries of a step that are kept, at most. */
+  terms: z.int().min(1).default(5),
+  /** Rewrites of each step's question that the teacher is asked for (paper: N); only a model can give them. */
+  rewrites: z.int().min(0).default(0),
+});
+
+/**
+ * Finds, for each step of a question's decomposition (or each of its triples, where it has none), search queries that work, as
+ * `searchTerms`: a query is kept if it is valid for at least half of the retrievers, those that work for more of them first.
+ *
+ * A query is valid where the step's gold passage is among the hits, by its id or its title; where the dataset names no passage, where a
+ * hit tells the step's answer; where it tells neither, where there is a hit. Tried are the step's question with earlier answers filled
+ * in, its words that say something, name and relation either way around, and the teacher's rewrites.
+ *
+ * Different here: the paper lets GPT-4o decompose and rewrite, and calls any result of an engine valid; here the dataset decomposes.
+ */
+export const searchTerms: TaskAnnotation = {
+  name: "search-terms",
+  summary: "Adds search queries that find what each step of a question needs.",
+  source:
+    "StepSearch, arXiv 2505.15107, section 3.1: kept where at least ⌈M/2⌉ of M engines serve it",
+  options,
+  async open(given, resources) {
+    const settings = parseOptions(options, given, "search-terms");
+    const further: Retriever[] = [];
+    for (const each of settings.retrievers) {
+      further.push(await openRetriever(each, resources.passages));
+    }
+    const searches = [
+      ownSearch(resources),
+      ...further.map((each) => searchOf(each, settings.topK)),
+    ];
+    const needed = Math.ceil(searches.length / 2);
+    return {
+      async annotate(task, signal) {
+        const steps = soughtIn(task);
+        if (steps.length === 0) return task;
+        const found: string[][] = [];
+        for (const step of steps) {
+          const { rewrites, terms } = settings;
+          const asked =
+            rewrites === 0 ? [] : await rewritesOf(step, task, { rewrites, resources, signal });
+          const voted = await votes([...wordings(step), ...asked], {
+            step,
+            task,
+            searches,
+            signal,
+          });
+          const valid = voted.filter(({ count }) => count >= needed);
+          valid.sort((a, b) => b.count - a.count);
+          found.push(valid.slice(0, terms).map(({ query }) => query));
+        }
+        return { ...task, annotations: { ...task.annotations, searchTerms: found } };
+      },
+      async close() {
+        for (const each of further) await each.close();
+      },
+    };
+  },
+};
+
+/** What a step looks for. */
+interface Sought {
+  /** With the answers of earlier steps. */
+  question: string;
+  /** Subject and relation, where they are told apart. */
+  parts: { subject: string; relation: string } | null;
+  /** "" where it is not known. */
+  answer: string;
+  /** Id of the passage that tells it, and its title where the question's own passages have it. */
+  passage: { id: string; title: string | undefined } | null;
+}
+
+/** What a search brought. */
+interface Found {
+  ids: readonly string[];
+  titles: readonly string[];
+  text: string;
+}
+
+type Search = (query: string, task: Task, signal: AbortSignal) => Promise<Found>;
+
+function soughtIn({ annotations }: Task): Sought[] {
+  const { decomposition = [], evidences = [], context = [] } = annotations;
+  if (decomposition.length === 0) {
+    return evidences.map(({ subject, relation, object }) => ({
+      ...{ question: `${relation} of ${subject}`, parts: { subject, relation } },
+      ...{ answer: object, passage: null },
+    }));
+  }
+  return decomposition.map(({ question: asked, answer, passage: id }) => {
+    const filled = asked.replace(/#(\d+)/g, (mark, number: string) => {
+      const before = decomposition[Number(number) - 1]?.answer ?? "";
+      return before === "" ? mark : before;
+    });
+    const parts = partsOf(filled);
+    const question = parts === null ? filled : `${parts.relation} of ${parts.subject}`;
+    const title = context.find((each) => each.id === id)?.title;
+    return { question, parts, answer, passage: id === null ? null : { id, title } };
+  });
+}
+
+/** `mayor of Aldo Brenn`, as the tiny world writes steps, or MuSiQue's `Aldo Brenn >> mayor`. */
+function partsOf(question: string): Sought["parts"] {
+  const [, subject, relation] = /^(.+?)\s*>>\s*(.+)$/.exec(question) ?? [];
+  if (subject !== undefined && relation !== undefined) return { subject, relation };
+  const [, label, name] = /^([^?]+?) of ([^?]+)$/.exec(question) ?? [];
+  if (label === undefined || name === undefined || /^\p{Lu}/u.test(label)) return null;
+  return { subject: name, relation: label };
+}
+
+/** Ways to ask for a step, most telling first. */
+function wordings({ question, parts }: Sought): string[] {
+  const words = question.split(/\s+/).filter((piece) => {
+    const own = wordsOf(piece);
+    return own.length > 0 && !own.every(isFunctionWord);
+  });
+  const content = words.map((word) => word.replace(/[?.,;:!]+$/, "")).join(" ");
+  return [
+    question,
+    content,
+    ...(parts === null ? [] : [`${parts.subject} ${parts.relation}`, parts.subject]),
+  ];
+}
+
+interface Vote {
+  step: Sought;
+  task: Task;
+  searches: readonly Search[];
+  signal: AbortSignal;
+}
+
+/** How many searches each query works for; queries that say the same are tried once. */
+async function votes(
+  queries: readonly string[],
+  { step, task, searches, signal }: Vote,
+): Promise<{ query: string; count: number }[]> {
+  const seen = new Set<string>();
+  const voted: { query: string; count: number }[] = [];
+  for (const query of queries) {
+    const key = query.toLowerCase();
+    if (query === "" || seen.has(key)) continue;
+    seen.add(key);
+    let count = 0;
+    for (const search of searches) {
+      if (isValid(step, await search(query, task, signal))) count += 1;
+    }
+    voted.push({ query, count });
+  }
+  return voted;
+}
+
+function isValid({ passage, answer }: Sought, { ids, titles, text }: Found): boolean {
+  if (passage !== null) {
+    const { id, title } = passage;
+    return ids.includes(id) || (title !== undefined && title !== "" && titles.includes(title));
+  }
+  return answer === "" ? ids.length > 0 : mentionsIn(text)(answer);
+}
+
+function ownSearch({ environment }: AnnotationResources): Search {
+  return async (query, task, signal) => {
+    const search = () => environment.search(query, { task }, signal);
+    const { text, passageIds = [] } = await runTools(signal, search);
+    const titles = [...text.matchAll(/^Doc \d+\(Title: (.*?)\) /gm)].map(([, title = ""]) => title);
+    return { ids: passageIds, titles, text };
+  };
+}
+
+function searchOf(retriever: Retriever, topK: number): Search {
+  return async (query, task, signal) => {
+    const search = () => retriever.search([query], topK, { signal, askers: [{ task }] });
+    const [hits = []] = await runTools(signal, search);
+    return {
+      ids: hits.map(({ id }) => id),
+      titles: hits.map(({ title }) => title),
+      text: hits.map(({ title, text }) => `${title} ${text}`).join("\n"),
+    };
+  };
+}
+
+interface Rewriting {
+  rewrites: number;
+  resources: AnnotationResources;
+  signal: AbortSignal;
+}
+
+/**
+ * The teacher's own words for a step, one a line.
+ * @throws {RolloutError} what its server failed with.
+ */
+async function rewritesOf(
+  { question }: Sought,
+  task: Task,
+  { rewrites, resources, signal }: Rewriting,
+): Promise<string[]> {
+  const { policy, environment, seed } = resources;
+  const queries: string[] = [];
+  const id = `${task.id}/search-terms`;
+  const rollout = { policy, environment, task, id, groupId: task.id, seed, signal };
+  const prompt = [
+    `Write ${rewrites} different search queries that would find the answer of the question, one a line, and nothing else.`,
+    `Question: ${question}`,
+    "Queries:",
+    "",
+  ].join("\n");
+  const { error } = await inquire(
+    { ...rollout, purpose: "eval", sampling: GREEDY },
+    async (inquiry) => {
+      const message = await inquiry.ask(prompt);
+      const lines = (message?.text ?? "").split("\n").map(bareLine);
+      queries.push(...lines.filter((line) => line !== "").slice(0, rewrites));
+      return null;
+    },
+  );
+  if (error === undefined) return queries;
+  throw new RolloutError(error.code as RolloutError["code"], error.message);
+}
+
+/** Without the number, mark or quotes that a list puts around an item. */
+function bareLine(line: string): string {
+  return line
+    .replace(/^\s*(?:\d+[.):]|[-*•])\s*/, "")
+    .trim()
+    .replace(/^"(.*)"$/, "$1");
+}
