@@ -5,7 +5,7 @@ import { protocols } from "../env/protocols/index.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../models/config.ts";
 import { initialWeights } from "../models/initialise.ts";
-import { TEACHER_TEXTS } from "../synth/gold-chain.ts";
+import { TEACHER_TEXTS } from "../synth/teachers/brief-plan.ts";
 import { wordTokenizer } from "../text/word-tokenizer.ts";
 import { makeTokenizer } from "../text/tokenizer.ts";
 import type { Settings } from "./settings-schema.ts";

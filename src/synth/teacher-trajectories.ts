@@ -4,13 +4,15 @@ import { tinyWorld, mixSchema } from "../data/tinyworld/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { scriptedPolicy } from "../rollout/policy.ts";
+import { type CompletionRequest, scriptedPolicy } from "../rollout/policy.ts";
 import { GREEDY } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { forcedAnswer, goldChainWriter, type Behaviour } from "./gold-chain.ts";
+import type { Behaviour } from "./teachers/behaviour.ts";
+import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
+import { textAfter } from "./teachers/planned-text.ts";
 
 /** Where a teacher's questions come from: a stream of tiny worlds, each with other facts, so that nothing can be memorised. */
 export const worldStreamSchema = z.strictObject({
@@ -75,11 +77,14 @@ async function play(
   const kind = random(seed).derive("teacher", number).next();
   const name =
     kind < worlds.direct ? "direct" : kind < worlds.direct + worlds.rag ? "rag" : "agent";
-  const write =
+  const { protocol, toolSchemas: tools } = environment;
+  const write = ({ turns, promptIds }: CompletionRequest): string =>
     name === "agent"
-      ? goldChainWriter(behaviour, seedFrom(seed, number))
-      : ({ promptIds }: { promptIds: readonly number[] }) =>
-          forcedAnswer(task, tokenizer.decode(promptIds));
+      ? protocol.write(briefPlan({ task, turns }, behaviour, seedFrom(seed, number)), tools)
+      : textAfter(protocol.answerOpening, briefForcedAnswer(task, tokenizer.decode(promptIds)), {
+          protocol,
+          tools,
+        });
   return strategies.get(name, "teacher").run({
     ...{ policy: scriptedPolicy(tokenizer, write), environment, task, signal },
     ...{ id: `teacher-${number}`, groupId: task.id, purpose: "train", seed, sampling: GREEDY },

@@ -1,0 +1,76 @@
+import { random } from "../../base/random.ts";
+import type { PlannedMessage } from "../../env/protocols/protocol.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Turn } from "../../trajectory/trajectory.ts";
+import type { Behaviour } from "./behaviour.ts";
+
+/** What the teacher thinks before it acts. */
+const THOUGHTS = {
+  search: "I must look it up",
+  answer: "I can answer now",
+  guess: "I know this",
+};
+
+/** Texts that a teacher may write beside names and questions: a tokenizer must know their words. */
+export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);
+
+/**
+ * The next message of one search trajectory from a decomposition into whole questions, as the tiny world has it: look up each step in
+ * turn, then answer. Which steps are known is read from what the searches returned. A guess is the name that the question gives:
+ * wrong, but copied, so that a policy which imitates it never learns to make names up.
+ *
+ * @param seed of the trajectory.
+ */
+export function briefPlan(
+  { task, turns }: { task: Task; turns: readonly Turn[] },
+  behaviour: Behaviour,
+  seed: number,
+): PlannedMessage {
+  const draw = random(seed).derive(turns.length);
+  const steps = task.annotations.decomposition ?? [];
+  const known = knownSteps(task, turns);
+  const step = steps[known];
+  if (step === undefined) return answer(THOUGHTS.answer, task.references[0] ?? "");
+  const keen = known === 0 ? behaviour.search : behaviour.continue;
+  if (draw.next() < keen) return search(step.question, draw.next() < behaviour.fullQuery);
+  const read = steps[known - 1]?.answer;
+  if (read !== undefined) return answer(THOUGHTS.answer, read);
+  return answer(THOUGHTS.guess, namedInQuestion(task));
+}
+
+/**
+ * The answer to a prompt that already opens it: the reference where the prompt shows it, else the question's own name.
+ * @param promptText the prompt as text.
+ */
+export function briefForcedAnswer(task: Task, promptText: string): PlannedMessage {
+  const [reference = ""] = task.references;
+  // The question of a comparison names its answer as well: only passages count as showing it.
+  const shown = promptText.slice(promptText.indexOf(task.question) + task.question.length);
+  return answer("", shown.includes(reference) ? reference : namedInQuestion(task));
+}
+
+/** The entity that a question starts from. */
+function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
+  return / of (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
+}
+
+/** Steps whose passage a search has returned, counted from the first without a gap. */
+function knownSteps(task: Task, turns: readonly Turn[]): number {
+  const steps = task.annotations.decomposition ?? [];
+  let known = 0;
+  for (const { observations } of turns) {
+    const step = steps[known];
+    const seen = observations.flatMap(({ passageIds = [] }) => passageIds);
+    if (step?.passage != null && seen.includes(step.passage)) known += 1;
+  }
+  return known;
+}
+
+function search(question: string, full: boolean): PlannedMessage {
+  const input = full ? question : question.replace(/ of .*$/, "");
+  return { thought: THOUGHTS.search, action: { tool: "search", input } };
+}
+
+function answer(thought: string, input: string): PlannedMessage {
+  return { thought, action: { tool: "answer", input } };
+}
