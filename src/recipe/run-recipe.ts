@@ -48,18 +48,15 @@ export async function runRecipe(
     ...(options.onStage === undefined ? {} : { onStage: options.onStage }),
     run: (planned, resumed) => runStage(planned, { ...options, resume: resumed }),
   });
-  const last = policy ?? start;
-  const { evaluation: after } = await evaluate(resolved, last, {
-    name: "after",
-    known: false,
-    options,
-  });
+  const how = { name: "after", known: false, options } as const;
+  // Where nothing was trained, nothing has changed.
+  const { evaluation: after } = policy === null ? first : await evaluate(resolved, policy, how);
   const counts = stages.map(({ facts }) => facts["steps"]);
   return {
     run: out,
     device: first.device,
     steps: counts.reduce<number>((sum, each) => sum + (typeof each === "number" ? each : 0), 0),
-    checkpoint: last,
+    checkpoint: policy ?? start,
     wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
     eval: { before: first.evaluation, after },
     stages,

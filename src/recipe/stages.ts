@@ -24,8 +24,8 @@ const rounds = z.strictObject({
   stages: z.array(stage).min(1),
 });
 
-/** A recipe's way from its policy to the one that is evaluated; without it, its `algorithm` alone. */
-export const stagesSchema = z.array(z.union([stage, rounds])).min(1);
+/** A recipe's way from its policy to the one that is evaluated; empty: the policy as it is. Without it, its `algorithm` alone. */
+export const stagesSchema = z.array(z.union([stage, rounds]));
 
 export type StageSettings = z.output<typeof stagesSchema>;
 

@@ -7,6 +7,9 @@ export const agent = defineStrategy({
   summary: "The policy searches as it sees fit, over several turns.",
   prompts: "grows",
   searches: true,
-  options: z.strictObject({}),
-  run: (options) => rollOut(options),
+  options: z.strictObject({
+    /** Turns in which tools run, at most; the environment's budget where absent. */
+    turns: z.int().min(1).optional(),
+  }),
+  run: (options, { turns }) => rollOut(options, turns === undefined ? {} : { maxTurns: turns }),
 });
