@@ -46,6 +46,7 @@ export const ERROR_CODES = {
   EVALUATION_INCOMPLETE:
     "Rollouts of an evaluation failed, so that not every question was measured.",
   EVALUATION_EXISTS: "The folder for an evaluation already holds one, or one of another policy.",
+  EXPORT_TOKENS: "Records to be exported hold token ids, and nobody says of which tokenizer.",
   FILE_MISSING: "A file that was named does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must hold one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
@@ -117,7 +118,7 @@ export const ERROR_CODES = {
   MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
-  RESULTS_BAD: "A results file is not what `agentrl eval` writes.",
+  RESULTS_BAD: "A results file is not what `agentrl eval` or `agentrl synth-data` writes.",
   RESULTS_TWICE: "One evaluation's results were named twice for a report.",
   REWARD_CHECK_FAILED: "A reward does not score known answers as it declares.",
   RUN_BAD_LINE: "A line of a TREC run is not of its six columns, or names a passage twice.",

@@ -6,7 +6,7 @@ import { errorWith } from "../helpers/error-with.ts";
 import { madePair, madeTrajectory } from "../helpers/made-pairs.ts";
 
 /** One id a character. */
-const encode = (text: string): number[] => [...text].map((sign) => sign.charCodeAt(0));
+const encode = (text: string): number[] => Array.from(text, (sign) => sign.charCodeAt(0));
 const made = (id: string, ...texts: string[]) =>
   madeTrajectory(
     id,

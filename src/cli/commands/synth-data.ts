@@ -1,5 +1,8 @@
 import type { CliCommand } from "../command.ts";
+import { addSynthAgain } from "./synth-data/again.ts";
 import { addSynthDraw } from "./synth-data/draw.ts";
+import { addSynthExport } from "./synth-data/export.ts";
+import { addSynthSelect } from "./synth-data/select.ts";
 
 /** `agentrl synth-data`: a teacher's trajectories to learn from. */
 export const synthDataCommand: CliCommand = {
@@ -13,5 +16,8 @@ export const synthDataCommand: CliCommand = {
           "`agentrl synth-data draw --help`.",
       );
     addSynthDraw(family, context);
+    addSynthSelect(family, context);
+    addSynthAgain(family, context);
+    addSynthExport(family, context);
   },
 };

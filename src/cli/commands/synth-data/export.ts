@@ -1,0 +1,87 @@
+import { type Command, Option } from "commander";
+import type { ExportOutcome } from "../../../recipe/run-export.ts";
+import { exportFormats } from "../../../synth/exports/index.ts";
+import type { CliContext } from "../../command.ts";
+import { watchDownload } from "../../model-download.ts";
+import { jsonOption } from "../../options.ts";
+import { type Progress, startProgress } from "../../progress.ts";
+import { table } from "../../table.ts";
+
+interface ExportFlags {
+  as: string;
+  out: string;
+  hints?: "keep" | "remove";
+  calls?: "text" | "native";
+  tokenizer?: string;
+  json?: true;
+}
+
+/** `agentrl synth-data export`: samples and pairs in other programs' layouts. */
+export function addSynthExport(family: Command, context: CliContext): void {
+  const formats = exportFormats.parts.map(({ name, summary }) => [`  ${name}`, summary]);
+  family
+    .command("export")
+    .summary("write samples or pairs in another program's layout")
+    .description(
+      "Write samples or pairs in another program's layout, as JSON lines. Our own layout is the file itself. docs/synthesis.md",
+    )
+    .argument("<from>", "folder of a synthesis, or a file of samples or pairs")
+    .addOption(
+      new Option("--as <format>", "layout, of those below")
+        .choices(exportFormats.names)
+        .makeOptionMandatory(),
+    )
+    .requiredOption("--out <file>", "file to write")
+    .addOption(
+      new Option("--hints <use>", "hints that were put into messages (default: remove)").choices([
+        "remove",
+        "keep",
+      ]),
+    )
+    .addOption(
+      new Option(
+        "--calls <how>",
+        "calls of tools in the messages' text, or in the layout's own place (default: as suits it)",
+      ).choices(["text", "native"]),
+    )
+    .option("--tokenizer <model>", "whose token ids the records hold; their teacher's when absent")
+    .addOption(jsonOption())
+    .addHelpText("after", `\nLayouts:\n${table(formats)}`)
+    .action((from: string, flags: ExportFlags) => exportRecords(from, flags, context));
+}
+
+async function exportRecords(
+  from: string,
+  { as, out, hints, calls, tokenizer, json }: ExportFlags,
+  context: CliContext,
+): Promise<void> {
+  const { runExport } = await import("../../../recipe/run-export.ts");
+  const download = watchDownload(context);
+  const progress: Progress = startProgress(context, {
+    ...{ label: "exporting", total: 0, unit: "records" },
+  });
+  try {
+    const outcome = await runExport({
+      ...{ from, format: as, out, hints: hints ?? "remove", signal: context.signal },
+      ...(calls === undefined ? {} : { calls }),
+      ...(tokenizer === undefined ? {} : { tokenizer }),
+      download: download.options,
+      onRecord: (records) => {
+        progress.update(records);
+      },
+    });
+    progress.stop();
+    const { loses, leftOut } = outcome;
+    context.note(`${as} has no place for: ${loses.join("; ")}.`);
+    for (const [reason, count] of Object.entries(leftOut))
+      context.note(`left out ${count}: ${reason}.`);
+    context.out(json === true ? JSON.stringify(outcome) : asText(outcome));
+  } finally {
+    download.stop();
+    progress.stop();
+  }
+}
+
+function asText({ records, rows, file, bytes }: ExportOutcome): string {
+  return `${records} records → ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB\n${file}`;
+}

@@ -1,0 +1,222 @@
+import type { ToolSchema } from "../../http/chat.ts";
+import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+
+/** A call of a tool, taken out of a message's text. */
+export interface MessageCall {
+  /** Unique in its conversation. */
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+/** A message of a conversation that a trajectory is told as. */
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  /** Of the assistant what the policy wrote, letter for letter; without its calls where these are taken out. */
+  content: string;
+  /** What a remote model thought before it, where its server told that apart. */
+  reasoning?: string;
+  calls?: MessageCall[];
+  /** Of a tool's result: which call it answers, and whose it is. */
+  callId?: string;
+  name?: string;
+  /** Index of the turn that it is, of an assistant's message. */
+  turn?: number;
+}
+
+/** How trajectories are told. */
+export interface Telling {
+  /** What a segment says, without an end token. */
+  textOf: (segment: Segment) => string;
+  /** Takes apart a first prompt that was put to the teacher through its chat template. */
+  promptOf: (text: string) => { system: string | null; user: string };
+  /** Whether hints that were put into messages are left in them; those in prompts are withheld in any case. */
+  hints: "keep" | "remove";
+  /** `text`: a message stays as it is, what came back is a user's message. `native`: calls and results get their own places. */
+  calls: "text" | "native";
+  tools: readonly ToolSchema[];
+}
+
+/**
+ * A trajectory's main line as conversations: one, or where its prompts were built anew one for each prompt that no other continues.
+ * Drafts, other lines and other roles are left out.
+ */
+export function conversationsOf(trajectory: Trajectory, telling: Telling): Message[][] {
+  const { calls, turns } = trajectory;
+  const main = new Map(
+    turns.flatMap((turn, i) =>
+      turn.chain === undefined ? [[turn.call, { turn, i }] as const] : [],
+    ),
+  );
+  const chains = [...main.keys()]
+    .map((call) => chainTo(calls, call))
+    .filter((chain, _, all) => !all.some((other) => other !== chain && continues(other, chain)));
+  return chains.map((chain) =>
+    chain.flatMap((index) => {
+      const call = calls[index];
+      const { turn, i } = main.get(index) ?? {};
+      if (call === undefined) return [];
+      const answered = call.parent === null ? undefined : main.get(call.parent);
+      return [
+        ...promptMessages(call, answered, telling),
+        ...assistantMessage(call, { turn, index, number: i }, { trajectory, telling }),
+      ];
+    }),
+  );
+}
+
+function chainTo(calls: readonly Call[], index: number): number[] {
+  const chain: number[] = [];
+  for (let at: number | null = index; at !== null; at = calls[at]?.parent ?? null)
+    chain.unshift(at);
+  return chain;
+}
+
+function continues(longer: readonly number[], chain: readonly number[]): boolean {
+  return longer.length > chain.length && chain.every((call, i) => longer[i] === call);
+}
+
+/** What the policy read before a message: the question, or what came back. */
+function promptMessages(
+  { parent, prompt }: Call,
+  answered: { turn: Turn; i: number } | undefined,
+  { textOf, promptOf, calls, tools }: Telling,
+): Message[] {
+  const shown = prompt.filter(({ owner }) => owner !== "inserted");
+  if (parent === null) {
+    const { system, user } = promptOf(shown.map(textOf).join(""));
+    return [
+      ...(system === null ? [] : [{ role: "system", content: system } satisfies Message]),
+      { role: "user", content: user },
+    ];
+  }
+  // What a chat template put around a reply is its own to put there again.
+  const reply = shown
+    .filter(({ owner }) => owner === "environment")
+    .map(textOf)
+    .join("");
+  const observations = answered?.turn.observations ?? [];
+  if (calls === "text" || observations.length === 0 || answered === undefined)
+    return [{ role: "user", content: reply }];
+  const split = splitCalls(answered.turn.text, tools);
+  if (split?.calls.length !== observations.length) return [{ role: "user", content: reply }];
+  return shownResults(observations, reply).map((content, k) => ({
+    ...{ role: "tool", content, callId: callId(answered.i, k) },
+    name: observations[k]?.tool ?? "",
+  }));
+}
+
+/** Of each observation what of it was shown: all, or what a budget left at the reply's end. */
+function shownResults(observations: readonly Observation[], reply: string): string[] {
+  let from = 0;
+  return observations.map(({ text }) => {
+    const at = reply.indexOf(text, from);
+    if (at >= 0) {
+      from = at + text.length;
+      return text;
+    }
+    for (let cut = from; cut < reply.length; cut++)
+      if (text.startsWith(reply.slice(cut))) return reply.slice(cut);
+    return "";
+  });
+}
+
+function assistantMessage(
+  call: Call,
+  { turn, index, number }: { turn: Turn | undefined; index: number; number: number | undefined },
+  { trajectory, telling }: { trajectory: Trajectory; telling: Telling },
+): Message[] {
+  const { textOf, hints } = telling;
+  const own = (trajectory.hints ?? []).filter((hint) => hint.call === index);
+  const say = (segment: Segment): string => {
+    const text = textOf(segment);
+    if (segment.owner !== "inserted" || hints === "keep") return text;
+    const hint = own.find((each) => each.text !== "" && text.endsWith(each.text));
+    return hint === undefined ? text : text.slice(0, text.length - hint.text.length);
+  };
+  const written = call.completion.map(say).join("");
+  const opening = openingOf(call, turn, textOf).map(say).join("");
+  const text = opening + written;
+  const message: Message = {
+    ...{ role: "assistant", content: text },
+    ...(call.reasoning === undefined ? {} : { reasoning: call.reasoning }),
+    ...(number === undefined ? {} : { turn: number }),
+  };
+  const split =
+    telling.calls === "native" && number !== undefined ? splitCalls(text, telling.tools) : null;
+  if (split === null || split.calls.length === 0) return [message];
+  const calls = split.calls.map(({ name, given }, k): MessageCall => {
+    const id = callId(number ?? 0, k);
+    return { id, name, arguments: given ?? { [argumentOf(name, telling.tools)]: split.inputs[k] } };
+  });
+  return [{ ...message, content: split.content, calls }];
+}
+
+/** Segments at the end of a prompt that begin the message, as its turn says it; what else was put there is withheld. */
+function openingOf(
+  { prompt, completion }: Call,
+  turn: Turn | undefined,
+  textOf: (segment: Segment) => string,
+): Segment[] {
+  const last = prompt.findLastIndex(({ owner }) => owner !== "inserted");
+  const put = prompt.slice(last + 1);
+  const written = completion.map(textOf).join("");
+  for (let from = 0; from < put.length; from++) {
+    const begun = put.slice(from);
+    const text = begun.map(textOf).join("") + written;
+    if (turn === undefined || (turn.text !== "" && text.startsWith(turn.text))) return begun;
+  }
+  return [];
+}
+
+interface SplitMessage {
+  content: string;
+  calls: { name: string; given: Record<string, unknown> | null }[];
+  /** Of a call whose grammar gives a text alone. */
+  inputs: string[];
+}
+
+/**
+ * A message without its calls, and these: JSON between tool_call tags, or the first pair of tags named after a tool. What follows a call is
+ * never shown to anybody and left out. null: it holds none that can be taken out.
+ */
+function splitCalls(text: string, tools: readonly ToolSchema[]): SplitMessage | null {
+  const json = [...text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)];
+  if (json.length > 0) {
+    const calls = json.map(([, body = ""]) => readCall(body));
+    if (calls.includes(null)) return null;
+    const content = text.slice(0, text.indexOf("<tool_call>")).trimEnd();
+    return { content, calls: calls.filter((each) => each !== null), inputs: [] };
+  }
+  const names = tools.map(({ function: { name } }) => name.replace(/\W/g, "\\$&")).join("|");
+  const tag = new RegExp(`<(${names})>(.*?)</\\1>`, "s").exec(text);
+  if (tag === null) return null;
+  const [, name = "", input = ""] = tag;
+  return {
+    content: text.slice(0, tag.index),
+    calls: [{ name, given: null }],
+    inputs: [input.trim()],
+  };
+}
+
+function readCall(body: string): SplitMessage["calls"][number] | null {
+  try {
+    const { name, arguments: given } = JSON.parse(body) as { name: unknown; arguments?: unknown };
+    const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+    return typeof name === "string" && isObject
+      ? { name, given: given as Record<string, unknown> }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a tool calls its argument. */
+function argumentOf(tool: string, tools: readonly ToolSchema[]): string {
+  const schema = tools.find(({ function: { name } }) => name === tool)?.function;
+  return Object.keys((schema?.parameters["properties"] as object | undefined) ?? {})[0] ?? "query";
+}
+
+function callId(turn: number, call: number): string {
+  return `call_${turn}_${call}`;
+}

@@ -1,0 +1,55 @@
+import type { PreferencePair } from "../../trajectory/sample.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { conversationsOf, type Message, type Telling } from "./conversation.ts";
+import { type PairFormat, templateMessage } from "./export-format.ts";
+
+/** Pairs with an explicit prompt: what stands before the compared turns, and each side's messages from there on. */
+export const trlPreference: PairFormat = {
+  name: "trl-preference",
+  summary: "prompt, chosen and rejected messages: TRL's conversational preferences.",
+  source: "TRL, dataset formats",
+  takes: "pairs",
+  calls: "text",
+  loses: [
+    "which tokens are compared: its trainer compares a side's replies too (pairs of one turn have none)",
+  ],
+  rows(pair, telling) {
+    const [chosen, rejected] = [pair.chosen, pair.rejected].map(({ trajectory }) =>
+      comparedMessages(trajectory, pair, telling),
+    );
+    if (chosen == null || rejected == null) return "a prompt built anew within the compared turns";
+    const [prompt, other] = [chosen.before, rejected.before].map((all) => all.map(templateMessage));
+    if (JSON.stringify(prompt) !== JSON.stringify(other)) return "sides with different prompts";
+    return [
+      {
+        prompt,
+        chosen: chosen.compared.map(templateMessage),
+        rejected: rejected.compared.map(templateMessage),
+        ...(telling.calls === "native" ? { tools: telling.tools } : {}),
+        ...{ id: pair.id, margin: pair.margin },
+        provenance: JSON.stringify({
+          chosen: pair.chosen.provenance,
+          rejected: pair.rejected.provenance,
+        }),
+      },
+    ];
+  },
+};
+
+/** A side's conversation, parted where the comparison begins; null: it is no single one. */
+function comparedMessages(
+  trajectory: Trajectory,
+  { fromTurn = 0, turns = Infinity }: Pick<PreferencePair, "fromTurn" | "turns">,
+  telling: Telling,
+): { before: Message[]; compared: Message[] } | null {
+  const isCompared = ({ turn = -1 }: Message): boolean =>
+    turn >= fromTurn && turn < fromTurn + turns;
+  const holding = conversationsOf(trajectory, telling).filter((each) => each.some(isCompared));
+  const [messages] = holding;
+  if (messages === undefined || holding.length > 1) return null;
+  const first = messages.findIndex(isCompared);
+  return {
+    before: messages.slice(0, first),
+    compared: messages.slice(first, messages.findLastIndex(isCompared) + 1),
+  };
+}
