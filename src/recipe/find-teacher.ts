@@ -1,12 +1,12 @@
 import type { Environment } from "../env/environments/environment.ts";
 import type { Meter } from "../http/meter.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
-import { type Policy, scriptedPolicy } from "../rollout/policy.ts";
-import { goldChainWriter } from "../synth/gold-chain.ts";
+import type { Policy } from "../rollout/policy.ts";
+import { goldChainPolicy } from "../synth/teachers/gold-chain.ts";
 import type { TeacherSettings } from "../synth/teachers/teacher-settings.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import type { TeacherMark } from "../trajectory/sample.ts";
-import { BASE_POLICY, baseFolder, policyFolder } from "./assemble.ts";
+import { baseFolder, policyFolder } from "./assemble.ts";
 import type { Settings } from "./settings-schema.ts";
 import { findTestedPolicy } from "./tested-policy.ts";
 
@@ -30,6 +30,9 @@ interface OpenedTeacher {
   close(): Promise<void>;
 }
 
+/** Rollouts of a script under way together: its searches go to the index by batches. */
+const SCRIPT_WINDOW = 64;
+
 /**
  * Finds the teacher that `synth.teacher` names.
  * @throws as `findTestedPolicy`.
@@ -41,7 +44,10 @@ export async function findTeacher(
 ): Promise<FoundTeacher> {
   if (teacher.name === "gold-chain") {
     const { name, ...options } = teacher;
-    return { mark: { name }, options, rendering: undefined, window: 64, open: openGoldChain };
+    const policy = goldChainPolicy(teacher);
+    const opened = { policy, close: () => Promise.resolve() };
+    const open = () => Promise.resolve(opened);
+    return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
   }
   const asked = { ...settings, policy: teacherPolicy(settings, teacher) };
   const found = await findTestedPolicy(asked, download);
@@ -84,16 +90,9 @@ export async function teacherTokenizer(
   teacher: TeacherSettings,
   download: HubModelOptions,
 ): Promise<Tokenizer | null> {
-  if (teacher.name === "gold-chain") return loadTokenizer(BASE_POLICY);
+  if (teacher.name === "gold-chain") return null;
   const { endpoint, from } = teacherPolicy(settings, teacher);
   if (endpoint !== undefined) return null;
   const folder = await policyFolder(from, download);
   return loadTokenizer((await baseFolder(folder, download)) ?? folder);
-}
-
-async function openGoldChain(): Promise<OpenedTeacher> {
-  const tokenizer = await loadTokenizer(BASE_POLICY);
-  const behaviour = { search: 1, continue: 1, fullQuery: 1 };
-  const policy = scriptedPolicy(tokenizer, (request) => goldChainWriter(behaviour, 0)(request));
-  return { policy, close: () => Promise.resolve() };
 }

@@ -28,6 +28,12 @@ export interface RunFolder {
   close(): Promise<void>;
 }
 
+/** A run's settings, as a recipe of their own. */
+export const RESOLVED_FILE = "recipe.resolved.yaml";
+
+/** What a run was made with and on. */
+export const MANIFEST_FILE = "manifest.json";
+
 /** What a run folder's manifest says of a run. */
 export interface RunFacts {
   version: string;
@@ -73,8 +79,8 @@ async function openRunFolder(
       { cause: error },
     );
   }
-  await writeFileAtomic(join(path, "recipe.resolved.yaml"), toYaml(resolved));
-  await writeJson(join(path, "manifest.json"), {
+  await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved));
+  await writeJson(join(path, MANIFEST_FILE), {
     agentrl: given.version,
     recipe: resolved.recipe.name,
     tier: resolved.tier,

@@ -10,7 +10,7 @@ import { selectSamples, type Selection } from "../synth/select.ts";
 import type { Provenance } from "../trajectory/sample.ts";
 import type { PolicyDownload } from "./assemble.ts";
 import { toYaml } from "./resolved-yaml.ts";
-import { machineFacts } from "./run-folder.ts";
+import { machineFacts, MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { Settings } from "./settings-schema.ts";
 import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
@@ -106,7 +106,7 @@ async function draw(
   await makeFolder(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
-    await writeFileAtomic(join(out, "recipe.resolved.yaml"), toYaml(resolved));
+    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved));
     const facts = factsOf(resolved, synthesis);
     await writeJson(join(out, MANIFEST_FILE), { ...facts, machine: machineFacts() });
     const opened = await synthesis.open();
@@ -129,8 +129,6 @@ async function draw(
     await log.close();
   }
 }
-
-export const MANIFEST_FILE = "manifest.json";
 
 function factsOf(
   { recipe, tier, settings }: ResolvedSettings<Settings>,

@@ -1,0 +1,84 @@
+import type { Command } from "commander";
+import { ConfigError, ExternalError } from "../../../base/errors.ts";
+import type { DrawnAgain } from "../../../recipe/draw-again.ts";
+import type { CliContext } from "../../command.ts";
+import { watchDownload } from "../../model-download.ts";
+import { jsonOption, wholeNumber } from "../../options.ts";
+import { startProgress } from "../../progress.ts";
+
+interface AgainFlags {
+  id?: string[];
+  all?: number | true;
+  json?: true;
+}
+
+/** `agentrl synth-data again`: whether rows can be made again. */
+export function addSynthAgain(family: Command, context: CliContext): void {
+  family
+    .command("again")
+    .summary("draw rows again from their provenance, and compare")
+    .description(
+      "Draw rows of a run's samples or pairs again, by the settings of the folder that they lie in, and say whether they come out " +
+        "the same to the byte, or where they differ: then it ends with 4.",
+    )
+    .argument("<file>", "samples.jsonl, validation.jsonl or pairs.jsonl of a run's folder")
+    .option("--id <id>", "this row; repeatable", (text: string, before: string[] | undefined) => [
+      ...(before ?? []),
+      text,
+    ])
+    .option("--all [n]", "all rows, or so many from the start", wholeNumber(1))
+    .addOption(jsonOption())
+    .action((file: string, flags: AgainFlags) => again(file, flags, context));
+}
+
+async function again(file: string, flags: AgainFlags, context: CliContext): Promise<void> {
+  const { id: ids, all } = flags;
+  if ((ids === undefined) === (all === undefined)) {
+    throw new ConfigError(
+      "USAGE",
+      "Which rows are meant? Name them by --id ID, or all by --all, or the first by --all N.",
+    );
+  }
+  // The runtime is slow to load: not for --help.
+  const { drawAgain } = await import("../../../recipe/draw-again.ts");
+  const total = ids?.length ?? (typeof all === "number" ? all : 0);
+  const progress = startProgress(context, { label: "drawing again", total, unit: "rows" });
+  const download = watchDownload(context);
+  try {
+    const result = await drawAgain(file, {
+      ...(ids === undefined ? {} : { ids }),
+      ...(typeof all === "number" ? { limit: all } : {}),
+      ...{ signal: context.signal, download: download.options },
+      onProgress: (rows) => {
+        progress.update(rows);
+      },
+    });
+    progress.stop();
+    context.out(flags.json === true ? JSON.stringify(result) : againText(result));
+    requireSame(result);
+  } finally {
+    download.stop();
+    progress.stop();
+  }
+}
+
+function againText({ rows, same, unlike }: DrawnAgain): string {
+  const lines = unlike.slice(0, 20).map(({ id, at, was, now }) => {
+    return at === null ? `${id}: was ${was}, now ${now}` : `${id}: ${at} was ${was}, is ${now}`;
+  });
+  const more = unlike.length > lines.length ? [`… and ${unlike.length - lines.length} more`] : [];
+  return [...lines, ...more, `${same} of ${rows} rows came out the same to the byte`].join("\n");
+}
+
+/** @throws {ExternalError} SYNTHESIS_UNLIKE */
+function requireSame({ file, teacher, rows, unlike }: DrawnAgain): void {
+  if (unlike.length === 0) return;
+  const why =
+    teacher === "endpoint"
+      ? " Servers need not repeat themselves, whatever seed they are given."
+      : "";
+  throw new ExternalError(
+    "SYNTHESIS_UNLIKE",
+    `${file}: ${unlike.length} of ${rows} rows came out otherwise than they stand there.${why}`,
+  );
+}

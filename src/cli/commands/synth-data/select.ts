@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import { parseSet } from "../../../recipe/settings.ts";
+import type { CliContext } from "../../command.ts";
+import { watchDownload } from "../../model-download.ts";
+import { jsonOption, setOption } from "../../options.ts";
+import { startProgress } from "../../progress.ts";
+import { synthesisText } from "../../synthesis-text.ts";
+
+interface SelectFlags {
+  set?: string[];
+  dropped?: true;
+  json?: true;
+}
+
+/** `agentrl synth-data select`: other steps over draws that are there. */
+export function addSynthSelect(family: Command, context: CliContext): void {
+  family
+    .command("select")
+    .summary("select again from a folder's draws; nothing is drawn")
+    .description(
+      "Run the steps over the draws of a run's folder again and write samples, pairs and yield table anew. --set changes " +
+        "synth.steps, synth.selection or synth.validation, in the folder's recipe.resolved.yaml too; nothing is drawn.",
+    )
+    .argument("<folder>", "of `agentrl synth-data --out`")
+    .addOption(setOption())
+    .option("--dropped", "also write dropped.jsonl: what was dropped, by which step and why")
+    .addOption(jsonOption())
+    .action((folder: string, flags: SelectFlags) => select(folder, flags, context));
+}
+
+async function select(folder: string, flags: SelectFlags, context: CliContext): Promise<void> {
+  const overrides = (flags.set ?? []).map(parseSet);
+  // Steps and protocols are slow to load: not for --help.
+  const { selectAgain } = await import("../../../recipe/synth-folder.ts");
+  const progress = startProgress(context, { label: "selecting", total: 0, unit: "questions" });
+  const download = watchDownload(context);
+  try {
+    const result = await selectAgain(folder, {
+      ...{ overrides, signal: context.signal, download: download.options },
+      keepDropped: flags.dropped === true,
+      onSelect: (questions) => {
+        progress.update(questions);
+      },
+    });
+    progress.stop();
+    if (flags.json === true) context.out(JSON.stringify({ ...result, out: folder }));
+    else context.out(synthesisText(result, folder));
+  } finally {
+    download.stop();
+    progress.stop();
+  }
+}
