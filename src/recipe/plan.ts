@@ -1,4 +1,6 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { totalmem } from "node:os";
+import { join } from "node:path";
 import type { HalfType } from "../autodiff/frozen.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
@@ -20,10 +22,13 @@ import type { StoredType } from "../models/stored-numbers.ts";
 import type { DeviceName } from "../onnx/device-names.ts";
 import { algorithms } from "../train/index.ts";
 import type { OnPolicyOptions } from "../train/on-policy.ts";
+import type { SftSamplesSettings } from "../train/sft.ts";
+import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import { longestSequence, type LongestSequence } from "./longest-sequence.ts";
 import type { PlannedModel } from "./planned-model.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import { hasStages } from "./sft-settings.ts";
 
 /** What one step is made of, at most: every trajectory as long as its budgets allow. */
 export interface BatchPlan {
@@ -160,17 +165,51 @@ function workOf({ settings, recipe }: ResolvedSettings<Settings>): Work {
     );
   }
   return {
-    ...{
-      command: "sft",
-      prompts: sft.trajectoriesPerStep,
-      groupSize: 1,
-      epochs: 1,
-      minibatches: 1,
-    },
-    steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
+    ...{ command: "sft", groupSize: 1, epochs: 1, minibatches: 1 },
+    ...(hasStages(sft)
+      ? {
+          prompts: sft.trajectoriesPerStep,
+          steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
+        }
+      : samplesWork(sft, recipe.path)),
     loss: { name: "cross-entropy", options: {} },
     scoresAll: sft.observationWeight > 0,
   };
+}
+
+/** Samples a step, and steps, all samples being of the longest kind: of a batch that is filled by tokens each is then alone. */
+function samplesWork(
+  { data, batch, epochs }: SftSamplesSettings,
+  where: string,
+): Pick<Work, "prompts" | "steps"> {
+  const file = [data, data === undefined ? undefined : join(data, SAMPLE_FILES.samples)].find(
+    (path) => path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  );
+  if (file === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${where}: sft learns from samples, and there are none at sft.data (${data ?? "not set"}), so its steps cannot be counted. Draw them first, and name them with --set sft.data=FOLDER.`,
+    );
+  }
+  const prompts = batch.unit === "samples" ? batch.size : 1;
+  return { prompts, steps: epochs * Math.ceil(lineCount(file) / prompts) };
+}
+
+/** Lines of a file, read in pieces of a megabyte. */
+function lineCount(file: string): number {
+  const piece = Buffer.alloc(2 ** 20);
+  const handle = openSync(file, "r");
+  let lines = 0;
+  try {
+    for (let read = readSync(handle, piece); read > 0; read = readSync(handle, piece)) {
+      for (let at = piece.indexOf(10); at >= 0 && at < read; at = piece.indexOf(10, at + 1)) {
+        lines += 1;
+      }
+    }
+  } finally {
+    closeSync(handle);
+  }
+  return lines;
 }
 
 function loadOf(

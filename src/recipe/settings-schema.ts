@@ -11,13 +11,11 @@ import { chatSchema } from "../rollout/chat-rendering.ts";
 import { endpointSchema } from "../rollout/endpoint/endpoint-policy.ts";
 import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
-import { behaviourSchema } from "../synth/gold-chain.ts";
 import { synthSchema } from "../synth/synth-settings.ts";
-import { worldStreamSchema } from "../synth/teacher-trajectories.ts";
 import { algorithms } from "../train/index.ts";
 import { stagesSchema } from "./stages.ts";
 import { preferenceSchema } from "../train/preference.ts";
-import { sftSchema } from "../train/sft.ts";
+import { sftSchema } from "./sft-settings.ts";
 
 /** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
 const freshPolicy = z.strictObject({
@@ -92,15 +90,8 @@ export const settingsSchema = z.strictObject({
   stages: stagesSchema.optional(),
   /** Trajectories of a teacher to learn from, for `agentrl synth-data`. */
   synth: synthSchema.optional(),
-  /** Supervised stages in order, on the trajectories of a teacher; for `agentrl sft`. */
-  sft: sftSchema
-    .extend({
-      worlds: worldStreamSchema.prefault({}),
-      stages: z
-        .array(z.strictObject({ steps: z.int().min(1), behaviour: behaviourSchema.prefault({}) }))
-        .min(1),
-    })
-    .optional(),
+  /** Supervised fine-tuning on the samples of a file, or in stages on a teacher's trajectories; for `agentrl sft`. */
+  sft: sftSchema.optional(),
   /** Training on pairs of better and worse trajectories; for `agentrl dpo`. */
   preference: preferenceSchema.optional(),
   /** Before and after training: questions of worlds that share no entity with the training ones. */

@@ -1,68 +1,128 @@
-import type { CliCommand } from "../command.ts";
+import type { SftCheck, SftObserver, SftResult } from "../../recipe/sft-session.ts";
+import type { CliCommand, CliContext } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
-import { startProgress } from "../progress.ts";
+import { startProgress, type Progress } from "../progress.ts";
 import {
   addRecipeOptions,
   defaultRunFolder,
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
+import { sampleLines } from "../sft-text.ts";
+import { table } from "../table.ts";
 
-/** `agentrl sft`: a recipe's supervised stages. */
+interface SftFlags extends RecipeFlags {
+  data?: string;
+  model?: string;
+  resume?: true;
+}
+
+/** `agentrl sft`: supervised fine-tuning. */
 export const sftCommand: CliCommand = {
   name: "sft",
   register(program, context) {
     addRecipeOptions(
       program
         .command("sft")
-        .summary("fine-tune a policy on a teacher's trajectories")
+        .summary("fine-tune a policy on trajectories that a teacher wrote")
         .description(
-          "Fine-tune a policy on a teacher's trajectories, stage by stage, as a recipe says.",
+          "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
-    ).action(async (flags: RecipeFlags) => {
-      const { runSft } = await import("../../recipe/run-sft.ts");
-      const resolved = await settingsOf(flags);
-      const out = flags.out ?? defaultRunFolder(resolved);
-      context.note(
-        `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
-      );
-      const total = (resolved.settings.sft?.stages ?? []).reduce(
-        (sum, { steps }) => sum + steps,
-        0,
-      );
-      const progress = startProgress(context, { label: "fine-tuning", total, unit: "steps" });
-      const download = watchDownload(context);
-      const begun = performance.now();
-      let loss = NaN;
-      try {
-        const result = await runSft(resolved, {
-          ...{ out, version: packageVersion(), signal: context.signal },
-          download: download.options,
-          onStep: (step) => {
-            loss = step.loss;
-            progress.update(step.step, `loss ${step.loss.toFixed(3)}`);
-            const every = Math.max(1, Math.round(step.totalSteps / 20));
-            if (step.step % every !== 0 && step.step !== step.totalSteps) return;
-            const rate = (step.tokens / step.seconds).toFixed(0);
-            context.note(
-              `step ${String(step.step).padStart(5)}/${step.totalSteps}  loss ${step.loss.toFixed(4)}  ${rate.padStart(6)} tokens/s`,
-            );
-          },
-        });
-        const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
-        if (flags.json === true)
-          context.out(JSON.stringify({ run: out, ...result, loss, wallSeconds }));
-        else {
-          context.out(
-            `${result.steps} steps in ${wallSeconds.toFixed(0)} s, loss ${loss.toFixed(4)} nats a token\npolicy      ${result.policy}\ncheckpoint  ${result.checkpoint}\nrun         ${out}`,
-          );
+    )
+      .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
+      .option(
+        "--model <name>",
+        "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
+      )
+      .option("--resume", "go on from the newest checkpoint of the run folder")
+      .action(async (flags: SftFlags) => {
+        const { runSft } = await import("../../recipe/run-sft.ts");
+        const { data, model } = flags;
+        const resolved = await settingsOf(flags, [
+          ...(data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }]),
+          ...(model === undefined ? [] : [{ key: "policy.from", value: model, origin: "--model" }]),
+        ]);
+        const out = flags.out ?? defaultRunFolder(resolved);
+        context.note(
+          `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
+        );
+        const watch = watcher(context);
+        const download = watchDownload(context);
+        const begun = performance.now();
+        try {
+          const result = await runSft(resolved, {
+            ...{ out, version: packageVersion(), signal: context.signal },
+            ...{ resume: flags.resume === true, ...watch.observer, download: download.options },
+          });
+          const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+          if (flags.json === true)
+            context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
+          else context.out(asText(result, out, wallSeconds));
+        } finally {
+          download.stop();
+          watch.stop();
         }
-      } finally {
-        download.stop();
-        progress.stop();
-      }
-    });
+      });
   },
 };
+
+function watcher(context: CliContext): { observer: SftObserver; stop(): void } {
+  let progress: Progress | null = null;
+  const observer: SftObserver = {
+    onSamples: ({ train, validation, totalSteps }) => {
+      for (const line of sampleLines("learning from", train)) context.note(line);
+      if (validation !== null)
+        for (const line of sampleLines("measuring on", validation)) context.note(line);
+      context.note(`${totalSteps} steps`);
+    },
+    onCheck: (check) => {
+      context.note(
+        `step ${String(check.step).padStart(5)}  held out: ${measures(check)}  (${check.seconds.toFixed(1)} s)`,
+      );
+    },
+    onStep: ({ step, totalSteps, loss, tokens, seconds }) => {
+      const total = totalSteps;
+      progress ??= startProgress(context, { label: "fine-tuning", total, unit: "steps" });
+      progress.update(step, `loss ${loss.toFixed(3)}`);
+      const every = Math.max(1, Math.round(totalSteps / 20));
+      if (step % every !== 0 && step !== totalSteps) return;
+      const rate = (tokens / seconds).toFixed(0);
+      context.note(
+        `step ${String(step).padStart(5)}/${totalSteps}  loss ${loss.toFixed(4)}  ${rate.padStart(6)} tokens/s`,
+      );
+    },
+  };
+  return { observer, stop: () => progress?.stop() };
+}
+
+function measures({ loss, em }: SftCheck): string {
+  const parts = [
+    ...(loss === null ? [] : [`loss ${loss.toFixed(4)}`]),
+    ...(em === null ? [] : [`EM ${em.toFixed(3)}`]),
+  ];
+  return parts.join(", ");
+}
+
+function asText(result: SftResult, run: string, wallSeconds: number): string {
+  const { steps, loss, policy, checkpoint, stoppedEarly, validation } = result;
+  const said = loss === null ? "" : `, loss ${loss.toFixed(4)} nats a token`;
+  const early = stoppedEarly ? ", stopped early: held-out data were learned no better" : "";
+  return [
+    ...(validation === null ? [] : [validationTable(validation), ""]),
+    `${steps} steps in ${wallSeconds.toFixed(0)} s${said}${early}`,
+    `policy      ${policy}`,
+    `checkpoint  ${checkpoint}`,
+    `run         ${run}`,
+  ].join("\n");
+}
+
+function validationTable(validation: NonNullable<SftResult["validation"]>): string {
+  const rows = (["before", "last", "kept"] as const).map((name) => {
+    const { step, loss, em } = validation[name];
+    return [name, String(step), loss?.toFixed(4) ?? "–", em?.toFixed(3) ?? "–"];
+  });
+  const head = ["held out", "step", "loss", "EM"];
+  return table(rows, { head, align: ["left", "right", "right", "right"] });
+}

@@ -1,0 +1,86 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
+import { trainOnStream } from "../train/sft.ts";
+import { environmentOver } from "./assemble.ts";
+import { runFolderOf } from "./run-folder.ts";
+import { requireWork, resultFile, type SftResult, type SftSession } from "./sft-session.ts";
+import type { SftStagesSettings } from "./sft-settings.ts";
+
+/** Trains stage by stage on trajectories that a teacher makes meanwhile. */
+export async function learnFromStream(
+  session: SftSession,
+  sft: SftStagesSettings,
+): Promise<SftResult> {
+  const { resolved, options, engine, from } = session;
+  const { settings, recipe } = resolved;
+  const { out, version, signal } = options;
+  if (settings.policy.chat !== undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: policy.chat is set, but a stream's teacher writes its trajectories as plain text. Take it out for sft.stages, or learn from samples (sft.data).`,
+    );
+  }
+  const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
+  const first = from?.step ?? 0;
+  requireWork(session, first >= totalSteps, totalSteps);
+  const teacher: TeacherOptions = {
+    environmentOver: (retriever) => environmentOver(retriever, settings),
+    ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
+  };
+  const run = await runFolderOf(engine, out, resolved, { version, afterStep: from?.step ?? -1 });
+  await rm(resultFile(out), { force: true });
+  let [done, saved] = [first, first];
+  let loss: number | null = null;
+  const save = async (): Promise<void> => {
+    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
+    saved = done;
+  };
+  try {
+    if (from !== null) await engine.load(from.path);
+    let begin = 0;
+    for (const { steps, behaviour } of sft.stages) {
+      const stage = begin;
+      begin += steps;
+      if (begin <= first) continue;
+      // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
+      const trajectories = teacherTrajectories(
+        teacher,
+        behaviour,
+        stage * sft.trajectoriesPerStep * 2,
+      );
+      // What was learned before an interruption is made once more and passed over.
+      const known = Math.max(0, first - stage);
+      for (let i = 0; i < known * sft.trajectoriesPerStep; i++) await trajectories.next();
+      let last = performance.now();
+      await trainOnStream(engine, sft, {
+        ...{ trajectories, steps: steps - known, firstStep: stage + known, totalSteps, signal },
+        onStep: async (each) => {
+          const seconds = (performance.now() - last) / 1000;
+          last = performance.now();
+          const { gradNorm, tokens } = each;
+          [done, loss] = [each.step, each.loss];
+          await run.metrics(
+            done,
+            { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
+            { seconds, tokensPerSecond: tokens / seconds },
+          );
+          if (done % settings.checkpointEvery === 0) await save();
+          options.onStep?.({ ...each, totalSteps, seconds });
+        },
+      });
+    }
+    await save();
+    const policy = join(out, "policy");
+    await engine.save(policy, { dtype: "F16", merged: true });
+    return {
+      ...{ policy, checkpoint: run.checkpoint(done), steps: done, loss },
+      ...{ stoppedEarly: false, samples: null, validation: null },
+    };
+  } finally {
+    // Only whole steps are behind the weights: an interruption is noticed between them.
+    await save();
+    await run.close();
+  }
+}

@@ -1,0 +1,270 @@
+import { DataError } from "../base/errors.ts";
+import type { Rendering } from "../rollout/chat-rendering.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import { tokenRows, type TokenRow } from "../trajectory/token-rows.ts";
+import type { Call, InsertedHint, Segment, Trajectory, Turn } from "../trajectory/trajectory.ts";
+
+/** The model that is to learn from a trajectory: its tokens, and how text is put to it where it was trained to chat. */
+export interface Student {
+  tokenizer: Tokenizer;
+  rendering?: Rendering | undefined;
+}
+
+/**
+ * What becomes of hints that were put into a teacher's messages: learned as the policy's own words, kept as context, or cut out. What
+ * was withheld (a hint in a prompt) is cut out in any case.
+ */
+export const hintUses = ["learn", "read", "remove"] as const;
+export type HintUse = (typeof hintUses)[number];
+
+/** How a trajectory is read for a student. */
+export interface ReadingOptions {
+  hints: HintUse;
+  /** The tokenizer that drew it, where that is another than the student's; null: unknown. */
+  drawnWith: Tokenizer | null;
+  /** File, line or id, for messages. */
+  where: string;
+}
+
+/**
+ * The token sequences of a trajectory in its student's tokens: of each, owners say what may be learned (learned hints are the policy's).
+ *
+ * Token ids are taken as they were drawn where they are the student's own (`areTokensOf`). Text, and ids that another tokenizer or a
+ * plain prompt drew, are put to the student as a rollout would: prompts as the start of a sequence, replies within what its chat
+ * template puts around them, each part encoded by itself, an end token after a message that was ended by its writer.
+ *
+ * @throws {DataError} SAMPLE_TOKENS_FOREIGN when ids are another tokenizer's and it is not known, or it wrote them through a chat
+ *   template, whose marks cannot be told from the text.
+ */
+export function studentRows(
+  trajectory: Trajectory,
+  student: Student,
+  options: ReadingOptions,
+): TokenRow[] {
+  const reader = readerOf(trajectory, student, options);
+  const calls: Call[] = [];
+  trajectory.calls.forEach((call, index) => {
+    const turnOf = (of: number | null): Turn | undefined =>
+      trajectory.turns.find((turn) => turn.call === of);
+    const place = { call, index, turn: turnOf(index), answered: turnOf(call.parent) };
+    const prompt = reader.prompt(place, calls);
+    calls.push({ ...call, prompt, completion: reader.completion(place) });
+  });
+  return tokenRows({ calls });
+}
+
+/**
+ * Whether the ids of a trajectory are a tokenizer's: what they decode to is what its turns say was written. Hashes of files would
+ * tell less: the same tokenizer is saved in many ways.
+ */
+export function areTokensOf(tokenizer: Tokenizer, trajectory: Trajectory): boolean {
+  const { calls, turns } = trajectory;
+  const ids = calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
+  if (ids.some((segment) => segment.ids.some((id) => id >= tokenizer.vocabSize))) return false;
+  const say = (segment: Segment): string => textOf(segment, tokenizer);
+  return turns.every((turn) => {
+    const call = calls[turn.call];
+    if (call === undefined) return false;
+    const written = call.completion.map(say).join("");
+    return openings(call, say).some((opening) => (opening + written).startsWith(turn.text));
+  });
+}
+
+/** One call of a trajectory that is read. */
+interface CallPlace {
+  call: Call;
+  index: number;
+  turn: Turn | undefined;
+  /** The turn before it, whose results its prompt shows. */
+  answered: Turn | undefined;
+}
+
+interface Reader {
+  /** @param before calls that were read already. */
+  prompt(place: CallPlace, before: readonly Call[]): Segment[];
+  completion(place: CallPlace): Segment[];
+}
+
+function readerOf(trajectory: Trajectory, student: Student, options: ReadingOptions): Reader {
+  const { tokenizer, rendering } = student;
+  const all = trajectory.calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
+  const hints = { use: options.hints, list: trajectory.hints ?? [] };
+  if (all.every(({ ids }) => ids.length === 0)) return textReader(student, tokenizer, hints);
+  const isText = all.some(({ text = "" }) => text !== "");
+  if (!isText && areTokensOf(tokenizer, trajectory)) {
+    const plain = rendering !== undefined && !isRendered(trajectory, tokenizer, rendering);
+    return plain ? textReader(student, tokenizer, hints) : idReader(tokenizer, hints);
+  }
+  const { drawnWith, where } = options;
+  if (drawnWith === null || !areTokensOf(drawnWith, trajectory)) {
+    throw new DataError(
+      "SAMPLE_TOKENS_FOREIGN",
+      `${where}: its token ids are not those of the policy's tokenizer, and the teacher's is not here to read them with. Draw it from a teacher that is asked over an endpoint (its text is kept), or start from a model with the teacher's tokenizer.`,
+    );
+  }
+  if (throughChat(trajectory, drawnWith)) {
+    throw new DataError(
+      "SAMPLE_TOKENS_FOREIGN",
+      `${where}: was drawn through the chat template of a teacher with another tokenizer; its marks cannot be taken out again. Draw it over an endpoint (its text is kept), or start from a model with the teacher's tokenizer.`,
+    );
+  }
+  return textReader(student, drawnWith, hints);
+}
+
+interface Hints {
+  use: HintUse;
+  list: readonly InsertedHint[];
+}
+
+/** Ids stay; what is withheld or removed is left out. */
+function idReader(tokenizer: Tokenizer, hints: Hints): Reader {
+  const say = (segment: Segment): string => textOf(segment, tokenizer);
+  const take = (segment: Segment, index: number): Segment[] => {
+    const hint = hintOf(say(segment), index, hints);
+    if (segment.owner !== "inserted" || hint === null || hints.use === "read") return [segment];
+    if (hints.use === "learn") return [{ ...segment, owner: "policy" }];
+    return hint.before === "" ? [] : [{ ...segment, ids: tokenizer.encode(hint.before) }];
+  };
+  return {
+    prompt: ({ call, index, turn }) => {
+      const opening = openingSegments(call, turn, say);
+      return call.prompt.flatMap((segment) => {
+        if (segment.owner !== "inserted") return [segment];
+        return opening.has(segment) ? take(segment, index) : [];
+      });
+    },
+    completion: ({ call, index }) => call.completion.flatMap((segment) => take(segment, index)),
+  };
+}
+
+/** All is said again in the student's tokens. @param source what the ids are of, where there are any. */
+function textReader({ tokenizer, rendering }: Student, source: Tokenizer, hints: Hints): Reader {
+  const say = (segment: Segment): string => textOf(segment, source);
+  const segment = (owner: Segment["owner"], ids: number[]): Segment[] =>
+    ids.length === 0 ? [] : [{ owner, ids, logprobs: null }];
+  const spoken = (text: string, owner: "policy" | "inserted", index: number): Segment[] => {
+    const hint = owner === "inserted" ? hintOf(text, index, hints) : null;
+    if (hint === null || hints.use === "read") return segment(owner, tokenizer.encode(text));
+    if (hints.use === "learn") return segment("policy", tokenizer.encode(text));
+    return segment("inserted", tokenizer.encode(hint.before));
+  };
+  const around = (parent: Call | undefined): { before: string; after: string } => {
+    const last = parent?.completion.at(-1)?.ids.at(-1);
+    const ended = last !== undefined && tokenizer.endIds.includes(last);
+    return rendering?.around(ended) ?? { before: "", after: "" };
+  };
+  return {
+    prompt({ call, index, turn, answered }, before) {
+      const opening = openingSegments(call, turn, say);
+      const begun = call.prompt
+        .filter((each) => opening.has(each))
+        .flatMap((each) => spoken(say(each), "inserted", index));
+      const shown = call.prompt.filter(({ owner }) => owner !== "inserted");
+      if (call.parent === null) {
+        const text = shown.map((each) => withoutBegin(each, source, say)).join("");
+        const start = tokenizer.encodeStart(rendering?.opening(text) ?? text);
+        return [...segment("template", start), ...begun];
+      }
+      const marks = around(before[call.parent]);
+      const results = rendering?.wrapsResults === true ? (answered?.observations ?? []) : [];
+      const bare = results.map((each) => each.text).join("\n\n");
+      const replies = shown.flatMap((each) => {
+        if (each.owner !== "environment") return segment("template", tokenizer.encode(say(each)));
+        const text = results.length === 0 ? say(each) : bare;
+        return [
+          ...segment("template", tokenizer.encode(marks.before)),
+          ...segment("environment", tokenizer.encode(text)),
+          ...segment("template", tokenizer.encode(marks.after)),
+        ];
+      });
+      return [...replies, ...begun];
+    },
+    completion({ call, index }) {
+      const written = call.completion.flatMap((each) =>
+        spoken(say(each), each.owner === "inserted" ? "inserted" : "policy", index),
+      );
+      const last = call.completion.at(-1)?.ids.at(-1);
+      const ended = call.finish === "eos" || (last !== undefined && source.endIds.includes(last));
+      if (!ended || tokenizer.endId === null) return written;
+      return [...written, ...segment("policy", [tokenizer.endId])];
+    },
+  };
+}
+
+/** What a segment says, without an end token behind it. */
+function textOf({ text, ids }: Segment, tokenizer: Tokenizer): string {
+  if (ids.length === 0) return text ?? "";
+  const ended = tokenizer.endIds.includes(ids.at(-1) ?? -1);
+  return tokenizer.decode(ended ? ids.slice(0, -1) : ids);
+}
+
+/** A prompt's text without the token that begins a sequence: whoever learns has its own. */
+function withoutBegin(
+  segment: Segment,
+  { beginId }: Tokenizer,
+  say: (segment: Segment) => string,
+): string {
+  const { ids } = segment;
+  return ids.length > 0 && ids[0] === beginId
+    ? say({ ...segment, ids: ids.slice(1) })
+    : say(segment);
+}
+
+/** The hint that a segment ends with, and what stands before it: part of a token that was said again. */
+function hintOf(text: string, index: number, { list }: Hints): { before: string } | null {
+  const hint = list.find(
+    (each) => each.call === index && each.text !== "" && text.endsWith(each.text),
+  );
+  return hint === undefined ? null : { before: text.slice(0, text.length - hint.text.length) };
+}
+
+/** Texts that a message may have been made to begin with: what was put at the end of its prompt, any number of parts, or nothing. */
+function openings({ prompt }: Call, say: (segment: Segment) => string): string[] {
+  const texts = [""];
+  for (const segment of prompt.toReversed()) {
+    if (segment.owner !== "inserted") break;
+    texts.unshift(say(segment) + (texts[0] ?? ""));
+  }
+  return texts;
+}
+
+/**
+ * Segments of a prompt that begin the message, as its turn says it; others that were put there are withheld. A call without a turn
+ * was asked by a strategy itself, which withholds nothing.
+ */
+function openingSegments(
+  call: Call,
+  turn: Turn | undefined,
+  say: (segment: Segment) => string,
+): ReadonlySet<Segment> {
+  const texts = openings(call, say);
+  const written = call.completion.map(say).join("");
+  const begins = (opening: string): boolean => {
+    if (turn === undefined) return true;
+    return turn.text === "" ? opening === "" : (opening + written).startsWith(turn.text);
+  };
+  const at = texts.findIndex(begins);
+  const count = at < 0 ? 0 : texts.length - 1 - at;
+  return new Set(count === 0 ? [] : call.prompt.slice(-count));
+}
+
+/** Whether a trajectory's first prompt begins as the student's chat template begins one. */
+function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, { opening }: Rendering): boolean {
+  const mark = "\u2063prompt\u2063";
+  const head = opening(mark).split(mark)[0] ?? "";
+  const first = calls.find(({ parent }) => parent === null)?.prompt ?? [];
+  const ids = first.flatMap((segment) => segment.ids);
+  // As text: the last sign of the template may be one token with what follows it.
+  return tokenizer.decode(ids).startsWith(tokenizer.decode(tokenizer.encodeStart(head)));
+}
+
+/** Whether a chat template's marks stand in a trajectory: an end token in what it was shown, or text around replies. */
+function throughChat({ calls }: Trajectory, { endIds }: Tokenizer): boolean {
+  return calls.some(({ parent, prompt }) =>
+    prompt.some(
+      ({ owner, ids }) =>
+        (owner === "template" && ids.some((id) => endIds.includes(id))) ||
+        (parent !== null && owner === "template" && ids.length > 0),
+    ),
+  );
+}
