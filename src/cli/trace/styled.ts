@@ -78,6 +78,9 @@ export function wrap(pieces: readonly Piece[], width: number): Line[] {
   let line: Line = [];
   let used = 0;
   const close = (): void => {
+    // A space that ends a line could stand beyond the width.
+    const last = line.at(-1);
+    if (last !== undefined) last.text = last.text.trimEnd();
     lines.push(line);
     line = [];
     used = 0;

@@ -21,12 +21,19 @@ export async function openTraceTexts(
   return { textOf: (segment) => segmentText(segment, decode), endIds, vocabSize };
 }
 
-/** @throws {DataError} TOKENIZER_BAD, FILE_NOT_JSON */
-async function findTokenizer(policy: string | undefined): Promise<Tokenizer | null> {
+/**
+ * The tokenizer of a policy: `base`, or a folder.
+ * @param isNamed false: null where it does not lie here, as a model of the hub does not.
+ * @throws {DataError} TOKENIZER_BAD, FILE_MISSING, FILE_NOT_JSON
+ */
+export async function findTokenizer(
+  policy: string | undefined,
+  isNamed = false,
+): Promise<Tokenizer | null> {
   if (policy === undefined) return null;
   const { BASE_POLICY } = await import("../../recipe/assemble.ts");
   const folder = policy === "base" ? BASE_POLICY : policy;
-  if (!existsSync(join(folder, "tokenizer.json"))) return null;
+  if (!isNamed && !existsSync(join(folder, "tokenizer.json"))) return null;
   const { loadTokenizer } = await import("../../text/tokenizer.ts");
   return loadTokenizer(folder);
 }

@@ -61,6 +61,7 @@ svg .whisker { stroke: var(--c); stroke-width: 1.5; }
 svg .course { stroke: var(--c); stroke-width: 1.5; opacity: .55; }
 svg .dot { fill: var(--c); stroke: var(--card); stroke-width: 1.5; }
 svg .bar { fill: var(--c); } svg .track { fill: var(--track); }
+svg .lost { fill: color-mix(in srgb, var(--c) 32%, var(--track)); }
 
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(350px, 100%), 1fr)); gap: 16px; }
 table { border-collapse: collapse; }
@@ -81,6 +82,13 @@ table { border-collapse: collapse; }
 .ends-card { max-width: 760px; }
 .ends .chart { width: 70%; }
 .ends td, .ends th { padding-top: 3px; padding-bottom: 3px; }
+.yields .chart, .draws .chart, .triggers .chart { width: 30%; min-width: 90px; }
+.yields td, .yields th, .draws td, .draws th, .triggers td, .triggers th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
+.yields thead th, .draws thead th, .triggers thead th { vertical-align: bottom; }
+.yields svg, .draws svg, .triggers svg { margin-top: 4px; }
+.yields .reasons, .triggers .what { padding-left: 18px; padding-right: 18px; } .yields .reasons { min-width: 170px; }
+.reasons ul { margin: 0; padding: 0; list-style: none; font-size: 13px; color: var(--soft); } .reasons b { color: var(--ink); font-weight: 600; }
+.note { color: var(--soft); font-size: 13.5px; margin: 8px 0 0; }
 .plain { width: 100%; font-size: 14px; }
 .plain th, .plain td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: break-word; }
 .plain td { min-width: 80px; overflow-wrap: anywhere; }

@@ -4,6 +4,7 @@ import type { GoldOf } from "../run-figures.ts";
 import type { Decode } from "../segment-text.ts";
 import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
 import type { ViewerItem } from "./embed.ts";
+import { PROTOCOL_TAGS } from "./protocol-tags.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
 /** A result with what its trajectories are read with. */
@@ -12,9 +13,6 @@ export interface ReadableResult {
   decode: Decode | null;
   goldOf: GoldOf;
 }
-
-/** Tags that are set apart where a protocol writes them. */
-const TAGS = ["think", "search", "information", "answer", "tool_call", "tool_response"];
 
 /** How evaluations are browsed. */
 export const EVALUATION_SPEC: ViewerSpec = {
@@ -28,7 +26,7 @@ export const EVALUATION_SPEC: ViewerSpec = {
     { key: "end", label: "End" },
     { key: "error", label: "Error" },
   ],
-  tags: TAGS,
+  tags: PROTOCOL_TAGS,
   chunkSize: 250,
 };
 

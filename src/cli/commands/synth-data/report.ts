@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { writeAtomic } from "../../../base/files.ts";
+import type { CliContext } from "../../command.ts";
+import { outOption } from "../../options.ts";
+import { findOrigin } from "../../trace/trace-origin.ts";
+import { findTokenizer } from "../../trace/trace-texts.ts";
+
+interface ReportFlags {
+  out?: string;
+  tokenizer?: string;
+}
+
+/** Adds `report` to `agentrl synth-data`: a synthesis as a page. */
+export function addSynthReport(parent: Command, context: CliContext): void {
+  parent
+    .command("report")
+    .summary("one page with yields and every sample")
+    .description(
+      "A synthesis as one self-contained HTML page: what each draw gave, what each step let through and why, tool use with and " +
+        "without hints, and every sample, coloured by who wrote what. Samples that were dropped are shown where the run kept them.",
+    )
+    .argument("<folder>", "of a synthesis, or the synth.json in it")
+    .addOption(outOption("file to write (default: report.html in the folder)"))
+    .option(
+      "--tokenizer <folder>",
+      "with the teacher's tokenizer.json, to read its tokens by (default: the teacher's own folder)",
+    )
+    .action((folder: string, flags: ReportFlags) => report(folder, flags, context));
+}
+
+async function report(folder: string, flags: ReportFlags, context: CliContext): Promise<void> {
+  const { openSynthesis } = await import("../../../report/synthesis-files.ts");
+  const { samplesPage } = await import("../../../report/html/samples-page.ts");
+  const files = await openSynthesis(folder);
+  const { from } = files.synthesis.teacher;
+  const origin = await findOrigin(join(files.folder, "draws.jsonl"));
+  const named = flags.tokenizer ?? from ?? origin?.policy;
+  const tokenizer = await findTokenizer(named, flags.tokenizer !== undefined);
+  const path = flags.out ?? join(files.folder, "report.html");
+  await writeAtomic(path, async (write) => {
+    const decode = tokenizer === null ? null : (ids: readonly number[]) => tokenizer.decode(ids);
+    for await (const piece of samplesPage(files, decode)) {
+      context.signal.throwIfAborted();
+      await write(piece);
+    }
+  });
+  context.out(path);
+}

@@ -1,0 +1,103 @@
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { DataError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import { checkOptions, z } from "../base/schema.ts";
+import type { DrawnQuestion } from "../synth/draw-log.ts";
+import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
+import type { PreferencePair, Sample } from "../trajectory/sample.ts";
+
+const counts = z.record(z.string(), z.number());
+const drawYield = z.looseObject({
+  ...{ name: z.string(), rollouts: z.number(), failed: z.number() },
+  ...{ toolRate: z.number().nullable(), searches: z.number().nullable() },
+  ...{ answerRate: z.number().nullable(), reward: z.number().nullable(), hints: counts },
+});
+const stepYield = z.looseObject({
+  ...{ name: z.string(), kind: z.string(), in: z.number(), out: z.number(), dropped: counts },
+  ...{ mended: z.number(), pairs: z.number(), questions: z.number() },
+});
+
+/** `synth.json` as far as reports read it. */
+const synthesisSchema = z.looseObject({
+  ...{ agentrl: z.string(), recipe: z.string(), tier: z.string(), seed: z.number() },
+  teacher: z.looseObject({
+    ...{ name: z.string(), from: z.string().optional(), model: z.string().optional() },
+  }),
+  ...{ dataset: z.string(), hashes: z.record(z.string(), z.string()) },
+  ...{ readsGold: z.boolean(), questions: z.number() },
+  ...{ draws: z.array(drawYield), yields: z.array(stepYield), failures: counts },
+});
+
+export type Synthesis = z.output<typeof synthesisSchema>;
+
+/** A sample as a synthesis left it. */
+export interface LeftSample {
+  sample: Sample;
+  /** "kept", "validation", "dropped: …", or its side of a pair. */
+  status: string;
+  /** Of the pair that it belongs to. */
+  pair?: string;
+}
+
+/** The files of a synthesis, opened. Rows are streamed anew at every call. */
+export interface SynthesisFiles {
+  folder: string;
+  /** Of the folder, for headings. */
+  name: string;
+  synthesis: Synthesis;
+  /** All draws, question by question. */
+  draws(): AsyncGenerator<DrawnQuestion>;
+  /** What was kept, for training and validation, what was dropped where the run kept that too, and both sides of pairs. */
+  samples(): AsyncGenerator<LeftSample>;
+}
+
+/**
+ * Opens what `agentrl synth-data` wrote.
+ *
+ * @param place its folder, or the synth.json in it.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; RESULTS_BAD when the file does not hold a synthesis.
+ */
+export async function openSynthesis(place: string): Promise<SynthesisFiles> {
+  const path = resolve(place);
+  const isFolder = existsSync(path) && statSync(path).isDirectory();
+  const file = isFolder ? join(path, "synth.json") : path;
+  const parsed = checkOptions(synthesisSchema, await readJson(file));
+  if (parsed.problem !== null) {
+    const { path: keys, message } = parsed.problem;
+    throw new DataError(
+      "RESULTS_BAD",
+      `${file}: ${keys.length === 0 ? "the file" : keys.join(".")} ${message} This is read: the synth.json of \`agentrl synth-data\`.`,
+    );
+  }
+  const folder = dirname(file);
+  return {
+    ...{ folder, name: basename(folder), synthesis: parsed.value },
+    draws: () => lines<DrawnQuestion>(join(folder, "draws.jsonl")),
+    samples: () => samplesOf(folder),
+  };
+}
+
+async function* samplesOf(folder: string): AsyncGenerator<LeftSample> {
+  for await (const sample of lines<Sample>(join(folder, SAMPLE_FILES.samples)))
+    yield { sample, status: "kept" };
+  for await (const sample of lines<Sample>(join(folder, SAMPLE_FILES.validation)))
+    yield { sample, status: "validation" };
+  type Dropped = Sample & { dropped: { by: string; reason: string } };
+  for await (const { dropped, ...sample } of lines<Dropped>(join(folder, "dropped.jsonl")))
+    yield { sample, status: `dropped by ${dropped.by}: ${dropped.reason}` };
+  for (const file of [SAMPLE_FILES.pairs, SAMPLE_FILES.pairsValidation]) {
+    for await (const pair of lines<PreferencePair>(join(folder, file))) {
+      const { id, task, chosen, rejected } = pair;
+      yield { sample: { ...chosen, task }, status: "pair: chosen", pair: id };
+      yield { sample: { ...rejected, task }, status: "pair: rejected", pair: id };
+    }
+  }
+}
+
+/** A file that is not there has no lines. */
+async function* lines<T>(path: string): AsyncGenerator<T> {
+  if (!existsSync(path)) return;
+  for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;
+}
