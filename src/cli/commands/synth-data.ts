@@ -2,6 +2,7 @@ import type { CliCommand } from "../command.ts";
 import { addSynthAgain } from "./synth-data/again.ts";
 import { addSynthDraw } from "./synth-data/draw.ts";
 import { addSynthExport } from "./synth-data/export.ts";
+import { addSynthReport } from "./synth-data/report.ts";
 import { addSynthSelect } from "./synth-data/select.ts";
 
 /** `agentrl synth-data`: a teacher's trajectories to learn from. */
@@ -19,5 +20,6 @@ export const synthDataCommand: CliCommand = {
     addSynthSelect(family, context);
     addSynthAgain(family, context);
     addSynthExport(family, context);
+    addSynthReport(family, context);
   },
 };
