@@ -13,8 +13,8 @@ import { descendants, unsampled } from "./without-message.ts";
 
 /**
  * Takes the segments of hints out of calls and their text out of messages; everything else stays as it was written, log-probabilities
- * of what was sampled after a hint apart. A hint that a message's action hangs on, or that shares a segment with what the policy wrote,
- * cannot be taken out: such a trajectory is dropped. Gates that look for hints stand before this step.
+ * of what was sampled after a hint apart. A hint that a message's action hangs on cannot be taken out: such
+ * a trajectory is dropped. Gates that look for hints stand before this step.
  */
 export const dropHints = defineStep({
   name: "drop-hints",
@@ -50,61 +50,48 @@ function withoutHints(
   hints: readonly InsertedHint[],
   { textOf, protocol }: StepResources,
 ): Trajectory | string {
-  const { hints: _hints, ...left } = { ...trajectory, calls: [...trajectory.calls] };
+  const { hints: _hints, ...rest } = trajectory;
+  const calls = [...trajectory.calls];
+  const turns = [...trajectory.turns];
   const stale = new Set<number>();
   for (const { call: index, text } of hints) {
-    const call = left.calls[index];
-    if (call === undefined) return "hint stays";
-    const without = callWithout(call, text, textOf);
-    if (without === null) return "hint stays";
-    left.calls[index] = without;
-    for (const each of descendants(left.calls, index)) stale.add(each);
+    const call = calls[index];
+    const at = call && findHint(call, text, textOf);
+    if (call === undefined || at == null) return "hint stays";
+    calls[index] = { ...call, [at.part]: call[at.part].toSpliced(at.segment, 1) };
+    for (const each of descendants(calls, index)) stale.add(each);
+    if (at.part === "prompt") continue;
+    const before = call.completion.slice(0, at.segment).map(textOf).join("").length;
+    turns.forEach((turn, i) => {
+      if (turn.call === index) turns[i] = { ...turn, text: cutOut(turn.text, text, before) };
+    });
   }
-  left.calls = left.calls.map((call, i) =>
+  const acts = (text: string): string => JSON.stringify(protocol.parse(text).actions);
+  const hangs = turns.some(({ text }, i) => acts(text) !== acts(trajectory.turns[i]?.text ?? ""));
+  if (hangs) return "action in hint";
+  const resampled = calls.map((call, i) =>
     stale.has(i) ? { ...call, completion: call.completion.map(unsampled) } : call,
   );
-  const turns = left.turns.map((turn) => {
-    const own = hints.filter(({ call }) => call === turn.call);
-    const text = own.reduce((said, hint) => said.replace(hint.text, () => ""), turn.text);
-    return { ...turn, text };
-  });
-  const speaks = trajectory.turns.every(
-    ({ text, actions }, i) =>
-      turns[i]?.text === text ||
-      isSame(protocol.parse(turns[i]?.text ?? "").actions, actions) ||
-      !isSame(protocol.parse(text).actions, actions),
-  );
-  return speaks ? { ...left, turns } : "action in hint";
+  return { ...rest, calls: resampled, turns };
 }
 
-function isSame(some: readonly Action[], others: readonly Action[]): boolean {
-  return JSON.stringify(some) === JSON.stringify(others);
-}
-
-/** A call without the first segment that says a hint; null where none does. */
-function callWithout(call: Call, hint: string, textOf: StepResources["textOf"]): Call | null {
+/** Where a hint stands in a call: in a segment that is the hint and nothing else. */
+function findHint(
+  call: Call,
+  hint: string,
+  textOf: StepResources["textOf"],
+): { part: "completion" | "prompt"; segment: number } | null {
   for (const part of ["completion", "prompt"] as const) {
-    for (const [i, segment] of call[part].entries()) {
-      const rest = restOf(segment, hint, textOf);
-      if (rest === null) continue;
-      return { ...call, [part]: call[part].toSpliced(i, 1, ...rest) };
-    }
+    const segment = call[part].findIndex(
+      (each) => each.owner === "inserted" && textOf(each).trim() === hint.trim(),
+    );
+    if (segment >= 0) return { part, segment };
   }
   return null;
 }
 
-/**
- * What is left of a segment without a hint: nothing, or the end of a word of the policy's that was said again before the hint, because
- * a token went over the place. null: it does not say the hint, or its tokens cannot be parted there.
- */
-function restOf(segment: Segment, hint: string, textOf: StepResources["textOf"]): Segment[] | null {
-  const said = textOf(segment);
-  if (segment.owner !== "inserted") return null;
-  if (said.trim() === hint.trim()) return [];
-  if (!said.endsWith(hint)) return null;
-  const text = said.slice(0, -hint.length);
-  const { ids } = segment;
-  if (ids.length === 0) return [{ owner: "policy", ids, logprobs: null, text }];
-  const kept = ids.findIndex((_, i) => textOf({ ...segment, ids: ids.slice(0, i + 1) }) === text);
-  return kept < 0 ? null : [{ owner: "policy", ids: ids.slice(0, kept + 1), logprobs: null }];
+/** A message without a hint that stands at a place, or else behind it. */
+function cutOut(message: string, hint: string, place: number): string {
+  const at = message.indexOf(hint, Math.max(0, place));
+  return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
 }

@@ -4,7 +4,7 @@ import { extractAnswer } from "../../env/answer-rule.ts";
 import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
 import type { Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { defineGate } from "./define-step.ts";
-import { mainTurns } from "./main-line.ts";
+import { mainTurns, writtenText } from "./main-line.ts";
 
 const options = z.strictObject({
   /** Whether each message must think, in the tags that the protocol has for it, before it acts. */
@@ -13,7 +13,7 @@ const options = z.strictObject({
 
 /**
  * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, nothing may follow a message's
- * action, and none of what the environment says may be written by the policy.
+ * action, and none of what the environment says may be written by the policy. A message must be what its tokens say.
  */
 export const format = defineGate({
   name: "format",
@@ -22,12 +22,14 @@ export const format = defineGate({
   source:
     "Tool-Star, arXiv 2505.16410: its format reward, as a gate; faked observations and tags that are almost right are ours",
   options,
-  why({ trajectory }, _task, { protocol, settings }) {
+  why({ trajectory }, _task, { protocol, settings, textOf }) {
     const turns = mainTurns(trajectory);
     if (turns.length === 0) return "no message";
     for (const turn of turns) {
       const wrong = wrongInMessage(turn, protocol, settings.thought === "required");
       if (wrong !== null) return wrong;
+      // What is learned from are the segments.
+      if (!writtenText(trajectory, turn, textOf).includes(turn.text)) return "another text";
     }
     return wrongAnswers(trajectory, turns, protocol);
   },
@@ -89,7 +91,10 @@ function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string
     }
     if (tag.holds === "observation") return "faked observation";
     if (!closes) {
-      if (open !== null) return open.name === name ? "unpaired tag" : "nested tag";
+      if (open !== null) {
+        const closing = text.indexOf(`</${open.name}>`, index);
+        return open.name === name || closing < 0 ? "unpaired tag" : "nested tag";
+      }
       open = tag;
     } else {
       if (open?.name !== name) return "unpaired tag";

@@ -22,6 +22,13 @@ export function policyText({ calls }: Trajectory, { call }: Turn, textOf: TextOf
     .join("\n");
 }
 
+/** A turn's message as its segments say it, with what was put into it or before it. */
+export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
+  const { prompt = [], completion = [] } = calls[call] ?? {};
+  const openings = prompt.filter(({ owner }) => owner === "inserted");
+  return [...openings, ...completion].map(textOf).join("");
+}
+
 /**
  * What the policy was shown after each turn of the main line: as it stands before the next message, shortened as its budget wanted it;
  * what the tools found, where the next prompt was built anew or there is none.

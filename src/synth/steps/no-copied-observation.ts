@@ -5,8 +5,11 @@ import { defineGate } from "./define-step.ts";
 import { mainTurns, policyText, shownAfter, shownBefore } from "./main-line.ts";
 
 const options = z.strictObject({
-  /** So many words in a row, as they were shown, are a copy. Names, titles and short answers are shorter. */
-  words: z.int().min(4).default(16),
+  /**
+   * So many words in a row, as they were shown, are a copy; articles are not counted. Names, titles and a quoted clause are shorter: of
+   * 625 published traces of R1-Searcher 1 in 5 repeats 16 words, 1 in 20 repeats 24.
+   */
+  words: z.int().min(4).default(24),
 });
 
 /** The question and a right answer may be repeated, however long they are. */

@@ -4,12 +4,12 @@ import type { Call, Segment, Trajectory } from "../../trajectory/trajectory.ts";
  * A trajectory without one message and what came back for it, as if it had never been written. Of its calls, turns and everything that
  * counts them:
  * - the call that followed it continues the call before it, from what was shown before the message that is gone;
- * - an opening that was put before either message goes or stays with it;
  * - indices of calls (parents, turns, hints, addresses of rewards) count the calls that are left;
  * - what was written later was sampled after other text: its log-probabilities are dropped.
  *
  * @param call of the message.
- * @returns null where the message cannot be taken out: nothing follows it, several calls do, or one whose prompt was built anew.
+ * @returns null where the message cannot be taken out: nothing follows it, several calls do, one whose prompt was
+ *   built anew, or something is withheld in a prompt beside it.
  */
 export function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null {
   const gone = trajectory.calls[call];
@@ -20,14 +20,14 @@ export function withoutMessage(trajectory: Trajectory, call: number): Trajectory
   const leads = trajectory.turns.some((turn) => turn.call === next && turn.chain === undefined);
   // Prompts that were built anew after it show the message that is to go.
   const rebuilt = trajectory.calls.some(({ parent }, i) => i > call && parent === null);
-  if (!leads || rebuilt) return null;
+  const beside = [...gone.prompt, ...(trajectory.calls[next]?.prompt ?? [])];
+  if (!leads || rebuilt || beside.some(({ owner }) => owner === "inserted")) return null;
   const index = (of: number): number => (of > call ? of - 1 : of);
   const stale = descendants(trajectory.calls, next);
   const calls = trajectory.calls.flatMap((each, i): Call[] => {
     if (i === call) return [];
     const parent = i === next ? gone.parent : each.parent;
-    const prompt =
-      i === next ? [...withoutOpening(gone.prompt), ...openingOf(each.prompt)] : each.prompt;
+    const prompt = i === next ? gone.prompt : each.prompt;
     const completion = stale.has(i) ? each.completion.map(unsampled) : each.completion;
     return [{ ...each, parent: parent === null ? null : index(parent), prompt, completion }];
   });
@@ -64,13 +64,4 @@ export function descendants(calls: readonly Call[], from: number): Set<number> {
     if (parent !== null && found.has(parent)) found.add(i);
   });
   return found;
-}
-
-/** What a message was made to begin with: inserted segments at the prompt's end. */
-function openingOf(prompt: readonly Segment[]): Segment[] {
-  return prompt.slice(prompt.findLastIndex(({ owner }) => owner !== "inserted") + 1);
-}
-
-function withoutOpening(prompt: readonly Segment[]): Segment[] {
-  return prompt.slice(0, prompt.findLastIndex(({ owner }) => owner !== "inserted") + 1);
 }
