@@ -32,3 +32,13 @@ export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item);
   return all;
 }
+
+/** Both ways to ask for questions. */
+export function streamed(
+  stream: (limit: number) => AsyncIterable<Task>,
+): Pick<Dataset, "stream" | "tasks"> {
+  return {
+    stream: (limit = Infinity) => stream(limit),
+    tasks: (limit = Infinity) => collected(stream(limit)),
+  };
+}

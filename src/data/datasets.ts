@@ -8,7 +8,7 @@ import { parseOptions, z } from "../base/schema.ts";
 import type { Task } from "../trajectory/task.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
-import { collected, type Dataset, type DatasetPart } from "./dataset.ts";
+import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
 import {
@@ -17,6 +17,7 @@ import {
   tinyWorld,
   tinyWorldSchema,
 } from "./tinyworld/tiny-world.ts";
+import { weakTinyWorld } from "./tinyworld/weak-tinyworld.ts";
 
 const tinyWorldOptions = tinyWorldSchema.extend({
   /** Number of questions. */
@@ -96,16 +97,6 @@ const beirDataset: DatasetPart = {
   },
 };
 
-/** Both ways to ask for questions. */
-function streamed(
-  stream: (limit: number) => AsyncIterable<Task>,
-): Pick<Dataset, "stream" | "tasks"> {
-  return {
-    stream: (limit = Infinity) => stream(limit),
-    tasks: (limit = Infinity) => collected(stream(limit)),
-  };
-}
-
 export type { Dataset, DatasetPart } from "./dataset.ts";
 
 /** All datasets: those that are made or given, and those that have a card. */
@@ -113,6 +104,7 @@ export const datasets = registry<DatasetPart>("dataset", [
   tinyWorldDataset,
   filesDataset,
   beirDataset,
+  weakTinyWorld,
   ...cardDatasets,
 ]);
 

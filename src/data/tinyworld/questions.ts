@@ -35,8 +35,11 @@ export interface Draft {
   answer: string | null;
 }
 
-/** Draws questions of one world by number. */
-export type QuestionDrawer = (number: number, mix: TinyWorldMix) => Draft;
+/**
+ * Draws questions of one world by number.
+ * @param relation name of the one that is asked at last, where not all are wanted.
+ */
+export type QuestionDrawer = (number: number, mix: TinyWorldMix, relation?: string) => Draft;
 
 interface Deck {
   size: number;
@@ -52,18 +55,21 @@ const MOST_TRIES = 1000;
  * that small numbers do not repeat one. A card that must not be asked is replaced by one far off.
  */
 export function questionDrawer(facts: Facts): QuestionDrawer {
-  const decks = new Map<keyof TinyWorldMix, Deck>();
-  const deckOf = (kind: keyof TinyWorldMix): Deck => {
-    let deck = decks.get(kind);
+  const decks = new Map<string, Deck>();
+  const deckOf = (kind: keyof TinyWorldMix, relation: string | undefined): Deck => {
+    const name = relation === undefined ? kind : `${kind} ${relation}`;
+    let deck = decks.get(name);
     if (deck === undefined) {
-      deck = shuffled(makeDeck(facts, kind), facts.hash(`deck ${kind}`, 0));
-      decks.set(kind, deck);
+      const isWanted = (last: Relation): boolean =>
+        relation === undefined || last.name === relation;
+      deck = shuffled(makeDeck(facts, kind, isWanted), facts.hash(`deck ${name}`, 0));
+      decks.set(name, deck);
     }
     return deck;
   };
-  return (number, mix) => {
+  return (number, mix, relation) => {
     const kind = pickKind(mix, facts.hash("kind", number));
-    const deck = deckOf(kind);
+    const deck = deckOf(kind, relation);
     const bits = facts.hash("question", number);
     for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
       const place = (number + attempt * Math.ceil(deck.size / 8) + (attempt >>> 3)) % deck.size;
@@ -72,36 +78,44 @@ export function questionDrawer(facts: Facts): QuestionDrawer {
     }
     throw new ConfigError(
       "TINY_WORLD_TOO_SMALL",
-      `tinyworld: a world of ${facts.counts.person} people has no ${kind} question. Set "people" higher or mix.${kind} to 0.`,
+      `tinyworld: a world of ${facts.counts.person} people has no ${kind} question${relation === undefined ? "" : ` that asks for ${relation}`}. Set "people" higher or mix.${kind} to 0.`,
     );
   };
 }
 
-function makeDeck(facts: Facts, kind: keyof TinyWorldMix): Deck {
+function makeDeck(
+  facts: Facts,
+  kind: keyof TinyWorldMix,
+  isWanted: (last: Relation) => boolean,
+): Deck {
   switch (kind) {
     case "bridge1":
     case "bridge2":
     case "bridge3":
     case "bridge4":
-      return bridgeDeck(facts, Number(kind.slice(-1)));
+      return bridgeDeck(facts, Number(kind.slice(-1)), isWanted);
     case "comparison":
       return pairDeck(
         facts,
-        RELATIONS.filter((r) => r.comparison !== undefined),
+        RELATIONS.filter((r) => r.comparison !== undefined && isWanted(r)),
         comparisonCard,
       );
     case "yesNo":
       return pairDeck(
         facts,
-        RELATIONS.filter((r) => r.same !== undefined),
+        RELATIONS.filter((r) => r.same !== undefined && isWanted(r)),
         yesNoCard,
       );
   }
 }
 
-/** Every chain of `hops` relations from every entity of its kind. */
-function bridgeDeck(facts: Facts, hops: number): Deck {
-  const rows = KINDS.flatMap((kind) => chainsFrom(kind, hops)).map((chain) => {
+/** Every chain of `hops` relations from every entity of its kind, as far as its last relation is wanted. */
+function bridgeDeck(facts: Facts, hops: number, isWanted: (last: Relation) => boolean): Deck {
+  const chains = KINDS.flatMap((kind) => chainsFrom(kind, hops)).filter((chain) => {
+    const last = chain.at(-1);
+    return last !== undefined && isWanted(last);
+  });
+  const rows = chains.map((chain) => {
     const kind = chain[0]?.subject ?? "person";
     return { item: chain, first: facts.offsets[kind], count: facts.counts[kind] };
   });

@@ -15,6 +15,8 @@ export interface TinyPassage extends Passage {
 export interface TinyWorldQuestionOptions {
   /** Weights of the kinds of question; a kind that is left out keeps its default. */
   mix?: Partial<TinyWorldMix>;
+  /** Name of the relation that is asked for at last, or compared; all where absent. Questions have other numbers then. */
+  relation?: string;
   /** Number of passages to put into `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
   distractors?: number;
 }
@@ -100,7 +102,7 @@ export function tinyWorld(options: {
   };
   const question = (number: number, settings: TinyWorldQuestionOptions = {}): Task => {
     requireWithin("question", number, Number.MAX_SAFE_INTEGER);
-    const draft = draw(number, { ...DEFAULT_MIX, ...settings.mix });
+    const draft = draw(number, { ...DEFAULT_MIX, ...settings.mix }, settings.relation);
     const task = taskOf(facts, split, `tinyworld-${split}-${seed}-${number}`, draft);
     const wanted = settings.distractors ?? 0;
     if (wanted > 0) {

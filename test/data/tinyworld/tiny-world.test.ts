@@ -185,6 +185,31 @@ describe("questions", () => {
   });
 });
 
+describe("questions of one relation", () => {
+  const nothing = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 0, yesNo: 0 };
+
+  it.each([
+    ["bridge2", "person-birthplace", "birthplace"],
+    ["comparison", "firm-founded", "opening year"],
+    ["yesNo", "town-region", "region"],
+  ])("of kind %s ask for %s at last", (kind, relation, label) => {
+    const small = tinyWorld({ seed: 2, split: "dev", people: 200 });
+    const asked = [...small.questions(30, { mix: { ...nothing, [kind]: 1 }, relation })];
+    for (const { annotations } of asked) {
+      expect(annotations.decomposition?.at(-1)?.question).toMatch(new RegExp(`^${label} of `));
+    }
+    expect(new Set(asked.map(({ question }) => question)).size).toBeGreaterThan(25);
+  });
+
+  it("are named where there are none of a kind", () => {
+    const small = tinyWorld({ seed: 2, split: "dev", people: 200 });
+    const none = { mix: { ...nothing, comparison: 1 }, relation: "person-teacher" };
+    expect(() => small.question(0, none)).toThrow(
+      errorWith("TINY_WORLD_TOO_SMALL", "has no comparison question that asks for person-teacher."),
+    );
+  });
+});
+
 describe("bad settings", () => {
   it("names the range of people", () => {
     expect(() => tinyWorld({ seed: 1, split: "dev", people: 1 })).toThrow(

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
-import type { Policy } from "../../../src/rollout/policy.ts";
 import { taskAnnotations } from "../../../src/synth/annotations/index.ts";
 import type { Passage, Task, TaskAnnotations } from "../../../src/trajectory/task.ts";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -30,7 +29,7 @@ const chain = asked({
 async function termsOf(
   of: Task,
   options: Record<string, unknown> = {},
-  { policy = replay([]) as Policy, retriever = world } = {},
+  { policy = replay([]), retriever = world } = {},
 ): Promise<string[][] | undefined> {
   const part = taskAnnotations.get("search-terms", "test");
   const environment = searchEnvironment({}, retriever);

@@ -1,0 +1,75 @@
+import { DataError } from "../base/errors.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import { quote, z } from "../base/schema.ts";
+
+/** How often a question was answered right. */
+export interface PassRate {
+  id: string;
+  question: string;
+  /** From 0 to 1. */
+  rate: number;
+  draws: number;
+}
+
+const evaluated = z.looseObject({
+  id: z.string(),
+  question: z.string(),
+  em: z.number(),
+  error: z.unknown().optional(),
+});
+
+const drawn = z.looseObject({
+  task: z.looseObject({ id: z.string(), question: z.string() }),
+  candidates: z.array(
+    z.looseObject({ trajectory: z.looseObject({ reward: z.number().nullable() }) }),
+  ),
+});
+
+/**
+ * Pass rates by question, from the rows of an evaluation (`rows.jsonl`: exact matches) or the draws of a synthesis (`draws.jsonl`:
+ * rewards of at least 1), several lines of a question taken together. What failed or could not be scored does not count; questions of
+ * which nothing does are left out.
+ *
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD for a line of neither kind; DATA_EMPTY where nothing was scored.
+ */
+export async function readPassRates(path: string): Promise<PassRate[]> {
+  const counts = new Map<string, { question: string; right: number; draws: number }>();
+  for await (const { value, line } of readJsonl(path)) {
+    const { id, question, verdicts } = verdictsOf(value, `${path}:${line}`);
+    const count = counts.get(id) ?? { question, right: 0, draws: 0 };
+    counts.set(id, count);
+    count.right += verdicts.filter(Boolean).length;
+    count.draws += verdicts.length;
+  }
+  const rates = [...counts].flatMap(([id, { question, right, draws }]) =>
+    draws === 0 ? [] : [{ id, question, rate: right / draws, draws }],
+  );
+  if (rates.length > 0) return rates;
+  throw new DataError(
+    "DATA_EMPTY",
+    `${path}: holds no answer that was scored, so that no question is known to be weak or strong. Name the rows.jsonl of an evaluation or the draws.jsonl of a synthesis.`,
+  );
+}
+
+function verdictsOf(
+  value: unknown,
+  where: string,
+): { id: string; question: string; verdicts: boolean[] } {
+  const row = evaluated.safeParse(value);
+  if (row.success) {
+    const { id, question, em, error } = row.data;
+    return { id, question, verdicts: error === undefined ? [em === 1] : [] };
+  }
+  const draws = drawn.safeParse(value);
+  if (draws.success) {
+    const { task, candidates } = draws.data;
+    const rewards = candidates.map(({ trajectory }) => trajectory.reward);
+    const scored = rewards.filter((reward) => reward !== null);
+    return { ...{ id: task.id, question: task.question }, verdicts: scored.map((r) => r >= 1) };
+  }
+  const found = typeof value === "object" && value !== null ? Object.keys(value) : quote(value);
+  throw new DataError(
+    "DATA_BAD_RECORD",
+    `${where}: is neither a row of an evaluation (id, question, em) nor the draws of a question (task, candidates); found: ${String(found)}. Name the rows.jsonl of agentrl eval --out, or the draws.jsonl of agentrl synth-data.`,
+  );
+}
