@@ -1,9 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import { preferenceLosses } from "../losses/preference/index.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
+import type { Rendering } from "../rollout/chat-rendering.ts";
+import { bestCheck, outOfPatience, type Check } from "../train/early-stop.ts";
 import {
   measurePairs,
   preferenceSteps,
@@ -13,8 +17,10 @@ import {
 } from "../train/preference.ts";
 import {
   baseFolder,
+  environmentOver,
   openEngine,
   policyFolder,
+  policyOf,
   requireTrainable,
   type PolicyDownload,
 } from "./assemble.ts";
@@ -75,16 +81,19 @@ export async function runPreference(
   const engine = await openEngine(settings, model, download);
   let run: RunFolder | null = null;
   try {
-    const train = await loadPairs(files.train, engine);
-    const validation = files.validation === null ? null : await loadPairs(files.validation, engine);
     const preference = settings.preference as PreferenceSettings;
+    const rendering = await renderingFor(engine, settings, model);
+    const reader = { engine, rendering, hints: preference.hints };
+    const train = await loadPairs(files.train, reader);
+    const validation = files.validation === null ? null : await loadPairs(files.validation, reader);
+    if (from !== null) await requireSamePairs(out, train);
     const totalSteps = preferenceSteps(preference, train.pairs.length);
     const history = from === null ? [] : await measuredLosses(out, from.step);
     const session = {
       ...{ settings, preference, options, engine, train, validation, totalSteps },
       history,
     };
-    const finished = from !== null && (from.step >= totalSteps || outOfPatience(session));
+    const finished = from !== null && (from.step >= totalSteps || enough(session));
     if (finished && existsSync(join(out, "policy", "model.safetensors"))) {
       throw new ConfigError(
         "RUN_NOTHING_LEFT",
@@ -110,6 +119,30 @@ export async function runPreference(
     await engine.close();
     await run?.close();
   }
+}
+
+/** How text is put to the policy; undefined: as it is. */
+async function renderingFor(
+  engine: LocalEngine,
+  settings: Settings,
+  model: string,
+): Promise<Rendering | undefined> {
+  if (settings.policy.chat === undefined) return undefined;
+  const environment = environmentOver(noneRetriever(), settings);
+  return (await policyOf(engine, settings, model, environment)).rendering;
+}
+
+/** @throws {ConfigError} RUN_DATA_CHANGED */
+async function requireSamePairs(out: string, { file, sha256 }: LoadedPairs): Promise<void> {
+  const { hashes } = (await readJson(join(out, "manifest.json"))) as {
+    hashes?: Record<string, string>;
+  };
+  const known = hashes?.["pairs"];
+  if (known === undefined || known === sha256) return;
+  throw new ConfigError(
+    "RUN_DATA_CHANGED",
+    `${out}: began with pairs of sha256 ${known.slice(0, 12)}…, ${file} is now ${sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
+  );
 }
 
 interface Session {
@@ -158,17 +191,19 @@ async function learn(
         const found = due ? await measured(session, step) : null;
         await run.metrics(step, { ...metrics, ...found }, { ...timings, tokens });
         const isBest =
-          preference.patience !== null && found !== null && bestOf(history)?.step === step;
+          preference.patience !== null &&
+          found !== null &&
+          bestCheck(checksOf(history), "lower")?.step === step;
         if (isBest || last || step % settings.checkpointEvery === 0) await save();
         options.onStep?.({ ...each, totalSteps });
-        return !outOfPatience(session);
+        return !enough(session);
       },
     });
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between them.
     await save();
   }
-  const best = preference.patience === null ? undefined : bestOf(history);
+  const best = preference.patience === null ? undefined : bestCheck(checksOf(history), "lower");
   const kept = best?.step ?? done;
   if (kept !== done) await engine.load(run.checkpoint(kept));
   const policy = join(out, "policy");
@@ -182,6 +217,11 @@ async function learn(
         ? null
         : { before: before.metrics, after: after.metrics },
   };
+}
+
+/** Whether the validation loss says to stop. */
+function enough({ preference: { patience }, history }: Session): boolean {
+  return outOfPatience(checksOf(history), { better: "lower", patience, minImprovement: 0 });
 }
 
 const VALIDATION_LOSS = "validation/losses/preference";
@@ -202,24 +242,9 @@ async function measured(
   return metrics;
 }
 
-/** The trained step with the smallest validation loss, the first of equals. */
-function bestOf(history: readonly Measurement[]): Measurement | undefined {
-  const loss = ({ metrics }: Measurement): number => metrics[VALIDATION_LOSS] ?? Infinity;
-  return history
-    .filter(({ step }) => step > 0)
-    .reduce<Measurement | undefined>(
-      (best, each) => (best === undefined || loss(each) < loss(best) ? each : best),
-      undefined,
-    );
-}
-
-function outOfPatience({
-  preference: { patience },
-  history,
-}: Pick<Session, "preference" | "history">): boolean {
-  const best = bestOf(history);
-  if (patience === null || best === undefined) return false;
-  return history.filter(({ step }) => step > best.step).length >= patience;
+/** The validation losses so far. */
+function checksOf(history: readonly Measurement[]): Check[] {
+  return history.map(({ step, metrics }) => ({ step, value: metrics[VALIDATION_LOSS] ?? NaN }));
 }
 
 /** What an interrupted run measured up to a step. */

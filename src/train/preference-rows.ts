@@ -28,7 +28,7 @@ export type UnusablePair = "nothing-compared" | "too-long";
  * The sequences of a pair. Compared are the tokens that the policy wrote in the compared turns, each once though branches share it;
  * all else is context.
  *
- * @param options.rowsOf token sequences of a trajectory.
+ * @param options.rows each side's token sequences.
  * @param options.maxPositions longest sequence that the model takes, in tokens.
  * @param options.where file and line, for messages.
  * @throws {DataError} DATA_BAD_RECORD when the turns before the compared ones differ: actions of different states cannot be compared.
@@ -36,7 +36,7 @@ export type UnusablePair = "nothing-compared" | "too-long";
 export function pairRows(
   pair: PreferencePair,
   options: {
-    rowsOf: (trajectory: Trajectory) => readonly TokenRow[];
+    rows: Readonly<Record<PairSide, readonly TokenRow[]>>;
     maxPositions: number;
     where: string;
   },
@@ -52,9 +52,10 @@ export function pairRows(
       `${options.where}: compares from turn ${fromTurn} on, and the sides differ in turn ${differing} already. What stands before the compared turns must be the same; make the pairs again, or drop the line.`,
     );
   }
-  const sides = [chosen, rejected].map((trajectory) =>
-    sideRows(options.rowsOf(trajectory), comparedCalls(trajectory, pair)),
-  ) as [SideRows, SideRows];
+  const sides: [SideRows, SideRows] = [
+    sideRows(options.rows.chosen, comparedCalls(chosen, pair)),
+    sideRows(options.rows.rejected, comparedCalls(rejected, pair)),
+  ];
   if (sides.some(({ tokens }) => tokens === 0)) return "nothing-compared";
   const longest = Math.max(...sides.flatMap(({ rows }) => rows.map(({ ids }) => ids.length)));
   // The last token is only predicted.

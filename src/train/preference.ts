@@ -16,6 +16,7 @@ import { preferenceLosses } from "../losses/preference/index.ts";
 import type { ComparedSide, PairLoss, PairSide } from "../losses/preference/preference-loss.ts";
 import { adamAt, optimizerSchema } from "./optimizer-settings.ts";
 import type { ComparedRow, PairRows } from "./preference-rows.ts";
+import { hintUses } from "./student-rows.ts";
 
 export const preferenceSchema = z.strictObject({
   /** Pairs to learn from: the folder of a synthesis, or a file of pairs. */
@@ -23,6 +24,11 @@ export const preferenceSchema = z.strictObject({
   /** Pairs to measure on: a file. A synthesis's own where `data` is its folder and it set some apart. */
   validationData: z.string().optional(),
   loss: partSchema(preferenceLosses).prefault("dpo"),
+  /**
+   * What becomes of hints that were put into a teacher's messages: context of what follows, cut out, or compared as the policy's own
+   * words.
+   */
+  hints: z.enum(hintUses).default("read"),
   /** Weight of −mean log π of the chosen side's tokens beside the loss (LLaMA-Factory's pref_ftx). */
   sftCoef: z.number().nonnegative().default(0),
   epochs: z.int().min(1).default(1),

@@ -15,7 +15,13 @@ const made = (id: string, ...texts: string[]) =>
   );
 
 const read = (pair: PreferencePair, maxPositions = 99) =>
-  pairRows(pair, { rowsOf: tokenRows, maxPositions, where: "pairs.jsonl:1" });
+  pairRows(pair, {
+    rows: {
+      chosen: tokenRows(pair.chosen.trajectory),
+      rejected: tokenRows(pair.rejected.trajectory),
+    },
+    ...{ maxPositions, where: "pairs.jsonl:1" },
+  });
 
 /** The compared characters of each side, with a dot for each that is context. */
 function compared(pair: PreferencePair): string[] {
