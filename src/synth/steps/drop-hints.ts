@@ -1,12 +1,6 @@
 import { z } from "../../base/schema.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import type {
-  Action,
-  Call,
-  InsertedHint,
-  Segment,
-  Trajectory,
-} from "../../trajectory/trajectory.ts";
+import type { Call, InsertedHint, Trajectory } from "../../trajectory/trajectory.ts";
 import { defineStep } from "./define-step.ts";
 import type { StepResources } from "./step.ts";
 import { descendants, unsampled } from "./without-message.ts";

@@ -13,12 +13,19 @@ export function callsOf({ actions }: Pick<Turn, "actions">): Action[] {
   return actions.filter(({ tool }) => tool !== "answer");
 }
 
-/** What the policy itself wrote in a turn's message, without what was put into it. */
-export function policyText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
-  const completion = calls[call]?.completion ?? [];
+/** What the policy itself wrote in a turn's message, without what was put into it and without its end token. */
+export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): string {
+  const { completion = [] } = trajectory.calls[turn.call] ?? {};
+  const written = writtenText(trajectory, turn, textOf);
+  const at = written.indexOf(turn.text);
+  const behind = at < 0 ? 0 : written.length - at - turn.text.length;
   return completion
-    .filter(({ owner }) => owner === "policy")
-    .map(textOf)
+    .map((segment, i) => {
+      if (segment.owner !== "policy") return "";
+      const text = textOf(segment);
+      return i === completion.length - 1 ? text.slice(0, text.length - behind) : text;
+    })
+    .filter((text) => text !== "")
     .join("\n");
 }
 
