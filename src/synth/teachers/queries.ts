@@ -33,37 +33,30 @@ const MOST_CLUES = 12;
  *
  * The gold chooses among such queries and adds no word: a searcher who knows no more could have written any of them.
  */
-export function queriesFor(step: SoughtStep, knowledge: Knowledge): Query[] {
+export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Query> {
   const { question, isKnown, found } = knowledge;
   const { passage, wanted, names } = step;
-  const known = [...names, ...(passage === null ? [] : namesOf(passage))].filter(isKnown);
-  const [name] = known.map((each) => asWritten(each, knowledge));
-  const queries: Query[] = [];
   if (wanted !== null && (names.length === 0 || names.some(isKnown))) {
-    queries.push({ text: wanted, reason: "wanted" });
+    yield { text: wanted, reason: "wanted" };
   }
+  const known = [...names, ...(passage === null ? [] : namesOf(passage))].find(isKnown);
+  const name = known === undefined ? undefined : asWritten(known, knowledge);
+  if (name !== undefined) yield { text: name, reason: "named", name };
   const own = new Set(passage === null ? [] : wordsOf(`${passage.title} ${passage.text}`));
   const read = found.map(({ title, text }) => `${title} ${text}`).join(" ");
-  const asked = clues(question, own);
   if (name !== undefined) {
-    const more = [contentOf(question, name), clues(read, own).join(" ")];
-    queries.push({ text: name, reason: "named", name });
-    queries.push(
-      ...more.map((words): Query => ({ text: `${name} ${words}`, reason: "narrowed", name })),
-    );
+    yield { text: `${name} ${contentOf(question, name)}`, reason: "narrowed", name };
+    yield { text: `${name} ${clues(read, own).join(" ")}`, reason: "narrowed", name };
   }
-  queries.push({ text: question, reason: "question" });
-  queries.push({ text: contentOf(question), reason: "words" });
-  const further = [
-    asked,
-    nameClues(read, own),
-    [...asked, ...nameClues(read, own)],
-    ...found.map(({ title }) => [title, contentOf(question, title)]),
-  ];
-  return [
-    ...queries,
-    ...further.map((words): Query => ({ text: words.join(" "), reason: "clues" })),
-  ];
+  yield { text: question, reason: "question" };
+  yield { text: contentOf(question), reason: "words" };
+  const asked = clues(question, own);
+  yield { text: asked.join(" "), reason: "clues" };
+  yield { text: nameClues(read, own).join(" "), reason: "clues" };
+  yield { text: [...asked, ...nameClues(read, own)].join(" "), reason: "clues" };
+  for (const { title } of found) {
+    yield { text: `${title} ${contentOf(question, title)}`, reason: "clues" };
+  }
 }
 
 /** A name as the question has it, or what was read; its own spelling where neither has it letter by letter. */

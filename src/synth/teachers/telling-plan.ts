@@ -165,12 +165,12 @@ function nextQuery(view: View): Query | null {
   for (const step of [...open.filter(isReady), ...open.filter((s) => !isReady(s)), anything]) {
     // What a step asks for stands on answers of others.
     const asking = isReady(step) ? step : { ...step, wanted: null };
-    const query = queriesFor(asking, view).find(({ text }) => {
-      const inQuery = mentionsIn(text);
+    for (const query of queriesFor(asking, view)) {
+      const inQuery = mentionsIn(query.text);
       const leaks = place.task.references.some((each) => inQuery(each) && !isKnown(each));
-      return !leaks && keyOf(text) !== "" && !asked.has(keyOf(text));
-    });
-    if (query !== undefined) return query;
+      const key = keyOf(query.text);
+      if (!leaks && key !== "" && !asked.has(key)) return query;
+    }
   }
   return null;
 }
