@@ -1,0 +1,146 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readJson } from "../../src/base/files.ts";
+import { parseRecipe } from "../../src/recipe/recipe-file.ts";
+import { type PlannedStage, runStages } from "../../src/recipe/run-stages.ts";
+import { settingsSchema } from "../../src/recipe/settings-schema.ts";
+import { checkSettings, resolveSettings } from "../../src/recipe/settings.ts";
+import { stageList, stagesSchema } from "../../src/recipe/stages.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+
+function settingsOf(stages: string) {
+  const text = `
+summary: staged
+base:
+  seed: 3
+  policy: { from: begin }
+  synth: { teacher: { name: model } }
+  sft: { epochs: 2 }
+  preference: {}
+  algorithm: { name: grpo, steps: 2 }
+  stages: ${stages}
+tiers: { mini: {} }
+`;
+  const resolved = resolveSettings(parseRecipe(text, "staged.yaml"), { tier: "mini" });
+  return checkSettings(settingsSchema, resolved);
+}
+
+/** Runs stages of which each, but for draws, leaves the folder `policy` in its own; tells what each was given. */
+async function run(stages: string, name: string, more: { resume?: boolean; fail?: number } = {}) {
+  const ran: (PlannedStage & { resumed: boolean })[] = [];
+  const kept: number[] = [];
+  const result = runStages(settingsOf(stages), {
+    ...{ out: join(folder, name), resume: more.resume ?? false },
+    onStage: ({ number }, _, done) => void (done && kept.push(number)),
+    run: (planned, resumed) => {
+      ran.push({ ...planned, resumed });
+      mkdirSync(planned.folder, { recursive: true });
+      if (planned.stage.number === more.fail) return Promise.reject(new Error("interrupted"));
+      const policy = planned.stage.do === "synth" ? null : join(planned.folder, "policy");
+      return Promise.resolve({ policy, facts: { steps: planned.stage.number } });
+    },
+  });
+  const outcome = await result.catch((error: unknown) => error as Error);
+  return { outcome, ran, kept };
+}
+
+const at = (name: string, stage: string): string => join(folder, name, "stages", stage);
+
+describe("stages", () => {
+  it("start from the policy trained last and learn from the draws made last", async () => {
+    const { ran, outcome } = await run(
+      "[{ do: synth }, { do: sft }, { do: synth, name: again }, { do: preference }, { do: train }]",
+      "chain",
+    );
+    expect(ran.map(({ resolved: { settings } }) => settings.policy.from)).toEqual([
+      "begin",
+      "begin",
+      ...[2, 2].map((n) => at("chain", `${n}-sft/policy`)),
+      at("chain", "4-preference/policy"),
+    ]);
+    expect(ran[1]?.resolved.settings.sft).toMatchObject({ data: at("chain", "1-synth") });
+    expect(ran[3]?.resolved.settings.preference?.data).toBe(at("chain", "3-again"));
+    expect(outcome).toMatchObject({ policy: at("chain", "5-train/policy") });
+  });
+
+  it("may name the policy and the draws, or go back to the start", async () => {
+    const { ran } = await run(
+      "[{ do: synth, name: first }, { do: sft, name: warm }, { do: synth }, { do: sft, from: start, data: first }, { do: train, from: warm }]",
+      "named",
+    );
+    expect(ran[3]?.resolved.settings.policy.from).toBe("begin");
+    expect(ran[3]?.resolved.settings.sft).toMatchObject({ data: at("named", "1-first") });
+    expect(ran[4]?.resolved.settings.policy.from).toBe(at("named", "2-warm/policy"));
+  });
+
+  it("have settings of their own, which the others do not see", async () => {
+    const { ran } = await run("[{ do: train, set: { algorithm.steps: 7 } }, { do: train }]", "own");
+    const steps = ran.map(({ resolved }) => resolved.settings.algorithm);
+    expect(steps).toMatchObject([{ steps: 7 }, { steps: 2 }]);
+    expect(ran[0]?.resolved.origins.get("algorithm.steps")).toBe("stage 1 (train)");
+  });
+
+  it("are written out where rounds repeat, each round from what the last left", async () => {
+    const { ran } = await run("[{ repeat: 2, stages: [{ do: synth }, { do: sft }] }]", "rounds");
+    expect(ran.map((each) => each.folder)).toEqual(
+      ["1-synth", "2-sft", "3-synth", "4-sft"].map((each) => at("rounds", each)),
+    );
+    expect(ran[3]?.resolved.settings.policy.from).toBe(at("rounds", "2-sft/policy"));
+    expect(ran[3]?.resolved.settings.sft).toMatchObject({ data: at("rounds", "3-synth") });
+  });
+
+  it("may be none: the policy stays what it is", async () => {
+    expect((await run("[]", "none")).outcome).toEqual({ stages: [], policy: null });
+  });
+
+  it("are taken over when resumed, and the interrupted one goes on in its folder", async () => {
+    const stages = "[{ do: synth }, { do: sft }, { do: train }]";
+    const first = await run(stages, "resumed", { fail: 2 });
+    expect(first.outcome).toMatchObject({ message: "interrupted" });
+    expect(await readJson(join(folder, "resumed", "stages.json"))).toMatchObject([
+      { number: 1, name: "synth", do: "synth", policy: null, facts: { steps: 1 } },
+    ]);
+    const second = await run(stages, "resumed", { resume: true });
+    expect(second.kept).toEqual([1]);
+    expect(second.ran.map(({ stage, resumed }) => [stage.do, resumed])).toEqual([
+      ["sft", true],
+      ["train", false],
+    ]);
+  });
+
+  it("are run again when they were done under other settings", async () => {
+    await run("[{ do: train }]", "changed");
+    const again = await run("[{ do: train, set: { algorithm.steps: 9 } }]", "changed", {
+      resume: true,
+    });
+    expect(again.kept).toEqual([]);
+    expect(again.ran).toHaveLength(1);
+  });
+
+  it("that name what no earlier one made are refused before the first runs", async () => {
+    const from = await run("[{ do: train }, { do: sft, from: tran }]", "bad");
+    expect(from.ran).toEqual([]);
+    expect(from.outcome).toEqual(
+      errorWith("RECIPE_BAD_VALUE", /stage 2 \(sft\): from is "tran".*Did you mean "train"/),
+    );
+    const data = await run("[{ do: sft, data: synth }, { do: synth }]", "bad");
+    expect(data.outcome).toEqual(errorWith("RECIPE_BAD_VALUE", /data is "synth"/));
+  });
+});
+
+describe("stageList", () => {
+  it("numbers stages and calls them by what they do unless they have a name", () => {
+    const list = stageList(
+      stagesSchema.parse([{ do: "synth" }, { repeat: 2, stages: [{ do: "sft", name: "warm" }] }]),
+    );
+    expect(list.map(({ number, name }) => [number, name])).toEqual([
+      [1, "synth"],
+      [2, "warm"],
+      [3, "warm"],
+    ]);
+  });
+});
