@@ -92,7 +92,7 @@ function planStage(
 ): PlannedStage {
   const origin = `stage ${stage.number} (${stage.name})`;
   const overrides: Override[] = Object.entries(stage.set).map(([key, value]) => ({
-    ...{ key, value, origin },
+    ...{ key, value: withFolders(value, done), origin },
   }));
   const trained = done.filter(({ policy }) => policy !== null);
   const from =
@@ -111,6 +111,20 @@ function planStage(
     folder: join(out, "stages", `${stage.number}-${stage.name}`),
     resolved: withOverrides(settingsSchema, resolved, overrides),
   };
+}
+
+/** A setting in which `{name}` is the folder of the stage of that name that was done last; braces around anything else stay. */
+function withFolders(value: unknown, done: readonly StageOutcome[]): unknown {
+  if (typeof value === "string") {
+    return value.replace(/\{([a-z][a-z0-9-]*)\}/g, (whole, name: string) => {
+      return done.findLast((each) => each.name === name)?.folder ?? whole;
+    });
+  }
+  if (Array.isArray(value)) return value.map((each) => withFolders(each, done));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, withFolders(each, done)]),
+  );
 }
 
 /** Before the first stage runs: every name that a stage uses is that of an earlier one. */

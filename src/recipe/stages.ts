@@ -14,7 +14,7 @@ const stage = z.strictObject({
   from: z.string().default("last"),
   /** The draws that it learns from: the last before it when absent, else those of a stage by name. */
   data: z.string().optional(),
-  /** Settings that hold for this stage, by dotted key. */
+  /** Settings that hold for this stage, by dotted key; `{name}` in a text is the folder of the earlier stage of that name. */
   set: z.record(z.string(), z.unknown()).default({}),
 });
 

@@ -52,6 +52,18 @@ describe("strategies", () => {
     `);
   });
 
+  it("rag lets the policy think before it answers where that is asked for", async () => {
+    const message = "<think>It says so.</think><answer> Oslo</answer>";
+    const options = rolloutOptions({ policy: replay([message]), purpose: "eval" });
+    const trajectory = await strategies.get("rag", "test").run(options, { thinks: true });
+    expect(readable(trajectory)).toMatchInlineSnapshot(`
+      "call 0 after nothing, eos
+        template: "Question: What is the capital of Norway?\\n<information>Doc 1(Title: Oslo) Oslo is the capital of Norway.\\n</information>\\n"
+        policy: "<think>It says so.</think><answer> Oslo</answer><|end|>"
+      answered, answer "Oslo""
+    `);
+  });
+
   it("does not train the forced beginning of an answer", async () => {
     const trajectory = await run("rag", [" Oslo</answer>"]);
     const [row] = policyRows(trajectory, ["policy", "environment"]);

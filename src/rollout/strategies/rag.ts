@@ -2,14 +2,20 @@ import { z } from "../../base/schema.ts";
 import { rollOut } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
+const options = z.strictObject({
+  /** The policy may think before it answers: its one message is its own from the start, as it is in RARE. Absent: its answer is forced. */
+  thinks: z.boolean().optional(),
+});
+
 export const rag = defineStrategy({
   name: "rag",
   summary: "One search with the question itself; the policy answers from its passages.",
   prompts: "once",
   searches: true,
-  options: z.strictObject({}),
-  run: (options) => {
-    const { answerOpening } = options.environment.protocol;
-    return rollOut(options, { maxTurns: 0, searchFirst: true, forcedPrefix: answerOpening });
+  options,
+  run: (rollout, { thinks }) => {
+    const { answerOpening } = rollout.environment.protocol;
+    const forced = thinks === true ? {} : { forcedPrefix: answerOpening };
+    return rollOut(rollout, { maxTurns: 0, searchFirst: true, ...forced });
   },
 });
