@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
@@ -72,7 +73,7 @@ export async function runStages(
       done.push(finished);
       continue;
     }
-    const outcome = await run(planned, resume && existsSync(planned.folder));
+    const outcome = await runOrAgain(planned, resume && existsSync(planned.folder), run);
     const { number, name, folder } = { ...stage, folder: planned.folder };
     done.push({ number, name, do: stage.do, folder, ...outcome, settings });
     await writeJson(file, done);
@@ -82,6 +83,25 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
+}
+
+/**
+ * A stage that had ended when it was interrupted, before that was written down, has nothing left to do: it is run anew, which gives
+ * the same.
+ */
+async function runOrAgain(
+  planned: PlannedStage,
+  resume: boolean,
+  run: RunStagesOptions["run"],
+): ReturnType<RunStagesOptions["run"]> {
+  try {
+    return await run(planned, resume);
+  } catch (error) {
+    if (!resume || !(error instanceof ConfigError) || error.code !== "RUN_NOTHING_LEFT")
+      throw error;
+    await rm(planned.folder, { recursive: true });
+    return run(planned, false);
+  }
 }
 
 /** A stage's own settings: those of the recipe, its own on top, and the folders of what it builds on. */

@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ConfigError } from "../../src/base/errors.ts";
 import { readJson } from "../../src/base/files.ts";
 import { parseRecipe } from "../../src/recipe/recipe-file.ts";
 import { type PlannedStage, runStages } from "../../src/recipe/run-stages.ts";
@@ -110,6 +111,21 @@ describe("stages", () => {
       ["sft", true],
       ["train", false],
     ]);
+  });
+
+  it("that had ended when the run was interrupted are run anew", async () => {
+    await run("[{ do: train }]", "ended", { fail: 1 });
+    const left: boolean[] = [];
+    const { stages } = await runStages(settingsOf("[{ do: train }]"), {
+      ...{ out: join(folder, "ended"), resume: true },
+      run: ({ folder: own }, resumed) => {
+        left.push(existsSync(own));
+        if (resumed) throw new ConfigError("RUN_NOTHING_LEFT", "no step is left");
+        return Promise.resolve({ policy: own, facts: {} });
+      },
+    });
+    expect(left).toEqual([true, false]);
+    expect(stages).toHaveLength(1);
   });
 
   it("are run again when they were done under other settings", async () => {

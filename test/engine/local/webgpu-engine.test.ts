@@ -1,6 +1,5 @@
 /**
- * The local engine on a GPU, on a software device where there is none. A file of its own: the runtime's WebGPU is not to be used
- * from the main thread and from a worker's in one process, where it damages its heap as the process ends.
+ * The local engine on a GPU, on a software device where there is none: slow, so models and rows are as small as they can be.
  */
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
