@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sha256 } from "../../src/base/files.ts";
+import { dpoCommand } from "../../src/cli/commands/dpo.ts";
+import { madePair, madeTrajectory } from "../helpers/made-pairs.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { writeTinyModel } from "../helpers/tiny-model.ts";
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder, name);
+
+/** Text of a model that was asked over a server: the better side searches, the worse one does not. */
+async function writePairs(file: string, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) => {
+    const better = madeTrajectory(`a${i}`, [
+      { text: " one search", reply: " river" },
+      { text: " two" },
+    ]);
+    const worse = madeTrajectory(`b${i}`, [{ text: ` three${i % 2 === 0 ? "" : " one"}` }]);
+    return `${JSON.stringify(madePair(`p${i}`, better, worse))}\n`;
+  });
+  await writeFile(at(file), lines.join(""));
+}
+
+beforeAll(async () => {
+  await writeTinyModel(at("model"));
+  await writePairs("pairs.jsonl", 6);
+  await writePairs("held.jsonl", 2);
+});
+
+function run(out: string, ...more: string[]) {
+  const sets = [
+    "preference.pairsPerStep=2",
+    "preference.epochs=2",
+    "preference.validateEvery=3",
+    "preference.optimizer.learningRate=0.001",
+    "checkpointEvery=2",
+    "engine.workers=1",
+  ];
+  const flags = ["--recipe", "search-r1", "--tier", "smoke", "--model", at("model")];
+  const data = more.includes("--data") ? [] : ["--data", at("pairs.jsonl")];
+  const set = sets.flatMap((each) => ["--set", each]);
+  const args = ["dpo", ...flags, ...data, "--out", at(out), "--json", ...set, ...more];
+  return runCommand(dpoCommand, args, folder);
+}
+
+const metricsOf = (out: string): unknown[] =>
+  readFileSync(join(at(out), "metrics.jsonl"), "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const { step, data } = JSON.parse(line) as { step: number; data: unknown };
+      return { step, data };
+    });
+
+const hashOf = (out: string, file: string): string => sha256(readFileSync(join(at(out), file)));
+
+describe("agentrl dpo", { timeout: 120_000 }, () => {
+  it("learns to prefer, measures held-out pairs, and leaves the policy alone", async () => {
+    const { stdout, stderr, status } = await run("first", "--validation-data", at("held.jsonl"));
+    expect(status, stderr).toBe(0);
+    const result = JSON.parse(stdout) as Record<string, Record<string, Record<string, number>>>;
+    expect(result).toMatchObject({ steps: 6, pairs: 6, skipped: {}, stoppedEarly: false });
+    const { before, after } = result["validation"]!;
+    expect(before!["validation/losses/preference"]).toBeCloseTo(Math.log(2), 5);
+    expect(after!["validation/losses/preference"]).toBeLessThan(Math.log(2));
+    expect(after!["validation/rewards/accuracy"]).toBe(1);
+    expect(stderr).toContain("6 pairs of /pairs.jsonl; 6 steps");
+    expect(hashOf("first", "policy/model.safetensors")).toHaveLength(64);
+  });
+
+  it("goes on from a checkpoint as if it had not stopped, against the same reference", async () => {
+    expect((await run("straight")).status).toBe(0);
+    // Two of the three steps of an epoch, as an interruption leaves them.
+    const half = await run("resumed", "--set", "preference.epochs=1");
+    expect(half.status, half.stderr).toBe(0);
+    const resumed = await run("resumed", "--resume");
+    expect(resumed.status, resumed.stderr).toBe(0);
+    expect(metricsOf("resumed")).toEqual(metricsOf("straight"));
+    const checkpoint = "checkpoints/step-6/model.safetensors";
+    expect(hashOf("resumed", checkpoint)).toBe(hashOf("straight", checkpoint));
+    expect((await run("resumed", "--resume")).stderr).toContain("RUN_NOTHING_LEFT");
+    await writePairs("others.jsonl", 4);
+    const other = await run("resumed", "--resume", "--data", at("others.jsonl"));
+    expect(other.stderr).toContain("RUN_DATA_CHANGED");
+  });
+
+  it("stops when the held-out loss no longer falls, and goes back to the best", async () => {
+    // Steps that are far too long.
+    const sets = ["learningRate=0.5", "gradClipNorm=1000"].map(
+      (set) => `preference.optimizer.${set}`,
+    );
+    const more = [...sets, "preference.validateEvery=1", "preference.patience=2"];
+    const args = more.flatMap((set) => ["--set", set]);
+    const { stdout, stderr, status } = await run(
+      "stopped",
+      "--validation-data",
+      at("held.jsonl"),
+      ...args,
+    );
+    expect(status, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ stoppedEarly: true });
+  });
+
+  it("says which pairs are missing or of no use", async () => {
+    const none = await run("none", "--data", at("absent.jsonl"));
+    expect(none.status).toBe(3);
+    expect(none.stderr).toContain("FILE_MISSING");
+    const empty = madePair(
+      "p",
+      madeTrajectory("a", [{ text: "" }]),
+      madeTrajectory("b", [{ text: "" }]),
+    );
+    await writeFile(at("empty.jsonl"), `${JSON.stringify(empty)}\n`);
+    const { stderr, status } = await run("empty", "--data", at("empty.jsonl"));
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/1 compare nothing.*PAIRS_UNUSABLE/);
+  });
+});
