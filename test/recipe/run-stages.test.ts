@@ -36,7 +36,9 @@ async function run(stages: string, name: string, more: { resume?: boolean; fail?
   const kept: number[] = [];
   const result = runStages(settingsOf(stages), {
     ...{ out: join(folder, name), resume: more.resume ?? false },
-    onStage: ({ number }, _, done) => void (done && kept.push(number)),
+    onStage: ({ number }, _, done) => {
+      if (done) kept.push(number);
+    },
     run: (planned, resumed) => {
       ran.push({ ...planned, resumed });
       mkdirSync(planned.folder, { recursive: true });
