@@ -39,7 +39,7 @@ export interface TaskAnnotations {
   decomposition?: { question: string; answer: string; passage: string | null }[];
   /**
    * Queries that find what each step needs, the best first: as long as `decomposition`, or as `evidences` where there is none; a step may
-   * have none. Found by a synthesis (docs/synthesis.md), not given by datasets.
+   * have none. Found by a synthesis (docs/synthesis-papers.md), not given by datasets.
    */
   searchTerms?: string[][];
   /** Triples that together answer the question (2WikiMultihopQA). */
