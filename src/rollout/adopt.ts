@@ -1,7 +1,8 @@
 import type { Trajectory } from "../trajectory/trajectory.ts";
 
 /**
- * Takes what another trajectory of the same question did into one, after all that stands there: its calls, turns, searches and times.
+ * Takes what another trajectory of the same question did into one, after all that stands there: its calls, turns, hints,
+ * searches and times.
  *
  * @param chain under which its turns stand; theirs are kept behind it: `2/draft`.
  */
@@ -13,6 +14,9 @@ export function adopt(into: Trajectory, part: Trajectory, chain: string): void {
   for (const turn of part.turns) {
     const own = turn.chain === undefined ? chain : `${chain}/${turn.chain}`;
     into.turns.push({ ...turn, call: turn.call + offset, chain: own });
+  }
+  for (const hint of part.hints ?? []) {
+    (into.hints ??= []).push({ ...hint, call: hint.call + offset });
   }
   if (part.given !== undefined) (into.given ??= []).push(...part.given);
   if (part.timings === undefined) return;

@@ -42,6 +42,7 @@ export function tokensThrough(
   length: number,
   tokenizer: Tokenizer,
 ): number {
+  if (length === 0) return 0;
   const flow = textFlow();
   let written = 0;
   for (const [i, id] of ids.entries()) {
@@ -54,17 +55,23 @@ export function tokensThrough(
 /** Most tokens whose text is whole characters and no longer than a length, in UTF-16 units. */
 export function wholeTokens(ids: readonly number[], length: number, tokenizer: Tokenizer): number {
   const flow = textFlow();
-  let text = "";
-  let bytes = 0;
+  let written = 0;
+  let last: number[] = [];
   let whole = 0;
   for (const [i, id] of ids.entries()) {
     const own = tokenizer.bytes(id);
-    bytes += own.length;
-    text += flow.push(own);
-    if (text.length > length) break;
-    if (Buffer.byteLength(text) >= bytes) whole = i + 1;
+    written += flow.push(own).length;
+    if (written > length) break;
+    last = [...last, ...own.subarray(-3)].slice(-3);
+    if (!endsWithin(last)) whole = i + 1;
   }
   return whole;
+}
+
+/** Whether bytes end within a character. @param last the last three of them: a fourth ends any character. */
+function endsWithin(last: readonly number[]): boolean {
+  const lead = last.findLastIndex((byte) => byte >= 0xc0);
+  return lead >= 0 && textFlow().push(Uint8Array.from(last.slice(lead))) === "";
 }
 
 /** Where the first of some texts to be complete ends; null where there is none. */

@@ -7,9 +7,14 @@ import type { Sampling } from "./sampling.ts";
 
 /** Something that a policy reads before it writes its next message. */
 export interface Said {
-  /** template: a prompt, at the start. environment: a reply. inserted: the beginning of the policy's own next message. */
+  /**
+   * template: a prompt, at the start. environment: a reply. inserted: a hint, which is the beginning of the policy's own next message;
+   * a policy whose messages cannot be begun for it is told it.
+   */
   owner: "template" | "environment" | "inserted";
   text: string;
+  /** Texts shown right after it and recorded as inserted: what whoever learns from the trajectory does not see. */
+  withheld?: readonly string[];
   /** Tokens of it that are shown at most. */
   maxTokens?: number;
   /** What `text` was made of, one per call of a tool: for servers that take each result by itself. */
@@ -18,28 +23,41 @@ export interface Said {
 
 /** What a policy wrote. */
 export interface Message {
-  /** Up to the cut, without an end token and without what was inserted. */
+  /** Up to the cut, with what was put into it; without an end token and without what it was made to begin with. */
   text: string;
   /** Index in the trajectory's calls. */
   call: number;
+  /** What was put into it, in order. */
+  put: readonly PutText[];
 }
 
-/** Something put into a message. */
+/** Something to be put into a message. */
 export interface Interjection {
+  /** Of the hint's part. */
+  name: string;
   /** Characters of the message that stay; what stands after them is taken back. */
   keep: number;
   /** Put there; the policy writes on after it. */
   text: string;
 }
 
+/** Something that was put into a message. */
+export interface PutText {
+  name: string;
+  text: string;
+  /** Characters of the message before it. */
+  at: number;
+}
+
 /**
  * Looks at a message when it has ended, and again each time the policy has written on: what is to be put into it, null when it may
- * stay as it is.
+ * stay as it is. It must come to an end, and take back nothing that was put there.
  * @param message its whole text up to the cut, with what was put into it.
+ * @param put what that was.
  */
-export type Interject = (message: string) => Interjection | null;
+export type Interject = (message: string, put: readonly PutText[]) => Interjection | null;
 
-/** How a dialogue's messages end. */
+/** How a dialogue's messages end. The cut is looked for in the whole message, with what it was made to begin with. */
 export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
 /** What a dialogue is opened with. */
@@ -66,7 +84,8 @@ export interface DialogueSetting {
 export interface Dialogue {
   /**
    * Shows the policy what was said since its last message and asks for the next, which is recorded as a call.
-   * @param interject may put text into the message while it is written; only where the policy takes prefixes.
+   * @param interject may put text into the message while it is written; only where the policy takes prefixes. What finds no room, with
+   *   a token to write on, is not put there, and the message stays.
    * @returns null when the context is full.
    * @throws {RolloutError} when a remote policy gives no message: its code says why.
    * @throws the signal's reason when it aborts.

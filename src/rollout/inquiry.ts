@@ -128,7 +128,12 @@ export function inquiryOn(
     },
     async ask(prompt, how = {}) {
       const { stop = [], prefix = "" } = how;
-      const ending = { stopStrings: stop, findCut: (text: string) => firstEnd(text, stop) };
+      const begun = takesPrefix(policy) ? prefix.length : 0;
+      const findCut = (text: string): number | null => {
+        const end = firstEnd(text.slice(begun), stop);
+        return end === null ? null : begun + end;
+      };
+      const ending = { stopStrings: stop, findCut };
       const message = await put(saidOf(policy, prompt, prefix), how, ending);
       if (message === null) return null;
       const text = beforeStop(withoutPrefix(policy, message.text, prefix), stop);

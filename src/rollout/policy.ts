@@ -59,12 +59,10 @@ export function firstTokens(policy: Policy, text: string, maxTokens: number): st
   return ids.length <= maxTokens ? text : policy.tokenizer.decode(ids.slice(0, maxTokens));
 }
 
-const CHARACTERS_PER_TOKEN = 4;
+/** Of a server's tokens, of which nothing is known here: what they are on average in English. */
+export const CHARACTERS_PER_TOKEN = 4;
 
-/**
- * The beginning of a text for a server, of whose tokens nothing is known here: four characters stand for one, as they do on
- * average in English.
- */
+/** The beginning of a text for a server: four characters stand for a token. */
 export function beginningOf(text: string, maxTokens: number): string {
   const cut = text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
   // Half a character is no text, and servers refuse it.

@@ -1,8 +1,8 @@
 import { extractAnswer } from "../env/answer-rule.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
-import type { EndReason, Observation, Trajectory } from "../trajectory/trajectory.ts";
-import type { Dialogue, DialogueSetting, Interject, Said } from "./dialogue.ts";
+import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
+import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
 import { firstTokens, openDialogue, takesPrefix } from "./policy.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 
@@ -38,6 +38,8 @@ export interface TurnPlace {
   opening: string;
   /** What may be put into its message while it is written; it sees the message with its opening. */
   interject?: Interject;
+  /** Hints that `said` holds, for the record. */
+  hints?: readonly Omit<InsertedHint, "call">[];
   /** Number of the turn, from 0. */
   turn: number;
   /** Whether tools no longer run. */
@@ -202,18 +204,35 @@ async function shownReply(
  * @returns null when the context is full.
  */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
-  const { options, trajectory, dialogue, episode, said, opening, interject, final } = place;
-  const { signal } = options;
+  const message = await askForMessage(place);
+  return message === null ? null : playWritten(place, message, chain);
+}
+
+/** A message with what it was made to begin with, recorded as a call. @returns null when the context is full. */
+export async function askForMessage(place: TurnPlace): Promise<Message | null> {
+  const { options, trajectory, dialogue, said, opening, interject, hints = [] } = place;
   const within = interject === undefined ? undefined : afterOpening(opening, interject);
-  const write = () => dialogue.write(said, signal, within);
+  const write = () => dialogue.write(said, options.signal, within);
   const message = await timed(options, trajectory, "modelMs", write);
   if (message === null) return null;
-  const text = opening + message.text;
+  const { call, put } = message;
+  const inIt = put.map(({ name, text }) => ({ name, text }));
+  for (const hint of [...hints, ...inIt]) (trajectory.hints ??= []).push({ ...hint, call });
+  return { ...message, text: opening + message.text };
+}
+
+/** What the environment makes of a message, recorded as a turn with it. */
+export async function playWritten(
+  { options, trajectory, dialogue, episode, final }: TurnPlace,
+  { text, call }: Pick<Message, "text" | "call">,
+  chain?: string,
+): Promise<PlayedTurn> {
+  const { signal } = options;
   const step = () => episode.step(text, { final, signal });
   const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
   const { actions, problems, observations } = result;
   trajectory.turns.push({
-    ...{ call: message.call, text, actions, problems, observations },
+    ...{ call, text, actions, problems, observations },
     ...(chain === undefined ? {} : { chain }),
   });
   return { dialogue, episode, result };
@@ -221,8 +240,10 @@ export async function playMessage(place: TurnPlace, chain?: string): Promise<Pla
 
 /** What looks at a message with its opening, for a dialogue that knows the rest of it: an opening is never taken back. */
 function afterOpening(opening: string, interject: Interject): Interject {
-  return (message) => {
-    const put = interject(opening + message);
-    return put && { ...put, keep: Math.max(0, put.keep - opening.length) };
+  const { length } = opening;
+  return (message, put) => {
+    const there = put.map((each) => ({ ...each, at: each.at + length }));
+    const found = interject(opening + message, there);
+    return found && { ...found, keep: Math.max(0, found.keep - length) };
   };
 }

@@ -1,11 +1,13 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
 import type { ToolSchema } from "../http/chat.ts";
 import type { Task } from "../trajectory/task.ts";
-import type { Call, Segment, Turn } from "../trajectory/trajectory.ts";
+import type { Call, Turn } from "../trajectory/trajectory.ts";
 import { budgetOf } from "../env/budget.ts";
-import type { Dialogue, DialogueSetting, Interject, Said } from "./dialogue.ts";
-import { shownText } from "./endpoint/remote-message.ts";
+import type { Dialogue, DialogueSetting, Interject } from "./dialogue.ts";
+import { shownSegments, shownText } from "./endpoint/remote-message.ts";
 import type { TextPolicy } from "./policy.ts";
+import { withoutOpening } from "./said-opening.ts";
+import { emptyTextDraft, type TextDraft } from "./text-draft.ts";
 
 /** What a script that writes messages may look at: more than a model sees. */
 export interface ScriptPlace {
@@ -63,16 +65,17 @@ function scriptedDialogue(
     write(said, signal, interject = () => null) {
       return Promise.resolve().then(() => {
         signal.throwIfAborted();
-        place.shown = [...place.shown, ...textsOf(said, (owner) => owner !== "inserted")];
-        const opening = textsOf(said, (owner) => owner === "inserted").join("");
-        const { segments, text, isCut } = writeMessage({ begin, opening, ending, interject });
+        const { read, opening } = withoutOpening(said);
+        place.shown = [...place.shown, ...read.map(shownText)];
+        const draft = emptyTextDraft(ending, opening);
+        const isCut = writeMessage(draft, begin, interject);
         calls.push({
           ...{ parent: place.last, role: "policy", policyVersion: null },
-          prompt: said.map((each) => segment(each.owner, shownText(each))),
-          ...{ completion: segments, finish: isCut ? "stop" : "eos" },
+          ...{ prompt: read.flatMap(shownSegments), completion: draft.segments() },
+          finish: isCut ? "stop" : "eos",
         } satisfies Call);
         place.last = calls.length - 1;
-        return { text, call: place.last };
+        return { text: draft.text(), call: place.last, put: draft.put() };
       });
     },
     fork: ({ id, seed }) => scriptedDialogue(write, { ...setting, id, seed }, place),
@@ -80,42 +83,17 @@ function scriptedDialogue(
   };
 }
 
-interface Writing {
-  begin: (opening: string) => string;
-  opening: string;
-  ending: DialogueSetting["ending"];
-  interject: Interject;
-}
-
-/** A message up to its cut, written on after each interruption. */
-function writeMessage({ begin, opening, ending, interject }: Writing) {
-  let segments: Segment[] = [];
-  let text = "";
-  for (;;) {
-    const before = text;
-    const whole = before + begin(opening + before);
-    text = whole.slice(0, Math.max(before.length, ending.findCut(whole) ?? Infinity));
-    segments.push(segment("policy", text.slice(before.length)));
-    const put = interject(text);
-    if (put === null) return { segments, text, isCut: text.length < whole.length };
-    segments = [...upTo(segments, put.keep), segment("inserted", put.text)];
-    text = text.slice(0, put.keep) + put.text;
+/** A message up to its cut, written on after each interruption. @returns whether it was cut. */
+function writeMessage(
+  draft: TextDraft,
+  begin: (opening: string) => string,
+  interject: Interject,
+): boolean {
+  while (!draft.isWhole()) {
+    const written = begin(draft.whole());
+    const isCut = draft.write(written).length < written.length;
+    const put = interject(draft.text(), draft.put());
+    if (put === null || !draft.interrupt(put)) return isCut;
   }
-}
-
-function upTo(segments: readonly Segment[], characters: number): Segment[] {
-  let left = characters;
-  return segments.flatMap(({ owner, text = "" }) => {
-    const kept = text.slice(0, left);
-    left -= kept.length;
-    return kept === "" ? [] : [segment(owner, kept)];
-  });
-}
-
-function segment(owner: Segment["owner"], text: string): Segment {
-  return { owner, ids: [], logprobs: null, text };
-}
-
-function textsOf(said: readonly Said[], isWanted: (owner: Said["owner"]) => boolean): string[] {
-  return said.filter(({ owner }) => isWanted(owner)).map(shownText);
+  return true;
 }

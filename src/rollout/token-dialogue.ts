@@ -1,10 +1,10 @@
 import { seedFrom } from "../base/random.ts";
 import type { SampleResult } from "../engine/engine.ts";
 import { budgetOf } from "../env/budget.ts";
-import { sequenceIds } from "../trajectory/token-rows.ts";
-import type { CallFinish, Segment } from "../trajectory/trajectory.ts";
+import type { Call, CallFinish, Segment } from "../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
-import { emptyDraft } from "./draft.ts";
+import { emptyDraft, type MessageOpening } from "./draft.ts";
+import { withoutOpening } from "./said-opening.ts";
 import type { TokenPolicy } from "./policy.ts";
 
 /** Longest message where the environment sets no budget for a turn, in tokens. */
@@ -32,8 +32,12 @@ export function tokenDialogue(
     async write(said, signal, interject = () => null) {
       signal.throwIfAborted();
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
-      const added = segmentsOf(policy, said, ended);
-      const message = await writeMessage({ policy, setting, place, interject, signal }, added);
+      const { read, opening } = withoutOpening(said);
+      const added = segmentsOf(policy, read, ended);
+      const ids = opening.map((each) => policy.tokenizer.encode(each));
+      const begun = { text: opening.join(""), ids };
+      const writing = { policy, setting, place, interject, signal };
+      const message = await writeMessage(writing, added, begun);
       if (message === null) return null;
       place.last = message.call;
       place.messages += 1;
@@ -54,21 +58,46 @@ function endedByToken(policy: TokenPolicy, { calls }: DialogueSetting, call: num
 
 function segmentsOf(policy: TokenPolicy, said: readonly Said[], ended: boolean): Segment[] {
   const { tokenizer, rendering } = policy;
-  return said.flatMap(({ owner, text, maxTokens = Infinity, observations = [] }): Segment[] => {
+  return said.flatMap(({ owner, text, withheld = [], maxTokens = Infinity, observations = [] }) => {
+    if (owner === "template") return promptSegments(policy, text, withheld);
     const bare = rendering?.wrapsResults === true && observations.length > 0;
     const shown = bare ? observations.map((each) => each.text).join("\n\n") : text;
-    const encoded = tokenizer.encode(shown).slice(0, maxTokens);
-    if (owner === "inserted") return [segment(owner, encoded)];
-    if (owner === "template") {
-      return [segment(owner, tokenizer.encodeStart(rendering?.opening(text) ?? text))];
-    }
     const { before, after } = rendering?.around(ended) ?? { before: "", after: "" };
     return [
       segment("template", tokenizer.encode(before)),
-      segment(owner, encoded),
+      segment(owner, tokenizer.encode(shown).slice(0, maxTokens)),
+      ...withheld.map((each) => segment("inserted", tokenizer.encode(each))),
       segment("template", tokenizer.encode(after)),
     ].filter(({ owner: of, ids }) => of === owner || ids.length > 0);
   });
+}
+
+/** A prompt as the model is put it; what is withheld stands apart, and without it the rest is what it would be. */
+function promptSegments(
+  { tokenizer, rendering }: TokenPolicy,
+  text: string,
+  withheld: readonly string[],
+): Segment[] {
+  const rendered = rendering?.opening(text) ?? text;
+  if (withheld.length === 0) return [segment("template", tokenizer.encodeStart(rendered))];
+  const { before, trimmed, after } = aroundEndOf(text, rendered);
+  const hints = withheld.map((each, i) => (i === 0 ? trimmed + each : each));
+  return [
+    segment("template", tokenizer.encodeStart(before)),
+    ...hints.map((each) => segment("inserted", tokenizer.encode(each))),
+    segment("template", tokenizer.encode(after)),
+  ].filter(({ ids }) => ids.length > 0);
+}
+
+/** A rendered prompt up to the end of its text, the space there that a template trimmed, and what it puts after it. */
+function aroundEndOf(text: string, rendered: string) {
+  const body = text.trim();
+  const end = rendered.lastIndexOf(body) + body.length;
+  const space = text.slice(text.trimEnd().length);
+  const isTrimmed = !rendered.startsWith(space, end);
+  const at = isTrimmed ? end : end + space.length;
+  const trimmed = isTrimmed ? space : "";
+  return { before: rendered.slice(0, at), trimmed, after: rendered.slice(at) };
 }
 
 interface Writing {
@@ -83,55 +112,97 @@ interface Writing {
 async function writeMessage(
   { policy, setting, place: { last, messages }, interject, signal }: Writing,
   added: Segment[],
+  opening: MessageOpening,
 ): Promise<Message | null> {
   const { budgets, calls, sampling, ending, task, turns } = setting;
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
-  const context = budgetOf(budgets, "context");
-  const room = Math.min(context?.limit ?? Infinity, policy.maxPositions - 1);
-  let parent = last;
-  let prompt = added;
-  let promptIds = [
-    ...(parent === null ? [] : sequenceIds(calls, parent)),
-    ...added.flatMap(({ ids }) => ids),
-  ];
-  // A whole message must fit, or half of a context that is not even that long.
-  const shown = room - Math.min(turnTokens, Math.floor(room / 2));
-  if (context?.onExhausted === "drop-oldest" && promptIds.length > shown) {
-    // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
-    promptIds = promptIds.slice(-shown);
-    parent = null;
-    prompt = [segment("template", promptIds)];
-  }
-  const space = room - promptIds.length;
+  const shown = shownPrompt(setting, policy, { last, added, opening });
+  const space = shown.room - shown.ids.length - opening.ids.flat().length;
   if (space < 1) return null;
-  const draft = emptyDraft(policy.tokenizer, ending);
+  const draft = emptyDraft(policy.tokenizer, ending, opening);
   const limit = Math.min(turnTokens, space);
-  let finish: CallFinish = "length";
-  for (let part = 0; ; part++) {
-    const left = limit - draft.ids().length;
-    // What was put into the message may have used the budget up.
-    if (left < 1) break;
+  let finish: CallFinish = "stop";
+  for (let part = 0; !draft.isWhole(); part++) {
     const result = await policy.complete({
-      ...{ promptIds: [...promptIds, ...draft.ids()], maxTokens: left, ...sampling },
+      promptIds: [...shown.ids, ...draft.ids()],
+      // What was put into the message is part of it.
+      maxTokens: limit - (draft.ids().length - opening.ids.flat().length),
+      ...sampling,
       stopIds: [...policy.tokenizer.endIds],
       stopStrings: ending.stopStrings,
       seed: part === 0 ? seedFrom(setting.seed, messages) : seedFrom(setting.seed, messages, part),
       sequence: setting.id,
       ...{ task, turns },
     });
-    const kept = draft.write(result);
-    finish = finishOf(result, kept, space < turnTokens);
-    const put = interject(draft.text());
-    if (put === null) break;
-    draft.interrupt(put);
-    finish = space < turnTokens ? "context" : "length";
+    finish = finishOf(result, draft.write(result), space < turnTokens);
+    const put = interject(draft.text(), draft.put());
+    if (put === null || !draft.interrupt(put, limit)) break;
+    if (draft.isWhole()) finish = "stop";
     signal.throwIfAborted();
   }
   calls.push({
-    ...{ parent, role: policy.role, policyVersion: policy.version, prompt },
-    ...{ completion: draft.segments(), finish },
+    ...{ parent: shown.parent, role: policy.role, policyVersion: policy.version },
+    ...{ prompt: shown.prompt, completion: draft.segments(), finish },
   });
-  return { text: draft.text(), call: calls.length - 1 };
+  return { text: draft.text(), call: calls.length - 1, put: draft.put() };
+}
+
+interface ShownPrompt {
+  /** The call that it continues; null where the prompt is built anew. */
+  parent: number | null;
+  prompt: Segment[];
+  /** Of the whole sequence so far. */
+  ids: number[];
+  /** Tokens that the sequence may have. */
+  room: number;
+}
+
+/** What the policy is shown before its message. */
+function shownPrompt(
+  { budgets, calls }: DialogueSetting,
+  policy: TokenPolicy,
+  { last, added, opening }: { last: number | null; added: Segment[]; opening: MessageOpening },
+): ShownPrompt {
+  const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
+  const context = budgetOf(budgets, "context");
+  const room = Math.min(context?.limit ?? Infinity, policy.maxPositions - 1);
+  const before = last === null ? [] : sequenceSegments(calls, last);
+  const ids = [...before, ...added].flatMap((each) => each.ids);
+  // A whole message must fit, or half of a context that is not even that long.
+  const most = room - Math.min(turnTokens, Math.floor(room / 2));
+  if (context?.onExhausted !== "drop-oldest" || ids.length + opening.ids.flat().length <= most) {
+    return { parent: last, prompt: added, ids, room };
+  }
+  // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
+  const prompt = newestTokens([...before, ...added], Math.max(1, most - opening.ids.flat().length));
+  return { parent: null, prompt, ids: prompt.flatMap((each) => each.ids), room };
+}
+
+/** All segments of a call's sequence as a prompt: what was withheld in it stays so. */
+function sequenceSegments(calls: readonly Call[], last: number): Segment[] {
+  const segments: Segment[] = [];
+  for (let at: number | null = last; at !== null; at = calls[at]?.parent ?? null) {
+    const { prompt = [], completion = [] } = calls[at] ?? {};
+    const written = completion.map(({ ids }) => segment("template", ids));
+    segments.unshift(...prompt, ...written);
+  }
+  return segments;
+}
+
+/** The last tokens of a sequence, as a prompt: what is withheld, and what is not. */
+function newestTokens(segments: readonly Segment[], count: number): Segment[] {
+  const newest: Segment[] = [];
+  let left = count;
+  for (const { owner, ids: all } of segments.toReversed()) {
+    if (left === 0) break;
+    const ids = all.slice(Math.max(0, all.length - left));
+    left -= ids.length;
+    const of = owner === "inserted" ? owner : "template";
+    const next = newest[0];
+    if (next?.owner === of) next.ids = [...ids, ...next.ids];
+    else newest.unshift(segment(of, ids));
+  }
+  return newest;
 }
 
 function finishOf({ finish, ids }: SampleResult, kept: number, cramped: boolean): CallFinish {

@@ -30,7 +30,7 @@ export interface Call {
   role: string;
   /** Number of optimiser steps that the sampled weights had seen; null for a model that is not trained. */
   policyVersion: number | null;
-  /** Tokens put after the parent's sequence before sampling. */
+  /** Tokens put after the parent's sequence before sampling. Those of owner "inserted" are withheld from whoever learns from it. */
   prompt: Segment[];
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
@@ -98,6 +98,10 @@ export interface InsertedHint {
   /** Index in `calls` of the call that it stands in. */
   call: number;
   text: string;
+  /** It stands in the call's prompt: read by the policy, and not shown to whoever learns from the trajectory. */
+  withheld?: true;
+  /** It told what the question's annotations or references know: the trajectory is no result. */
+  readsGold?: true;
 }
 
 /** Why a trajectory ended. A closed union: the reason can be scored. */

@@ -144,7 +144,12 @@ describe.each(parts)("strategy $name", ({ part }) => {
         expect(parent ?? -1).toBeLessThan(i);
       });
       expect(new Set(turns.map(({ call }) => call)).size).toBe(turns.length);
-      for (const { call } of turns) expect(calls[call]!.completion).toHaveLength(1);
+      for (const { call } of turns) {
+        // Nothing here puts text into a message, only before it.
+        const owners = calls[call]!.completion.map(({ owner }) => owner);
+        expect(owners.filter((owner) => owner === "policy")).toHaveLength(1);
+        expect(owners.at(-1)).toBe("policy");
+      }
     }
   });
 

@@ -72,8 +72,9 @@ export function chatDialogue(
 }
 
 function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {
-  const { maxTokens, observations = [] } = said;
-  if (said.owner !== "environment" || pending.length === 0) {
+  const { maxTokens, observations = [], withheld = [] } = said;
+  // A call that a hint interrupts must be answered as well.
+  if (said.owner === "template" || pending.length === 0) {
     return [{ role: "user", content: shownText(said) }];
   }
   // Calls that were written in the text stand before those of the server's own field: the first result tells theirs too.
@@ -82,6 +83,12 @@ function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {
     const found = observations.slice(i === 0 ? 0 : i + written, i + written + 1);
     const text = found.length === 0 ? said.text : found.map((each) => each.text).join("\n");
     const limit = maxTokens === undefined ? {} : { maxTokens };
-    return { role: "tool", tool_call_id: id, name, content: shownText({ text, ...limit }) };
+    const last = i === pending.length - 1 ? { withheld } : {};
+    return {
+      role: "tool",
+      tool_call_id: id,
+      name,
+      content: shownText({ text, ...limit, ...last }),
+    };
   });
 }

@@ -1,10 +1,11 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
-import { budgetOf } from "../../env/budget.ts";
+import { type Budget, budgetOf } from "../../env/budget.ts";
 import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat.ts";
-import type { Call, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Message, MessageEnding, Said } from "../dialogue.ts";
+import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
+import type { DialogueSetting, Message, Said } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
+import { emptyTextDraft, type TextDraft, textSegment } from "../text-draft.ts";
 import type { EndpointSettings } from "./endpoint-policy.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 
@@ -35,11 +36,16 @@ export function drawRequest(
   const { temperature, topP, topK } = sampling;
   return {
     ...{ temperature, topP, seed: seedFrom(seed, messages) },
-    maxTokens: budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS,
+    maxTokens: turnLimit(budgets),
     ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
     // Servers that have it know it by this name; it is none of OpenAI's.
     extra: { ...(topK > 0 ? { top_k: topK } : {}), ...extra },
   };
+}
+
+/** Tokens of a message at most. */
+export function turnLimit(budgets: readonly Budget[]): number {
+  return budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
 }
 
 /** Whether the conversation has used its budget up; a server's own limit is its own to tell. */
@@ -66,8 +72,6 @@ export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
 /**
  * Records a server's message as a call, cut as its protocol says.
  *
- * Servers leave out the text that stopped them; where the message is complete only with one, it is put back.
- *
  * @param reply.text with calls of tools written into it.
  * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: nothing that could be judged.
  */
@@ -77,32 +81,82 @@ export function recordReply(
   reply: RemoteReply,
   said: readonly Said[],
 ): Message {
-  const { calls, ending, onFirstToken } = setting;
-  const { finishReason, usage, reasoning, firstTokenMs } = reply;
+  const draft = emptyTextDraft(setting.ending);
+  const finish = takeReply(setting, draft, reply);
+  return recordMessage(setting, place, { draft, finish, replies: [reply], said });
+}
+
+/**
+ * Adds what a server wrote to a message, up to where its protocol ends it.
+ *
+ * Servers leave out the text that stopped them; where the message is complete only with one, it is put back.
+ *
+ * @returns how it ended.
+ * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: nothing that could be judged.
+ */
+export function takeReply(
+  setting: DialogueSetting,
+  draft: TextDraft,
+  reply: RemoteReply,
+): CallFinish {
+  const { finishReason, firstTokenMs } = reply;
   if (finishReason === "content_filter") {
     throw new RolloutError("COMPLETION_FILTERED", "the server's own filter withheld the message.");
   }
-  if (reply.text.trim() === "" && finishReason !== "length" && !endedAtOnce(reply)) {
+  const isEmpty = (draft.text() + reply.text).trim() === "";
+  if (isEmpty && finishReason !== "length" && !endedAtOnce(reply)) {
     throw new RolloutError(
       "COMPLETION_EMPTY",
       `the server gave a message without text (finish_reason ${JSON.stringify(finishReason)}).`,
     );
   }
-  if (firstTokenMs !== null) onFirstToken?.(firstTokenMs);
-  const whole = finishReason === "length" ? reply.text : withStop(reply.text, setting);
-  const text = cut(whole, ending);
-  const stopped = text.length < reply.text.length || whole.length > reply.text.length;
+  if (firstTokenMs !== null) setting.onFirstToken?.(firstTokenMs);
+  const stop = finishReason === "length" ? "" : missingStop(draft.whole() + reply.text, setting);
+  const kept = draft.write(reply.text + stop);
+  const stopped = kept.length < reply.text.length || stop !== "";
+  return stopped ? "stop" : finishReason === "length" ? "length" : "eos";
+}
+
+/** A message as a server gave it, in one reply or, where it was interrupted, in several. */
+interface RemoteMessage {
+  draft: TextDraft;
+  finish: CallFinish;
+  replies: readonly RemoteReply[];
+  /** What it was shown; without the beginning of its message. */
+  said: readonly Said[];
+}
+
+/** Records a message as a call; what was written and then taken back is counted. */
+export function recordMessage(
+  { calls }: DialogueSetting,
+  place: RemotePlace,
+  { draft, finish, replies, said }: RemoteMessage,
+): Message {
+  const last = replies.at(-1);
+  const usages = replies.map(({ usage }) => usage);
+  const reasoning = replies.findLast((each) => each.reasoning !== undefined)?.reasoning;
+  const usage = sumOf(usages);
   calls.push({
-    ...{ parent: place.last, role: "policy", policyVersion: null, prompt: said.map(segmentOf) },
-    completion: [{ owner: "policy", ids: [], logprobs: null, text }],
-    finish: finishReason === "length" && !stopped ? "length" : stopped ? "stop" : "eos",
+    ...{ parent: place.last, role: "policy", policyVersion: null },
+    ...{ prompt: said.flatMap(shownSegments), completion: draft.segments(), finish },
     ...(usage === null ? {} : { usage }),
     ...(reasoning === undefined ? {} : { reasoning }),
   } satisfies Call);
   place.last = calls.length - 1;
   place.messages += 1;
-  place.tokens = usage === null ? 0 : usage.promptTokens + usage.completionTokens;
-  return { text, call: place.last };
+  place.tokens = last?.usage == null ? 0 : last.usage.promptTokens + last.usage.completionTokens;
+  return { text: draft.text(), call: place.last, put: draft.put() };
+}
+
+/** Null where one of them is not known. */
+function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
+  const sum = { promptTokens: 0, completionTokens: 0 };
+  for (const usage of usages) {
+    if (usage === null) return null;
+    sum.promptTokens += usage.promptTokens;
+    sum.completionTokens += usage.completionTokens;
+  }
+  return sum;
 }
 
 /** Whether the model itself wrote nothing but its end. A server that counts more has kept text to itself; one that counts none may have. */
@@ -114,23 +168,20 @@ function endedAtOnce({ usage, reasoning }: RemoteReply): boolean {
 export function shownText({
   text,
   maxTokens = Infinity,
-}: Pick<Said, "text" | "maxTokens">): string {
-  return beginningOf(text, maxTokens);
+  withheld = [],
+}: Pick<Said, "text" | "maxTokens" | "withheld">): string {
+  return beginningOf(text, maxTokens) + withheld.join("");
 }
 
-function segmentOf(said: Said): Segment {
-  return { owner: said.owner, ids: [], logprobs: null, text: shownText(said) };
+/** What was said as it is recorded. */
+export function shownSegments({ withheld = [], ...said }: Said): Segment[] {
+  const hints = withheld.map((each) => textSegment("inserted", each));
+  return [textSegment(said.owner, shownText(said)), ...hints];
 }
 
-function cut(text: string, { findCut }: MessageEnding): string {
-  return text.slice(0, findCut(text) ?? undefined);
-}
-
-/** The message with the stop text that completes it, where one does. */
-function withStop(text: string, { ending, protocol }: DialogueSetting): string {
-  if (ending.findCut(text) !== null || protocol.parse(text).actions.length > 0) return text;
-  const complete = ending.stopStrings.find(
-    (stop) => protocol.parse(text + stop).actions.length > 0,
-  );
-  return text + (complete ?? "");
+/** The stop text that completes a message, where one does. */
+function missingStop(text: string, { ending, protocol }: DialogueSetting): string {
+  if (ending.findCut(text) !== null || protocol.parse(text).actions.length > 0) return "";
+  const isCompletedBy = (stop: string) => protocol.parse(text + stop).actions.length > 0;
+  return ending.stopStrings.find(isCompletedBy) ?? "";
 }

@@ -1,13 +1,21 @@
-import type { CompletionsClient } from "../../http/completions.ts";
+import { seedFrom } from "../../base/random.ts";
+import type { DrawRequest } from "../../http/chat.ts";
+import type { CompletionReply, CompletionsClient } from "../../http/completions.ts";
+import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting } from "../dialogue.ts";
+import { CHARACTERS_PER_TOKEN } from "../policy.ts";
+import { withoutOpening } from "../said-opening.ts";
+import { emptyTextDraft, type TextDraft } from "../text-draft.ts";
 import type { EndpointSettings } from "./endpoint-policy.ts";
 import {
   askServer,
   contextFull,
   drawRequest,
-  recordReply,
+  recordMessage,
   type RemotePlace,
   shownText,
+  takeReply,
+  turnLimit,
 } from "./remote-message.ts";
 
 /** Where a text stands. */
@@ -24,19 +32,58 @@ export function textDialogue(
 ): Dialogue {
   const place = { ...from };
   return {
-    async write(said, signal) {
+    async write(said, signal, interject = () => null) {
       signal.throwIfAborted();
       if (contextFull(setting, place)) return null;
-      const prompt = place.text + said.map(shownText).join("");
-      const reply = await askServer(() =>
-        client.complete({ prompt, ...drawRequest(setting, settings, place), signal }),
-      );
-      if (reply === null) return null;
-      const message = recordReply(setting, place, reply, said);
-      place.text = prompt + message.text;
+      const { read, opening } = withoutOpening(said);
+      const prompt = place.text + read.map(shownText).join("");
+      const draft = emptyTextDraft(setting.ending, opening);
+      const replies: CompletionReply[] = [];
+      let finish: CallFinish = "stop";
+      while (!draft.isWhole()) {
+        const request = partRequest(setting, settings, place, { draft, part: replies.length });
+        const asked = { prompt: prompt + draft.whole(), ...request, signal };
+        const reply = await askServer(() => client.complete(asked));
+        if (reply === null) {
+          if (replies.length === 0) return null;
+          // No room to write on: the message stays as it stood.
+          draft.undo();
+          break;
+        }
+        finish = takeReply(setting, draft, reply);
+        replies.push(reply);
+        const put = interject(draft.text(), draft.put());
+        if (put === null || !draft.interrupt(put)) break;
+        if (draft.isWhole()) finish = "stop";
+        else if (tokensLeft(setting, draft) < 1) {
+          draft.undo();
+          break;
+        }
+        signal.throwIfAborted();
+      }
+      const message = recordMessage(setting, place, { draft, finish, replies, said: read });
+      place.text = prompt + draft.whole();
       return message;
     },
     fork: ({ id, seed }) => textDialogue(client, settings, { ...setting, id, seed }, place),
     end: () => undefined,
   };
+}
+
+/** How a message is asked for, and what follows on each interruption of it: under a seed of its own, with the tokens that are left. */
+function partRequest(
+  setting: DialogueSetting,
+  settings: EndpointSettings,
+  place: TextPlace,
+  { draft, part }: { draft: TextDraft; part: number },
+): DrawRequest {
+  const request = drawRequest(setting, settings, place);
+  if (part === 0) return request;
+  const seed = seedFrom(setting.seed, place.messages, part);
+  return { ...request, seed, maxTokens: tokensLeft(setting, draft) };
+}
+
+/** Tokens of the budget that a message has left; those that it has are guessed from its length. */
+function tokensLeft({ budgets }: DialogueSetting, draft: TextDraft): number {
+  return turnLimit(budgets) - Math.ceil(draft.text().length / CHARACTERS_PER_TOKEN);
 }

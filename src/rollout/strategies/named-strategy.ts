@@ -10,6 +10,8 @@ export interface OpenedStrategy {
   name: string;
   /** Whether it ever uses the environment's search. */
   searches: boolean;
+  /** Whether it tells the policy what a question's annotations or references know. */
+  readsGold: boolean;
   run: (options: RolloutOptions) => Promise<Trajectory>;
 }
 
@@ -23,6 +25,7 @@ export function openStrategy(named: NamedStrategy, where: string): OpenedStrateg
   return {
     name,
     searches: strategy.searches(settings),
+    readsGold: strategy.readsGold(settings),
     run: (options) => strategy.run(options, settings),
   };
 }

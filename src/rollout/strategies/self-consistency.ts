@@ -23,6 +23,8 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
     prompts: "own",
     searches: ({ strategy: { name, ...settings } }) =>
       inner.get(name, "strategy").searches(settings),
+    readsGold: ({ strategy: { name, ...settings } }) =>
+      inner.get(name, "strategy").readsGold(settings),
     options,
     run: (rollout, { strategy: { name, ...settings }, draws, temperature }) =>
       record(rollout, async (trajectory) => {

@@ -2,8 +2,8 @@ import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import { exactMatch } from "../../text/answers.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { inquiryOn } from "../inquiry.ts";
-import { record, type RolloutOptions } from "../record.ts";
+import { firstThought as askFirstThought } from "../first-thought.ts";
+import { record } from "../record.ts";
 import {
   type PlayedTurn,
   playMessage,
@@ -45,7 +45,7 @@ export const selfConsistentActions = defineStrategy({
       const sampled = { ...rollout, sampling: { ...rollout.sampling, temperature, topP } };
       const variant: RolloutVariant = { playTurn: (place) => playBest(place, actions) };
       if (!firstThought) return rollOutOn(sampled, trajectory, variant);
-      const thought = await firstThoughtOf(rollout, trajectory);
+      const thought = await askFirstThought(rollout, trajectory);
       if (thought === null) return "context-limit";
       const forcedPrefix = `${thoughtOpening}${thought}`;
       const prefixRequest = `\nBegin with: ${forcedPrefix}`;
@@ -109,19 +109,4 @@ function outcomeOf({ played: { result } }: Candidate): Outcome | null {
     problems.length === 0 && observations.every(({ problem }) => problem === undefined);
   if (!isValid || observations.length === 0) return null;
   return { kind: "observation", text: text(observations) };
-}
-
-/** The beginning of a chain of thought, up to its first empty line; empty where the policy thinks nothing. */
-async function firstThoughtOf(
-  rollout: RolloutOptions,
-  trajectory: Trajectory,
-): Promise<string | null> {
-  const prompt = [
-    "Solve the question step by step. Leave an empty line after each step.",
-    `Question: ${rollout.task.question}`,
-    "Steps:",
-  ].join("\n");
-  const inquiry = inquiryOn(rollout, trajectory);
-  const message = await inquiry.ask(prompt, { chain: "first-thought" });
-  return message === null ? null : (message.text.trim().split(/\n\s*\n/)[0] ?? "");
 }

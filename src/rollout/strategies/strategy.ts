@@ -14,6 +14,8 @@ export interface Strategy extends PartWithOptions {
   readonly prompts: "grows" | "once" | "own";
   /** Whether it ever uses the environment's search under such options; one that does not needs no corpus. */
   searches: (settings?: unknown) => boolean;
+  /** Whether it tells the policy what a question's annotations or references know: then what is measured is no result. */
+  readsGold: (settings?: unknown) => boolean;
   /**
    * @param settings its options; defaults where absent.
    * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
@@ -22,19 +24,25 @@ export interface Strategy extends PartWithOptions {
 }
 
 /** A strategy as its file writes it: options checked before they reach it. */
-interface Described<S extends z.ZodObject> extends Omit<Strategy, "options" | "searches" | "run"> {
+interface Described<S extends z.ZodObject> extends Omit<
+  Strategy,
+  "options" | "searches" | "readsGold" | "run"
+> {
   options: S;
   searches: boolean | ((settings: z.output<S>) => boolean);
+  /** Absent: never. */
+  readsGold?: (settings: z.output<S>) => boolean;
   run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
 }
 
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
-  const { name, options, searches, run } = described;
+  const { name, options, searches, readsGold, run } = described;
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
     ...described,
     searches: (settings) =>
       typeof searches === "boolean" ? searches : searches(checked(settings)),
+    readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
     run: async (rollout, settings) => run(rollout, checked(settings)),
   };
 }

@@ -1,0 +1,23 @@
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { inquiryOn } from "./inquiry.ts";
+import type { RolloutOptions } from "./record.ts";
+
+/**
+ * The beginning of a chain of thought, up to its first empty line, asked for in a dialogue of its own; empty where the policy thinks
+ * nothing.
+ *
+ * @returns null where the question does not fit the policy's context.
+ */
+export async function firstThought(
+  rollout: RolloutOptions,
+  trajectory: Trajectory,
+): Promise<string | null> {
+  const prompt = [
+    "Solve the question step by step. Leave an empty line after each step.",
+    `Question: ${rollout.task.question}`,
+    "Steps:",
+  ].join("\n");
+  const inquiry = inquiryOn(rollout, trajectory);
+  const message = await inquiry.ask(prompt, { chain: "first-thought" });
+  return message === null ? null : (message.text.trim().split(/\n\s*\n/)[0] ?? "");
+}
