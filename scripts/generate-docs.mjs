@@ -1,4 +1,4 @@
-// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, and the tables of docs/metrics.md. With --check it only compares.
+// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, and the tables of docs/metrics.md and docs/synthesis.md. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,6 +9,11 @@ import { hotpotqaMetrics } from "../dist/evaluate/metrics/hotpotqa-official.js";
 import { rowMetrics } from "../dist/evaluate/metrics/index.js";
 import { scoreLayouts } from "../dist/evaluate/score-file.js";
 import { normalizations } from "../dist/text/answer-normalizations.js";
+import { hints } from "../dist/rollout/hints/index.js";
+import { taskAnnotations } from "../dist/synth/annotations/index.js";
+import { sampleScorers } from "../dist/synth/scorers/index.js";
+import { sampleSelectors } from "../dist/synth/selectors/index.js";
+import { synthSteps } from "../dist/synth/steps/index.js";
 import * as prettier from "prettier";
 import { resultsJsonSchema } from "../dist/report/results-schema.js";
 import { buildProgram } from "../dist/cli/program.js";
@@ -19,6 +24,7 @@ const pages = {
   "cli.md": cliPage(),
   "results.schema.json": await schemaPage(),
   "metrics.md": metricsPage(),
+  "synthesis.md": synthesisPage(),
 };
 const check = process.argv.includes("--check");
 
@@ -56,7 +62,24 @@ function metricsPage() {
     hotpotqa: partTable(hotpotqaMetrics.parts),
     layouts: partTable(scoreLayouts.parts),
   };
-  return readFileSync(join(docs, "metrics.md"), "utf8").replace(
+  return withTables("metrics.md", tables);
+}
+
+/** As `metricsPage`. */
+function synthesisPage() {
+  const source = ["source", (part) => (part.source ?? "").replaceAll("|", "\\|")];
+  const tables = {
+    annotations: partTable(taskAnnotations.parts, source),
+    hints: partTable(hints.parts, source),
+    scorers: partTable(sampleScorers.parts, source),
+    steps: partTable(synthSteps.parts, ["kind", (step) => step.kind], source),
+    selectors: partTable(sampleSelectors.parts, source),
+  };
+  return withTables("synthesis.md", tables);
+}
+
+function withTables(page, tables) {
+  return readFileSync(join(docs, page), "utf8").replace(
     /(<!-- table (\w+) -->\n)[^]*?(<!-- end -->)/g,
     (_, begin, name, end) => `${begin}${tables[name]}${end}`,
   );
