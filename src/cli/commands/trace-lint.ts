@@ -75,7 +75,7 @@ async function lintFile(
   const model =
     named === undefined ? null : await openLintModel(named, { signal, note, device, origin });
   try {
-    const texts = await openTraceTexts(origin, model?.tokenizer ?? null);
+    const texts = await openTraceTexts(origin, model);
     const reading = { ...texts, mannerOf: await lintMannerOf(origin) };
     const lint = openLint(reading, { keep: flags.limit ?? KEPT });
     for (const message of model?.templateProblems ?? [])

@@ -7,7 +7,7 @@ import { screenOf } from "../trace/screen.ts";
 import { painted } from "../trace/styled.ts";
 import { findOrigin } from "../trace/trace-origin.ts";
 import { findRecord } from "../trace/trace-records.ts";
-import { findTokenizer, openTraceTexts } from "../trace/trace-texts.ts";
+import { findWords, openTraceTexts } from "../trace/trace-texts.ts";
 
 interface ShowFlags {
   id?: string;
@@ -51,7 +51,7 @@ async function show(
   if (id !== undefined && index !== 0)
     throw new ConfigError("USAGE", "--id and --index both choose. Name one of them.");
   const record = await findRecord(file, id === undefined ? { index } : { id });
-  const { textOf } = await openTraceTexts(await findOrigin(file), await findTokenizer(model, true));
+  const { textOf } = await openTraceTexts(await findOrigin(file), await findWords(model, true));
   const { columns, colours } = screenOf(process.stdout, process.env, plain);
   const shortenTo = full === true ? Infinity : SHORT;
   const lines = recordLines(record, { columns, plain: !colours, shortenTo, textOf });

@@ -12,6 +12,7 @@ export type Recomputed = RecomputedSummary & { otherwiseDrawn: number };
 /** A model that trajectories are held to. */
 export interface LintModel {
   tokenizer: Tokenizer;
+  vocabSize: number;
   /** Why its chat template could not be trained under; empty where the run used none. */
   templateProblems: string[];
   recompute(
@@ -43,6 +44,7 @@ export async function openLintModel(
   });
   return {
     tokenizer: engine.tokenizer,
+    vocabSize: engine.config.vocabSize,
     templateProblems: await templateProblems(base ?? model, engine.tokenizer, origin),
     recompute(tolerance, onDrift) {
       const again = recomputeLogprobs(engine, { tolerance, onDrift });

@@ -4,7 +4,7 @@ import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
 import { outOption } from "../../options.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
-import { findTokenizer } from "../../trace/trace-texts.ts";
+import { findWords } from "../../trace/trace-texts.ts";
 
 interface ReportFlags {
   out?: string;
@@ -36,10 +36,10 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   const { from } = files.synthesis.teacher;
   const origin = await findOrigin(join(files.folder, "draws.jsonl"));
   const named = flags.tokenizer ?? from ?? origin?.policy;
-  const tokenizer = await findTokenizer(named, flags.tokenizer !== undefined);
+  const words = await findWords(named, flags.tokenizer !== undefined);
   const path = flags.out ?? join(files.folder, "report.html");
   await writeAtomic(path, async (write) => {
-    const decode = tokenizer === null ? null : (ids: readonly number[]) => tokenizer.decode(ids);
+    const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
     for await (const piece of samplesPage(files, decode)) {
       context.signal.throwIfAborted();
       await write(piece);
