@@ -112,7 +112,7 @@ export const ERROR_CODES = {
   RECIPE_NOT_YAML: "A recipe file, or the value of --set key= or --retriever, is not YAML.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
   STRATEGY_NEEDS_LOGPROBS:
-    "A strategy weighs texts by their likelihood under the policy, which cannot tell it.",
+    "A strategy or scorer goes by how likely texts are to the policy, which cannot tell it.",
   TINY_WORLD_TOO_SMALL: "A tiny world has no question of a kind that was asked for.",
   RUNTIME_MISSING: "The native runtime (onnxruntime-node) does not load on this machine.",
   MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
