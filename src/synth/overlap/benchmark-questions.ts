@@ -152,8 +152,8 @@ function holdsQuestion(
   const { words, kinds } = question;
   const isLong = words.length >= LONG * longest;
   if (foundShare(asked, requiredWords(question)) < (isLong ? CONTENT_SHARE : 1)) return false;
-  const content = words.filter((_, i) => kinds[i] === CONTENT);
-  if (foundShare(asked, content) < CONTENT_SHARE) return false;
+  const content = new Set(words.filter((_, i) => kinds[i] === CONTENT));
+  if (foundShare(asked, [...content]) < CONTENT_SHARE) return false;
   const n = Math.min(longest, Math.max(FEWEST_WORDS, Math.ceil(words.length / 3)));
   let rows = asked.rows.get(n);
   if (rows === undefined) asked.rows.set(n, (rows = new Set(shingles(asked.words, n))));

@@ -21,7 +21,7 @@ export function hashWord(word: string): number {
 export function shingles(words: readonly number[], n: number): number[] {
   if (words.length === 0) return [];
   const count = Math.max(1, words.length - n + 1);
-  return Array.from({ length: count }, (_, i) => hashAll(words.slice(i, i + n)));
+  return Array.from({ length: count }, (_, i) => hashAll(words, i, Math.min(i + n, words.length)));
 }
 
 /** One number for a text's words in their order, of 53 bits: equal for equal texts, and as good as never for others. */
@@ -31,9 +31,9 @@ export function wholeHash(words: readonly number[]): number {
   return low * 0x200000 + (high >>> 11);
 }
 
-function hashAll(words: readonly number[]): number {
+function hashAll(words: readonly number[], from = 0, to = words.length): number {
   let hash = 0x9e3779b9;
-  for (const word of words) hash = mixed(Math.imul(hash, 0x01000193) ^ word);
+  for (let i = from; i < to; i++) hash = mixed(Math.imul(hash, 0x01000193) ^ (words[i] ?? 0));
   return hash;
 }
 
