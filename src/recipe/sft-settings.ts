@@ -1,5 +1,5 @@
 import { choice, z } from "../base/schema.ts";
-import { behaviourSchema } from "../synth/gold-chain.ts";
+import { behaviourSchema } from "../synth/teachers/behaviour.ts";
 import { worldStreamSchema } from "../synth/teacher-trajectories.ts";
 import { sftSamplesSchema, type SftSamplesSettings, sftStreamSchema } from "../train/sft.ts";
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
-import { scriptedPolicy } from "../../../src/rollout/policy.ts";
+import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { GREEDY } from "../../../src/rollout/sampling.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { goldChainWriter } from "../../../src/synth/gold-chain.ts";
+import { briefPlan } from "../../../src/synth/teachers/brief-plan.ts";
 import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
@@ -33,7 +33,9 @@ describe("lint over what every strategy plays on the tiny world", () => {
   });
 
   it.each(strategies.names)("finds nothing in trajectories of %s", async (name) => {
-    const write = goldChainWriter({ search: 0.8, continue: 0.8, fullQuery: 0.9 }, 5);
+    const behaviour = { search: 0.8, continue: 0.8, fullQuery: 0.9 };
+    const write = (place: CompletionRequest): string =>
+      environment.protocol.write(briefPlan(place, behaviour, 5), []);
     const policy = { ...scriptedPolicy(tokenizer, write), logprobs };
     const trajectories: Trajectory[] = [];
     for (const task of questions) {
