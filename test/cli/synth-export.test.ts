@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
+import { madeCandidate, madePair, madeTrajectory } from "../helpers/made-pairs.ts";
+import { runCommand } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const at = (name: string): string => join(folder, name);
+
+const task = { id: "q", question: "?", references: ["a"], source: "made", annotations: {} };
+
+beforeAll(async () => {
+  const sample = { ...madeCandidate(madeTrajectory("s", [{ text: "<answer> a</answer>" }])), task };
+  await writeFile(at("samples.jsonl"), `${JSON.stringify(sample)}\n`.repeat(3));
+  const other = madeTrajectory("b", [{ text: "no" }], { prompt: "another" });
+  const pairs = [madePair("p", sample.trajectory, other)];
+  await writeFile(at("pairs.jsonl"), `${JSON.stringify(pairs[0])}\n`);
+});
+
+const run = (format: string, out: string, from = folder, ...more: string[]) =>
+  runCommand(
+    synthDataCommand,
+    ["synth-data", "export", from, "--as", format, "--out", at(out), ...more],
+    folder,
+  );
+
+describe("agentrl synth-data export", () => {
+  it("writes a folder's samples, and says once what the layout has no place for", async () => {
+    const { stdout, stderr, status } = await run("trl-messages", "x.jsonl");
+    expect(status, stderr).toBe(0);
+    expect(stdout).toBe("3 records → 3 rows, 0.0 MB\n/x.jsonl\n");
+    expect(stderr).toBe("trl-messages has no place for: a sample's weight.\n");
+    const [line = ""] = readFileSync(at("x.jsonl"), "utf8").split("\n");
+    expect(JSON.parse(line)).toMatchObject({
+      messages: [
+        { role: "user", content: "the river " },
+        { role: "assistant", content: "<answer> a</answer>" },
+      ],
+    });
+  });
+
+  it("counts what a layout cannot hold", async () => {
+    const { stdout, stderr } = await run("trl-preference", "p.jsonl", folder, "--json");
+    expect(stderr).toContain("left out 1: sides with different prompts.");
+    expect(JSON.parse(stdout)).toMatchObject({ records: 1, rows: 0 });
+  });
+
+  it("leaves no file behind where a record cannot be read", async () => {
+    await writeFile(at("bad.jsonl"), `${readFileSync(at("samples.jsonl"), "utf8")}{"id": 1}\n`);
+    const { stderr, status } = await run("verl", "v.jsonl", at("bad.jsonl"));
+    expect(status).toBe(3);
+    expect(stderr).toContain("bad.jsonl:4");
+    expect(existsSync(at("v.jsonl"))).toBe(false);
+  });
+});
