@@ -5,7 +5,7 @@ import { growingArray } from "./growing-array.ts";
 import { postings } from "./postings.ts";
 import { hashWord, shingles, wholeHash, wordHashes } from "./shingles.ts";
 
-export interface OverlapOptions {
+interface OverlapOptions {
   /** Words in a row that are compared; fewer for short questions: a third of theirs, at least 3. */
   words: number;
   /** Share of a benchmark question's rows that make an overlap. */
@@ -13,7 +13,7 @@ export interface OverlapOptions {
 }
 
 /** Questions that must not be trained on. */
-export interface BenchmarkQuestions {
+interface BenchmarkQuestions {
   readonly count: number;
   /** Whether a question is one of them, or holds as good as all of one. */
   meets(question: string): "exact" | "near" | null;

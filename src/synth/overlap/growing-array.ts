@@ -1,5 +1,5 @@
 /** Whole numbers of 32 bits, any number of them, four bytes each. */
-export interface GrowingArray {
+interface GrowingArray {
   readonly length: number;
   push(value: number): void;
   /** 0 beyond the end. */

@@ -1,7 +1,7 @@
 import { growingArray } from "./growing-array.ts";
 
 /** Which items hold which keys: 32-bit keys, items by number. Millions of entries take a few typed arrays. */
-export interface Postings {
+interface Postings {
   add(key: number, item: number): void;
   /** Items that hold a key. */
   count(key: number): number;

@@ -3,7 +3,7 @@ import { postings } from "./postings.ts";
 import { shingles, wholeHash, wordHashes } from "./shingles.ts";
 
 /** Texts that were seen, for telling whether another is as good as one of them. */
-export interface SeenTexts {
+interface SeenTexts {
   /** Whether a text has the words of one that was seen, or nearly so; if not, it is seen from now on. */
   meets(text: string): "exact" | "near" | null;
 }
