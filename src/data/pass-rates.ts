@@ -21,7 +21,10 @@ const evaluated = z.looseObject({
 const drawn = z.looseObject({
   task: z.looseObject({ id: z.string(), question: z.string() }),
   candidates: z.array(
-    z.looseObject({ trajectory: z.looseObject({ reward: z.number().nullable() }) }),
+    z.looseObject({
+      provenance: z.looseObject({ draw: z.looseObject({ name: z.string() }) }).optional(),
+      trajectory: z.looseObject({ reward: z.number().nullable() }),
+    }),
   ),
 });
 
@@ -30,12 +33,13 @@ const drawn = z.looseObject({
  * rewards of at least 1), several lines of a question taken together. What failed or could not be scored does not count; questions of
  * which nothing does are left out.
  *
+ * @param draw of a synthesis, by name; all count where absent.
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD for a line of neither kind; DATA_EMPTY where nothing was scored.
  */
-export async function readPassRates(path: string): Promise<PassRate[]> {
+export async function readPassRates(path: string, draw?: string): Promise<PassRate[]> {
   const counts = new Map<string, { question: string; right: number; draws: number }>();
   for await (const { value, line } of readJsonl(path)) {
-    const { id, question, verdicts } = verdictsOf(value, `${path}:${line}`);
+    const { id, question, verdicts } = verdictsOf(value, draw, `${path}:${line}`);
     const count = counts.get(id) ?? { question, right: 0, draws: 0 };
     counts.set(id, count);
     count.right += verdicts.filter(Boolean).length;
@@ -53,6 +57,7 @@ export async function readPassRates(path: string): Promise<PassRate[]> {
 
 function verdictsOf(
   value: unknown,
+  draw: string | undefined,
   where: string,
 ): { id: string; question: string; verdicts: boolean[] } {
   const row = evaluated.safeParse(value);
@@ -63,7 +68,9 @@ function verdictsOf(
   const draws = drawn.safeParse(value);
   if (draws.success) {
     const { task, candidates } = draws.data;
-    const rewards = candidates.map(({ trajectory }) => trajectory.reward);
+    const rewards = candidates
+      .filter(({ provenance }) => draw === undefined || provenance?.draw.name === draw)
+      .map(({ trajectory }) => trajectory.reward);
     const scored = rewards.filter((reward) => reward !== null);
     return { ...{ id: task.id, question: task.question }, verdicts: scored.map((r) => r >= 1) };
   }

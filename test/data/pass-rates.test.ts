@@ -34,6 +34,17 @@ describe("readPassRates", () => {
     ]);
   });
 
+  it("counts one draw of a synthesis where it is named", async () => {
+    const { candidates, ...rest } = drawOf("a", 1, 0);
+    const named = candidates.map((each, i) => {
+      return { ...each, provenance: { draw: { name: i === 0 ? "direct" : "tools" } } };
+    });
+    const path = join(folder, "draws.jsonl");
+    await writeFile(path, JSON.stringify({ ...rest, candidates: named }));
+    expect((await readPassRates(path, "tools"))[0]).toMatchObject({ rate: 0, draws: 1 });
+    expect((await readPassRates(path))[0]).toMatchObject({ rate: 0.5, draws: 2 });
+  });
+
   it("names a line of another kind, and a file in which nothing was scored", async () => {
     await expect(rates(drawOf("a", 1), { prediction: "x" })).rejects.toThrow(
       errorWith("DATA_BAD_RECORD", /rows\.jsonl:2: is neither a row of an evaluation/),

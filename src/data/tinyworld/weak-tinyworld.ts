@@ -13,6 +13,8 @@ import { shareOut, weakQuestions } from "./weakness.ts";
 const options = tinyWorldSchema.extend({
   /** What the policy got right and wrong: `rows.jsonl` of an evaluation or `draws.jsonl` of a synthesis; several: one an epoch, the earliest first. */
   rows: z.union([z.string().transform((file) => [file]), z.array(z.string()).min(1)]),
+  /** Of a synthesis's draws: the one that counts, by name; all of them where absent. */
+  draw: z.string().optional(),
   /** Number of questions. */
   questions: z.int().min(1).default(500),
   /** Passages in each question's context; 0: none. */
@@ -43,7 +45,7 @@ export const weakTinyWorld: DatasetPart = {
     const settings = parseOptions(options, given, "weak-tinyworld");
     const { seed, split, people, rows, ...rest } = settings;
     const epochs: PassRate[][] = [];
-    for (const path of rows) epochs.push(await readPassRates(path));
+    for (const path of rows) epochs.push(await readPassRates(path, settings.draw));
     requireNewWorld(epochs, settings);
     const budgets = categoryBudgets(epochs, settings);
     const world = tinyWorld({ seed, split, people });
