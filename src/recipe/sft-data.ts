@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ConfigError, DataError } from "../base/errors.ts";
 import { sha256File } from "../base/files.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import type { Rendering } from "../rollout/chat-rendering.ts";
+import type { Student } from "../train/student-rows.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import type { Sample } from "../trajectory/sample.ts";
 import { readSamples, SAMPLE_FILES } from "../trajectory/sample-files.ts";
@@ -77,8 +77,8 @@ export async function findSampleFiles(
 
 /** Who learns, and how. */
 export interface SampleReader {
-  engine: Pick<LocalEngine, "tokenizer" | "capabilities">;
-  rendering: Rendering | undefined;
+  engine: Pick<LocalEngine, "capabilities">;
+  student: Student;
   settings: SftSamplesSettings;
 }
 
@@ -91,14 +91,13 @@ export interface SampleReader {
  */
 export async function loadSamples(
   file: string,
-  { engine, rendering, settings }: SampleReader,
+  { engine, student, settings }: SampleReader,
   purpose: "training" | "validation",
 ): Promise<LoadedSamples> {
   const { hints, lines } = settings;
   const { maxPositions } = engine.capabilities;
   const reading: SampleReading = {
-    student: { tokenizer: engine.tokenizer, rendering },
-    ...{ hints, lines, drawnWith: null },
+    ...{ student, hints, lines, drawnWith: null },
     maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
   };
   const tokenizers = new Map<string, Tokenizer | null>();

@@ -6,10 +6,10 @@ import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { Dataset } from "../data/datasets.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
-import type { Rendering } from "../rollout/chat-rendering.ts";
 import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../train/early-stop.ts";
 import { samplesLoss, type SftSamplesSettings, trainOnSamples } from "../train/sft.ts";
 import { sftBatches } from "../train/sft-batches.ts";
+import type { Student } from "../train/student-rows.ts";
 import { baseFolder, environmentOver, openNamedDataset, policyOf } from "./assemble.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
@@ -38,7 +38,7 @@ export async function learnFromSamples(
   const { resolved, options, engine, model, from } = session;
   const { settings } = resolved;
   const { out, version, signal } = options;
-  const reader = { engine, rendering: await renderingOf(session), settings: sft };
+  const reader = { engine, student: await studentOf(session), settings: sft };
   const train = await loadSamples(files.train, reader, "training");
   const read =
     files.validation === null ? null : await loadSamples(files.validation, reader, "validation");
@@ -214,16 +214,12 @@ function factsOf({ samples, ...facts }: LoadedSamples): SampleFacts {
   return { ...facts, samples: samples.length };
 }
 
-/** How text is put to the policy; undefined: as it is. */
-async function renderingOf({
-  resolved: { settings },
-  engine,
-  model,
-}: SftSession): Promise<Rendering | undefined> {
-  if (settings.policy.chat === undefined) return undefined;
-  // No search is run: the environment only tells which tools a template is to name.
+/** How messages are put to the policy, and where its rollouts end them. */
+async function studentOf({ resolved: { settings }, engine, model }: SftSession): Promise<Student> {
+  // No search is run: the environment only tells its grammar, and which tools a template is to name.
   const environment = environmentOver(noneRetriever(), settings);
-  return (await policyOf(engine, settings, model, environment)).rendering;
+  const { tokenizer, rendering } = await policyOf(engine, settings, model, environment);
+  return { tokenizer, rendering, stopStrings: environment.protocol.stopStrings };
 }
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when training is to stop by a loss that nothing is held out for. */

@@ -8,6 +8,8 @@ import type { Call, InsertedHint, Segment, Trajectory, Turn } from "../trajector
 export interface Student {
   tokenizer: Tokenizer;
   rendering?: Rendering | undefined;
+  /** Texts at which its rollouts end a message: no end token follows them. */
+  stopStrings?: readonly string[];
 }
 
 /**
@@ -31,7 +33,8 @@ export interface ReadingOptions {
  *
  * Token ids are taken as they were drawn where they are the student's own (`areTokensOf`). Text, and ids that another tokenizer or a
  * plain prompt drew, are put to the student as a rollout would: prompts as the start of a sequence, replies within what its chat
- * template puts around them, each part encoded by itself, an end token after a message that was ended by its writer.
+ * template puts around them, each part encoded by itself, an end token after a message that its writer ended (unless the student's
+ * rollouts stop there before one).
  *
  * @throws {DataError} SAMPLE_TOKENS_FOREIGN when ids are another tokenizer's and it is not known, or it wrote them through a chat
  *   template, whose marks cannot be told from the text.
@@ -138,7 +141,8 @@ function idReader(tokenizer: Tokenizer, hints: Hints): Reader {
 }
 
 /** All is said again in the student's tokens. @param source what the ids are of, where there are any. */
-function textReader({ tokenizer, rendering }: Student, source: Tokenizer, hints: Hints): Reader {
+function textReader(student: Student, source: Tokenizer, hints: Hints): Reader {
+  const { tokenizer, rendering, stopStrings = [] } = student;
   const say = (segment: Segment): string => textOf(segment, source);
   const segment = (owner: Segment["owner"], ids: number[]): Segment[] =>
     ids.length === 0 ? [] : [{ owner, ids, logprobs: null }];
@@ -185,7 +189,9 @@ function textReader({ tokenizer, rendering }: Student, source: Tokenizer, hints:
       );
       const last = call.completion.at(-1)?.ids.at(-1);
       const ended = call.finish === "eos" || (last !== undefined && source.endIds.includes(last));
-      if (!ended || tokenizer.endId === null) return written;
+      const text = call.completion.map(say).join("");
+      const isStopped = stopStrings.some((stop) => text.endsWith(stop));
+      if (!ended || isStopped || tokenizer.endId === null) return written;
       return [...written, ...segment("policy", [tokenizer.endId])];
     },
   };
@@ -249,9 +255,9 @@ function openingSegments(
 }
 
 /** Whether a trajectory's first prompt begins as the student's chat template begins one. */
-function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, { opening }: Rendering): boolean {
+function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, rendering: Rendering): boolean {
   const mark = "\u2063prompt\u2063";
-  const head = opening(mark).split(mark)[0] ?? "";
+  const head = rendering.opening(mark).split(mark)[0] ?? "";
   const first = calls.find(({ parent }) => parent === null)?.prompt ?? [];
   const ids = first.flatMap((segment) => segment.ids);
   // As text: the last sign of the template may be one token with what follows it.
