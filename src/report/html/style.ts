@@ -82,7 +82,8 @@ table { border-collapse: collapse; }
 .ends-card { max-width: 760px; }
 .ends .chart { width: 70%; }
 .ends td, .ends th { padding-top: 3px; padding-bottom: 3px; }
-.yields .chart, .draws .chart, .triggers .chart { width: 30%; min-width: 90px; }
+.panel.yields .chart { width: 45%; min-width: 90px; } .panel.draws .chart { width: 22%; min-width: 70px; } .draws .number { padding-right: 10px; } .panel.triggers .chart { width: 55%; min-width: 90px; }
+.yields thead th:nth-child(3), .draws thead th:nth-child(3), .triggers thead th:nth-child(3) { width: auto; min-width: 0; }
 .yields td, .yields th, .draws td, .draws th, .triggers td, .triggers th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
 .yields thead th, .draws thead th, .triggers thead th { vertical-align: bottom; }
 .yields svg, .draws svg, .triggers svg { margin-top: 4px; }
