@@ -3,7 +3,7 @@
  *
  * Implements weighted cross-entropy over samples of a file, for epochs, or over an endless stream of a teacher's trajectories; only the
  * policy's tokens are trained, and, at a small weight, what the environment showed (a small model learns to read sooner). Leaves out:
- * packing (rows are padded to their neighbours' length, which costs less than long packed rows do: docs/adr/0008-no-packing.md), so no
+ * packing (rows are padded to their neighbours' length, which costs less than long packed rows do: docs/adr/0007-no-packing.md), so no
  * row sees another.
  *
  * Run: agentrl sft --recipe NAME --data FOLDER (docs/sft.md), agentrl sft --recipe base-policy
