@@ -1,6 +1,7 @@
 // Loaded before a program (node --import): collects garbage every two seconds and writes what is left, in MB, with the
 // milliseconds since the start, a line each, to the file that HEAP_WATCH names.
 import { appendFileSync } from "node:fs";
+import { setInterval } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { isMainThread } from "node:worker_threads";
