@@ -3,7 +3,7 @@ import type { RolloutOptions } from "../../src/rollout/record.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import type { Tokenizer } from "../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
-import { rolloutOptions, tokenizer } from "./search-world.ts";
+import { rolloutOptions, searchEnvironment, tokenizer } from "./search-world.ts";
 
 /** A policy that writes these texts in turn, one each time it is asked; log-probabilities number its tokens from -1 downwards. */
 export function continuing(texts: readonly string[], using: Tokenizer = tokenizer): TokenPolicy {
@@ -19,12 +19,15 @@ export function continuing(texts: readonly string[], using: Tokenizer = tokenize
   };
 }
 
-/** Plays under hints, as `hint-infer` names them. */
+/** Plays three turns under hints, as `hint-infer` names them. */
 export function playHinted(
   texts: readonly string[],
   hints: readonly (string | object)[],
   changes: Partial<RolloutOptions> = {},
 ): Promise<Trajectory> {
-  const options = rolloutOptions({ policy: continuing(texts), purpose: "eval", ...changes });
+  const budgets = [{ scope: "trajectory", unit: "turns", limit: 3, onExhausted: "end" }];
+  const environment = searchEnvironment({ budgets });
+  const policy = continuing(texts);
+  const options = rolloutOptions({ policy, environment, purpose: "eval", ...changes });
   return strategies.get("hint-infer", "test").run(options, { hints });
 }
