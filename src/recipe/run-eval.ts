@@ -98,7 +98,9 @@ export async function runEval(
         ...summary,
         ...costPerQuestion(settings, summary),
         ...{ fingerprint: fingerprintOf(stated).hex, protocol: stated, policy, seed },
-        readsGold: environment.readsGold,
+        readsGold:
+          environment.readsGold ||
+          openStrategy(evaluation.strategy, "evaluation.strategy").readsGold,
         ...{ dataset: dataset.name, strategy: strategyName(protocol) },
         recipe: { name: recipe.name, tier },
       };

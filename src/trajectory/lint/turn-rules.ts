@@ -28,8 +28,10 @@ export const turnText: LintRule = {
     for (const [index, { call: number, text, chain }] of trajectory.turns.entries()) {
       const call = trajectory.calls[number];
       if (call === undefined) continue;
-      const [opening, written] = [openingText(call, reading), writtenText(call, reading)];
-      if (opening === null || written === null) return null;
+      const [before, written] = [openingText(call, reading), writtenText(call, reading)];
+      if (before === null || written === null) return null;
+      // What was withheld stands at a prompt's end as well, and begins no message.
+      const opening = text.startsWith(before) ? before : "";
       const where = `turns[${index}].text is ${quoted(text)}; calls[${number}]`;
       if (grammar !== null && chain === undefined) {
         const cut = opening + written.slice(0, grammar.findCut(written) ?? undefined);
