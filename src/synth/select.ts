@@ -109,6 +109,7 @@ async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Pas
     ...{ samples: [], pairs: [], dropped: [], questions: 0, draws: [], yields: [] },
     failures: {},
   };
+  const shared = sharedTexts();
   const put = async (taskId: string, row: unknown): Promise<KeptRow> => {
     return { taskId, place: await store.add(`${JSON.stringify(row)}\n`) };
   };
@@ -120,7 +121,7 @@ async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Pas
     const { task, candidates, pairs, dropped } = pipeline.apply(drawn);
     for (const candidate of candidates) {
       const row = await put(task.id, sampleOf(task, candidate));
-      passed.samples.push({ ...row, facts: factsOf(task, candidate) });
+      passed.samples.push({ ...row, facts: factsOf(task, candidate, shared) });
     }
     for (const pair of pairs) passed.pairs.push(await put(task.id, pair));
     if (keepDropped === true) {
@@ -147,12 +148,31 @@ export function sampleOf(task: Task, { id, ...candidate }: Candidate): Sample {
   return { id, task, ...candidate };
 }
 
-function factsOf(task: Task, { id, trajectory, scores, provenance }: Candidate): SampleFacts {
+/** The one copy of each of a few texts that stand in many rows: every line that is read has its own. */
+function sharedTexts(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const copy = known.get(text);
+    if (copy !== undefined) return copy;
+    known.set(text, text);
+    return text;
+  };
+}
+
+const NO_SCORES = {};
+
+function factsOf(
+  task: Task,
+  { id, trajectory, scores, provenance }: Candidate,
+  shared: (text: string) => string,
+): SampleFacts {
   const { type = null, hops = null } = task.annotations;
   const length = trajectory.turns.reduce((sum, { text }) => sum + text.length, 0);
   return {
-    ...{ id, taskId: task.id, type, hops, draw: provenance.draw.name },
-    ...{ reward: trajectory.reward, scores, length, searches: searchCount(trajectory) },
+    ...{ id, taskId: task.id, type: type === null ? null : shared(type), hops },
+    ...{ draw: shared(provenance.draw.name), reward: trajectory.reward },
+    scores: Object.keys(scores).length === 0 ? NO_SCORES : scores,
+    ...{ length, searches: searchCount(trajectory) },
   };
 }
 
@@ -160,7 +180,8 @@ function factsOf(task: Task, { id, trajectory, scores, provenance }: Candidate):
 function choose(
   { settings, seed }: SelectionSetting,
   samples: readonly KeptSample[],
-): { facts: KeptRow[]; yields: StepYield[] } {
+): { facts: readonly KeptRow[]; yields: StepYield[] } {
+  if (settings.selection.length === 0) return { facts: samples, yields: [] };
   const rows = new Map(samples.map((sample) => [sample.facts.id, sample]));
   let left: readonly SampleFacts[] = samples.map(({ facts }) => facts);
   const yields = settings.selection.map(({ name, ...options }, i) => {
