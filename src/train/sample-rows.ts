@@ -7,7 +7,7 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type HintUse, type Student, studentRows } from "./student-rows.ts";
 
 /** What a token of a sample is to the loss: context, learned, or shown by the environment. */
-export const MARKS = { context: 0, learned: 1, shown: 2 } as const;
+const MARKS = { context: 0, learned: 1, shown: 2 } as const;
 
 /** A sequence of a sample, in five bytes a token: samples stay in memory for all epochs. */
 export interface SampleRow {

@@ -77,6 +77,22 @@ describe("the batch of a plan", () => {
     expect(plan.batch).toMatchObject({ command: "sft", groupSize: 1, tokens: { sampled: 0 } });
   });
 
+  it("counts the samples of a file, and says when there is none yet", async () => {
+    const file = join(folder, "samples.jsonl");
+    writeFileSync(file, "{}\n".repeat(70));
+    const own = await plannedModel({ from: model });
+    const sft = async (set: string) => {
+      const all = await resolved([set], written);
+      return planRecipe(all, own, { memory: null });
+    };
+    const { batch } = await sft(`sft={data: ${file}, epochs: 2}`);
+    // 32, 32 and 6 samples, twice.
+    expect(batch).toMatchObject({ command: "sft", prompts: 32, steps: 6 });
+    await expect(sft("sft={data: nowhere}")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", "there are none at sft.data (nowhere)"),
+    );
+  });
+
   it("does not exist for a recipe that trains nothing", async () => {
     const all = await resolved([], written);
     const own = await plannedModel({ from: model });
