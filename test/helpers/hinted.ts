@@ -6,7 +6,7 @@ import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment, tokenizer } from "./search-world.ts";
 
 /** A policy that writes these texts in turn, one each time it is asked; log-probabilities number its tokens from -1 downwards. */
-export function continuing(texts: readonly string[], using: Tokenizer = tokenizer): TokenPolicy {
+function continuing(texts: readonly string[], using: Tokenizer = tokenizer): TokenPolicy {
   let asked = 0;
   let token = 0;
   const policy = scriptedPolicy(using, () => texts[asked++] ?? "");

@@ -4,7 +4,7 @@ import type { PreferencePair, Sample } from "../../src/trajectory/sample.ts";
 import { searchTrajectory } from "./report-folder.ts";
 
 /** A sample made by hand: a server's search and answer; of draw "hinted" a hint stands in its answer. */
-export function madeSample(number: number, draw: "plain" | "hinted", text = ""): Sample {
+function madeSample(number: number, draw: "plain" | "hinted", text = ""): Sample {
   const [id, question] = [`q${number}`, `Where is ${number}?${text}`];
   const played = searchTrajectory({ id, question, em: 1 }, `thought${number}${text}`);
   const hint = "<think>";
