@@ -4,17 +4,16 @@ import { join } from "node:path";
 import { ConfigError, DataError } from "../base/errors.ts";
 import { sha256File } from "../base/files.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import type { Rendering } from "../rollout/chat-rendering.ts";
-import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import type { PreferenceSettings } from "../train/preference.ts";
 import { pairRows, type PairRows, type UnusablePair } from "../train/preference-rows.ts";
-import { areTokensOf, studentRows } from "../train/student-rows.ts";
+import { sequencesOf } from "../train/sample-rows.ts";
+import type { Student } from "../train/student-rows.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import { readPairs, SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { TokenRow } from "../trajectory/token-rows.ts";
-import { BASE_POLICY } from "./assemble.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import { drawnReader } from "./student.ts";
 
 /** A file of pairs as a model is trained on it. */
 export interface LoadedPairs {
@@ -66,21 +65,27 @@ export async function findPairFiles({
 
 /** Who learns, and how. */
 export interface PairReader {
-  engine: Pick<LocalEngine, "capabilities" | "tokenizer">;
-  /** How text is put to it, where it is asked through a chat template. */
-  rendering: Rendering | undefined;
+  engine: Pick<LocalEngine, "capabilities">;
+  student: Student;
   hints: PreferenceSettings["hints"];
 }
 
 /**
  * Reads a file of pairs and makes token sequences of them; those that cannot be trained on are left out and counted.
- * @throws {DataError} PAIRS_UNUSABLE when none is left; as `readPairs`, `pairRows` and `studentRows`.
+ * @throws {DataError} PAIRS_UNUSABLE when none is left; as `readPairs`, `pairRows` and `sequencesOf`.
  */
-export async function loadPairs(file: string, reader: PairReader): Promise<LoadedPairs> {
+export async function loadPairs(
+  file: string,
+  { engine, student, hints }: PairReader,
+): Promise<LoadedPairs> {
   const pairs: PairRows[] = [];
   const skipped: LoadedPairs["skipped"] = {};
-  const { maxPositions } = reader.engine.capabilities;
-  const rowsOf = sideReader(reader);
+  const { maxPositions } = engine.capabilities;
+  const readDrawn = drawnReader();
+  const rowsOf = (side: Candidate, where: string): Promise<TokenRow[]> =>
+    readDrawn(side, (drawnWith) =>
+      sequencesOf(side.trajectory, student, { hints, drawnWith, where }),
+    );
   for await (const { row, where } of readPairs(file)) {
     const [chosen, rejected] = [await rowsOf(row.chosen, where), await rowsOf(row.rejected, where)];
     const made = pairRows(row, { rows: { chosen, rejected }, maxPositions, where });
@@ -95,26 +100,4 @@ export async function loadPairs(file: string, reader: PairReader): Promise<Loade
     );
   }
   return { file, sha256: await sha256File(file), pairs, skipped };
-}
-
-/** Makes sequences of trajectories; ids of another tokenizer are read with their teacher's, where that is a folder here. */
-function sideReader({
-  engine: { tokenizer },
-  rendering,
-  hints,
-}: PairReader): (side: Candidate, where: string) => Promise<TokenRow[]> {
-  const student = { tokenizer, rendering };
-  const teachers = new Map<string, Promise<Tokenizer | null>>();
-  return async ({ trajectory, provenance: { teacher } }, where) => {
-    const { from } = teacher;
-    let drawnWith: Tokenizer | null = null;
-    if (from !== undefined && !areTokensOf(tokenizer, trajectory)) {
-      const folder = from === "base" ? BASE_POLICY : from;
-      const isHere = existsSync(join(folder, "tokenizer.json"));
-      const known = teachers.get(from) ?? (isHere ? loadTokenizer(folder) : Promise.resolve(null));
-      teachers.set(from, known);
-      drawnWith = await known;
-    }
-    return studentRows(trajectory, student, { hints, drawnWith, where });
-  };
 }

@@ -5,8 +5,6 @@ import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import { preferenceLosses } from "../losses/preference/index.ts";
-import { noneRetriever } from "../retrieval/controls/none.ts";
-import type { Rendering } from "../rollout/chat-rendering.ts";
 import { bestCheck, outOfPatience, type Check } from "../train/early-stop.ts";
 import {
   measurePairs,
@@ -17,10 +15,8 @@ import {
 } from "../train/preference.ts";
 import {
   baseFolder,
-  environmentOver,
   openEngine,
   policyFolder,
-  policyOf,
   requireTrainable,
   type PolicyDownload,
 } from "./assemble.ts";
@@ -29,6 +25,7 @@ import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts
 import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import { studentOf } from "./student.ts";
 
 export interface RunPreferenceOptions {
   /** Run folder. */
@@ -82,8 +79,8 @@ export async function runPreference(
   let run: RunFolder | null = null;
   try {
     const preference = settings.preference as PreferenceSettings;
-    const rendering = await renderingFor(engine, settings, model);
-    const reader = { engine, rendering, hints: preference.hints };
+    const student = await studentOf(engine, settings, model);
+    const reader = { engine, student, hints: preference.hints };
     const train = await loadPairs(files.train, reader);
     const validation = files.validation === null ? null : await loadPairs(files.validation, reader);
     if (from !== null) await requireSamePairs(out, train);
@@ -119,17 +116,6 @@ export async function runPreference(
     await engine.close();
     await run?.close();
   }
-}
-
-/** How text is put to the policy; undefined: as it is. */
-async function renderingFor(
-  engine: LocalEngine,
-  settings: Settings,
-  model: string,
-): Promise<Rendering | undefined> {
-  if (settings.policy.chat === undefined) return undefined;
-  const environment = environmentOver(noneRetriever(), settings);
-  return (await policyOf(engine, settings, model, environment)).rendering;
 }
 
 /** @throws {ConfigError} RUN_DATA_CHANGED */

@@ -5,17 +5,11 @@ import { ConfigError, DataError } from "../base/errors.ts";
 import { sha256File } from "../base/files.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Student } from "../train/student-rows.ts";
-import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import type { Sample } from "../trajectory/sample.ts";
 import { readSamples, SAMPLE_FILES } from "../trajectory/sample-files.ts";
-import {
-  type LearnedSample,
-  readSample,
-  type SampleReading,
-  type UnusableSample,
-} from "../train/sample-rows.ts";
+import { type LearnedSample, readSample, type SampleReading } from "../train/sample-rows.ts";
 import type { SftSamplesSettings } from "../train/sft.ts";
-import { BASE_POLICY } from "./assemble.ts";
+import { drawnReader } from "./student.ts";
 
 /** Where a run's samples lie. */
 export interface SampleFiles {
@@ -96,11 +90,11 @@ export async function loadSamples(
 ): Promise<LoadedSamples> {
   const { hints, lines } = settings;
   const { maxPositions } = engine.capabilities;
-  const reading: SampleReading = {
-    ...{ student, hints, lines, drawnWith: null },
+  const reading: Omit<SampleReading, "drawnWith"> = {
+    ...{ student, hints, lines },
     maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
   };
-  const tokenizers = new Map<string, Tokenizer | null>();
+  const readDrawn = drawnReader();
   const loaded: LoadedSamples = {
     ...{ file, sha256: await sha256File(file), samples: [], tokens: 0, learned: 0 },
     ...{ tooLong: [], nothingToLearn: [], weightless: [] },
@@ -110,7 +104,9 @@ export async function loadSamples(
       loaded.weightless.push(row.id);
       continue;
     }
-    const found = await readDrawn(row, reading, { where, tokenizers });
+    const found = await readDrawn(row, (drawnWith) =>
+      readSample(row, { ...reading, drawnWith }, where),
+    );
     if (!("reason" in found)) {
       loaded.samples.push(found);
       loaded.tokens += found.tokens;
@@ -126,30 +122,6 @@ export async function loadSamples(
   return loaded;
 }
 
-/** A sample whose ids are not the student's is read with its teacher's tokenizer, where that is a folder here. */
-async function readDrawn(
-  sample: Sample,
-  reading: SampleReading,
-  { where, tokenizers }: { where: string; tokenizers: Map<string, Tokenizer | null> },
-): Promise<LearnedSample | UnusableSample> {
-  try {
-    return readSample(sample, reading, where);
-  } catch (error) {
-    if (!(error instanceof DataError) || error.code !== "SAMPLE_TOKENS_FOREIGN") throw error;
-    const { from } = sample.provenance.teacher;
-    if (from === undefined) throw error;
-    let drawnWith = tokenizers.get(from);
-    if (drawnWith === undefined) {
-      const folder = from === "base" ? BASE_POLICY : from;
-      const isHere = existsSync(join(folder, "tokenizer.json"));
-      drawnWith = isHere ? await loadTokenizer(folder) : null;
-      tokenizers.set(from, drawnWith);
-    }
-    if (drawnWith === null) throw error;
-    return readSample(sample, { ...reading, drawnWith }, where);
-  }
-}
-
 function tooLong(
   { row, where, tokens }: { row: Sample; where: string; tokens: number },
   maxTokens: number,
@@ -162,7 +134,7 @@ function tooLong(
 
 function unusable(
   { file, tooLong, nothingToLearn, weightless }: LoadedSamples,
-  { maxTokens }: SampleReading,
+  { maxTokens }: Pick<SampleReading, "maxTokens">,
 ): DataError {
   return new DataError(
     "SAMPLES_UNUSABLE",

@@ -5,12 +5,10 @@ import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { Dataset } from "../data/datasets.ts";
-import { noneRetriever } from "../retrieval/controls/none.ts";
 import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../train/early-stop.ts";
 import { samplesLoss, type SftSamplesSettings, trainOnSamples } from "../train/sft.ts";
 import { sftBatches } from "../train/sft-batches.ts";
-import type { Student } from "../train/student-rows.ts";
-import { baseFolder, environmentOver, openNamedDataset, policyOf } from "./assemble.ts";
+import { baseFolder, openNamedDataset } from "./assemble.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { type RunFolder, runFolderOf } from "./run-folder.ts";
@@ -23,6 +21,7 @@ import {
   type SftResult,
   type SftSession,
 } from "./sft-session.ts";
+import { studentOf } from "./student.ts";
 
 /**
  * Trains on the samples of a file, measuring held-out samples and questions on the way.
@@ -38,7 +37,7 @@ export async function learnFromSamples(
   const { resolved, options, engine, model, from } = session;
   const { settings } = resolved;
   const { out, version, signal } = options;
-  const reader = { engine, student: await studentOf(session), settings: sft };
+  const reader = { engine, student: await studentOf(engine, settings, model), settings: sft };
   const train = await loadSamples(files.train, reader, "training");
   const read =
     files.validation === null ? null : await loadSamples(files.validation, reader, "validation");
@@ -212,14 +211,6 @@ function summaryOf(checks: readonly SftCheck[], kept: number): SftResult["valida
 
 function factsOf({ samples, ...facts }: LoadedSamples): SampleFacts {
   return { ...facts, samples: samples.length };
-}
-
-/** How messages are put to the policy, and where its rollouts end them. */
-async function studentOf({ resolved: { settings }, engine, model }: SftSession): Promise<Student> {
-  // No search is run: the environment only tells its grammar, and which tools a template is to name.
-  const environment = environmentOver(noneRetriever(), settings);
-  const { tokenizer, rendering } = await policyOf(engine, settings, model, environment);
-  return { tokenizer, rendering, stopStrings: environment.protocol.stopStrings };
 }
 
 /** @throws {ConfigError} RECIPE_BAD_VALUE when training is to stop by a loss that nothing is held out for. */

@@ -70,8 +70,11 @@ export function readSample(
   return { id: sample.id, weight: sample.weight, rows, learned, tokens };
 }
 
-/** A file's row is held to little of its shape: what fails here was changed by hand. */
-function sequencesOf(
+/**
+ * `studentRows` of a file's row, which is held to little of its shape: what fails here was changed by hand.
+ * @throws {DataError} as `studentRows`; DATA_BAD_RECORD when the trajectory is not one.
+ */
+export function sequencesOf(
   trajectory: Trajectory,
   student: Student,
   options: Parameters<typeof studentRows>[2],
