@@ -62,19 +62,29 @@ export async function runStages(
   const file = join(out, STAGES_FILE);
   const known = resume && existsSync(file) ? ((await readJson(file)) as FinishedStage[]) : [];
   const done: FinishedStage[] = [];
+  // What follows a stage that is not taken over was made of something else: only the first may have begun what is wanted.
+  let goesOn = resume;
   for (const stage of stages) {
     const planned = planStage(resolved, stage, { out, done });
+    const { folder } = planned;
     const settings = shortHash(planned.resolved.settings);
-    const finished = known.find(
-      (each) => each.number === stage.number && each.settings === settings,
-    );
-    onStage?.(stage, stages.length, finished !== undefined);
-    if (finished !== undefined) {
-      done.push(finished);
+    const before = goesOn ? known[done.length] : undefined;
+    const isDone =
+      before !== undefined &&
+      before.do === stage.do &&
+      before.folder === folder &&
+      before.settings === settings;
+    onStage?.(stage, stages.length, isDone);
+    if (isDone) {
+      done.push(before);
       continue;
     }
-    const outcome = await runOrAgain(planned, resume && existsSync(planned.folder), run);
-    const { number, name, folder } = { ...stage, folder: planned.folder };
+    // Draws under other settings are told apart by the synthesis itself, which may only have to select again.
+    const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
+    goesOn = false;
+    if (resume && !isBegun) await rm(folder, { recursive: true, force: true });
+    const outcome = await runOrAgain(planned, isBegun, run);
+    const { number, name } = stage;
     done.push({ number, name, do: stage.do, folder, ...outcome, settings });
     await writeJson(file, done);
   }
@@ -126,10 +136,13 @@ function planStage(
     if (draws !== undefined)
       overrides.push({ key: `${stage.do}.data`, value: draws.folder, origin });
   }
+  const own = withOverrides(settingsSchema, resolved, overrides);
+  // As a recipe of its own it is this stage alone.
+  const { stages: _, ...settings } = own.settings;
   return {
     stage,
     folder: join(out, "stages", `${stage.number}-${stage.name}`),
-    resolved: withOverrides(settingsSchema, resolved, overrides),
+    resolved: { ...own, settings },
   };
 }
 

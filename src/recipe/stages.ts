@@ -5,10 +5,13 @@ const STAGE_KINDS = ["synth", "sft", "preference", "train"] as const;
 
 const stage = z.strictObject({
   do: z.enum(STAGE_KINDS),
-  /** What other stages call it; its number and kind when absent. */
+  /** What other stages call it; what it does when absent. */
   name: z
     .string()
-    .regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens")
+    .regex(
+      /^(?!(?:start|last)$)[a-z][a-z0-9-]*$/,
+      "expected lower-case letters, digits and hyphens, but not start or last",
+    )
     .optional(),
   /** The policy that it starts from, or that teaches: the recipe's own (`start`), the one trained last, or that of a stage by name. */
   from: z.string().default("last"),
@@ -33,7 +36,7 @@ export type StageSettings = z.output<typeof stagesSchema>;
 export interface Stage extends Omit<z.output<typeof stage>, "name"> {
   /** From 1. */
   number: number;
-  /** Unlike every other's: the folder is `<number>-<name>`. */
+  /** Of several that share it the one done last is meant; folders are `<number>-<name>`. */
   name: string;
 }
 

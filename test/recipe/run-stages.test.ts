@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
@@ -139,6 +139,36 @@ describe("stages", () => {
     expect(again.ran).toHaveLength(1);
   });
 
+  it("are run again where one before them was, and never go on with what other settings left", async () => {
+    const stages = (epochs: number): string =>
+      `[{ do: sft, set: { sft.epochs: ${epochs} } }, { do: synth }, { do: train }]`;
+    await run(stages(1), "upstream");
+    writeFileSync(join(at("upstream", "1-sft"), "old"), "");
+    writeFileSync(join(at("upstream", "2-synth"), "old"), "");
+    const again = await run(stages(3), "upstream", { resume: true });
+    expect(again.kept).toEqual([]);
+    expect(again.ran.map(({ stage, resumed }) => [stage.do, resumed])).toEqual([
+      ["sft", false],
+      ["synth", false],
+      ["train", false],
+    ]);
+    const left = ["1-sft", "2-synth"].map((each) => existsSync(join(at("upstream", each), "old")));
+    expect(left).toEqual([false, false]);
+  });
+
+  it("that draw are asked to go on under other settings, since these may only select again", async () => {
+    const stages = (limit: number): string =>
+      `[{ do: synth, set: { synth.limit: ${limit} } }, { do: sft }]`;
+    await run(stages(1), "reselected");
+    const again = await run(stages(2), "reselected", { resume: true });
+    expect(again.ran.map(({ resumed }) => resumed)).toEqual([true, false]);
+  });
+
+  it("are alone in their own settings, so that one can be run by itself", async () => {
+    const { ran } = await run("[{ do: sft }]", "alone");
+    expect(ran[0]?.resolved.settings).not.toHaveProperty("stages");
+  });
+
   it("that name what no earlier one made are refused before the first runs", async () => {
     const from = await run("[{ do: train }, { do: sft, from: tran }]", "bad");
     expect(from.ran).toEqual([]);
@@ -151,6 +181,11 @@ describe("stages", () => {
 });
 
 describe("stageList", () => {
+  it("keeps the names that mean the first and the latest policy", () => {
+    expect(stagesSchema.safeParse([{ do: "sft", name: "start" }]).success).toBe(false);
+    expect(stagesSchema.safeParse([{ do: "sft", name: "start-2" }]).success).toBe(true);
+  });
+
   it("numbers stages and calls them by what they do unless they have a name", () => {
     const list = stageList(
       stagesSchema.parse([{ do: "synth" }, { repeat: 2, stages: [{ do: "sft", name: "warm" }] }]),
