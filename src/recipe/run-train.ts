@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { algorithms } from "../train/index.ts";
@@ -105,7 +105,9 @@ export async function runAlgorithm(
   requireTrainable(settings);
   const from = options.resume === true ? await newestCheckpoint(options.out) : null;
   const steps = (algorithm as unknown as OnPolicyOptions).steps;
-  if (from !== null && from.step >= steps) {
+  const isTrained = from !== null && from.step >= steps;
+  const last = join(options.out, "eval", "after.json");
+  if (isTrained && existsSync(last)) {
     throw new ConfigError(
       "RUN_NOTHING_LEFT",
       `${options.out}: its newest checkpoint is step ${from.step} of ${steps}; nothing is left to do. Raise algorithm.steps, or evaluate ${from.path}.`,
@@ -131,17 +133,14 @@ export async function runAlgorithm(
   const resumed = from !== null;
   const session = { settings, algorithm, options, run, engine, train, held, model, resumed };
   try {
+    // Written last: while it is not there, there is something to do.
+    await rm(last, { force: true });
     // The reference is what training starts from, also in a resumed run.
     if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
       await engine.keepAs("reference");
     await evaluate(session, "before");
     if (from !== null) await engine.load(from.path);
-    const retriever = await retrieverOver(train, settings, "training");
-    try {
-      await learn(session, environmentOver(retriever, settings), from?.step ?? 0);
-    } finally {
-      await retriever.close();
-    }
+    if (!isTrained) await learn(session, from?.step ?? 0);
     await evaluate(session, "after");
     return {
       ...{
@@ -181,12 +180,10 @@ interface TrainSession {
   resumed: boolean;
 }
 
-async function learn(
-  session: TrainSession,
-  environment: Environment,
-  firstStep: number,
-): Promise<void> {
+async function learn(session: TrainSession, firstStep: number): Promise<void> {
   const { settings, options, run, engine, train, model } = session;
+  const retriever = await retrieverOver(train, settings, "training");
+  const environment = environmentOver(retriever, settings);
   const { name, ...given } = session.algorithm;
   const algorithmOptions = given as unknown as OnPolicyOptions;
   let done = firstStep;
@@ -224,6 +221,7 @@ async function learn(
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between updates.
     await save();
+    await retriever.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
@@ -101,6 +101,14 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const again = runCli([...trainArguments("done", 1), "--resume"]);
     expect(again.status).toBe(2);
     expect(again.stderr).toContain("RUN_NOTHING_LEFT");
+    // Interrupted in its last evaluation, it has that left to do.
+    const last = join(folder, "done", "eval", "after.json");
+    const evaluation = readFileSync(last, "utf8");
+    rmSync(last);
+    const evaluated = runCli([...trainArguments("done", 1), "--resume"]);
+    expect(evaluated.status, evaluated.stderr).toBe(0);
+    expect(readFileSync(last, "utf8")).toBe(evaluation);
+    expect(JSON.parse(evaluated.stdout)).toMatchObject({ steps: 1 });
   });
 
   it("keeps a checkpoint and exits with 130 on Ctrl-C", async () => {
