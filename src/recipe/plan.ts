@@ -26,9 +26,10 @@ import type { SftSamplesSettings } from "../train/sft.ts";
 import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import { longestSequence, type LongestSequence } from "./longest-sequence.ts";
 import type { PlannedModel } from "./planned-model.ts";
-import type { Settings } from "./settings-schema.ts";
-import type { ResolvedSettings } from "./settings.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
+import { type ResolvedSettings, withOverrides } from "./settings.ts";
 import { hasStages } from "./sft-settings.ts";
+import { type Stage, stageList } from "./stages.ts";
 
 /** What one step is made of, at most: every trajectory as long as its budgets allow. */
 export interface BatchPlan {
@@ -65,6 +66,8 @@ interface Remedy {
 
 /** What a recipe would take. */
 export interface Plan {
+  /** Of a recipe of several stages, the numbers and names of all, and of the one that this is a plan of; else null. */
+  stages: { all: string[]; planned: string } | null;
   model: {
     from: string;
     architecture: string;
@@ -96,16 +99,17 @@ const SYSTEM_BYTES = 1.5e9;
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe trains nothing.
  */
 export function planRecipe(
-  resolved: ResolvedSettings<Settings>,
+  recipe: ResolvedSettings<Settings>,
   model: PlannedModel,
   options: { memory: number | null },
 ): Plan {
+  const { resolved, stage, stages } = plannedStage(recipe);
   const { settings } = resolved;
   const { config, from } = model;
   const asked = settings.engine.device;
   const chosen = asked === "auto" ? "cpu" : asked;
   const lora = settings.policy.lora ?? model.lora;
-  const work = workOf(resolved);
+  const work = workOf(resolved, stage);
   const longest = longestSequence(settings, config.maxPositions);
   const frozen = heldType(settings.engine.frozenWeights, chosen, model.stored);
   const halves = { frozen, lossless: heldType("auto", chosen, model.stored) };
@@ -115,6 +119,7 @@ export function planRecipe(
   const fits = budget === null ? null : forecast.total <= budget;
   const fitting = budget === null || fits === true ? null : largestFitting(load, budget);
   return {
+    stages,
     model: {
       ...{ from, architecture: config.architecture, parameters: parameterCount(config) },
       ...{ trained: totalSize(trainedSpecs(config, lora)), lora },
@@ -146,9 +151,39 @@ interface Work extends Pick<
   scoresAll: boolean;
 }
 
-function workOf({ settings, recipe }: ResolvedSettings<Settings>): Work {
+/** The stage that is planned of several, its settings on top: the first that reinforces, which holds most, or else that fine-tunes. */
+function plannedStage(resolved: ResolvedSettings<Settings>): {
+  resolved: ResolvedSettings<Settings>;
+  stage: "train" | "sft" | null;
+  stages: Plan["stages"];
+} {
+  const { settings, recipe } = resolved;
+  if (settings.stages === undefined) return { resolved, stage: null, stages: null };
+  const list = stageList(settings.stages);
+  const nameOf = ({ number, name }: Stage): string => `${number}-${name}`;
+  for (const kind of ["train", "sft"] as const) {
+    const found = list.find((each) => each.do === kind);
+    if (found === undefined) continue;
+    const origin = `stage ${found.number} (${found.name})`;
+    const own = Object.entries(found.set).map(([key, value]) => ({ key, value, origin }));
+    return {
+      resolved: withOverrides(settingsSchema, resolved, own),
+      stage: kind,
+      stages: { all: list.map(nameOf), planned: nameOf(found) },
+    };
+  }
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `${recipe.path}: none of its stages is train or sft, so there is no training to plan.`,
+  );
+}
+
+function workOf(
+  { settings, recipe }: ResolvedSettings<Settings>,
+  stage: "train" | "sft" | null,
+): Work {
   const { algorithm, sft } = settings;
-  if (algorithm !== undefined) {
+  if (algorithm !== undefined && stage !== "sft") {
     const { name, ...options } = algorithm;
     const given = options as unknown as OnPolicyOptions;
     return {

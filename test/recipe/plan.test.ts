@@ -93,6 +93,28 @@ describe("the batch of a plan", () => {
     );
   });
 
+  it("is that of one stage of several, and says which: one that reinforces, or else fine-tunes", async () => {
+    const own = await plannedModel({ from: model });
+    const staged = async (stages: string) => {
+      const all = await resolved([`stages=${stages}`]);
+      return planRecipe(all, own, { memory: null });
+    };
+    const rl = await staged(
+      "[{ do: synth }, { do: sft }, { do: train, name: rl, set: { algorithm.steps: 7 } }]",
+    );
+    expect(rl.stages).toEqual({ all: ["1-synth", "2-sft", "3-rl"], planned: "3-rl" });
+    expect(rl.batch).toMatchObject({ command: "train", steps: 7 });
+    const file = join(folder, "samples.jsonl");
+    writeFileSync(file, "{}\n".repeat(70));
+    const sft = await staged(`[{ do: synth }, { do: sft, set: { sft.data: ${file} } }]`);
+    expect(sft.stages?.planned).toBe("2-sft");
+    expect(sft.batch).toMatchObject({ command: "sft", steps: 3 });
+    await expect(staged("[{ do: synth }]")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /none of its stages is train or sft/),
+    );
+    expect((await planned()).stages).toBeNull();
+  });
+
   it("does not exist for a recipe that trains nothing", async () => {
     const all = await resolved([], written);
     const own = await plannedModel({ from: model });

@@ -72,7 +72,13 @@ function setFlags(settings: Readonly<Record<string, number | boolean | string>>)
 
 /** A plan on one screen. */
 function planText(title: string, plan: Plan): string {
-  return [title, modelText(plan), batchText(plan), memoryText(plan)].join("\n\n");
+  const parts = [modelText(plan), batchText(plan), memoryText(plan)];
+  return [title + stagesText(plan), ...parts].join("\n\n");
+}
+
+function stagesText({ stages }: Plan): string {
+  if (stages === null) return "";
+  return `\nStages ${stages.all.join(", ")}: this is ${stages.planned} alone.`;
 }
 
 function modelText({ model, device }: Plan): string {
