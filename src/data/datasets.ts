@@ -29,7 +29,7 @@ const tinyWorldOptions = tinyWorldSchema.extend({
 
 const tinyWorldDataset: DatasetPart = {
   name: "tinyworld",
-  summary: "A fictional encyclopedia, made in memory: in no model's memory.",
+  summary: "A fictional encyclopedia, made here: in no model's memory.",
   options: tinyWorldOptions,
   open: (options) => {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
@@ -56,7 +56,7 @@ const filesOptions = z.strictObject({
 
 const filesDataset: DatasetPart = {
   name: "files",
-  summary: "A question file, and a corpus file or the questions' own contexts.",
+  summary: "Questions of a file; passages of another, or their contexts.",
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus } = parseOptions(filesOptions, options, "files");

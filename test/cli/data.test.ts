@@ -109,8 +109,8 @@ describe("agentrl data", () => {
     const lists = JSON.parse(data("list", "--json").stdout) as Record<string, { name: string }[]>;
     const names = (key: string): string[] => (lists[key] ?? []).map(({ name }) => name);
     expect(names("datasets")).toEqual([
-      ...["tinyworld", "files", "beir", "2wikimultihopqa", "bamboogle", "fever", "hotpotqa"],
-      ...["musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
+      ...["tinyworld", "files", "beir", "weak-tinyworld", "2wikimultihopqa", "bamboogle", "fever"],
+      ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);
     expect(names("corpora")).toEqual(["wiki18"]);
     expect(names("questionLayouts")).toHaveLength(15);

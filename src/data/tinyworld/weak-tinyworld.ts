@@ -39,7 +39,7 @@ const options = tinyWorldSchema.extend({
  */
 export const weakTinyWorld: DatasetPart = {
   name: "weak-tinyworld",
-  summary: "New questions of another tiny world, of the kinds that a policy got wrong.",
+  summary: "New tiny-world questions of the kinds that a policy got wrong.",
   options,
   async open(given) {
     const settings = parseOptions(options, given, "weak-tinyworld");
