@@ -22,25 +22,37 @@ export function listView(
   let shown: readonly number[] = [];
   let chosen: number | null = null;
 
+  /** Lines in the page by the entry that they show. */
+  let lines = new Map<number, HTMLElement>();
+
   const draw = (): void => {
     const first = Math.max(0, Math.floor(list.scrollTop / LINE) - SPARE);
     const last = Math.min(shown.length, first + Math.ceil(list.clientHeight / LINE) + 2 * SPARE);
-    const lines = shown.slice(first, last).map((index, i) => {
-      const made = line(entries[index], index === chosen);
-      made.id = `viewer-line-${index}`;
+    const before = lines;
+    lines = new Map();
+    const wanted = shown.slice(first, last).map((index, i) => {
+      const made = before.get(index) ?? newLine(index);
       made.style.top = `${(first + i) * LINE}px`;
       made.setAttribute("aria-posinset", String(first + i + 1));
       made.setAttribute("aria-setsize", String(shown.length));
-      made.addEventListener("click", () => {
-        onChoose(index);
-      });
+      made.setAttribute("aria-selected", String(index === chosen));
+      lines.set(index, made);
       return made;
     });
-    if (shown.length === 0) lines.push(element("p", "empty", "Nothing fits these filters."));
-    rows.replaceChildren(...lines);
-    if (chosen !== null && shown.slice(first, last).includes(chosen)) {
+    if (shown.length === 0) wanted.push(element("p", "empty", "Nothing fits these filters."));
+    place(rows, wanted);
+    if (chosen !== null && lines.has(chosen)) {
       list.setAttribute("aria-activedescendant", `viewer-line-${chosen}`);
     } else list.removeAttribute("aria-activedescendant");
+  };
+
+  const newLine = (index: number): HTMLElement => {
+    const made = line(entries[index]);
+    made.id = `viewer-line-${index}`;
+    made.addEventListener("click", () => {
+      onChoose(index);
+    });
+    return made;
   };
   list.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(list);
@@ -65,7 +77,17 @@ export function listView(
   };
 }
 
-function line(entry: ViewerEntry | undefined, isChosen: boolean): HTMLElement {
+/** Makes these the children. Those that are there already stay where they are: a line that left between press and release loses the click. */
+function place(parent: HTMLElement, wanted: readonly HTMLElement[]): void {
+  const stay = new Set<Element>(wanted);
+  for (const child of [...parent.children]) if (!stay.has(child)) child.remove();
+  wanted.forEach((child, i) => {
+    const there = parent.children[i];
+    if (there !== child) parent.insertBefore(child, there ?? null);
+  });
+}
+
+function line(entry: ViewerEntry | undefined): HTMLElement {
   const { title = "", subtitle = "", verdict = null, label = "" } = entry ?? {};
   const [sign, meaning] = MARKS[verdict ?? "none"];
   const mark = element("span", `verdict ${verdict ?? "none"}`, sign);
@@ -81,6 +103,5 @@ function line(entry: ViewerEntry | undefined, isChosen: boolean): HTMLElement {
     element("span", "lower", ...lower),
   );
   made.setAttribute("role", "option");
-  made.setAttribute("aria-selected", String(isChosen));
   return made;
 }
