@@ -3,7 +3,7 @@ import { z } from "../../base/schema.ts";
 import { observationLimit } from "../../rollout/roll-out.ts";
 import type { ScoringPolicy } from "../../rollout/likelihood.ts";
 import { sequenceIds } from "../../trajectory/token-rows.ts";
-import type { Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
+import type { Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import type { SampleScorer } from "./scorer.ts";
 import { likelihoodOf, scoringTeacher, type TextLikelihood } from "./scoring-policy.ts";
 
@@ -55,7 +55,8 @@ export const answerLikelihood: SampleScorer = {
 };
 
 /**
- * Tokens that the model had read when it wrote its last message or, where that was answered by observations, would read next.
+ * Tokens that the model had read when it wrote its last message or, where that was answered by observations, would read next; without
+ * hints that were withheld, which may hold the answer and which nobody learns from.
  * @returns null where there is no message, what comes next did not fit or failed, or tokens are a server's own.
  */
 function readBefore(
@@ -70,19 +71,21 @@ function readBefore(
     const ended = calls[last.call]?.completion.at(-1)?.ids.at(-1);
     const around = policy.rendering?.around(policy.tokenizer.endIds.includes(ended ?? -1));
     return [
-      ...sequenceIds(calls, last.call),
+      ...sequenceIds(calls.map(withoutWithheld), last.call),
       ...policy.tokenizer.encode(around?.before ?? ""),
       ...shownIds(policy, environment, last),
       ...policy.tokenizer.encode(around?.after ?? ""),
     ];
   }
-  const { parent = null, prompt = [] } = calls[last.call] ?? {};
-  // What the message was made to begin with is part of the answer that is left out.
-  const told = prompt.at(-1)?.owner === "inserted" ? prompt.slice(0, -1) : prompt;
-  return [
-    ...(parent === null ? [] : sequenceIds(calls, parent)),
-    ...told.flatMap(({ ids }) => ids),
-  ];
+  const open = calls.map((call, i) =>
+    i === last.call ? { ...withoutWithheld(call), completion: [] } : withoutWithheld(call),
+  );
+  return sequenceIds(open, last.call);
+}
+
+/** What a message was made to begin with stands in its completion: what is inserted into a prompt is withheld. */
+function withoutWithheld(call: Call): Call {
+  return { ...call, prompt: call.prompt.filter(({ owner }) => owner !== "inserted") };
 }
 
 /** A turn's observations as its next message would have been shown them. */

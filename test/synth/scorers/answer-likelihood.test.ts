@@ -93,6 +93,23 @@ describe("answer-likelihood", () => {
     );
   });
 
+  it("leaves out what was withheld, in the last message's prompt and in earlier ones", async () => {
+    const withheld = { name: "withheld", text: "The answer is {answer}.\n" };
+    const hinted = strategies.get("hint-infer", "test");
+    const prompts = ["<answer>Lima</answer>", "<search>capital Norway</search>"].map(
+      async (first) => {
+        const policy = replay([first, "<answer>Lima</answer>"]);
+        const played = await hinted.run(rolloutOptions({ policy }), { hints: [withheld] });
+        expect(played.hints).toMatchObject([{ text: "The answer is Oslo.\n", withheld: true }]);
+        return (await score(played)).asked[0]?.prompt;
+      },
+    );
+    expect(await Promise.all(prompts)).toEqual([
+      "Question: What is the capital of Norway?\n<answer>",
+      "Question: What is the capital of Norway?\n<search>capital Norway</search>\n\n<information>Doc 1(Title: Oslo) Oslo is the capital of Norway.\n</information>\n\n<answer>",
+    ]);
+  });
+
   it("reads the final prompt of a strategy that builds its prompts anew", async () => {
     const policy = promptedPolicy([
       [/Query 1:$/, "capital Norway"],
