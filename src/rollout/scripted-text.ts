@@ -69,10 +69,12 @@ function scriptedDialogue(
         place.shown = [...place.shown, ...read.map(shownText)];
         const draft = emptyTextDraft(ending, opening);
         const isCut = writeMessage(draft, begin, interject);
+        const isStopped = ending.stopStrings.some((stop) => draft.whole().endsWith(stop));
         calls.push({
           ...{ parent: place.last, role: "policy", policyVersion: null },
           ...{ prompt: read.flatMap(shownSegments), completion: draft.segments() },
-          finish: isCut ? "stop" : "eos",
+          // What a rollout would have stopped at; all else its writer ended.
+          finish: isCut || isStopped ? "stop" : "eos",
         } satisfies Call);
         place.last = calls.length - 1;
         return { text: draft.text(), call: place.last, put: draft.put() };

@@ -37,7 +37,7 @@ describe("scriptedText", () => {
               "text": "<search> capital of Norway</search>",
             },
           ],
-          "finish": "eos",
+          "finish": "stop",
           "parent": null,
           "policyVersion": null,
           "prompt": [
