@@ -5,6 +5,7 @@ import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf } from "../evaluate/fingerprint.ts";
+import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
 import { protocolOf } from "./run-eval.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -12,7 +13,7 @@ import type { Settings } from "./settings-schema.ts";
 /** An evaluation with the fingerprint of what it was measured under. */
 export type HeldOutEvaluation = EvaluationSummary & {
   fingerprint: string;
-  /** Whether a tool or the retriever looked at the questions' gold: a control, no result. */
+  /** Whether the strategy, a tool or the retriever looked at the questions' gold: a control, no result. */
   readsGold: boolean;
 };
 
@@ -56,7 +57,9 @@ export async function heldOutEvaluation(
       ...protocolOf(settings, held, retriever, await renderingFacts(settings, model)),
       questions: tasks.length,
     }).hex;
-    return { summary: { ...found, fingerprint, readsGold: environment.readsGold }, rows };
+    const { readsGold } = openStrategy(strategy, "evaluation.strategy");
+    const summary = { ...found, fingerprint, readsGold: environment.readsGold || readsGold };
+    return { summary, rows };
   } finally {
     await retriever.close();
   }
