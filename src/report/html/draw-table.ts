@@ -77,7 +77,7 @@ export function triggerTable(rates: readonly TriggerRate[], draws: readonly Draw
           <thead>
             <tr>
               <th scope="col">draw</th>
-              <th scope="col">trajectories</th>
+              <th scope="col" class="what">trajectories</th>
               <th scope="col">used a tool</th>
               <th scope="col" class="number">share</th>
             </tr>

@@ -85,7 +85,9 @@ table { border-collapse: collapse; }
 .panel.yields .chart { width: 45%; min-width: 90px; } .panel.draws .chart { width: 22%; min-width: 70px; } .draws .number { padding-right: 10px; } .panel.triggers .chart { width: 55%; min-width: 90px; }
 .yields thead th:nth-child(3), .draws thead th:nth-child(3), .triggers thead th:nth-child(3) { width: auto; min-width: 0; }
 .yields td, .yields th, .draws td, .draws th, .triggers td, .triggers th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
-.yields thead th, .draws thead th, .triggers thead th { vertical-align: bottom; }
+.yields thead th, .draws thead th, .triggers thead th { vertical-align: bottom; font-size: 12px; }
+.panel.yields thead .number, .panel.triggers thead .number { padding: 4px 0 4px 10px; } .panel.draws thead .number { padding: 4px 10px; }
+.panel.triggers thead th:nth-child(3) { padding: 4px 0; }
 .yields svg, .draws svg, .triggers svg { margin-top: 4px; }
 .yields .reasons, .triggers .what { padding-left: 18px; padding-right: 18px; } .yields .reasons { min-width: 170px; }
 .reasons ul { margin: 0; padding: 0; list-style: none; font-size: 13px; color: var(--soft); } .reasons b { color: var(--ink); font-weight: 600; }

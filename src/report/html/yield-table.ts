@@ -21,7 +21,7 @@ export function yieldTable({ yields, failures }: Synthesis): Markup {
               <th scope="col" class="number">in</th>
               <th scope="col" class="number">out</th>
               <th scope="col" class="number">questions</th>
-              <th scope="col">left out, mended</th>
+              <th scope="col" class="reasons">left out, mended</th>
             </tr>
           </thead>
           <tbody>
