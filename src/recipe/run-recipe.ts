@@ -151,12 +151,20 @@ async function runStage(
     }
     case "train": {
       const { onRewardCheck, onStep } = options;
-      const { checkpoint, steps } = await runAlgorithm(resolved, {
-        ...common,
+      const policy = join(folder, "policy");
+      const observer = {
         ...(onRewardCheck === undefined ? {} : { onRewardCheck }),
         ...(onStep === undefined ? {} : { onStep }),
-      });
-      return { policy: checkpoint, facts: { steps } };
+      };
+      // Not the checkpoint: its optimiser's state is no business of the next stage's.
+      const { steps } = await runAlgorithm(
+        resolved,
+        { ...common, ...observer },
+        async ({ engine }, name) => {
+          if (name === "after") await engine.save(policy, { merged: true });
+        },
+      );
+      return { policy, facts: { steps } };
     }
   }
 }
