@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeAtomic } from "../base/files.ts";
 import { random } from "../base/random.ts";
 import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { Candidate, Sample } from "../trajectory/sample.ts";
@@ -9,6 +7,7 @@ import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
 import { DRAWS_FILE, type DrawnQuestion, isFinal, readDraws } from "./draw-log.ts";
 import { openPipeline } from "./pipeline.ts";
+import { type RowFile, writingAll, type WrittenFile } from "./row-files.ts";
 import { openRowStore, type RowPlace, type RowStore } from "./row-store.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import type { SampleFacts } from "./selectors/selector.ts";
@@ -43,97 +42,108 @@ export interface Selection {
   files: Record<string, WrittenFile>;
 }
 
-export interface WrittenFile {
-  rows: number;
-  sha256: string;
-}
-
 const DROPPED_FILE = "dropped.jsonl";
 
 /**
- * Runs the steps over a folder's draws, chooses among what is left and writes it, each file whole or not at all. Memory holds a few
- * numbers of each sample.
+ * Runs the steps over a folder's draws, chooses among what is left and writes it, each file whole or not at all. Rows go to their files
+ * as they come; where selectors look at all samples, a few numbers of each are held until then.
  *
  * @throws {DataError} what `readDraws` throws.
  * @throws {ConfigError} what steps and selectors throw.
  */
 export async function selectSamples(setting: SelectionSetting): Promise<Selection> {
   const { folder, settings, keepDropped = false } = setting;
-  const store = await openRowStore(join(folder, "selecting.tmp"));
-  try {
-    const passed = await runSteps(setting, store);
-    const { facts, yields: more } = choose(setting, passed.samples);
-    const written: Record<string, WrittenFile> = {};
-    const write = async (file: string, rows: readonly KeptRow[]): Promise<void> => {
-      written[file] = await writeRows(join(folder, file), rows, store);
-    };
-    const [training, validation] = split(setting, facts);
-    await write(SAMPLE_FILES.samples, training);
-    await write(SAMPLE_FILES.validation, validation);
-    const [pairs, pairsValidation] = split(setting, passed.pairs);
-    await write(SAMPLE_FILES.pairs, pairs);
-    // Files of an earlier selection must not pass for this one's.
-    if (settings.validation > 0) await write(SAMPLE_FILES.pairsValidation, pairsValidation);
-    else await rm(join(folder, SAMPLE_FILES.pairsValidation), { force: true });
-    if (keepDropped) await write(DROPPED_FILE, passed.dropped);
-    else await rm(join(folder, DROPPED_FILE), { force: true });
-    const { questions, draws, yields, failures } = passed;
-    return { questions, draws, yields: [...yields, ...more], failures, files: written };
-  } finally {
-    await store.close();
+  // Files of an earlier selection must not pass for this one's.
+  const { pairsValidation } = SAMPLE_FILES;
+  const names = [
+    ...[SAMPLE_FILES.samples, SAMPLE_FILES.validation, SAMPLE_FILES.pairs],
+    ...(settings.validation > 0 ? [pairsValidation] : []),
+    ...(keepDropped ? [DROPPED_FILE] : []),
+  ];
+  const selection = await writingAll(folder, names, async (files) => {
+    const chosen =
+      settings.selection.length === 0 ? null : await openRowStore(join(folder, "selecting.tmp"));
+    try {
+      const passed = await runSteps(setting, files, chosen);
+      if (chosen === null) return passed.selection;
+      const { rows, yields } = choose(setting, passed.samples);
+      for (const { facts, place } of rows) {
+        await files(sideOf(setting, "samples", facts.taskId)).add(await chosen.read(place));
+      }
+      return { ...passed.selection, yields: [...passed.selection.yields, ...yields] };
+    } finally {
+      await chosen?.close();
+    }
+  });
+  for (const name of [pairsValidation, DROPPED_FILE]) {
+    if (!names.includes(name)) await rm(join(folder, name), { force: true });
   }
+  return selection;
 }
 
-/** A row in the store, and the question that it belongs to. */
-interface KeptRow {
-  taskId: string;
+/** A sample put aside until all are there. */
+interface KeptSample {
+  facts: SampleFacts;
   place: RowPlace;
 }
 
-/** A sample in the store. */
-interface KeptSample extends KeptRow {
-  facts: SampleFacts;
-}
+type Files = (name: string) => RowFile;
 
-interface Passed extends Omit<Selection, "files"> {
-  samples: KeptSample[];
-  pairs: KeptRow[];
-  dropped: KeptRow[];
-}
-
-async function runSteps(setting: SelectionSetting, store: RowStore): Promise<Passed> {
+async function runSteps(
+  setting: SelectionSetting,
+  files: Files,
+  aside: RowStore | null,
+): Promise<{ selection: Omit<Selection, "files">; samples: KeptSample[] }> {
   const { folder, settings, resources, signal, keepDropped, onProgress } = setting;
   const pipeline = await openPipeline(settings.steps, resources);
   const sums = openDrawYields(settings.draws.map(({ name }) => name));
-  const passed: Passed = {
-    ...{ samples: [], pairs: [], dropped: [], questions: 0, draws: [], yields: [] },
-    failures: {},
-  };
+  const samples: KeptSample[] = [];
+  const failures: Record<string, number> = {};
   const shared = sharedTexts();
-  const put = async (taskId: string, row: unknown): Promise<KeptRow> => {
-    return { taskId, place: await store.add(`${JSON.stringify(row)}\n`) };
-  };
+  let questions = 0;
   for await (const drawn of readDraws(join(folder, DRAWS_FILE))) {
     signal.throwIfAborted();
     sums.add(drawn);
-    for (const code of failureCodes(drawn))
-      passed.failures[code] = (passed.failures[code] ?? 0) + 1;
+    for (const code of failureCodes(drawn)) failures[code] = (failures[code] ?? 0) + 1;
     const { task, candidates, pairs, dropped } = pipeline.apply(drawn);
     for (const candidate of candidates) {
-      const row = await put(task.id, sampleOf(task, candidate));
-      passed.samples.push({ ...row, facts: factsOf(task, candidate, shared) });
-    }
-    for (const pair of pairs) passed.pairs.push(await put(task.id, pair));
-    if (keepDropped === true) {
-      for (const { candidate, by, reason } of dropped) {
-        const row = { dropped: { by, reason }, ...sampleOf(task, candidate) };
-        passed.dropped.push(await put(task.id, row));
+      const line = lineOf(sampleOf(task, candidate));
+      if (aside === null) await files(sideOf(setting, "samples", task.id)).add(line);
+      else {
+        const place = await aside.add(line);
+        samples.push({ place, facts: factsOf(task, candidate, shared) });
       }
     }
-    passed.questions += 1;
-    onProgress?.(passed.questions);
+    for (const pair of pairs) await files(sideOf(setting, "pairs", task.id)).add(lineOf(pair));
+    if (keepDropped === true) {
+      for (const { candidate, by, reason } of dropped) {
+        await files(DROPPED_FILE).add(
+          lineOf({ dropped: { by, reason }, ...sampleOf(task, candidate) }),
+        );
+      }
+    }
+    questions += 1;
+    onProgress?.(questions);
   }
-  return { ...passed, draws: sums.yields(), yields: pipeline.yields() };
+  return {
+    selection: { questions, draws: sums.yields(), yields: pipeline.yields(), failures },
+    samples,
+  };
+}
+
+function lineOf(row: unknown): string {
+  return `${JSON.stringify(row)}\n`;
+}
+
+/** The file of a question's samples or pairs: all of training, or all of validation. */
+function sideOf(
+  { settings: { validation }, seed }: SelectionSetting,
+  kind: "samples" | "pairs",
+  taskId: string,
+): string {
+  const apart = validation > 0 && random(seed).derive("validation", taskId).next() < validation;
+  if (kind === "samples") return apart ? SAMPLE_FILES.validation : SAMPLE_FILES.samples;
+  return apart ? SAMPLE_FILES.pairsValidation : SAMPLE_FILES.pairs;
 }
 
 function failureCodes({ candidates, failed = [] }: DrawnQuestion): string[] {
@@ -180,8 +190,7 @@ function factsOf(
 function choose(
   { settings, seed }: SelectionSetting,
   samples: readonly KeptSample[],
-): { facts: readonly KeptRow[]; yields: StepYield[] } {
-  if (settings.selection.length === 0) return { facts: samples, yields: [] };
+): { rows: readonly KeptSample[]; yields: StepYield[] } {
   const rows = new Map(samples.map((sample) => [sample.facts.id, sample]));
   let left: readonly SampleFacts[] = samples.map(({ facts }) => facts);
   const yields = settings.selection.map(({ name, ...options }, i) => {
@@ -193,48 +202,5 @@ function choose(
     left = kept;
     return { ...counter.row, questions: new Set(kept.map(({ taskId }) => taskId)).size };
   });
-  return { facts: left.flatMap(({ id }) => rows.get(id) ?? []), yields };
-}
-
-/** Rows of training and of validation: a question's stay together, whatever else there is. */
-function split<R extends KeptRow>(
-  { settings: { validation }, seed }: SelectionSetting,
-  rows: readonly R[],
-): [training: R[], validation: R[]] {
-  const kept: [R[], R[]] = [[], []];
-  const base = random(seed);
-  for (const row of rows) {
-    const apart = validation > 0 && base.derive("validation", row.taskId).next() < validation;
-    kept[apart ? 1 : 0].push(row);
-  }
-  return kept;
-}
-
-/** Bytes that are written in one go. */
-const PIECE = 1 << 20;
-
-async function writeRows(
-  path: string,
-  rows: readonly KeptRow[],
-  store: RowStore,
-): Promise<WrittenFile> {
-  const hash = createHash("sha256");
-  await writeAtomic(path, async (write) => {
-    let pieces: Buffer[] = [];
-    let bytes = 0;
-    const flush = async (): Promise<void> => {
-      const piece = Buffer.concat(pieces);
-      pieces = [];
-      bytes = 0;
-      hash.update(piece);
-      await write(piece);
-    };
-    for (const { place } of rows) {
-      pieces.push(await store.read(place));
-      bytes += place.length;
-      if (bytes >= PIECE) await flush();
-    }
-    await flush();
-  });
-  return { rows: rows.length, sha256: hash.digest("hex") };
+  return { rows: left.flatMap(({ id }) => rows.get(id) ?? []), yields };
 }
