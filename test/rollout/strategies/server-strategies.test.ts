@@ -15,9 +15,15 @@ const SMALL: Record<string, object> = {
   corag: { steps: 2 },
 };
 
-async function run(name: string, answer: ChatAnswer, settings?: object): Promise<Trajectory> {
+async function run(
+  name: string,
+  answer: ChatAnswer,
+  settings?: object,
+  endpoint: object = {},
+): Promise<Trajectory> {
   const server = await chatServer(answer);
-  const given = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 0 };
+  const own = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 0 };
+  const given = { ...own, ...endpoint };
   const { policy } = endpointPolicy(parseOptions(endpointSchema, given, "test"));
   const environment = searchEnvironment({ budgets });
   try {
@@ -83,5 +89,72 @@ describe("a chat server, whose messages cannot be begun for it,", () => {
     const error = errorWith("STRATEGY_NEEDS_LOGPROBS");
     await expect(run("tree-search", () => ANSWER)).rejects.toThrow(error);
     await expect(run("best-of-n", () => ANSWER, {})).rejects.toThrow(error);
+  });
+});
+
+describe("hints with a chat server", () => {
+  it("ask in words for what a message is to begin with", async () => {
+    const prompts: string[] = [];
+    const hints = [{ name: "opening", text: "<think> I look it up" }];
+    const trajectory = await run(
+      "hint-infer",
+      ({ messages }) => {
+        prompts.push(messages.at(-1)?.content ?? "");
+        return "<answer>Oslo</answer>";
+      },
+      { hints },
+    );
+    expect(prompts[0]).toContain("<think> I look it up");
+    expect(trajectory.hints).toMatchObject([{ name: "opening", call: 0 }]);
+    const owners = trajectory.calls[0]?.prompt.map(({ owner }) => owner);
+    expect(owners).toEqual(["template", "inserted"]);
+  });
+
+  it("stand before a search that they hold up: it is not run", async () => {
+    const hints = [{ name: "after-connective", connectives: ["Wait"], text: " Think again." }];
+    const asked: string[] = [];
+    const trajectory = await run(
+      "hint-infer",
+      ({ messages }) => {
+        asked.push(messages.at(-1)?.content ?? "");
+        return messages.length === 1
+          ? "<think>Wait</think><search>Peru</search>"
+          : "<answer>Oslo</answer>";
+      },
+      { hints },
+    );
+    expect(asked[1]).toBe("Think again.");
+    expect(trajectory.turns[0]).toMatchObject({ chain: "draft-1" });
+    expect(trajectory).toMatchObject({ answer: "Oslo", hints: [{ name: "after-connective" }] });
+  });
+});
+
+describe("hints with a server that continues texts", () => {
+  it("are put into the message, and what was written before them stays the policy's", async () => {
+    const prompts: string[] = [];
+    const trajectory = await run(
+      "hint-infer",
+      ({ prompt = "" }) => {
+        prompts.push(prompt);
+        return [
+          "<think> Lima, surely</think><answer>Lima</answer>",
+          "</think><answer>Oslo</answer>",
+        ][prompts.length - 1]!;
+      },
+      { hints: [{ name: "before-answer", text: " Wait." }] },
+      { api: "completions" },
+    );
+    expect(prompts[1]?.startsWith(prompts[0] ?? "?")).toBe(true);
+    expect(prompts[1]?.endsWith("<think> Lima, surely Wait.")).toBe(true);
+    expect(trajectory.calls).toHaveLength(1);
+    expect(trajectory.calls[0]?.completion).toMatchObject([
+      { owner: "policy", text: "<think> Lima, surely" },
+      { owner: "inserted", text: " Wait." },
+      { owner: "policy", text: "</think><answer>Oslo</answer>" },
+    ]);
+    expect(trajectory).toMatchObject({
+      answer: "Oslo",
+      hints: [{ name: "before-answer", call: 0 }],
+    });
   });
 });
