@@ -19,7 +19,10 @@ import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 const gpu = await gpuIsThere();
 const folder = temporaryFolder();
 const engines: LocalEngine[] = [];
-afterAll(() => Promise.all(engines.map((engine) => engine.close())));
+// Left open: closing a WebGPU worker inside a test runner now and then damages the heap of its process.
+afterAll(() =>
+  Promise.all(engines.filter(({ device }) => device === "cpu").map((engine) => engine.close())),
+);
 
 const adam: AdamOptions = {
   // An epsilon above rounding: else gradients that are 0 but for it would move weights as far as others do.
