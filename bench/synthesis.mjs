@@ -11,6 +11,7 @@ import { machine } from "./engine/timing.mjs";
 import { watched } from "./evaluation/watched.mjs";
 import { aligned } from "./retrieval/rows.mjs";
 import { agentrl } from "./serve/server.mjs";
+import { slope } from "./slope.mjs";
 
 /** Trajectories a second from start to end; megabytes of live objects per thousand of them, over the second half. */
 const BARS = { trajectoriesPerSecond: 200, liveMegabytesPerThousand: 0.01 };
@@ -108,14 +109,6 @@ async function liveOf(heap, samples, rollouts) {
     quarters: [0.05, 0.25, 0.5, 0.75, 0.95].map(at),
     perThousand: slope(late.map(({ drawn, megabytes }) => [drawn / 1000, megabytes])),
   };
-}
-
-function slope(points) {
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [mx, my] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
-  const over = points.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0);
-  const under = points.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
-  return under === 0 ? null : over / under;
 }
 
 export function table({ passages, timed, live }) {

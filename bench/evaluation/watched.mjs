@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { slope } from "../slope.mjs";
 
 const SAMPLE_MS = 200;
 
@@ -49,14 +50,6 @@ function memoryOf(samples) {
     most: Math.max(0, ...samples.map(({ rss }) => rss)),
     perThousandRequests: slope(late.map(({ progress, rss }) => [progress / 1000, rss])),
   };
-}
-
-function slope(points) {
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [mx, my] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
-  const over = points.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0);
-  const under = points.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
-  return under === 0 ? null : over / under;
 }
 
 /** Resident megabytes; null when the process is gone. */
