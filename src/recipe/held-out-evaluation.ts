@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
@@ -8,6 +11,7 @@ import { fingerprintOf } from "../evaluate/fingerprint.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
 import { protocolOf } from "./run-eval.ts";
+import type { RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
@@ -63,4 +67,34 @@ export async function heldOutEvaluation(
   } finally {
     await retriever.close();
   }
+}
+
+/** What is told of an evaluation that a run records. */
+export interface RecordedEvaluationObserver {
+  onEvaluationStart?: (name: "before" | "after", questions: number) => void;
+  onEvaluationProgress?: (progress: EvaluationProgress) => void;
+  onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
+}
+
+/**
+ * Evaluates before or after training and writes it to the run's folder.
+ * @param how.known take the result that the folder holds, where it does.
+ */
+export async function recordedEvaluation(
+  subject: HeldOutSubject,
+  run: RunFolder,
+  how: { name: "before" | "after"; known: boolean; signal: AbortSignal },
+  observer: RecordedEvaluationObserver,
+): Promise<HeldOutEvaluation> {
+  const { name, known, signal } = how;
+  const file = join(run.path, "eval", `${name}.json`);
+  if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
+  const { summary, rows } = await heldOutEvaluation(subject, {
+    signal,
+    onStart: (questions) => observer.onEvaluationStart?.(name, questions),
+    onProgress: (progress) => observer.onEvaluationProgress?.(progress),
+  });
+  await run.evaluation(name, summary, rows);
+  observer.onEvaluation?.(name, summary);
+  return summary;
 }

@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readJson } from "../base/files.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
-import { type HeldOutEvaluation, heldOutEvaluation } from "./held-out-evaluation.ts";
+import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
 import { type RunFolder, runFolderOf } from "./run-folder.ts";
 import { runPreference } from "./run-preference.ts";
 import { runSft } from "./run-sft.ts";
@@ -77,21 +75,13 @@ async function evaluate(
   let run: RunFolder | null = null;
   try {
     run = await runFolderOf(engine, out, resolved, { version });
-    const file = join(out, "eval", `${name}.json`);
-    if (known && existsSync(file)) {
-      return { evaluation: (await readJson(file)) as HeldOutEvaluation, device: engine.device };
-    }
-    const { summary, rows } = await heldOutEvaluation(
+    const evaluation = await recordedEvaluation(
       { settings, engine, held, model },
-      {
-        signal,
-        onStart: (questions) => options.onEvaluationStart?.(name, questions),
-        onProgress: (progress) => options.onEvaluationProgress?.(progress),
-      },
+      run,
+      { name, known, signal },
+      options,
     );
-    await run.evaluation(name, summary, rows);
-    options.onEvaluation?.(name, summary);
-    return { evaluation: summary, device: engine.device };
+    return { evaluation, device: engine.device };
   } finally {
     await engine.close();
     await run?.close();

@@ -2,11 +2,8 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
 import {
@@ -22,19 +19,20 @@ import {
   weightedRewards,
 } from "./assemble.ts";
 import { checkBeforeTraining, type RewardCheckFacts } from "./check-rewards.ts";
-import { type HeldOutEvaluation, heldOutEvaluation } from "./held-out-evaluation.ts";
+import {
+  type HeldOutEvaluation,
+  recordedEvaluation,
+  type RecordedEvaluationObserver,
+} from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
 /** What a run tells whoever watches it. */
-export interface TrainObserver {
+export interface TrainObserver extends RecordedEvaluationObserver {
   /** Before anything else; null: the recipe does without. */
   onRewardCheck?: (check: RewardCheckFacts | null) => void;
-  onEvaluationStart?: (name: "before" | "after", questions: number) => void;
-  onEvaluationProgress?: (progress: EvaluationProgress) => void;
-  onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
   onStep?: (step: OnPolicyStep & { totalSteps: number }) => void;
 }
 
@@ -230,18 +228,10 @@ async function evaluation(
   { settings, options, run, engine, held, model, resumed }: TrainSession,
   name: "before" | "after",
 ): Promise<HeldOutEvaluation> {
-  const file = join(run.path, "eval", `${name}.json`);
-  if (name === "before" && resumed && existsSync(file))
-    return (await readJson(file)) as HeldOutEvaluation;
-  const { summary, rows } = await heldOutEvaluation(
+  return recordedEvaluation(
     { settings, engine, held, model },
-    {
-      signal: options.signal,
-      onStart: (questions) => options.onEvaluationStart?.(name, questions),
-      onProgress: (progress) => options.onEvaluationProgress?.(progress),
-    },
+    run,
+    { name, known: name === "before" && resumed, signal: options.signal },
+    options,
   );
-  await run.evaluation(name, summary, rows);
-  options.onEvaluation?.(name, summary);
-  return summary;
 }
