@@ -149,12 +149,16 @@ async function fetchAll(
     const onBytes = (bytes: number): void => {
       options.onProgress?.({ file: fetch.wanted.what, bytes: before + bytes, totalBytes });
     };
-    // Its size is no longer that of its origin.
-    if (fetch.wanted.archive === null) await rm(fetch.path, { force: true });
+    if (isOutgrown(fetch.wanted)) await rm(fetch.path, { force: true });
     await fetchOne(fetch, onBytes, options.signal);
     before += await sizeOf(fetch.path);
   }
   return new Set(fetches.map(({ path }) => path));
+}
+
+/** Whether a split's size is no longer that of its origin. One without an origin is another process's, which is looking at it. */
+function isOutgrown({ path, archive }: Wanted): boolean {
+  return archive === null && originOf(path) !== null && !isHere(path);
 }
 
 /** The checksum that somebody published, or that the first download left. */
