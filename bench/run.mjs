@@ -7,6 +7,7 @@ const benchmarks = {
   gpu: () => import("./gpu.mjs"),
   retrieval: () => import("./retrieval.mjs"),
   serve: () => import("./serve.mjs"),
+  soak: () => import("./soak.mjs"),
   synthesis: () => import("./synthesis.mjs"),
   training: () => import("./training.mjs"),
 };
