@@ -11,7 +11,7 @@ const layers = [
   ["models", "env"],
   ["engine"],
   ["rollout"],
-  ["train", "synth", "evaluate"],
+  ["train", "synth", "evaluate", "watch"],
   ["recipe", "report"],
   ["server"],
   ["cli"],

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+
+/** What somebody who watches a run may ask of it. It is done between steps. */
+export interface RunControl {
+  readonly paused: boolean;
+  pause(): void;
+  resume(): void;
+  /** A checkpoint after the step under way. */
+  save(): void;
+  /** An evaluation on held-out questions after the step under way. */
+  evaluate(): void;
+  /** The step under way is the last: it is kept as a checkpoint, and the run can be resumed. */
+  stop(): void;
+}
+
+/** The run's end of a control. */
+export interface ControlledRun extends RunControl {
+  /** Resolves at once unless the run is paused; then when it goes on. */
+  whilePaused(signal: AbortSignal): Promise<void>;
+  /** What was asked for since this was last called. */
+  take(): { save: boolean; evaluate: boolean; stop: boolean };
+}
+
+export function openRunControl(): ControlledRun {
+  const going = new EventTarget();
+  let paused = false;
+  const nothing = { save: false, evaluate: false, stop: false };
+  let asked = { ...nothing };
+  const resume = (): void => {
+    paused = false;
+    going.dispatchEvent(new Event("resume"));
+  };
+  return {
+    get paused() {
+      return paused;
+    },
+    pause() {
+      paused = true;
+    },
+    resume,
+    save() {
+      asked.save = true;
+    },
+    evaluate() {
+      asked.evaluate = true;
+    },
+    stop() {
+      asked.stop = true;
+      // Who wants to stop does not want to wait.
+      resume();
+    },
+    async whilePaused(signal) {
+      if (paused) await once(going, "resume", { signal });
+    },
+    take() {
+      const taken = asked;
+      asked = { ...nothing };
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { MetricsLine } from "../metrics-line.ts";
+
+/** What is done when a rule is broken: it is said; the run ends; it goes back to its best checkpoint with a lower learning rate. */
+export const alarmActions = ["warn", "stop", "rollback"] as const;
+export type AlarmAction = (typeof alarmActions)[number];
+
+/** A broken rule. */
+export interface Finding {
+  metric: string;
+  value: number;
+  /** What the value may be at most, or at least. */
+  limit: number;
+  /** One sentence: what was found against what, over which steps. */
+  message: string;
+}
+
+/** A rule on a run's metrics. A function of them alone, so that a resumed run rings as an uninterrupted one. */
+export interface Alarm extends PartWithOptions {
+  /** Why it is looked at, with its source. */
+  readonly source: string;
+  /** Steps that it looks back at most. */
+  window(options: Readonly<Record<string, unknown>>): number;
+  /** @param lines at most `window` steps, the newest last; a metric that a line lacks is not judged. */
+  check(lines: readonly MetricsLine[], options: Readonly<Record<string, unknown>>): Finding | null;
+}

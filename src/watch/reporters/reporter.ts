@@ -1,0 +1,42 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { RunEvent } from "../run-event.ts";
+
+/** What is known when a run starts. */
+export interface RunStart {
+  /** Name of the recipe. */
+  recipe: string;
+  tier: string;
+  /** agentrl's. */
+  version: string;
+  /** Run folder. */
+  out: string;
+  /** Resolved, by dotted key: `algorithm.groupSize`. */
+  settings: Readonly<Record<string, unknown>>;
+  /** Whole steps done before; 0 for a new run. What was told of later steps is told anew. */
+  afterStep: number;
+}
+
+/**
+ * Tells another program of a run. A run never waits for a reporter and never fails because of one: calls return at once, and what
+ * cannot be delivered is said once (`onTrouble`) and at the end.
+ */
+export interface Reporter {
+  metrics(
+    step: number,
+    data: Readonly<Record<string, number>>,
+    timing: Readonly<Record<string, number>>,
+  ): void;
+  /** @param name `before`, `after`, `step-40`. @param scores by metric. */
+  evaluation(name: string, step: number, scores: Readonly<Record<string, number>>): void;
+  event(event: RunEvent): void;
+  /** Delivers what is left, for so long as its own deadline allows. */
+  close(outcome: "finished" | "interrupted" | "failed"): Promise<void>;
+}
+
+export interface ReporterPart extends PartWithOptions {
+  open(
+    options: Readonly<Record<string, unknown>>,
+    start: RunStart,
+    onTrouble: (message: string) => void,
+  ): Promise<Reporter>;
+}
