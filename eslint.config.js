@@ -30,6 +30,8 @@ const owners = {
   "hnswlib-node": "retrieval",
   commander: "cli",
   "cli-progress": "cli",
+  ink: "cli",
+  react: "cli",
   yaml: "base",
   fastify: "server",
 };
@@ -46,7 +48,7 @@ const zones = folders.flatMap((target) =>
     })),
 );
 const ownerRules = folders.map((folder) => ({
-  files: [`src/${folder}/**/*.ts`],
+  files: [`src/${folder}/**/*.{ts,tsx}`],
   rules: {
     "no-restricted-imports": [
       "error",
@@ -65,15 +67,15 @@ const ownerRules = folders.map((folder) => ({
 export default tseslint.config(
   { ignores: ["dist/", "runs/", "src/onnx/schema/", "coverage/"] },
   js.configs.recommended,
-  { files: ["**/*.ts"], extends: tseslint.configs.strictTypeChecked },
+  { files: ["**/*.{ts,tsx}"], extends: tseslint.configs.strictTypeChecked },
   {
-    files: ["**/*.ts"],
+    files: ["**/*.{ts,tsx}"],
     languageOptions: { parserOptions: { projectService: true } },
     plugins: { "import-x": importX },
     settings: {
-      "import-x/extensions": [".ts"],
-      "import-x/parsers": { "@typescript-eslint/parser": [".ts"] },
-      "import-x/resolver-next": [importX.createNodeResolver({ extensions: [".ts"] })],
+      "import-x/extensions": [".ts", ".tsx"],
+      "import-x/parsers": { "@typescript-eslint/parser": [".ts", ".tsx"] },
+      "import-x/resolver-next": [importX.createNodeResolver({ extensions: [".ts", ".tsx"] })],
     },
     rules: {
       "import-x/no-restricted-paths": ["error", { zones }],
