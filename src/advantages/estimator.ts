@@ -43,7 +43,9 @@ export function allEqual(values: readonly number[]): boolean {
 }
 
 /** The scorable rewards of each group. */
-export function rewardsByGroup(trajectories: readonly Rewarded[]): Map<string, number[]> {
+export function rewardsByGroup(
+  trajectories: readonly Pick<Rewarded, "groupId" | "reward">[],
+): Map<string, number[]> {
   const groups = new Map<string, number[]>();
   for (const { groupId, reward } of trajectories) {
     const group = groups.get(groupId) ?? [];

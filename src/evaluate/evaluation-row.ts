@@ -1,4 +1,5 @@
 import type { Task } from "../trajectory/task.ts";
+import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type {
   Call,
@@ -67,7 +68,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   const { answer, confidence, turns, end, error } = trajectory;
   const { references } = task;
   const { hops, type } = task.annotations;
-  const queries = queriesOf(trajectory);
+  const queries = searchQueries(trajectory);
   const invalidTurns = turns.filter(({ problems }) => problems.length > 0).length;
   const evidence = evidenceOf(task, trajectory);
   const promptTokens = promptTokenCount(trajectory);
@@ -102,16 +103,6 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   if (type !== undefined) row.type = type;
   if (error !== undefined) row.error = error;
   return row;
-}
-
-/** The observations of a turn answer its actions in order. */
-function queriesOf({ turns }: Trajectory): string[] {
-  return turns.flatMap(({ actions, observations }) => {
-    const asked = actions.filter(({ tool }) => tool !== "answer");
-    return observations.flatMap(({ tool }, i) =>
-      tool === "search" ? [asked[i]?.input ?? ""] : [],
-    );
-  });
 }
 
 function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRow["evidence"] {

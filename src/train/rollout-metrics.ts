@@ -1,41 +1,72 @@
-import { mean } from "../advantages/estimator.ts";
+import { allEqual, mean, rewardsByGroup, sampleDeviation } from "../advantages/estimator.ts";
+import { repeatedQueryShare } from "../text/repeated-queries.ts";
+import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
-import { searchCount } from "../trajectory/search-count.ts";
-import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";
 
+/** Ends at which a budget of turns, tokens or context was spent, and nothing was answered. */
+const TRUNCATED = new Set<EndReason>(["turn-limit", "token-limit", "context-limit"]);
+
 /**
- * What a batch of trajectories looks like, by metric. Rewards by name as `reward/<name>`; entropy is estimated as the mean
- * −log-probability of sampled tokens (exact in expectation at temperature 1).
+ * What a batch of trajectories looks like, by metric (docs/metrics.md). Rewards by name as `reward/<name>`; entropy is estimated as
+ * the mean −log-probability of sampled tokens (exact in expectation at temperature 1). What does not apply to a batch is absent: of
+ * rewards where none was scored, of queries where nothing was searched for.
  */
 export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
   const share = (test: (trajectory: Trajectory) => boolean): number =>
     mean(trajectories.map((each) => Number(test(each))));
-  const groups = new Map<string, number[]>();
-  for (const { groupId, reward } of trajectories) {
-    if (reward !== null) groups.set(groupId, [...(groups.get(groupId) ?? []), reward]);
-  }
-  const flat = [...groups.values()].filter((rewards) =>
-    rewards.every((each) => each === rewards[0]),
-  );
-  const known = [...groups.values()].flat();
   const logprobs = trajectories.flatMap(({ calls }) =>
     calls.flatMap(({ completion }) => completion.flatMap((segment) => segment.logprobs ?? [])),
   );
+  const lengths = trajectories.map(policyTokenCount);
   return {
-    "rollout/reward_mean": mean(known),
-    ...rewardMeans(trajectories),
-    "rollout/searches": mean(trajectories.map(searchCount)),
+    ...rewardMetrics(trajectories),
+    ...searchMetrics(trajectories),
     "rollout/turns": mean(trajectories.map(({ turns }) => turns.length)),
     "rollout/answer_rate": share(({ answer }) => answer !== null),
     "rollout/format_rate": share(({ turns }) =>
       turns.every(({ problems }) => problems.length === 0),
     ),
-    "rollout/completion_tokens": mean(trajectories.map(policyTokenCount)),
+    "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
+    "rollout/completion_tokens": mean(lengths),
+    "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
     "rollout/entropy": -mean(logprobs),
-    "rollout/zero_variance_share": groups.size === 0 ? 0 : flat.length / groups.size,
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),
+  };
+}
+
+/** Of rewards as they were combined, and of each by its name. */
+function rewardMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const groups = [...rewardsByGroup(trajectories).values()];
+  const scored = groups.filter((rewards) => rewards.length > 0);
+  const known = scored.flat();
+  const flat = scored.filter(allEqual);
+  return {
+    "rollout/reward_mean": mean(known),
+    // Deviations within groups, as what an update learns from: those of questions from each other teach nothing.
+    "rollout/reward_std": mean(scored.map(sampleDeviation)),
+    ...(known.length === 0
+      ? {}
+      : {
+          "rollout/reward_max": known.reduce((a, b) => Math.max(a, b)),
+          "rollout/reward_min": known.reduce((a, b) => Math.min(a, b)),
+        }),
+    ...rewardMeans(trajectories),
+    "rollout/zero_variance_share": scored.length === 0 ? 0 : flat.length / scored.length,
+  };
+}
+
+function searchMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const queries = trajectories.map(searchQueries);
+  const repeated = queries.flatMap((each) => repeatedQueryShare(each) ?? []);
+  return {
+    "rollout/searches": mean(queries.map(({ length }) => length)),
+    ...(repeated.length === 0 ? {} : { "rollout/duplicate_query_share": mean(repeated) }),
+    "rollout/answer_after_search_share": mean(
+      trajectories.map(({ answer }, i) => Number(answer !== null && (queries[i]?.length ?? 0) > 0)),
+    ),
   };
 }
 

@@ -1,4 +1,4 @@
-import { normalizeAnswer } from "../../text/answer-normalizations.ts";
+import { repeatedQueryShare } from "../../text/repeated-queries.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 
@@ -22,14 +22,16 @@ export const searchMetrics = [
     name: "duplicate_query_rate",
     summary:
       "Share of a question's searches whose words an earlier one had in the same order (squad normalisation).",
-    of: (row) => repeatedShare(row, (query, earlier) => earlier.includes(query)),
+    of: ({ queries }) => repeatedQueryShare(queries),
   }),
   sparseRowMetric({
     name: "near_duplicate_query_rate",
     summary:
       "Share of a question's searches that have at least 0.8 of all words in common with an earlier one (Jaccard).",
-    of: (row) =>
-      repeatedShare(row, (query, earlier) => earlier.some((each) => jaccard(query, each) >= NEAR)),
+    of: ({ queries }) =>
+      repeatedQueryShare(queries, (query, earlier) =>
+        earlier.some((each) => jaccard(query, each) >= NEAR),
+      ),
   }),
   sparseRowMetric({
     name: "under_search_rate",
@@ -38,16 +40,6 @@ export const searchMetrics = [
     of: ({ searches, em }) => (searches > 0 ? null : Number(em !== 1)),
   }),
 ] as const;
-
-function repeatedShare(
-  { queries }: EvaluationRow,
-  isRepeated: (query: string, earlier: readonly string[]) => boolean,
-): number | null {
-  if (queries.length < 2) return queries.length === 0 ? null : 0;
-  const normal = queries.map((query) => normalizeAnswer(query));
-  const repeated = normal.filter((query, i) => isRepeated(query, normal.slice(0, i)));
-  return repeated.length / queries.length;
-}
 
 /** Words that both have, of all that either has; 1 for two without words. */
 function jaccard(left: string, right: string): number {
