@@ -116,8 +116,10 @@ Every message ends with its code in brackets. \`--debug\` shows where it comes f
 | 4 | the machine: disk, network, runtime; or the run itself failed |
 | 5 | a score required with \`--require\` was missed |
 | 6 | a required score could not be computed |
+| 129 | you closed its terminal; what is finished is kept |
 | 130 | you interrupted it |
 | 141 | whoever read its output went away |
+| 143 | it was asked to end (SIGTERM), as containers and schedulers do; what is finished is kept |
 
 | code | meaning |
 |---|---|
@@ -132,6 +134,7 @@ function cliPage() {
     note: silent,
     terminal: false,
     signal: new AbortController().signal,
+    untilStopped: () => Promise.resolve(),
   };
   const io = { out: silent, err: silent, terminal: false, width: 100, onStop: () => silent };
   const events = { onStart: silent, onUsageError: silent };

@@ -8,8 +8,10 @@ export interface CliContext {
   readonly note: (text: string) => void;
   /** Progress that overwrites itself; shown on a terminal only, silent under --quiet. */
   readonly terminal: boolean;
-  /** Aborted on Ctrl-C: finish what is being written, keep it, and throw the reason. */
+  /** Aborted on Ctrl-C, SIGTERM and SIGHUP: finish what is being written, keep it, and throw the reason. */
   readonly signal: AbortSignal;
+  /** For a command that runs until it is told to stop. Resolves then; after SIGTERM the exit status is 0: it is how such a command ends well. */
+  readonly untilStopped: () => Promise<void>;
 }
 
 /**

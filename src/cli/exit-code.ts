@@ -16,10 +16,14 @@ export const EXIT = {
   failed: 4,
   scoreMissed: 5,
   notEvaluated: 6,
+  /** The terminal was closed: 128 + SIGHUP. */
+  hungUp: 129,
   /** Ctrl-C: 128 + SIGINT. */
   interrupted: 130,
   /** The reader of stdout went away: 128 + SIGPIPE. */
   pipeClosed: 141,
+  /** Asked to end, as containers and schedulers do: 128 + SIGTERM. */
+  terminated: 143,
 } as const;
 
 const byClass = [

@@ -1,4 +1,11 @@
+import { isatty } from "node:tty";
 import { writeAroundProgress } from "./progress.ts";
+
+/**
+ * Why a process is asked to stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; or the
+ * reader of its output went away.
+ */
+export type StopRequest = "interrupt" | "terminate" | "hang-up" | "pipe-closed";
 
 /** Where the command line meets the process; a test passes its own. */
 export interface CliIo {
@@ -8,11 +15,15 @@ export interface CliIo {
   readonly terminal: boolean;
   /** Columns for help. */
   readonly width: number;
-  /** Calls back at most once per reason; returns how to stop listening. */
-  onStop(listener: (reason: "interrupt" | "pipe-closed") => void): () => void;
+  /** Calls back when the process is asked to stop; returns how to stop listening. */
+  onStop(listener: (reason: StopRequest) => void): () => void;
 }
 
-/** The real process. After the first Ctrl-C the listener is gone, so a second one kills. */
+/**
+ * The real process. After the first Ctrl-C or SIGTERM its listener is gone, so a second one kills. A closed terminal is told of by the
+ * system and by the shell: a second SIGHUP says nothing new. Without a terminal at stdin, stdout or stderr SIGHUP is passed over: it is
+ * how a process looks under nohup, whose wish to go on Node forgets at its start.
+ */
 export function processIo(): CliIo {
   return {
     out: (text) => {
@@ -27,14 +38,27 @@ export function processIo(): CliIo {
       const interrupt = (): void => {
         listener("interrupt");
       };
+      const terminate = (): void => {
+        listener("terminate");
+      };
+      const hangUp = (): void => {
+        if ([0, 1, 2].some((stream) => isatty(stream))) listener("hang-up");
+      };
       const closed = (error: NodeJS.ErrnoException): void => {
-        if (error.code !== "EPIPE") throw error;
+        // EIO: of a terminal that was closed.
+        if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
         listener("pipe-closed");
       };
       process.once("SIGINT", interrupt);
+      process.once("SIGTERM", terminate);
+      process.on("SIGHUP", hangUp);
       process.stdout.on("error", closed);
       process.stderr.on("error", closed);
-      return () => process.removeListener("SIGINT", interrupt);
+      return () => {
+        process.removeListener("SIGINT", interrupt);
+        process.removeListener("SIGTERM", terminate);
+        process.removeListener("SIGHUP", hangUp);
+      };
     },
   };
 }

@@ -3,7 +3,7 @@ import { ConfigError, errorMessage } from "../base/errors.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
-import { type CliIo, processIo } from "./io.ts";
+import { type CliIo, processIo, type StopRequest } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { buildProgram } from "./program.ts";
 
@@ -24,14 +24,32 @@ interface RunState {
   debug: boolean;
   /** Command whose line has the mistake, for "see … --help". */
   misused: string;
+  /** Being told to stop is how the command ends well. */
+  servesUntilStopped: boolean;
 }
+
+/** What a person is told who asked for a stop, and the exit status. */
+const STOPS: Record<StopRequest, { said: string; exitCode: number }> = {
+  interrupt: {
+    said: "\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n",
+    exitCode: EXIT.interrupted,
+  },
+  terminate: {
+    said: "Asked to end (SIGTERM): keeping what is finished. A second SIGTERM stops at once.\n",
+    exitCode: EXIT.terminated,
+  },
+  // There is nobody left to be told.
+  "hang-up": { said: "", exitCode: EXIT.hungUp },
+  "pipe-closed": { said: "", exitCode: EXIT.pipeClosed },
+};
 
 /**
  * Runs one command line. The only place that prints errors and decides the exit status.
  *
  * @param argv arguments after the program's name.
  * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required
- *   score was missed, 6 could not be evaluated, 130 interrupted.
+ *   score was missed, 6 could not be evaluated; asked to stop: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM, 141 when the reader of
+ *   the output went away.
  */
 export function main(argv: readonly string[]): Promise<number> {
   return runCommands(argv, commandGroups, processIo());
@@ -43,16 +61,17 @@ export async function runCommands(
   groups: readonly CommandGroup[],
   io: CliIo,
 ): Promise<number> {
-  const state: RunState = { quiet: false, debug: argv.includes("--debug"), misused: "agentrl" };
+  const state: RunState = {
+    ...{ quiet: false, debug: argv.includes("--debug"), misused: "agentrl" },
+    servesUntilStopped: false,
+  };
   const abort = new AbortController();
   const context = createContext(io, state, abort.signal);
   const stopListening = io.onStop((reason) => {
-    if (reason === "pipe-closed") {
-      abort.abort(new StopReason("The reader of the output went away.", EXIT.pipeClosed));
-      return;
-    }
-    io.err("\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n");
-    abort.abort(new StopReason("Interrupted.", EXIT.interrupted));
+    const { said, exitCode } = STOPS[reason];
+    const endsWell = reason === "terminate" && state.servesUntilStopped;
+    if (said !== "" && !endsWell) io.err(said);
+    abort.abort(new StopReason(`Stopped: ${reason}.`, endsWell ? EXIT.done : exitCode));
   });
   try {
     const program = buildProgram(groups, context, io, {
@@ -93,6 +112,16 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
       return io.terminal && !state.quiet;
     },
     signal,
+    untilStopped: () => {
+      state.servesUntilStopped = true;
+      return new Promise((resolve) => {
+        const stopped = (): void => {
+          resolve();
+        };
+        if (signal.aborted) stopped();
+        else signal.addEventListener("abort", stopped, { once: true });
+      });
+    },
   };
 }
 

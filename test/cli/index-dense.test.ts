@@ -25,6 +25,7 @@ const context: CliContext = {
   note: () => undefined,
   terminal: false,
   signal: new AbortController().signal,
+  untilStopped: () => Promise.resolve(),
 };
 
 beforeAll(async () => {

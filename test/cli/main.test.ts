@@ -150,6 +150,25 @@ describe("the process", () => {
     expect(stderr).toBe("\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n");
   });
 
+  it("takes SIGTERM as Ctrl-C is taken, and ends with 143", async () => {
+    const child = start(waiting(true));
+    child.stdout.once("data", () => child.kill("SIGTERM"));
+    const { status, stderr } = await child.ended;
+    expect(status).toBe(143);
+    expect(stderr).toBe(
+      "Asked to end (SIGTERM): keeping what is finished. A second SIGTERM stops at once.\n",
+    );
+  });
+
+  it("goes on after SIGHUP where it has no terminal, as under nohup", async () => {
+    const child = start(waiting(true));
+    child.stdout.once("data", () => {
+      child.kill("SIGHUP");
+      setTimeout(() => child.kill("SIGINT"), 200);
+    });
+    expect(await child.ended).toMatchObject({ status: 130 });
+  });
+
   it("dies of a second Ctrl-C", async () => {
     const child = start(waiting(false));
     child.stdout.once("data", () => child.kill("SIGINT"));

@@ -80,7 +80,7 @@ async function serve(flags: ServeFlags, context: CliContext): Promise<void> {
         onError: noteOfErrors(context),
       },
     );
-    const stopped = stopRequested(context.signal);
+    const stopped = context.untilStopped();
     announce({ server, retriever, passages, flags }, context);
     await stopped;
     const { inFlight, queued } = server.stats();
@@ -118,20 +118,6 @@ function readToken(name: string): string {
 function passagesOf(retriever: Retriever): number | undefined {
   const { passages } = retriever as { passages?: { count?: number } };
   return passages?.count;
-}
-
-/** Ctrl-C by the signal that all commands share, SIGTERM here: a second one of it kills. */
-function stopRequested(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      process.removeListener("SIGTERM", stop);
-      signal.removeEventListener("abort", stop);
-      resolve();
-    };
-    process.once("SIGTERM", stop);
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  });
 }
 
 /** A failure that repeats is told once. */
