@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { WORTH_A_GPU } from "../../onnx/device-probe.ts";
-import type { FrozenPlan, Plan } from "../../recipe/plan.ts";
+import type { FrozenPlan, Plan } from "../../recipe/plan/plan.ts";
 import { bytesText, countText } from "../amounts.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, seedOption, setOption } from "../options.ts";
@@ -29,15 +29,16 @@ export function registerPlan(recipes: Command, context: CliContext): void {
     .addOption(setOption())
     .addOption(jsonOption())
     .action(async (recipe: string, flags: PlanFlags) => {
-      const { parseMemory, planRecipe } = await import("../../recipe/plan.ts");
-      const { plannedModel } = await import("../../recipe/planned-model.ts");
+      const { parseMemory } = await import("../../recipe/plan/parse-memory.ts");
+      const { plannedRun, planRecipe } = await import("../../recipe/plan/plan.ts");
+      const { plannedModel } = await import("../../recipe/plan/planned-model.ts");
       const { model, memory } = flags;
       const own = { key: "policy.from", value: model, origin: "--model" };
       const resolved = await settingsOf({ ...flags, recipe }, model === undefined ? [] : [own]);
       const budget = memory === undefined ? null : parseMemory(memory, "--memory");
       const { policy } = resolved.settings;
       const planned = await plannedModel(model === undefined ? policy : { from: model });
-      const plan = planRecipe(resolved, planned, { memory: budget });
+      const plan = planRecipe(plannedRun(resolved, planned), { memory: budget });
       const title = `${resolved.recipe.name}, tier ${resolved.tier}`;
       if (flags.json === true) context.out(JSON.stringify(plan));
       else context.out(planText(title, plan));

@@ -1,24 +1,24 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigError, DataError } from "../base/errors.ts";
-import { cachePlace } from "../hub/hub-cache.ts";
-import { hubNameText, parseHubName } from "../hub/hub-name.ts";
-import { hubSettings } from "../hub/hub-settings.ts";
-import { readDecoderConfig, storedTypeOf } from "../models/checkpoint.ts";
-import type { DecoderConfig } from "../models/config.ts";
-import { readJson } from "../base/files.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
+import { cachePlace } from "../../hub/hub-cache.ts";
+import { hubNameText, parseHubName } from "../../hub/hub-name.ts";
+import { hubSettings } from "../../hub/hub-settings.ts";
+import { readDecoderConfig, storedTypeOf } from "../../models/checkpoint.ts";
+import type { DecoderConfig } from "../../models/config.ts";
+import { readJson } from "../../base/files.ts";
 import {
   ADAPTER_CONFIG,
   baseOfAdapter,
   isAdapterFolder,
   parseAdapterConfig,
-} from "../models/lora/adapter-folder.ts";
-import type { LoraConfig } from "../models/lora/lora.ts";
-import { publishedShapes } from "../models/published-shapes.ts";
-import type { StoredType } from "../models/stored-numbers.ts";
-import { BASE_POLICY } from "./assemble.ts";
-import { freshConfig } from "./fresh-policy.ts";
-import type { Settings } from "./settings-schema.ts";
+} from "../../models/lora/adapter-folder.ts";
+import type { LoraConfig } from "../../models/lora/lora.ts";
+import { publishedShapes } from "../../models/published-shapes.ts";
+import type { StoredType } from "../../models/stored-numbers.ts";
+import { BASE_POLICY } from "../assemble.ts";
+import { freshConfig } from "../fresh-policy.ts";
+import type { Settings } from "../settings-schema.ts";
 
 /** As much of a model as a plan needs: its shape, not its weights. */
 export interface PlannedModel {

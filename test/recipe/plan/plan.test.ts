@@ -1,23 +1,24 @@
 import { join } from "node:path";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { toHuggingFaceConfig } from "../../src/models/config-json.ts";
-import { parameterCount } from "../../src/models/parameters.ts";
-import { publishedShapes } from "../../src/models/published-shapes.ts";
-import { longestSequence } from "../../src/recipe/longest-sequence.ts";
-import { parseMemory, planRecipe, type Plan } from "../../src/recipe/plan.ts";
-import { plannedModel } from "../../src/recipe/planned-model.ts";
-import { loadRecipe } from "../../src/recipe/recipe-file.ts";
+import { toHuggingFaceConfig } from "../../../src/models/config-json.ts";
+import { parameterCount } from "../../../src/models/parameters.ts";
+import { publishedShapes } from "../../../src/models/published-shapes.ts";
+import { longestSequence } from "../../../src/recipe/plan/longest-sequence.ts";
+import { parseMemory } from "../../../src/recipe/plan/parse-memory.ts";
+import { plannedRun, planRecipe, type Plan } from "../../../src/recipe/plan/plan.ts";
+import { plannedModel } from "../../../src/recipe/plan/planned-model.ts";
+import { loadRecipe } from "../../../src/recipe/recipe-file.ts";
 import {
   checkSettings,
   parseSet,
   resolveSettings,
   type ResolvedSettings,
-} from "../../src/recipe/settings.ts";
-import { settingsSchema, type Settings } from "../../src/recipe/settings-schema.ts";
-import { errorWith } from "../helpers/error-with.ts";
-import { temporaryFolder } from "../helpers/temporary-folder.ts";
-import { tinyConfig } from "../helpers/tiny-model.ts";
+} from "../../../src/recipe/settings.ts";
+import { settingsSchema, type Settings } from "../../../src/recipe/settings-schema.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+import { tinyConfig } from "../../helpers/tiny-model.ts";
 
 const folder = temporaryFolder();
 const model = join(folder, "tiny");
@@ -47,7 +48,7 @@ async function resolved(
 
 async function planned(sets: readonly string[] = [], memory: number | null = null): Promise<Plan> {
   const all = await resolved(sets);
-  return planRecipe(all, await plannedModel(all.settings.policy), { memory });
+  return planRecipe(plannedRun(all, await plannedModel(all.settings.policy)), { memory });
 }
 
 describe("the batch of a plan", () => {
@@ -73,7 +74,7 @@ describe("the batch of a plan", () => {
 
   it("is that of the supervised stages where a recipe has those alone", async () => {
     const all = await resolved([], "base-policy");
-    const plan = planRecipe(all, await plannedModel({ from: model }), { memory: null });
+    const plan = planRecipe(plannedRun(all, await plannedModel({ from: model })), { memory: null });
     expect(plan.batch).toMatchObject({ command: "sft", groupSize: 1, tokens: { sampled: 0 } });
   });
 
@@ -83,7 +84,7 @@ describe("the batch of a plan", () => {
     const own = await plannedModel({ from: model });
     const sft = async (set: string) => {
       const all = await resolved([set], written);
-      return planRecipe(all, own, { memory: null });
+      return planRecipe(plannedRun(all, own), { memory: null });
     };
     const { batch } = await sft(`sft={data: ${file}, epochs: 2}`);
     // 32, 32 and 6 samples, twice.
@@ -97,7 +98,7 @@ describe("the batch of a plan", () => {
     const own = await plannedModel({ from: model });
     const staged = async (stages: string) => {
       const all = await resolved([`stages=${stages}`]);
-      return planRecipe(all, own, { memory: null });
+      return planRecipe(plannedRun(all, own), { memory: null });
     };
     const rl = await staged(
       "[{ do: synth }, { do: sft }, { do: train, name: rl, set: { algorithm.steps: 7 } }]",
@@ -118,7 +119,7 @@ describe("the batch of a plan", () => {
   it("does not exist for a recipe that trains nothing", async () => {
     const all = await resolved([], written);
     const own = await plannedModel({ from: model });
-    expect(() => planRecipe(all, own, { memory: null })).toThrow(
+    expect(() => planRecipe(plannedRun(all, own), { memory: null })).toThrow(
       errorWith("RECIPE_BAD_VALUE", /own\.yaml: has neither "algorithm" nor "sft"/),
     );
   });
@@ -187,7 +188,7 @@ describe("the memory of a plan", () => {
   it("names adapters, or a smaller model, where no load fits", async () => {
     const all = await resolved(["engine.slots=1", "policy.from=HuggingFaceTB/SmolLM2-360M"]);
     const own = await plannedModel(all.settings.policy);
-    const plan = (memory: number): Plan => planRecipe(all, own, { memory });
+    const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
     expect(plan(4e9)).toMatchObject({ fitting: null, smallest: { model: null } });
     expect(plan(4e9).smallest?.settings).toMatchObject({ "policy.lora.rank": 16 });
     expect(plan(1.8e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");

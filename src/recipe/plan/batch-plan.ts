@@ -1,0 +1,44 @@
+import { type EngineLoad } from "../../engine/local/forecast.ts";
+import { microBatchShape } from "../../engine/local/batching.ts";
+import type { LongestSequence } from "./longest-sequence.ts";
+import type { Work } from "./planned-work.ts";
+
+/** What one step is made of, at most: every trajectory as long as its budgets allow. */
+export interface BatchPlan {
+  /** What runs it: `agentrl train`, or `agentrl sft` for a recipe of supervised stages alone. */
+  command: "train" | "sft";
+  /** Questions a step; of a supervised stage, trajectories. */
+  prompts: number;
+  groupSize: number;
+  trajectories: number;
+  longest: LongestSequence;
+  /** Times the batch is gone through, and parts that it is dealt into: together the optimiser's steps. */
+  epochs: number;
+  minibatches: number;
+  optimizerSteps: number;
+  /** Sequences of the longest kind that are run together, and how often a worker's turn comes in a step, all workers together. */
+  microBatch: { sequences: number; perStep: number };
+  steps: number;
+  /** Tokens in all steps together, at most; padding left out. Evaluations come on top. */
+  tokens: { sampled: number; trained: number };
+}
+
+/** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */
+export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchPlan {
+  const { prompts, groupSize, epochs, minibatches, steps, command } = work;
+  const trajectories = prompts * groupSize;
+  const optimizerSteps = epochs * minibatches;
+  const { batch } = microBatchShape(load.rowTokens, load.microBatchTokens, load.scoredShare);
+  // Trajectories are dealt in turn: some parts have one more than others.
+  const parts = Array.from({ length: minibatches }, (_, part) =>
+    Math.ceil((trajectories - part) / minibatches),
+  );
+  const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
+  const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
+  return {
+    ...{ command, prompts, groupSize, trajectories, longest, epochs, minibatches, optimizerSteps },
+    microBatch: { sequences: batch, perStep: epochs * perEpoch },
+    steps,
+    tokens: { sampled: steps * sampled, trained: steps * epochs * trajectories * longest.tokens },
+  };
+}

@@ -1,0 +1,118 @@
+import {
+  type EngineLoad,
+  forecastMemory,
+  largestFitting,
+  type MemoryForecast,
+} from "../../engine/local/forecast.ts";
+import { heldType } from "../../engine/local/frozen-weights.ts";
+import type { HalfType } from "../../autodiff/frozen.ts";
+import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
+import { parameterCount, totalSize } from "../../models/parameters.ts";
+import type { StoredType } from "../../models/stored-numbers.ts";
+import type { DeviceName } from "../../onnx/device-names.ts";
+import type { Settings } from "../settings-schema.ts";
+import type { ResolvedSettings } from "../settings.ts";
+import { batchOf, type BatchPlan } from "./batch-plan.ts";
+import { type LongestSequence, longestSequence } from "./longest-sequence.ts";
+import {
+  loadOf,
+  machineBudget,
+  type Remedy,
+  remedyOf,
+  type SmallerModel,
+  smallerModel,
+} from "./memory-plan.ts";
+import type { PlannedModel } from "./planned-model.ts";
+import { plannedStage, type PlannedStages, type Work, workOf } from "./planned-work.ts";
+
+/** How weights are held that adapters leave as they are. */
+export interface FrozenPlan {
+  held: HalfType | "float32";
+  /** As which they are stored; null where that is not known. */
+  stored: StoredType | null;
+}
+
+/** What a recipe would take. */
+export interface Plan {
+  /** Of a recipe of several stages, the numbers and names of all, and of the one that this is a plan of; else null. */
+  stages: PlannedStages | null;
+  model: {
+    from: string;
+    architecture: string;
+    parameters: number;
+    trained: number;
+    lora: LoraConfig | null;
+    /** How the matrices under adapters are held; null where none is frozen. */
+    frozen: FrozenPlan | null;
+  };
+  /** `chosen` is what the forecast is for; `asked` may be `auto`. */
+  device: { asked: Settings["engine"]["device"]; chosen: DeviceName };
+  batch: BatchPlan;
+  /** Of the process, or on a device with memory of its own of that; bytes. `budget` is null where none is known. */
+  memory: MemoryForecast & { budget: number | null; fits: boolean | null };
+  /** Over the budget: what fits; null where nothing does, and where the load itself fits. */
+  fitting: Remedy | null;
+  /** Where nothing fits: what would with adapters in place of all weights (`model` null), or else the largest known model. */
+  smallest: SmallerModel | null;
+}
+
+/** What a plan and a probe of it begin from. */
+export interface PlannedRun {
+  /** Settings of the recipe, or of the stage that is planned of several. */
+  resolved: ResolvedSettings<Settings>;
+  stages: PlannedStages | null;
+  model: PlannedModel;
+  /** Adapters that are trained in place of the weights. */
+  lora: LoraConfig | null;
+  work: Work;
+  longest: LongestSequence;
+  load: EngineLoad;
+}
+
+/**
+ * What is planned of a recipe: its one training, or of several stages the one that holds most.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe trains nothing.
+ */
+export function plannedRun(recipe: ResolvedSettings<Settings>, model: PlannedModel): PlannedRun {
+  const { resolved, stage, stages } = plannedStage(recipe);
+  const { settings } = resolved;
+  const { config } = model;
+  const device = settings.engine.device === "auto" ? "cpu" : settings.engine.device;
+  const lora = settings.policy.lora ?? model.lora;
+  const work = workOf(resolved, stage);
+  const longest = longestSequence(settings, config.maxPositions);
+  const frozen = heldType(settings.engine.frozenWeights, device, model.stored);
+  const halves = { frozen, lossless: heldType("auto", device, model.stored) };
+  const load = loadOf(settings, { config, lora, device, work, longest, ...halves });
+  return { resolved, stages, model, lora, work, longest, load };
+}
+
+/**
+ * Plans a run without loading a model or starting anything: batch arithmetic, and memory part by part.
+ *
+ * @param options.memory bytes that the run may take; null takes the machine's less what the system needs, and for a device with
+ *   memory of its own, whose size is not known here, no budget.
+ */
+export function planRecipe(run: PlannedRun, options: { memory: number | null }): Plan {
+  const { resolved, stages, model, lora, work, longest, load } = run;
+  const { config, from } = model;
+  const forecast = forecastMemory(load);
+  const budget = options.memory ?? (load.device === "webgpu" ? null : machineBudget());
+  const fits = budget === null ? null : forecast.total <= budget;
+  const fitting = budget === null || fits === true ? null : largestFitting(load, budget);
+  const frozen = { held: load.frozen ?? ("float32" as const), stored: model.stored };
+  return {
+    stages,
+    model: {
+      ...{ from, architecture: config.architecture, parameters: parameterCount(config) },
+      ...{ trained: totalSize(trainedSpecs(config, lora)), lora },
+      frozen: lora === null ? null : frozen,
+    },
+    device: { asked: resolved.settings.engine.device, chosen: load.device },
+    batch: batchOf(work, longest, load),
+    memory: { ...forecast, budget, fits },
+    fitting: fitting && remedyOf(load, fitting),
+    smallest:
+      budget === null || fits === true || fitting !== null ? null : smallerModel(load, budget),
+  };
+}

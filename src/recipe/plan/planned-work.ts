@@ -1,0 +1,125 @@
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import type { LossSpec } from "../../losses/loss.ts";
+import { algorithms } from "../../train/index.ts";
+import type { OnPolicyOptions } from "../../train/on-policy.ts";
+import type { SftSamplesSettings } from "../../train/sft.ts";
+import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
+import { type Settings, settingsSchema } from "../settings-schema.ts";
+import { type ResolvedSettings, withOverrides } from "../settings.ts";
+import { hasStages } from "../sft-settings.ts";
+import { type Stage, stageList } from "../stages.ts";
+import type { BatchPlan } from "./batch-plan.ts";
+
+/** Of a recipe of several stages, the numbers and names of all, and of the one that is planned. */
+export interface PlannedStages {
+  all: string[];
+  planned: string;
+}
+
+/** What a step does, whichever command runs it. */
+export interface Work extends Pick<
+  BatchPlan,
+  "command" | "prompts" | "groupSize" | "epochs" | "minibatches" | "steps"
+> {
+  loss: LossSpec;
+  /** Whether tokens that the policy did not write are trained as well. */
+  scoresAll: boolean;
+}
+
+/** The stage that is planned of several, its settings on top: the first that reinforces, which holds most, or else that fine-tunes. */
+export function plannedStage(resolved: ResolvedSettings<Settings>): {
+  resolved: ResolvedSettings<Settings>;
+  stage: "train" | "sft" | null;
+  stages: PlannedStages | null;
+} {
+  const { settings, recipe } = resolved;
+  if (settings.stages === undefined) return { resolved, stage: null, stages: null };
+  const list = stageList(settings.stages);
+  const nameOf = ({ number, name }: Stage): string => `${number}-${name}`;
+  for (const kind of ["train", "sft"] as const) {
+    const found = list.find((each) => each.do === kind);
+    if (found === undefined) continue;
+    const origin = `stage ${found.number} (${found.name})`;
+    const own = Object.entries(found.set).map(([key, value]) => ({ key, value, origin }));
+    return {
+      resolved: withOverrides(settingsSchema, resolved, own),
+      stage: kind,
+      stages: { all: list.map(nameOf), planned: nameOf(found) },
+    };
+  }
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `${recipe.path}: none of its stages is train or sft, so there is no training to plan.`,
+  );
+}
+
+export function workOf(
+  { settings, recipe }: ResolvedSettings<Settings>,
+  stage: "train" | "sft" | null,
+): Work {
+  const { algorithm, sft } = settings;
+  if (algorithm !== undefined && stage !== "sft") {
+    const { name, ...options } = algorithm;
+    const given = options as unknown as OnPolicyOptions;
+    return {
+      ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
+      ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
+      loss: algorithms.get(name, "algorithm").loss(options),
+      scoresAll: given.lossOn.some((owner) => owner !== "policy"),
+    };
+  }
+  if (sft === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: has neither "algorithm" nor "sft", so there is no training to plan; add one (algorithms: ${algorithms.names.join(", ")}).`,
+    );
+  }
+  return {
+    ...{ command: "sft", groupSize: 1, epochs: 1, minibatches: 1 },
+    ...(hasStages(sft)
+      ? {
+          prompts: sft.trajectoriesPerStep,
+          steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
+        }
+      : samplesWork(sft, recipe.path)),
+    loss: { name: "cross-entropy", options: {} },
+    scoresAll: sft.observationWeight > 0,
+  };
+}
+
+/** Samples a step, and steps, all samples being of the longest kind: of a batch that is filled by tokens each is then alone. */
+function samplesWork(
+  { data, batch, epochs }: SftSamplesSettings,
+  where: string,
+): Pick<Work, "prompts" | "steps"> {
+  const file = [data, data === undefined ? undefined : join(data, SAMPLE_FILES.samples)].find(
+    (path) => path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  );
+  if (file === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${where}: sft learns from samples, and there are none at sft.data (${data ?? "not set"}), so its steps cannot be counted. Draw them first, and name them with --set sft.data=FOLDER.`,
+    );
+  }
+  const prompts = batch.unit === "samples" ? batch.size : 1;
+  return { prompts, steps: epochs * Math.ceil(lineCount(file) / prompts) };
+}
+
+/** Lines of a file, read in pieces of a megabyte. */
+function lineCount(file: string): number {
+  const piece = Buffer.alloc(2 ** 20);
+  const handle = openSync(file, "r");
+  let lines = 0;
+  try {
+    for (let read = readSync(handle, piece); read > 0; read = readSync(handle, piece)) {
+      for (let at = piece.indexOf(10); at >= 0 && at < read; at = piece.indexOf(10, at + 1)) {
+        lines += 1;
+      }
+    }
+  } finally {
+    closeSync(handle);
+  }
+  return lines;
+}
