@@ -19,6 +19,7 @@ import {
   retrieverOver,
 } from "./assemble.ts";
 import { leavesOf } from "../base/leaves.ts";
+import { withRunLock } from "./run-lock.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import { findTestedPolicy, type PolicyIdentity, type TestedPolicy } from "./tested-policy.ts";
@@ -73,10 +74,20 @@ export interface EvalOutcome {
  * Evaluates the policy of a recipe's settings as its `evaluation` says.
  *
  * @throws {ConfigError} EVALUATION_EXISTS
+ * @throws {ExternalError} RUN_BUSY
  * @throws {DataError} when policy, dataset or index cannot be read, each by its own code.
  * @throws {ScoreError} EVALUATION_GIVEN_UP
  */
 export async function runEval(
+  resolved: ResolvedSettings<Settings>,
+  options: RunEvalOptions,
+): Promise<EvalOutcome> {
+  const { out } = options;
+  const work = (): Promise<EvalOutcome> => evaluateAs(resolved, options);
+  return out === undefined ? work() : withRunLock(out, work);
+}
+
+async function evaluateAs(
   { recipe, tier, settings }: ResolvedSettings<Settings>,
   options: RunEvalOptions,
 ): Promise<EvalOutcome> {

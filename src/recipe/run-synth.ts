@@ -10,6 +10,7 @@ import { selectSamples, type Selection } from "../synth/select.ts";
 import type { Provenance } from "../trajectory/sample.ts";
 import type { PolicyDownload } from "./assemble.ts";
 import { toYaml } from "./resolved-yaml.ts";
+import { withRunLock } from "./run-lock.ts";
 import { machineFacts, MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -74,11 +75,18 @@ const RESULT_FILE = "synth.json";
  * Draws trajectories of a recipe's questions as its `synth` says, and selects samples from them.
  *
  * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings.
- * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
+ * @throws {ExternalError} RUN_BUSY; SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
  *   more failed than are allowed.
  * @throws {DataError} when dataset, index or model cannot be read, each by its own code.
  */
 export async function runSynth(
+  resolved: ResolvedSettings<Settings>,
+  options: RunSynthOptions,
+): Promise<SynthOutcome> {
+  return withRunLock(options.out, () => synthesise(resolved, options));
+}
+
+async function synthesise(
   resolved: ResolvedSettings<Settings>,
   options: RunSynthOptions,
 ): Promise<SynthOutcome> {
