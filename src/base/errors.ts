@@ -146,6 +146,7 @@ export const ERROR_CODES = {
   SAMPLE_TOO_LONG:
     "A sample is longer than the policy can read, and the recipe says not to leave it out.",
   DEVICE_MISSING: "A device was named that does not work on this machine.",
+  DISK_STALLED: "A disk or network file system did not answer in the time given.",
   RUNTIME_FAILED: "onnxruntime refused a graph or failed while running it.",
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
   WEIGHT_TOO_LARGE:

@@ -5,10 +5,12 @@ import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
+import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /**
  * Writes a file whole or not at all: temporary name beside it, fsync, rename.
- * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays.
+ * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays. DISK_STALLED when an operation of
+ *   it is not answered in time.
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
   await writeAtomic(path, async (write) => {
@@ -23,18 +25,11 @@ export async function writeAtomic(
 ): Promise<void> {
   const temporary = `${path}.tmp-${process.pid}`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    const file = await open(temporary, "w");
-    try {
-      await produce(async (piece) => {
-        await file.writeFile(piece);
-      });
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    await onDisk(path, "make its folder", () => mkdir(dirname(path), { recursive: true }));
+    await writeWhole(temporary, produce);
+    await onDisk(path, "rename", () => rename(temporary, path));
   } catch (error) {
+    if (isStalledDisk(error)) throw error;
     // What went wrong matters, not that its remains could not be removed.
     await rm(temporary, { force: true }).catch(() => undefined);
     if (isSystemError(error)) {
@@ -45,6 +40,25 @@ export async function writeAtomic(
       );
     }
     throw error;
+  }
+}
+
+/** Writes a file and sees that it is on the disk. */
+async function writeWhole(
+  path: string,
+  produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const file = await onDisk(path, "open", () => open(path, "w"));
+  let stalled = false;
+  try {
+    await produce((piece) => onDisk(path, "write", () => file.writeFile(piece)));
+    await onDisk(path, "flush", () => file.sync());
+  } catch (error) {
+    stalled = isStalledDisk(error);
+    throw error;
+  } finally {
+    // A file is closed when its operations have ended, which those that were given up may never do.
+    if (!stalled) await onDisk(path, "close", () => file.close());
   }
 }
 
@@ -67,7 +81,7 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** @throws {DataError} FILE_MISSING */
+/** @throws {DataError} FILE_MISSING. @throws {ExternalError} DISK_STALLED */
 export async function readText(path: string): Promise<string> {
   return (await readBytes(path)).toString("utf8");
 }
@@ -75,8 +89,9 @@ export async function readText(path: string): Promise<string> {
 /** @throws {DataError} FILE_MISSING */
 async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await onDisk(path, "read", () => readFile(path));
   } catch (error) {
+    if (isStalledDisk(error)) throw error;
     throw unreadable(path, error);
   }
 }

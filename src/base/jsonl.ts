@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
 import { openUnpacked, unreadable } from "./files.ts";
+import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** One parsed line and where it stands, for messages. */
 export interface JsonLine {
@@ -60,17 +61,21 @@ export interface JsonlWriter {
 
 /**
  * Opens an append-only JSON-lines log.
- * @throws {ExternalError} FILE_WRITE_FAILED
+ * @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED when the disk does not answer in time.
  */
 export async function openJsonl(path: string): Promise<JsonlWriter> {
-  const failed = (error: unknown): ExternalError =>
-    new ExternalError(
+  let stalled = false;
+  const failed = (error: unknown): unknown => {
+    stalled ||= isStalledDisk(error);
+    if (isStalledDisk(error)) return error;
+    return new ExternalError(
       "FILE_WRITE_FAILED",
       `${path}: could not be appended to (${errorMessage(error)}). Lines written before are kept.`,
       { cause: error },
     );
+  };
   try {
-    const file = await open(path, "a");
+    const file = await onDisk(path, "open", () => open(path, "a"));
     let waiting: string[] = [];
     let next: Promise<void> | null = null;
     let last: Promise<void> = Promise.resolve();
@@ -79,7 +84,7 @@ export async function openJsonl(path: string): Promise<JsonlWriter> {
       const lines = waiting.join("");
       waiting = [];
       next = null;
-      await file.appendFile(lines);
+      await onDisk(path, "append", () => file.appendFile(lines));
     };
     return {
       async append(value) {
@@ -96,7 +101,8 @@ export async function openJsonl(path: string): Promise<JsonlWriter> {
       },
       async close() {
         await last.catch(() => undefined);
-        await file.close();
+        // A file is closed when its operations have ended, which those that were given up may never do.
+        if (!stalled) await onDisk(path, "close", () => file.close());
       },
     };
   } catch (error) {
