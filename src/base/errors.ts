@@ -169,6 +169,7 @@ export const ERROR_CODES = {
   TRACE_NOT_FOUND: "A file of trajectories holds none of the id or number that was asked for.",
   TRACE_VIOLATIONS: "`agentrl trace lint` found trajectories that do not hold together.",
   TOOL_FAILED: "A tool failed during a rollout; recorded on the trajectory.",
+  TOOL_TIMEOUT: "A tool did not answer in the time given; recorded on the trajectory.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import { packageRoot } from "../base/package-root.ts";
+import { milliseconds } from "../base/waits/deadlines.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
@@ -165,7 +166,8 @@ export async function retrieverOver(
 
 export function environmentOver(retriever: Retriever, settings: Settings): Environment {
   const { name, ...options } = settings.environment;
-  return environments.get(name, "environment").create(options, { retriever });
+  const deadlineMs = milliseconds(settings.deadlines.toolSeconds);
+  return environments.get(name, "environment").create(options, { retriever, deadlineMs });
 }
 
 /** The recipe's rewards, options apart from name and weight. */

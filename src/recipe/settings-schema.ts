@@ -1,5 +1,6 @@
 import { partSchema } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
+import { deadlinesSchema } from "../base/waits/deadlines.ts";
 import { datasets } from "../data/datasets.ts";
 import { frozenWeightTypes } from "../engine/local/frozen-weight-types.ts";
 import { targetModules } from "../models/lora/lora.ts";
@@ -106,6 +107,8 @@ export const settingsSchema = z.strictObject({
       samplesPerTask: z.int().min(1).default(1),
     })
     .prefault({}),
+  /** How long is waited for what is outside, and when that is told; docs/deadlines.md. */
+  deadlines: deadlinesSchema.prefault({}),
   engine: z
     .strictObject({
       name: z.literal("local").default("local"),

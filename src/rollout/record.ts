@@ -1,4 +1,4 @@
-import { errorMessage, InternalError, RolloutError } from "../base/errors.ts";
+import { type ErrorCode, errorMessage, InternalError, RolloutError } from "../base/errors.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Progress } from "../retrieval/retriever.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -38,12 +38,15 @@ export async function record(
     trajectory.end = await play(trajectory);
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
-    const boundary = error.code === "TOOL_FAILED" ? "tool" : "model";
+    const boundary = TOOL_CODES.has(error.code) ? "tool" : "model";
     trajectory.end = boundary === "tool" ? "tool-error" : "model-error";
     trajectory.error = { boundary, code: error.code, message: error.message };
   }
   return trajectory;
 }
+
+/** Of errors that came over the border to a tool; all others came over the one to a model. */
+const TOOL_CODES = new Set<ErrorCode>(["TOOL_FAILED", "TOOL_TIMEOUT"]);
 
 /** A trajectory in which nothing has happened yet. */
 export function emptyTrajectory(options: RolloutOptions): Trajectory {
@@ -60,7 +63,7 @@ export async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof InternalError) throw error;
+    if (error instanceof InternalError || error instanceof RolloutError) throw error;
     throw new RolloutError("TOOL_FAILED", `tool: ${errorMessage(error)}`, { cause: error });
   }
 }

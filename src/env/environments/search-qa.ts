@@ -7,6 +7,7 @@ import type { Action, Observation } from "../../trajectory/trajectory.ts";
 import { budgetSchema } from "../budget.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
+import { boundedTool } from "../tools/bounded-tool.ts";
 import { tools } from "../tools/index.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 import type { ToolSchema } from "../../http/chat.ts";
@@ -46,7 +47,7 @@ export const searchQa: EnvironmentPart = {
     const protocol = protocols.get(protocolName, "environment.protocol").create(protocolOptions);
     const partOf = (name: string) => tools.get(name, "environment.tools");
     const toolbox = settings.tools.map(({ name, ...toolOptions }) =>
-      partOf(name).create(toolOptions, resources),
+      boundedTool(name, partOf(name).create(toolOptions, resources), resources),
     );
     const renderPrompt = (task: Task, context = ""): string => {
       if (context !== "" && !settings.prompt.includes("{context}")) {

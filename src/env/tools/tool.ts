@@ -1,4 +1,5 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { Waits } from "../../base/waits/waits.ts";
 import type { Progress, Retriever } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
@@ -17,6 +18,10 @@ export interface ToolContext {
 /** What tools are made from: shared by all trajectories of a run. */
 export interface ToolResources {
   retriever: Retriever;
+  /** How long one call is waited for, in milliseconds; null: as long as it takes. As `defaultDeadlines` say when absent. */
+  deadlineMs?: number | null;
+  /** Where calls are registered while they last; this process's waits when absent. */
+  register?: Waits;
 }
 
 /** Something that the policy can call. Bad arguments become an observation with a problem; only the outside's failures throw. */
