@@ -40,6 +40,8 @@ export const ERROR_CODES = {
     "@huggingface/transformers, which runs embedding and reranking models, is not installed.",
   ENCODER_UNAVAILABLE: "A model is not here and the hub that has it cannot be reached.",
   ENGINE_NO_ROLE: "Log-probabilities were asked of a role under which no weights are kept.",
+  ENGINE_OUT_OF_MEMORY: "There was no memory for what was asked of the engine.",
+  ENGINE_STALLED: "A worker thread of the engine gave no sign of life in the time given.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "A checkpoint's tensors or tokenizer do not fit its config.json.",
   EVALUATION_GIVEN_UP: "So many rollouts in a row failed that an evaluation was given up.",

@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError, errorMessage } from "../base/errors.ts";
+import { StoppedAsAsked } from "../recipe/run-control.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
@@ -128,6 +129,7 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
 /** Prints an error as its reader needs it; returns the exit status. */
 function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal): number {
   if (signal.reason instanceof StopReason && isAbort(error, signal)) return signal.reason.exitCode;
+  if (error instanceof StoppedAsAsked) return EXIT.interrupted;
   if (error instanceof CommanderError) {
     // Help (asked for, or shown for a family without a subcommand) and the version are printed by now.
     if (error.exitCode === 0) return EXIT.done;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
 import type { ResultFiles } from "../report/results-files.ts";
 import type { GoldOf } from "../report/run-figures.ts";
-import type { Decode } from "../report/segment-text.ts";
+import type { Decode } from "../trajectory/segment-text.ts";
 import type { ReadableResult } from "../report/viewer/evaluation-items.ts";
 import { settingsOf } from "./recipe-options.ts";
 

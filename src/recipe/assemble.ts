@@ -60,6 +60,7 @@ export async function openEngine(
   const base = await baseFolder(model, download);
   return openLocalEngine({
     ...{ model, device, slots, microBatchTokens, recompute, frozenWeights, trains },
+    stallMs: milliseconds(settings.deadlines.engineSeconds),
     ...(base === null ? {} : { base }),
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),

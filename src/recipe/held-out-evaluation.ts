@@ -69,28 +69,30 @@ export async function heldOutEvaluation(
   }
 }
 
-/** What is told of an evaluation that a run records. */
+/** What is told of an evaluation that a run records: `before`, `after`, `step-40`. */
 export interface RecordedEvaluationObserver {
-  onEvaluationStart?: (name: "before" | "after", questions: number) => void;
+  onEvaluationStart?: (name: string, questions: number) => void;
   onEvaluationProgress?: (progress: EvaluationProgress) => void;
-  onEvaluation?: (name: "before" | "after", evaluation: EvaluationSummary) => void;
+  onEvaluation?: (name: string, evaluation: EvaluationSummary) => void;
 }
 
 /**
- * Evaluates before or after training and writes it to the run's folder.
+ * Evaluates before, after or during training and writes it to the run's folder.
+ * @param how.name of its files: `before`, `after`, `step-40`.
  * @param how.known take the result that the folder holds, where it does.
  */
 export async function recordedEvaluation(
   subject: HeldOutSubject,
   run: RunFolder,
-  how: { name: "before" | "after"; known: boolean; signal: AbortSignal },
+  how: { name: string; known: boolean; signal: AbortSignal; limit?: number },
   observer: RecordedEvaluationObserver,
 ): Promise<HeldOutEvaluation> {
-  const { name, known, signal } = how;
+  const { name, known, signal, limit } = how;
   const file = join(run.path, "eval", `${name}.json`);
   if (known && existsSync(file)) return (await readJson(file)) as HeldOutEvaluation;
   const { summary, rows } = await heldOutEvaluation(subject, {
     signal,
+    ...(limit === undefined ? {} : { limit }),
     onStart: (questions) => observer.onEvaluationStart?.(name, questions),
     onProgress: (progress) => observer.onEvaluationProgress?.(progress),
   });

@@ -59,3 +59,11 @@ export function openRunControl(): ControlledRun {
     },
   };
 }
+
+/** Why a run ends that was asked to: it is kept as it is, and can be gone on with. */
+export class StoppedAsAsked extends Error {
+  constructor() {
+    super("The run was asked to stop after a step.");
+    this.name = "AbortError";
+  }
+}

@@ -1,13 +1,15 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { cpus, platform, totalmem } from "node:os";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../base/files.ts";
-import { openJsonl, readJsonl, type JsonlWriter } from "../base/jsonl.ts";
+import { openJsonl } from "../base/jsonl.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { RunEvent } from "../watch/run-event.ts";
+import { checkpointFolder } from "./checkpoints.ts";
 import type { RewardCheckFacts } from "./check-rewards.ts";
+import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "./resolved-yaml.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -23,6 +25,10 @@ export interface RunFolder {
   /** One line per trajectory in `trajectories/step-N.jsonl`. */
   trajectories(step: number, trajectories: readonly Trajectory[]): Promise<void>;
   checkpoint(step: number): string;
+  /** One line of `events.jsonl`, with the time. */
+  event(event: RunEvent): Promise<void>;
+  /** Takes back what was written of later steps than one: `setAside` is done while no file is open. */
+  rewind(toStep: number, setAside: () => Promise<void>): Promise<void>;
   /** Writes `eval/<name>.json`, and its rows, one line each, to `eval/<name>.rows.jsonl`. */
   evaluation(name: string, summary: unknown, rows: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
@@ -93,12 +99,20 @@ async function openRunFolder(
       workers: engine.workers,
     },
   });
-  const metricsFile = join(path, "metrics.jsonl");
-  await keepMetrics(metricsFile, given.afterStep ?? 0);
-  const log: JsonlWriter = await openJsonl(metricsFile);
+  const metricsFile = join(path, METRICS_FILE);
+  await keepLines(metricsFile, given.afterStep ?? 0);
+  let log = await openJsonl(metricsFile);
+  const events = await openJsonl(join(path, "events.jsonl"));
   return {
     path,
     metrics: (step, data, timing) => log.append({ step, data, timing }),
+    event: (event) => events.append({ at: new Date().toISOString(), ...event }),
+    async rewind(toStep, setAside) {
+      await log.close();
+      await setAside();
+      await keepLines(metricsFile, toStep);
+      log = await openJsonl(metricsFile);
+    },
     trajectories: async (step, trajectories) => {
       const lines = trajectories.map((each) => `${JSON.stringify(each)}\n`).join("");
       await writeFileAtomic(join(path, "trajectories", `step-${step}.jsonl`), lines);
@@ -109,8 +123,23 @@ async function openRunFolder(
       await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
       await writeJson(join(path, "eval", `${name}.json`), summary);
     },
-    close: () => log.close(),
+    async close() {
+      await log.close();
+      await events.close();
+    },
   };
+}
+
+/** Writes events and tells of them. */
+export async function tellAll(
+  run: RunFolder,
+  events: readonly RunEvent[],
+  onEvent: ((event: RunEvent) => void) | undefined,
+): Promise<void> {
+  for (const event of events) {
+    await run.event(event);
+    onEvent?.(event);
+  }
 }
 
 /** What a manifest says of the machine that a run was on. */
@@ -122,38 +151,4 @@ export function machineFacts(): object {
     cores: cpus().length,
     memoryBytes: totalmem(),
   };
-}
-
-/** Where a run folder keeps the checkpoint of a step; 0: what it started from. */
-export function checkpointFolder(run: string, step: number): string {
-  return join(run, "checkpoints", `step-${step}`);
-}
-
-/** Keeps the lines of a log up to a step; a log that is not there is none. */
-async function keepMetrics(file: string, lastStep: number): Promise<void> {
-  const kept: string[] = [];
-  if (existsSync(file)) {
-    for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
-      if ((value as { step: number }).step <= lastStep) kept.push(`${JSON.stringify(value)}\n`);
-    }
-  }
-  await writeFileAtomic(file, kept.join(""));
-}
-
-/** The newest complete checkpoint of a run folder: its path and step; null when there is none. */
-export async function newestCheckpoint(
-  run: string,
-): Promise<{ path: string; step: number } | null> {
-  const folder = join(run, "checkpoints");
-  if (!existsSync(folder)) return null;
-  const steps = (await readdir(folder))
-    .map((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? NaN))
-    // The state file is written last.
-    .filter(
-      (step) =>
-        !Number.isNaN(step) && existsSync(join(folder, `step-${step}`, "training-state.json")),
-    );
-  if (steps.length === 0) return null;
-  const step = Math.max(...steps);
-  return { path: checkpointFolder(run, step), step };
 }

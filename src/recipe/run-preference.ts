@@ -13,6 +13,7 @@ import {
   type PreferenceSettings,
   type PreferenceStep,
 } from "../train/preference.ts";
+import type { RunEvent } from "../watch/run-event.ts";
 import {
   baseFolder,
   openEngine,
@@ -20,23 +21,26 @@ import {
   requireTrainable,
   type PolicyDownload,
 } from "./assemble.ts";
+import { openCheckpoints } from "./checkpoints.ts";
+import { withClaimedRun, type RunFolderUse } from "./claim-run.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
-import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
+import { resumePoint } from "./resume-point.ts";
+import { runFolderOf, type RunFolder, tellAll } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import { studentOf } from "./student.ts";
 
-export interface RunPreferenceOptions {
+export interface RunPreferenceOptions extends RunFolderUse {
   /** Run folder. */
   out: string;
   /** agentrl's version, for the manifest. */
   version: string;
   signal: AbortSignal;
-  /** Go on from the folder's newest checkpoint. */
-  resume?: boolean;
   /** When the policy is one of the hub. */
   download?: PolicyDownload;
+  /** What is written to `events.jsonl`. */
+  onEvent?: (event: RunEvent) => void;
   /** Once the pairs are read. */
   onPairs?: (pairs: Omit<LoadedPairs, "pairs"> & { count: number; steps: number }) => void;
   onValidation?: (step: number, metrics: Record<string, number>) => void;
@@ -71,8 +75,19 @@ export async function runPreference(
   const { settings } = resolved;
   requireTrainable(settings);
   const files = await findPairFiles(resolved);
+  return withClaimedRun({ out: options.out, resolved, use: options }, () =>
+    trainOnPairs(resolved, options, files),
+  );
+}
+
+async function trainOnPairs(
+  resolved: ResolvedSettings<Settings>,
+  options: RunPreferenceOptions,
+  files: Awaited<ReturnType<typeof findPairFiles>>,
+): Promise<PreferenceResult> {
+  const { settings } = resolved;
   const { out, version } = options;
-  const from = options.resume === true ? await newestCheckpoint(out) : null;
+  const { from, events } = await resumePoint(out, options.resume);
   const download = { ...options.download, signal: options.signal };
   const model = await policyFolder(settings.policy.from, download);
   const engine = await openEngine(settings, model, download);
@@ -107,6 +122,7 @@ export async function runPreference(
     run = await runFolderOf(engine, out, resolved, {
       ...{ version, hashes, afterStep: from?.step ?? -1 },
     });
+    await tellAll(run, events, options.onEvent);
     // What training starts from, also in a resumed run.
     if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
       await engine.keepAs("reference");
@@ -156,11 +172,11 @@ async function learn(
   const { settings, preference, options, run, engine, train, totalSteps, history } = session;
   const { out, signal } = options;
   let done = firstStep;
-  let saved = firstStep;
-  const save = async (): Promise<void> => {
-    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
-    saved = done;
-  };
+  const checkpoints = await openCheckpoints(engine, out, {
+    ...{ ...settings.checkpoints, firstStep },
+    best: () =>
+      preference.patience === null ? null : (bestCheck(checksOf(history), "lower")?.step ?? null),
+  });
   if (firstStep === 0) {
     const before = await measured(session, 0);
     if (before !== null) await run.metrics(0, before, {});
@@ -180,14 +196,14 @@ async function learn(
           preference.patience !== null &&
           found !== null &&
           bestCheck(checksOf(history), "lower")?.step === step;
-        if (isBest || last || step % settings.checkpointEvery === 0) await save();
+        if (isBest || last || step % settings.checkpoints.every === 0) await checkpoints.save(step);
         options.onStep?.({ ...each, totalSteps });
         return !enough(session);
       },
     });
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between them.
-    await save();
+    await checkpoints.save(done);
   }
   const best = preference.patience === null ? undefined : bestCheck(checksOf(history), "lower");
   const kept = best?.step ?? done;

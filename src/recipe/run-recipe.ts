@@ -1,15 +1,17 @@
 import { join } from "node:path";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
+import { withClaimedRun } from "./claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
 import { type RunFolder, runFolderOf } from "./run-folder.ts";
 import { runPreference } from "./run-preference.ts";
 import { runSft } from "./run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
 import { runSynth } from "./run-synth.ts";
-import { runAlgorithm, runTrain, type RunTrainOptions, type TrainResult } from "./run-train.ts";
+import { runAlgorithm, runTrain, type TrainResult } from "./run-train.ts";
 import type { Stage } from "./stages.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import type { RunTrainOptions } from "./train-session.ts";
 
 export interface RunRecipeOptions extends RunTrainOptions {
   /** Called before each stage of a recipe that has them, and once for each that an earlier run has done (`kept`). */
@@ -37,6 +39,15 @@ export async function runRecipe(
   const { settings } = resolved;
   if (settings.stages === undefined) return runTrain(resolved, options);
   requireTrainable(settings);
+  const use = { ...options, settingsOf: "stages" } as const;
+  return withClaimedRun({ out: options.out, resolved, use }, () => runInStages(resolved, options));
+}
+
+async function runInStages(
+  resolved: ResolvedSettings<Settings>,
+  options: RunRecipeOptions,
+): Promise<RecipeResult> {
+  const { settings } = resolved;
   const begun = performance.now();
   const { out, resume = false, signal } = options;
   const start = await policyFolder(settings.policy.from, { ...options.download, signal });
@@ -92,13 +103,11 @@ async function runStage(
   { stage, folder, resolved }: PlannedStage,
   options: RunRecipeOptions,
 ): Promise<Pick<StageOutcome, "policy" | "facts">> {
-  const { version, signal, resume = false, download } = options;
+  const { version, signal, resume = false, download, onEvent } = options;
   const common = {
-    out: folder,
-    version,
-    signal,
-    resume,
+    ...{ out: folder, version, signal, resume },
     ...(download === undefined ? {} : { download }),
+    ...(onEvent === undefined ? {} : { onEvent }),
   };
   const tell = (done: number, total: number | null, note: string): void => {
     options.onStageProgress?.({ done, total, note });
@@ -140,16 +149,11 @@ async function runStage(
       return { policy, facts };
     }
     case "train": {
-      const { onRewardCheck, onStep } = options;
       const policy = join(folder, "policy");
-      const observer = {
-        ...(onRewardCheck === undefined ? {} : { onRewardCheck }),
-        ...(onStep === undefined ? {} : { onStep }),
-      };
       // Not the checkpoint: its optimiser's state is no business of the next stage's.
       const { steps } = await runAlgorithm(
         resolved,
-        { ...common, ...observer },
+        { ...options, ...common },
         async ({ engine }, name) => {
           if (name === "after") await engine.save(policy, { merged: true });
         },

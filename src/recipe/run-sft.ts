@@ -2,7 +2,9 @@ import { ConfigError } from "../base/errors.ts";
 import { writeJson } from "../base/files.ts";
 import { openEngine, policyFolder, requireTrainable } from "./assemble.ts";
 import { writeFreshPolicy } from "./fresh-policy.ts";
-import { checkpointFolder, newestCheckpoint } from "./run-folder.ts";
+import { checkpointFolder } from "./checkpoints.ts";
+import { withClaimedRun } from "./claim-run.ts";
+import { resumePoint } from "./resume-point.ts";
 import type { SftSamplesSettings } from "../train/sft.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
@@ -33,11 +35,21 @@ export async function runSft(
     );
   }
   requireTrainable(settings);
-  const { out, signal } = options;
+  const { out } = options;
   const learn = hasStages(sft)
     ? (session: SftSession) => learnFromStream(session, sft)
     : await learningFrom(sft, recipe.path);
-  const from = options.resume === true ? await newestCheckpoint(out) : null;
+  return withClaimedRun({ out, resolved, use: options }, () => fineTune(resolved, options, learn));
+}
+
+async function fineTune(
+  resolved: ResolvedSettings<Settings>,
+  options: RunSftOptions,
+  learn: (session: SftSession) => Promise<SftResult>,
+): Promise<SftResult> {
+  const { settings } = resolved;
+  const { out, signal } = options;
+  const { from, events } = await resumePoint(out, options.resume);
   const download = { ...options.download, signal };
   const { from: named, fresh } = settings.policy;
   const start = fresh === undefined ? await policyFolder(named, download) : null;
@@ -45,7 +57,7 @@ export async function runSft(
   if (fresh !== undefined) await writeFreshPolicy(model, fresh, settings.seed);
   const engine = await openEngine(settings, model, download);
   try {
-    const result = await learn({ resolved, options, engine, model, from });
+    const result = await learn({ resolved, options, engine, model, from, events });
     await writeJson(resultFile(out), result);
     return result;
   } finally {

@@ -3,49 +3,26 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import type { Dataset } from "../data/datasets.ts";
-import type { LocalEngine } from "../engine/local/local-engine.ts";
 import { algorithms } from "../train/index.ts";
-import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
+import type { OnPolicyOptions } from "../train/on-policy.ts";
 import {
-  environmentOver,
   openEngine,
   openNamedDataset,
-  type PolicyDownload,
   baseFolder,
   policyFolder,
-  policyOf,
   requireTrainable,
-  retrieverOver,
-  weightedRewards,
 } from "./assemble.ts";
-import { checkBeforeTraining, type RewardCheckFacts } from "./check-rewards.ts";
-import {
-  type HeldOutEvaluation,
-  recordedEvaluation,
-  type RecordedEvaluationObserver,
-} from "./held-out-evaluation.ts";
+import { checkpointFolder } from "./checkpoints.ts";
+import { checkBeforeTraining } from "./check-rewards.ts";
+import { withClaimedRun } from "./claim-run.ts";
+import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
+import { learnOnPolicy } from "./learn-on-policy.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
-import { newestCheckpoint, runFolderOf, type RunFolder } from "./run-folder.ts";
+import { resumePoint } from "./resume-point.ts";
+import { runFolderOf, tellAll } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
-
-/** What a run tells whoever watches it. */
-export interface TrainObserver extends RecordedEvaluationObserver {
-  /** Before anything else; null: the recipe does without. */
-  onRewardCheck?: (check: RewardCheckFacts | null) => void;
-  onStep?: (step: OnPolicyStep & { totalSteps: number }) => void;
-}
-
-export interface RunTrainOptions extends TrainObserver {
-  /** Run folder. */
-  out: string;
-  /** Go on from the folder's newest checkpoint. */
-  resume?: boolean;
-  version: string;
-  signal: AbortSignal;
-  /** When the policy is one of the hub. */
-  download?: PolicyDownload;
-}
+import type { RunTrainOptions, TrainSession } from "./train-session.ts";
 
 export interface TrainResult {
   run: string;
@@ -101,7 +78,24 @@ export async function runAlgorithm(
     );
   }
   requireTrainable(settings);
-  const from = options.resume === true ? await newestCheckpoint(options.out) : null;
+  return withClaimedRun({ out: options.out, resolved, use: options }, () =>
+    reinforce(resolved, { begun, algorithm, options, evaluate }),
+  );
+}
+
+interface Reinforcement {
+  begun: number;
+  algorithm: NonNullable<Settings["algorithm"]>;
+  options: RunTrainOptions;
+  evaluate: (session: TrainSession, name: "before" | "after") => Promise<void>;
+}
+
+async function reinforce(
+  resolved: ResolvedSettings<Settings>,
+  { begun, algorithm, options, evaluate }: Reinforcement,
+): Promise<LearnedPolicy> {
+  const { settings } = resolved;
+  const { from, events } = await resumePoint(options.out, options.resume);
   const steps = (algorithm as unknown as OnPolicyOptions).steps;
   const isTrained = from !== null && from.step >= steps;
   const last = join(options.out, "eval", "after.json");
@@ -131,6 +125,7 @@ export async function runAlgorithm(
   const resumed = from !== null;
   const session = { settings, algorithm, options, run, engine, train, held, model, resumed };
   try {
+    await tellAll(run, events, options.onEvent);
     // Written last: while it is not there, there is something to do.
     await rm(last, { force: true });
     // The reference is what training starts from, also in a resumed run.
@@ -138,14 +133,14 @@ export async function runAlgorithm(
       await engine.keepAs("reference");
     await evaluate(session, "before");
     if (from !== null) await engine.load(from.path);
-    if (!isTrained) await learn(session, from?.step ?? 0);
+    if (!isTrained) await learnOnPolicy(session, from);
     await evaluate(session, "after");
     return {
       ...{
         run: options.out,
         device: engine.device,
         steps,
-        checkpoint: steps === 0 ? model : run.checkpoint(steps),
+        checkpoint: steps === 0 ? model : checkpointFolder(options.out, steps),
       },
       wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
     };
@@ -162,65 +157,6 @@ function requireTrainingSet({ name, trainable }: Dataset): void {
     "DATASET_NOT_TRAINABLE",
     `dataset is "${name}", a test set that must stay out of training. Train on another; evaluation.dataset may name it.`,
   );
-}
-
-interface TrainSession {
-  settings: Settings;
-  algorithm: NonNullable<Settings["algorithm"]>;
-  options: RunTrainOptions;
-  run: RunFolder;
-  engine: LocalEngine;
-  train: Dataset;
-  held: Dataset;
-  /** Folder that the policy was read from. */
-  model: string;
-  /** Whether it goes on from a checkpoint. */
-  resumed: boolean;
-}
-
-async function learn(session: TrainSession, firstStep: number): Promise<void> {
-  const { settings, options, run, engine, train, model } = session;
-  const retriever = await retrieverOver(train, settings, "training");
-  const environment = environmentOver(retriever, settings);
-  const { name, ...given } = session.algorithm;
-  const algorithmOptions = given as unknown as OnPolicyOptions;
-  let done = firstStep;
-  let saved = firstStep;
-  const save = async (): Promise<void> => {
-    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
-    saved = done;
-  };
-  try {
-    await trainOnPolicy({
-      ...{ algorithm: algorithms.get(name, "algorithm"), options: algorithmOptions },
-      ...{
-        engine,
-        environment,
-        strategy: settings.strategy,
-        firstStep,
-        policy: await policyOf(engine, settings, model, environment),
-      },
-      ...{
-        tasks: await train.tasks(),
-        rewards: weightedRewards(settings),
-        sampling: settings.sampling,
-      },
-      ...{ seed: settings.seed, signal: options.signal },
-      onStep: async (step) => {
-        done = step.step;
-        const { rollout, update } = step.timings;
-        const perSecond = ((step.tokens.sampled + step.tokens.trained) / (rollout + update)) * 1000;
-        await run.metrics(step.step, step.metrics, { ...step.timings, tokensPerSecond: perSecond });
-        await run.trajectories(step.step, step.trajectories);
-        if (done % settings.checkpointEvery === 0) await save();
-        options.onStep?.({ ...step, totalSteps: algorithmOptions.steps });
-      },
-    });
-  } finally {
-    // Only whole steps are behind the weights: an interruption is noticed between updates.
-    await save();
-    await retriever.close();
-  }
 }
 
 /** Evaluates before or after; a resumed run reads the result that it has. */

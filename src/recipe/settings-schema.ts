@@ -14,6 +14,9 @@ import { samplingSchema } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { synthSchema } from "../synth/synth-settings.ts";
 import { algorithms } from "../train/index.ts";
+import { alarmsSchema } from "../watch/alarms/alarm-settings.ts";
+import { checkpointsSchema } from "./checkpoints.ts";
+import { rollbackSchema } from "./rollbacks.ts";
 import { stagesSchema } from "./stages.ts";
 import { preferenceSchema } from "../train/preference.ts";
 import { sftSchema } from "./sft-settings.ts";
@@ -105,6 +108,10 @@ export const settingsSchema = z.strictObject({
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
+      /** Also on the way, every so many steps, on the first so many questions. */
+      during: z
+        .strictObject({ every: z.int().min(1), questions: z.int().min(1).default(100) })
+        .optional(),
     })
     .prefault({}),
   /** How long is waited for what is outside, and when that is told; docs/deadlines.md. */
@@ -127,8 +134,13 @@ export const settingsSchema = z.strictObject({
       frozenWeights: z.enum(frozenWeightTypes).default("float32"),
     })
     .prefault({}),
-  /** Steps between checkpoints; the last step always has one. */
-  checkpointEvery: z.int().min(1).default(20),
+  /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
+  batchCheck: z.boolean().default(true),
+  checkpoints: checkpointsSchema.prefault({}),
+  /** Rules on the metrics of a training; docs/alarms.md. */
+  alarms: alarmsSchema,
+  /** How a training goes on that an alarm sent back to its best checkpoint. */
+  rollback: rollbackSchema.prefault({}),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

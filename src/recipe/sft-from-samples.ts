@@ -9,9 +9,10 @@ import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../trai
 import { samplesLoss, type SftSamplesSettings, trainOnSamples } from "../train/sft.ts";
 import { sftBatches } from "../train/sft-batches.ts";
 import { baseFolder, openNamedDataset } from "./assemble.ts";
+import { openCheckpoints } from "./checkpoints.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
-import { type RunFolder, runFolderOf } from "./run-folder.ts";
+import { type RunFolder, runFolderOf, tellAll } from "./run-folder.ts";
 import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts";
 import {
   requireWork,
@@ -65,6 +66,7 @@ export async function learnFromSamples(
     ...{ version, hashes, afterStep: from?.step ?? -1 },
   });
   try {
+    await tellAll(run, session.events, options.onEvent);
     await rm(resultFile(out), { force: true });
     if (from !== null) await engine.load(from.path);
     const { done, loss } = await learn(session, { ...plan, run }, finished);
@@ -100,16 +102,16 @@ async function learn(
 ): Promise<{ done: number; loss: number | null }> {
   const { resolved, options, engine, from } = session;
   const { sft, train, validation, held, batches, checks, run } = plan;
-  const { checkpointEvery } = resolved.settings;
+  const { every } = resolved.settings.checkpoints;
   const measures = validation !== null || held !== null;
   const isDue = (step: number): boolean =>
     measures && (step % sft.validation.everySteps === 0 || step === batches.length);
-  let [done, saved] = [from?.step ?? 0, from?.step ?? 0];
+  let done = from?.step ?? 0;
   let loss: number | null = null;
-  const save = async (): Promise<void> => {
-    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
-    saved = done;
-  };
+  const checkpoints = await openCheckpoints(engine, run.path, {
+    ...{ ...resolved.settings.checkpoints, firstStep: done },
+    best: () => bestOf(plan)?.step ?? null,
+  });
   // The start, or what an interruption came before.
   const isKnown = checks.some(({ step }) => step === done);
   if (isDue(done) && !isKnown) checks.push(await check(session, plan, done));
@@ -130,14 +132,14 @@ async function learn(
         options.onStep?.({ ...each, totalSteps: batches.length, seconds });
         if (isDue(done)) checks.push(await check(session, plan, done));
         const isBest = bestOf(plan)?.step === done;
-        if (isBest || done % checkpointEvery === 0 || done === batches.length) await save();
+        if (isBest || done % every === 0 || done === batches.length) await checkpoints.save(done);
         last = performance.now();
         return !isEnough(plan);
       },
     });
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between them.
-    await save();
+    await checkpoints.save(done);
   }
   return { done, loss };
 }

@@ -4,7 +4,8 @@ import { ConfigError } from "../base/errors.ts";
 import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
 import { trainOnStream } from "../train/sft.ts";
 import { environmentOver } from "./assemble.ts";
-import { runFolderOf } from "./run-folder.ts";
+import { openCheckpoints } from "./checkpoints.ts";
+import { runFolderOf, tellAll } from "./run-folder.ts";
 import { requireWork, resultFile, type SftResult, type SftSession } from "./sft-session.ts";
 import type { SftStagesSettings } from "./sft-settings.ts";
 
@@ -13,7 +14,7 @@ export async function learnFromStream(
   session: SftSession,
   sft: SftStagesSettings,
 ): Promise<SftResult> {
-  const { resolved, options, engine, from } = session;
+  const { resolved, options, engine, from, events } = session;
   const { settings, recipe } = resolved;
   const { out, version, signal } = options;
   if (settings.policy.chat !== undefined) {
@@ -31,13 +32,13 @@ export async function learnFromStream(
   };
   const run = await runFolderOf(engine, out, resolved, { version, afterStep: from?.step ?? -1 });
   await rm(resultFile(out), { force: true });
-  let [done, saved] = [first, first];
+  const checkpoints = await openCheckpoints(engine, out, {
+    ...{ ...settings.checkpoints, firstStep: first },
+  });
+  let done = first;
   let loss: number | null = null;
-  const save = async (): Promise<void> => {
-    if (done > saved) await engine.save(run.checkpoint(done), { optimizer: true });
-    saved = done;
-  };
   try {
+    await tellAll(run, events, options.onEvent);
     if (from !== null) await engine.load(from.path);
     let begin = 0;
     for (const { steps, behaviour } of sft.stages) {
@@ -66,12 +67,12 @@ export async function learnFromStream(
             { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
             { seconds, tokensPerSecond: tokens / seconds },
           );
-          if (done % settings.checkpointEvery === 0) await save();
+          if (done % settings.checkpoints.every === 0) await checkpoints.save(done);
           options.onStep?.({ ...each, totalSteps, seconds });
         },
       });
     }
-    await save();
+    await checkpoints.save(done);
     const policy = join(out, "policy");
     await engine.save(policy, { dtype: "F16", merged: true });
     return {
@@ -80,7 +81,7 @@ export async function learnFromStream(
     };
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between them.
-    await save();
+    await checkpoints.save(done);
     await run.close();
   }
 }

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { SftStep } from "../train/sft.ts";
+import type { RunEvent } from "../watch/run-event.ts";
 import type { PolicyDownload } from "./assemble.ts";
+import type { Checkpoint } from "./checkpoints.ts";
+import type { RunFolderUse } from "./claim-run.ts";
 import type { LoadedSamples } from "./sft-data.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
@@ -33,16 +36,16 @@ export interface SftObserver {
     totalSteps: number;
   }) => void;
   onCheck?: (check: SftCheck & { seconds: number }) => void;
+  /** What is written to `events.jsonl`. */
+  onEvent?: (event: RunEvent) => void;
 }
 
-export interface RunSftOptions extends SftObserver {
+export interface RunSftOptions extends SftObserver, RunFolderUse {
   /** Run folder. */
   out: string;
   /** agentrl's version, for the manifest. */
   version: string;
   signal: AbortSignal;
-  /** Go on from the folder's newest checkpoint. */
-  resume?: boolean;
   /** When the policy is one of the hub. */
   download?: PolicyDownload;
 }
@@ -72,7 +75,9 @@ export interface SftSession {
   /** Folder that the policy was read from. */
   model: string;
   /** The checkpoint that it goes on from. */
-  from: { path: string; step: number } | null;
+  from: Checkpoint | null;
+  /** What there is to tell once its folder is open. */
+  events: readonly RunEvent[];
 }
 
 /** Where a run leaves what came of it: the last file that it writes. */

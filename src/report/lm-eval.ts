@@ -5,7 +5,7 @@ import { rowValue } from "./row-value.ts";
 import { requireRows } from "./rows-text.ts";
 import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
-import { type Decode, promptText } from "./segment-text.ts";
+import { type Decode, promptText } from "../trajectory/segment-text.ts";
 
 /** How an export is made. */
 export interface LmEvalOptions {

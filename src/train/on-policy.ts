@@ -80,25 +80,38 @@ export interface OnPolicyRun {
   seed: number;
   /** Steps already done: a resumed run goes on as if it had not stopped. */
   firstStep: number;
+  /** The learning rate is multiplied by it: below 1 after a run has gone back. 1 when absent. */
+  learningRateFactor?: number;
   signal: AbortSignal;
-  onStep(step: OnPolicyStep): Promise<void>;
+  /** Trajectories of a step, from 0, that were sampled before; null, or without it, the step samples its own. */
+  batchOf?: (step: number) => Promise<Trajectory[] | null>;
+  /** Between a step's rollouts and its update. @param step from 1. */
+  onBatch?: (trajectories: readonly Trajectory[], step: number) => Promise<void>;
+  /** @returns whether to go on. */
+  onStep(step: OnPolicyStep): Promise<boolean>;
 }
 
-/** Rollouts, rewards, advantages, update; once per step. Everything random derives from the seed and the step's number. */
+/**
+ * Rollouts, rewards, advantages, update; once per step, until the last or until `onStep` has had enough. Everything random derives
+ * from the seed and the step's number.
+ */
 export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
   for (let step = run.firstStep; step < run.options.steps; step++) {
     run.signal.throwIfAborted();
     const begun = performance.now();
-    const trajectories = await rollOutStep(run, step);
+    const trajectories = (await run.batchOf?.(step)) ?? (await rollOutStep(run, step));
     const sampledAt = performance.now();
+    await run.onBatch?.(trajectories, step + 1);
+    const updateBegun = performance.now();
     const { metrics, trained } = await update(run, step, trajectories);
-    await run.onStep({
+    const goesOn = await run.onStep({
       step: step + 1,
       metrics: { ...rolloutMetrics(trajectories), ...metrics },
-      timings: { rollout: sampledAt - begun, update: performance.now() - sampledAt },
+      timings: { rollout: sampledAt - begun, update: performance.now() - updateBegun },
       tokens: { sampled: trajectories.reduce((n, each) => n + policyTokenCount(each), 0), trained },
       trajectories,
     });
+    if (!goesOn) return;
   }
 }
 
@@ -169,12 +182,14 @@ async function update(
       trained += batch.reduce((sum, row) => sum + row.inputs.length, 0);
       if (epoch === 0 && part === 0) metrics["mismatch/kl"] = mismatchKl(batch, result.logprobs);
       const number = (step * options.epochs + epoch) * options.minibatches + part;
-      const adam = adamAt(options.optimizer, number, options.steps * updates);
+      const scheduled = adamAt(options.optimizer, number, options.steps * updates);
+      const learningRate = scheduled.learningRate * (run.learningRateFactor ?? 1);
+      const adam = { ...scheduled, learningRate };
       const { gradNorm } = await engine.optimStep(adam);
       add("losses/policy", result.loss / updates);
       for (const [name, value] of Object.entries(result.metrics)) add(name, value / updates);
       add("optimizer/grad_norm", gradNorm / updates);
-      metrics["optimizer/learning_rate"] = adam.learningRate;
+      metrics["optimizer/learning_rate"] = learningRate;
     }
   }
   return { metrics, trained };

@@ -37,7 +37,7 @@ function run(out: string, ...more: string[]) {
     "preference.epochs=2",
     "preference.validateEvery=3",
     "preference.optimizer.learningRate=0.001",
-    "checkpointEvery=2",
+    "checkpoints.every=2",
     "engine.workers=1",
   ];
   const flags = ["--recipe", "search-r1", "--tier", "smoke", "--model", at("model")];

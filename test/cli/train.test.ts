@@ -18,7 +18,7 @@ function trainArguments(out: string, steps: number): string[] {
     "algorithm.groupSize=2",
     "algorithm.optimizer.learningRate=0.0001",
     "evaluation.dataset.questions=4",
-    "checkpointEvery=1",
+    "checkpoints.every=1",
   ];
   const flags = ["--recipe", "search-r1", "--tier", "smoke", "--out", join(folder, out), "--json"];
   return ["train", ...flags, ...sets.flatMap((set) => ["--set", set])];
@@ -115,7 +115,7 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const child = spawn(process.execPath, [
       join(root, "bin", "agentrl.js"),
       ...trainArguments("cut", 500),
-      ...["--set", "checkpointEvery=1000"],
+      ...["--set", "checkpoints.every=1000"],
     ]);
     const status = await new Promise<number | null>((resolve) => {
       let text = "";

@@ -133,7 +133,7 @@ describe("reproduce", () => {
     await run("again", { seeds: [1], run: count });
     expect(done).toEqual([]);
     await run("again", { seeds: [1], run: count, version: "2" });
-    const overrides = [{ key: "checkpointEvery", value: 7, origin: "--set" }];
+    const overrides = [{ key: "checkpoints.every", value: 7, origin: "--set" }];
     await run("again", { seeds: [1], run: count, overrides });
     expect(done).toEqual([1, 1, 1, 1]);
   });

@@ -55,7 +55,7 @@ describe("training", () => {
       ...{ strategy: "agent", tasks: [task], sampling: GREEDY, seed: 1, firstStep: 1 },
       rewards: [{ name: "exact-match", weight: 1, options: {} }],
       signal: new AbortController().signal,
-      onStep: () => Promise.resolve(),
+      onStep: () => Promise.resolve(true),
     });
     const steps = askersOf(retriever).map((askers) => askers?.[0]?.progress);
     expect(steps).toEqual([1, 1, 2, 2].map((step) => ({ step, totalSteps: 3 })));

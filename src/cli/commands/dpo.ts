@@ -17,6 +17,7 @@ interface DpoFlags extends RecipeFlags {
   validationData?: string;
   model?: string;
   resume?: true;
+  overwrite?: true;
 }
 
 /** `agentrl dpo`: a recipe's training on pairs. */
@@ -43,6 +44,7 @@ export const dpoCommand: CliCommand = {
         "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
       )
       .option("--resume", "go on from the newest checkpoint of the run folder")
+      .option("--overwrite", "replace the run that the folder holds")
       .action((flags: DpoFlags) => train(flags, context));
   },
 };
@@ -59,7 +61,8 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   try {
     const result = await runPreference(resolved, {
       ...{ out, version: packageVersion(), signal: context.signal },
-      ...{ resume: flags.resume === true, download: download.options, ...watch.observer },
+      ...{ resume: flags.resume === true, overwrite: flags.overwrite === true },
+      ...{ download: download.options, ...watch.observer },
     });
     const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
     if (flags.json === true) context.out(JSON.stringify({ run: out, ...result, wallSeconds }));

@@ -16,6 +16,7 @@ interface SftFlags extends RecipeFlags {
   data?: string;
   model?: string;
   resume?: true;
+  overwrite?: true;
 }
 
 /** `agentrl sft`: supervised fine-tuning. */
@@ -37,6 +38,7 @@ export const sftCommand: CliCommand = {
         "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
       )
       .option("--resume", "go on from the newest checkpoint of the run folder")
+      .option("--overwrite", "replace the run that the folder holds")
       .action(async (flags: SftFlags) => {
         const { runSft } = await import("../../recipe/run-sft.ts");
         const { data, model } = flags;
@@ -54,7 +56,8 @@ export const sftCommand: CliCommand = {
         try {
           const result = await runSft(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
-            ...{ resume: flags.resume === true, ...watch.observer, download: download.options },
+            ...{ resume: flags.resume === true, overwrite: flags.overwrite === true },
+            ...{ ...watch.observer, download: download.options },
           });
           const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
           if (flags.json === true)

@@ -4,7 +4,7 @@ import type { RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
 import type { CliContext } from "../command.ts";
-import { isPlainDraw, type TraceOrigin } from "./trace-origin.ts";
+import type { TraceOrigin } from "./trace-origin.ts";
 
 /** What came of computing log-probabilities again, with the trajectories that were drawn otherwise. */
 export type Recomputed = RecomputedSummary & { otherwiseDrawn: number };
@@ -32,6 +32,7 @@ export async function openLintModel(
 ): Promise<LintModel> {
   const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
   const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
+  const { isPlainDraw } = await import("../../rollout/lint-manner.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
   const { signal, origin, device } = options;
   const download = { signal, onNotice: options.note };
@@ -51,8 +52,8 @@ export async function openLintModel(
       let otherwiseDrawn = 0;
       return {
         async add(of, { trajectory, provenance }) {
-          const manner = origin?.mannerOf(trajectory, provenance);
-          if (manner === undefined || isPlainDraw(manner)) await again.add(of, trajectory);
+          const sampling = origin?.mannerOf(trajectory, provenance).sampling;
+          if (sampling === undefined || isPlainDraw(sampling)) await again.add(of, trajectory);
           else otherwiseDrawn += 1;
         },
         finish: async () => ({ ...(await again.finish()), otherwiseDrawn }),

@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import { extractAnswer } from "../../env/answer-rule.ts";
 import type { Settings } from "../../recipe/settings-schema.ts";
-import type { LintGrammar, LintManner } from "../../trajectory/lint/lint-reading.ts";
+import type { LintManner } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ChatOptions } from "../../rollout/chat-rendering.ts";
@@ -123,33 +122,18 @@ async function protocolOf(environment: object): Promise<Protocol> {
 }
 
 /** What of an origin trajectories are held to. */
-export async function lintMannerOf(
+export async function lintMannersOf(
   origin: TraceOrigin | null,
 ): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintManner> {
-  const { strategies } = await import("../../rollout/strategies/index.ts");
-  const { z } = await import("../../base/schema.ts");
-  const known = new Map(strategies.parts.map((part) => [part.name, part]));
-  const grammar = origin === null ? null : grammarOf(origin.protocol);
+  const { lintMannerOf } = await import("../../rollout/lint-manner.ts");
   return (trajectory, provenance) => {
     const manner = origin?.mannerOf(trajectory, provenance);
-    const name = nameOf(manner?.strategy ?? provenance?.strategy);
-    // Where nothing names a strategy, a protocol that was named is what messages are written in.
-    const strategy = name === null ? undefined : known.get(name);
-    const isOwn = name !== null && (strategy?.prompts ?? "own") === "own";
-    const options = strategy?.options;
-    const drawsItself = options instanceof z.ZodObject && "temperature" in options.shape;
-    const temperature = manner?.sampling?.temperature ?? null;
-    return {
-      grammar: isOwn ? null : grammar,
-      temperature: isOwn || drawsItself ? null : temperature,
-    };
+    return lintMannerOf({
+      protocol: origin?.protocol ?? null,
+      strategy: nameOf(manner?.strategy ?? provenance?.strategy),
+      temperature: manner?.sampling?.temperature ?? null,
+    });
   };
-}
-
-/** Whether messages were drawn from all of a model's own distribution, as far as it is known. */
-export function isPlainDraw({ sampling }: Manner): boolean {
-  if (sampling === undefined) return true;
-  return sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0;
 }
 
 function nameOf(strategy: unknown): string | null {
@@ -157,13 +141,4 @@ function nameOf(strategy: unknown): string | null {
   if (typeof strategy !== "object" || strategy === null) return null;
   const { name } = strategy as { name?: unknown };
   return typeof name === "string" ? name : null;
-}
-
-function grammarOf(protocol: Protocol): LintGrammar {
-  return {
-    findCut: (text) => protocol.findCut(text),
-    renderObservations: (observations) => protocol.renderObservations(observations),
-    answerOf: (texts) => extractAnswer(protocol.answer, texts),
-    readsPrompt: protocol.answer.scope === "prompt-and-response",
-  };
 }

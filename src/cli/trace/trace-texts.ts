@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { LintReading } from "../../trajectory/lint/lint-reading.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
-import { segmentText } from "../../report/segment-text.ts";
+import { segmentText } from "../../trajectory/segment-text.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
 /** What ids are read with. */

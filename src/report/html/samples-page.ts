@@ -1,6 +1,6 @@
 import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
-import type { Decode } from "../segment-text.ts";
+import type { Decode } from "../../trajectory/segment-text.ts";
 import type { SynthesisFiles } from "../synthesis-files.ts";
 import { triggerRates } from "../trigger-rates.ts";
 import { browserScript } from "./browser-script.ts";

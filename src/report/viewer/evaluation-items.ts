@@ -1,7 +1,7 @@
 import { shownNumber } from "../metric-names.ts";
 import { type ReportRow, type ResultFiles, rowId, scoredTrajectories } from "../results-files.ts";
 import type { GoldOf } from "../run-figures.ts";
-import type { Decode } from "../segment-text.ts";
+import type { Decode } from "../../trajectory/segment-text.ts";
 import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
 import type { ViewerItem } from "./embed.ts";
 import { PROTOCOL_TAGS } from "./protocol-tags.ts";

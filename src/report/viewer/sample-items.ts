@@ -1,7 +1,7 @@
 import { exactMatch } from "../../text/answers.ts";
 import type { Sample } from "../../trajectory/sample.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
-import type { Decode } from "../segment-text.ts";
+import type { Decode } from "../../trajectory/segment-text.ts";
 import type { LeftSample, SynthesisFiles } from "../synthesis-files.ts";
 import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
 import type { ViewerItem } from "./embed.ts";

@@ -1,5 +1,5 @@
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import { type Decode, hasTexts, segmentText } from "../segment-text.ts";
+import { type Decode, hasTexts, segmentText } from "../../trajectory/segment-text.ts";
 import type { ViewerBlock, ViewerPassage, ViewerSpan } from "./contract.ts";
 
 /** What a trajectory's text is read with. */

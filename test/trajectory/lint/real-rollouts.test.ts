@@ -9,7 +9,7 @@ import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
 import type { LintReading } from "../../../src/trajectory/lint/lint-reading.ts";
-import { lintMannerOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
+import { lintMannersOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
 import { BASE_POLICY } from "../../../src/recipe/assemble.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
 
@@ -62,7 +62,7 @@ describe("lint over what every strategy plays on the tiny world", () => {
       textOf: ({ ids }) => tokenizer.decode(ids),
       endIds: tokenizer.endIds,
       vocabSize: tokenizer.vocabSize,
-      mannerOf: await lintMannerOf(origin),
+      mannerOf: await lintMannersOf(origin),
     };
     const lint = openLint(reading, { keep: 3 });
     trajectories.forEach((each, i) => lint.line(JSON.parse(JSON.stringify(each)), i + 1));

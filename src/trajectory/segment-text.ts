@@ -1,4 +1,4 @@
-import type { Call, Segment, Trajectory } from "../trajectory/trajectory.ts";
+import type { Call, Segment, Trajectory } from "./trajectory.ts";
 
 /** The text of token ids, special tokens included: a tokenizer's `decode`. */
 export type Decode = (ids: readonly number[]) => string;

@@ -1,0 +1,111 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError } from "../base/errors.ts";
+import { leavesOf } from "../base/leaves.ts";
+import { quote } from "../base/schema.ts";
+import { loadRecipe, tiersOf } from "./recipe-file.ts";
+import { withRunLock } from "./run-lock.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
+import { settingsSchema } from "./settings-schema.ts";
+import { checkSettings, resolveSettings, type ResolvedSettings } from "./settings.ts";
+
+/** What is done about a run that a folder holds already. */
+export interface RunFolderUse {
+  /** Go on from its newest checkpoint. */
+  resume?: boolean;
+  /** Remove it and begin anew. */
+  overwrite?: boolean;
+}
+
+interface ClaimOptions {
+  /** Whose settings a run goes on under: the run's own, or its stages', each of which is done again where they changed. */
+  settingsOf?: "run" | "stages";
+}
+
+/** What a run leaves in its folder, whichever command ran it. */
+const REMAINS = [
+  ...[MANIFEST_FILE, RESOLVED_FILE, "metrics.jsonl", "events.jsonl", "rollbacks.json"],
+  ...["stages.json", "sft.json", "report.html"],
+  ...["trajectories", "checkpoints", "eval", "rolled-back", "stages", "policy", "tensorboard"],
+];
+
+/**
+ * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed.
+ *
+ * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted; RUN_SETTINGS_CHANGED when a run would go on under other
+ *   settings than it began with. How long it lasts, what is kept and who is told may change.
+ * @throws {ExternalError} RUN_BUSY when another process writes the folder.
+ */
+export function withClaimedRun<T>(
+  claim: { out: string; resolved: ResolvedSettings; use: RunFolderUse & ClaimOptions },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { out, resolved, use } = claim;
+  return withRunLock(out, async () => {
+    await claimRun(out, resolved, use);
+    return work();
+  });
+}
+
+async function claimRun(
+  out: string,
+  resolved: ResolvedSettings,
+  { resume = false, overwrite = false, settingsOf = "run" }: RunFolderUse & ClaimOptions,
+): Promise<void> {
+  if (!existsSync(join(out, MANIFEST_FILE))) return;
+  if (resume) {
+    if (settingsOf === "run") await requireSameSettings(out, resolved);
+    return;
+  }
+  if (!overwrite) {
+    throw new ConfigError(
+      "RUN_EXISTS",
+      `${out}: already holds a run. Go on with it by --resume, name another folder by --out, or replace it by --overwrite.`,
+    );
+  }
+  for (const name of REMAINS) await rm(join(out, name), { recursive: true, force: true });
+}
+
+/**
+ * Settings that change how long a run lasts, what is kept of it and who is told, and not what a step does; and where files lie whose
+ * content is compared by whoever reads them.
+ */
+const FREE =
+  /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|batchCheck$|rewardCheck$)/;
+const NAMED = 5;
+
+async function requireSameSettings(out: string, { settings }: ResolvedSettings): Promise<void> {
+  const path = join(out, RESOLVED_FILE);
+  // Interrupted before its settings were written, it has done nothing.
+  if (!existsSync(path)) return;
+  const recipe = await loadRecipe(path);
+  const [tier = "mini"] = tiersOf(recipe);
+  const before = checkSettings(settingsSchema, resolveSettings(recipe, { tier })).settings;
+  const [then, now] = [valuesOf(before), valuesOf(settings)];
+  const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
+    (key) => !FREE.test(key) && then.get(key) !== now.get(key),
+  );
+  if (changed.length === 0) return;
+  const listed = changed
+    .slice(0, NAMED)
+    .map((key) => `${key}: ${shown(then.get(key))} → ${shown(now.get(key))}`);
+  const more = changed.length > NAMED ? [`${changed.length - NAMED} more`] : [];
+  throw new ConfigError(
+    "RUN_SETTINGS_CHANGED",
+    `${out}: began under other settings (${[...listed, ...more].join("; ")}), so what would come is no run of either. Resume it with those that it began with (${path}), or begin anew in another folder.`,
+  );
+}
+
+/** Values as JSON, by dotted key. */
+function valuesOf(settings: unknown): Map<string, string> {
+  return new Map(
+    [...leavesOf(settings)]
+      .filter(([, value]) => value !== undefined)
+      .map(([keys, value]) => [keys.join("."), JSON.stringify(value)] as const),
+  );
+}
+
+function shown(json: string | undefined): string {
+  return json === undefined ? "not set" : quote(JSON.parse(json));
+}

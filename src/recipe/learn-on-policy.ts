@@ -1,0 +1,210 @@
+import { join } from "node:path";
+import { ExternalError } from "../base/errors.ts";
+import { algorithms } from "../train/index.ts";
+import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import { openAlarms, type AlarmWatch, type TriggeredAlarm } from "../watch/alarms/open-alarms.ts";
+import type { RunEvent } from "../watch/run-event.ts";
+import { environmentOver, policyOf, retrieverOver, weightedRewards } from "./assemble.ts";
+import { HELD_OUT_EM, openBestSoFar, type BestSoFar } from "./best-so-far.ts";
+import { type Checkpoint, newestCheckpoint, openCheckpoints, saveStart } from "./checkpoints.ts";
+import { checkFirstBatch } from "./first-batch.ts";
+import { recordedEvaluation } from "./held-out-evaluation.ts";
+import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
+import { checkpointDamaged } from "./resume-point.ts";
+import { isCurrent, recordRollback, type Rollback, rollbacksOf, setAside } from "./rollbacks.ts";
+import { StoppedAsAsked } from "./run-control.ts";
+import { tellAll } from "./run-folder.ts";
+import type { TrainSession } from "./train-session.ts";
+
+/**
+ * Trains from a checkpoint, or from the start, to the last step: metrics, batches and checkpoints are kept, alarms are watched, and
+ * where one says so the run goes back to its best checkpoint and on from there with a lower learning rate.
+ *
+ * Everything that decides is a function of the metrics and the checkpoints on disk, so that a resumed run goes on as an uninterrupted
+ * one.
+ *
+ * @throws {ExternalError} RUN_ALARM when an alarm ends the run.
+ * @throws {StoppedAsAsked} when its control says so.
+ */
+export async function learnOnPolicy(session: TrainSession, from: Checkpoint | null): Promise<void> {
+  const { settings, run, engine, train } = session;
+  const retriever = await retrieverOver(train, settings, "training");
+  const environment = environmentOver(retriever, settings);
+  let rollbacks = await rollbacksOf(run.path);
+  try {
+    if (settings.alarms.some(({ action }) => action === "rollback"))
+      if (from === null) await saveStart(engine, run.path);
+    let firstStep = from?.step ?? 0;
+    for (;;) {
+      const alarm = await pass(session, { environment, firstStep, rollbacks });
+      if (alarm === null) return;
+      const back = await goBack(session, alarm, rollbacks);
+      rollbacks = back.rollbacks;
+      firstStep = back.to.step;
+    }
+  } finally {
+    await retriever.close();
+  }
+}
+
+/** One way from a step to the last. @returns the alarm for which the run goes back; null when it is done. */
+async function pass(
+  session: TrainSession,
+  way: { environment: Environment; firstStep: number; rollbacks: readonly Rollback[] },
+): Promise<TriggeredAlarm | null> {
+  const { settings, options, run, engine, train, model, algorithm } = session;
+  const { environment, firstStep, rollbacks } = way;
+  const { name, ...given } = algorithm;
+  const algorithmOptions = given as unknown as OnPolicyOptions;
+  const { best, alarms } = await historyOf(session);
+  const checkpoints = await openCheckpoints(engine, run.path, {
+    ...{ ...settings.checkpoints, firstStep, attempt: rollbacks.length },
+    best: () => best.best?.step ?? null,
+  });
+  let done = firstStep;
+  let back: TriggeredAlarm | null = null;
+  try {
+    await trainOnPolicy({
+      ...{ algorithm: algorithms.get(name, "algorithm"), options: algorithmOptions },
+      ...{ engine, environment, strategy: settings.strategy, firstStep },
+      policy: await policyOf(engine, settings, model, environment),
+      tasks: await train.tasks(),
+      ...{ rewards: weightedRewards(settings), sampling: settings.sampling },
+      ...{ seed: settings.seed, signal: options.signal },
+      learningRateFactor: settings.rollback.learningRateFactor ** rollbacks.length,
+      onBatch: async (trajectories, step) => {
+        await run.trajectories(step, trajectories);
+        options.onBatch?.(trajectories, step);
+        if (step > firstStep + 1 || !settings.batchCheck) return;
+        const file = join(run.path, "trajectories", `step-${step}.jsonl`);
+        const { protocol } = environment;
+        const by = { settings, engine, protocol, step, file };
+        await tell(session, await checkFirstBatch(trajectories, by));
+      },
+      onStep: async (step) => {
+        done = step.step;
+        const asked = options.control?.take() ?? { save: false, evaluate: false, stop: false };
+        const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done, asked)) };
+        await run.metrics(done, data, timingOf(step));
+        best.add({ step: done, metrics: data });
+        if (asked.save || done % settings.checkpoints.every === 0) await checkpoints.save(done);
+        options.onStep?.({ ...step, metrics: data, totalSteps: algorithmOptions.steps });
+        back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
+        if (back !== null) return false;
+        if (asked.stop) throw new StoppedAsAsked();
+        await options.control?.whilePaused(options.signal);
+        return true;
+      },
+    });
+  } finally {
+    // Only whole steps are behind the weights: an interruption is noticed between updates. What is gone back from is not kept.
+    if (back === null) await checkpoints.save(done);
+  }
+  return back;
+}
+
+/** What the metrics so far say: the best checkpoint, and the state of the alarms. */
+async function historyOf({
+  settings,
+  run,
+}: TrainSession): Promise<{ best: BestSoFar; alarms: AlarmWatch }> {
+  const { every } = settings.checkpoints;
+  const usesEvaluations = settings.evaluation.during !== undefined;
+  const best = openBestSoFar({ every, usesEvaluations });
+  const alarms = openAlarms(settings.alarms);
+  for await (const line of readMetrics(join(run.path, METRICS_FILE))) {
+    best.add(line);
+    // They have rung then.
+    alarms.after(line);
+  }
+  return { best, alarms };
+}
+
+/** Evaluates where it is due, or was asked for. @returns what belongs to the step's metrics: nothing of what was asked for. */
+async function evaluatedOnTheWay(
+  { settings, options, run, engine, held, model }: TrainSession,
+  step: number,
+  asked: { evaluate: boolean },
+): Promise<Record<string, number>> {
+  const { during } = settings.evaluation;
+  const isDue = during !== undefined && step % during.every === 0;
+  if (!isDue && !asked.evaluate) return {};
+  const summary = await recordedEvaluation(
+    { settings, engine, held, model },
+    run,
+    {
+      ...{ name: `step-${step}`, known: false, signal: options.signal },
+      ...(during === undefined ? {} : { limit: during.questions }),
+    },
+    options,
+  );
+  return isDue ? { [HELD_OUT_EM]: summary.metrics.em, "eval/f1": summary.metrics.f1 } : {};
+}
+
+function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
+  const { rollout, update } = timings;
+  const tokensPerSecond = ((tokens.sampled + tokens.trained) / (rollout + update)) * 1000;
+  return { ...timings, tokensPerSecond };
+}
+
+function tell({ run, options }: TrainSession, event: RunEvent): Promise<void> {
+  return tellAll(run, [event], options.onEvent);
+}
+
+/**
+ * Says what alarms found, and does what the gravest of them asks for.
+ * @returns the one for which the run goes back; null: it goes on.
+ * @throws {ExternalError} RUN_ALARM
+ */
+async function ring(
+  session: TrainSession,
+  rung: readonly TriggeredAlarm[],
+  rollbacks: readonly Rollback[],
+): Promise<TriggeredAlarm | null> {
+  const { settings, options } = session;
+  for (const { step, message, ...facts } of rung)
+    await tell(session, { kind: "alarm", step, message, facts });
+  const stop = rung.find(({ action }) => action === "stop");
+  const back = rung.find(({ action }) => action === "rollback");
+  if (stop === undefined && (back === undefined || rollbacks.length < settings.rollback.most))
+    return back ?? null;
+  const { alarm, step, message } = stop ?? back!;
+  const again = stop === undefined ? ` It has gone back ${rollbacks.length} times before.` : "";
+  throw new ExternalError(
+    "RUN_ALARM",
+    `${options.out}: stopped after step ${step} by the alarm ${alarm}: ${message}${again} All until then is kept. docs/alarms.md says what the alarm means; change what caused it, or go on with --resume and --set alarms=[] if it is no trouble.`,
+  );
+}
+
+/** Goes back to the best checkpoint, or the newest before the alarm where there is no best. */
+async function goBack(
+  session: TrainSession,
+  { step, alarm }: TriggeredAlarm,
+  before: readonly Rollback[],
+): Promise<{ to: Checkpoint; rollbacks: Rollback[] }> {
+  const { run, engine, settings } = session;
+  const { best } = await historyOf(session);
+  const bestStep = best.best?.step ?? 0;
+  const to = await newestCheckpoint(run.path, {
+    isCurrent: (each) => each.step <= bestStep && isCurrent(each, before),
+    onDamaged: (checkpoint, why) => void tell(session, checkpointDamaged(checkpoint, why, step)),
+  });
+  if (to === null) {
+    throw new ExternalError(
+      "RUN_ALARM",
+      `${run.path}: the alarm ${alarm} after step ${step} wants to go back, and there is no checkpoint to go back to. Begin anew, with checkpoints.every lower.`,
+    );
+  }
+  const rollbacks = [...before, { step, to: to.step, alarm }];
+  await recordRollback(run.path, rollbacks);
+  await run.rewind(to.step, () => setAside(run.path, rollbacks));
+  await engine.load(to.path);
+  const factor = settings.rollback.learningRateFactor ** rollbacks.length;
+  await tell(session, {
+    ...{ kind: "rollback", step },
+    message: `went back from step ${step} to step ${to.step}, and on at ${factor} times the learning rate`,
+    facts: { from: step, to: to.step, alarm, learningRateFactor: factor },
+  });
+  return { to, rollbacks };
+}

@@ -1,0 +1,45 @@
+import { z } from "../base/schema.ts";
+import { extractAnswer } from "../env/answer-rule.ts";
+import type { Protocol } from "../env/protocols/protocol.ts";
+import type { LintGrammar, LintManner } from "../trajectory/lint/lint-reading.ts";
+import { strategies } from "./strategies/index.ts";
+
+/**
+ * What trajectories are held to that a strategy made.
+ *
+ * @param drawn.protocol null: not known.
+ * @param drawn.strategy as settings name it; null: not known, and messages are taken to be the protocol's.
+ * @param drawn.temperature at which messages were drawn; null: not known.
+ */
+export function lintMannerOf(drawn: {
+  protocol: Protocol | null;
+  strategy: string | null;
+  temperature: number | null;
+}): LintManner {
+  const strategy = strategies.parts.find(({ name }) => name === drawn.strategy);
+  const isOwn = drawn.strategy !== null && (strategy?.prompts ?? "own") === "own";
+  const options = strategy?.options;
+  const drawsItself = options instanceof z.ZodObject && "temperature" in options.shape;
+  return {
+    grammar: isOwn || drawn.protocol === null ? null : grammarOf(drawn.protocol),
+    temperature: isOwn || drawsItself ? null : drawn.temperature,
+  };
+}
+
+/** Whether messages were drawn from all of a model's own distribution. */
+export function isPlainDraw(sampling: {
+  temperature: number;
+  topP: number;
+  topK: number;
+}): boolean {
+  return sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0;
+}
+
+function grammarOf(protocol: Protocol): LintGrammar {
+  return {
+    findCut: (text) => protocol.findCut(text),
+    renderObservations: (observations) => protocol.renderObservations(observations),
+    answerOf: (texts) => extractAnswer(protocol.answer, texts),
+    readsPrompt: protocol.answer.scope === "prompt-and-response",
+  };
+}
