@@ -136,7 +136,7 @@ export const ERROR_CODES = {
     "A required score could not be computed: nothing to evaluate, or its judge is down.",
   SEARCH_FAULT: "A faulty control retriever failed a search on purpose.",
   SEARCH_NOT_RECORDED: "A replayed recording does not hold the search that was asked for.",
-  RUN_ALARM: "An alarm on a run's metrics ended it, or found nothing to go back to.",
+  RUN_ALARM: "An alarm on a run's metrics ended it.",
   RUN_EXISTS: "The folder for a new run already holds one.",
   RUN_SETTINGS_CHANGED: "A run was resumed under other settings than it began with.",
   RUN_BUSY: "Another process is writing the folder of a run.",

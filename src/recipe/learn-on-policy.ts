@@ -33,8 +33,10 @@ export async function learnOnPolicy(session: TrainSession, from: Checkpoint | nu
   const environment = environmentOver(retriever, settings);
   let rollbacks = await rollbacksOf(run.path);
   try {
-    if (settings.alarms.some(({ action }) => action === "rollback"))
-      if (from === null) await saveStart(engine, run.path);
+    // Fresh adapters lie nowhere else; a whole model lies in its own folder.
+    if (from === null && engine.lora !== null && goesBack(settings)) {
+      await saveStart(engine, run.path);
+    }
     let firstStep = from?.step ?? 0;
     for (;;) {
       const alarm = await pass(session, { environment, firstStep, rollbacks });
@@ -46,6 +48,10 @@ export async function learnOnPolicy(session: TrainSession, from: Checkpoint | nu
   } finally {
     await retriever.close();
   }
+}
+
+function goesBack({ alarms }: TrainSession["settings"]): boolean {
+  return alarms.some(({ action }) => action === "rollback");
 }
 
 /** One way from a step to the last. @returns the alarm for which the run goes back; null when it is done. */
@@ -177,25 +183,20 @@ async function ring(
   );
 }
 
-/** Goes back to the best checkpoint, or the newest before the alarm where there is no best. */
+/** Goes back to the best checkpoint, or to the start where there is none. */
 async function goBack(
   session: TrainSession,
   { step, alarm }: TriggeredAlarm,
   before: readonly Rollback[],
 ): Promise<{ to: Checkpoint; rollbacks: Rollback[] }> {
-  const { run, engine, settings } = session;
+  const { run, engine, settings, model } = session;
   const { best } = await historyOf(session);
   const bestStep = best.best?.step ?? 0;
-  const to = await newestCheckpoint(run.path, {
+  const kept = await newestCheckpoint(run.path, {
     isCurrent: (each) => each.step <= bestStep && isCurrent(each, before),
     onDamaged: (checkpoint, why) => void tell(session, checkpointDamaged(checkpoint, why, step)),
   });
-  if (to === null) {
-    throw new ExternalError(
-      "RUN_ALARM",
-      `${run.path}: the alarm ${alarm} after step ${step} wants to go back, and there is no checkpoint to go back to. Begin anew, with checkpoints.every lower.`,
-    );
-  }
+  const to = kept ?? { path: model, step: 0 };
   const rollbacks = [...before, { step, to: to.step, alarm }];
   await recordRollback(run.path, rollbacks);
   await run.rewind(to.step, () => setAside(run.path, rollbacks));
