@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
+import { isAlive, processMark } from "./process-mark.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /**
@@ -23,9 +24,10 @@ export async function writeAtomic(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const temporary = `${path}.tmp-${process.pid}`;
+  const temporary = `${path}${TEMPORARY}${processMark()}`;
   try {
     await onDisk(path, "make its folder", () => mkdir(dirname(path), { recursive: true }));
+    await onDisk(path, "clean up after killed processes", () => removeRemains(path));
     await writeWhole(temporary, produce);
     await onDisk(path, "rename", () => rename(temporary, path));
   } catch (error) {
@@ -59,6 +61,18 @@ async function writeWhole(
   } finally {
     // A file is closed when its operations have ended, which those that were given up may never do.
     if (!stalled) await onDisk(path, "close", () => file.close());
+  }
+}
+
+/** Between a file's name and the mark of the process that writes it. */
+const TEMPORARY = ".tmp-";
+
+/** What processes left half written that were killed. */
+async function removeRemains(path: string): Promise<void> {
+  const [folder, prefix] = [dirname(path), `${basename(path)}${TEMPORARY}`];
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(prefix) || isAlive(name.slice(prefix.length))) continue;
+    await rm(join(folder, name), { force: true });
   }
 }
 

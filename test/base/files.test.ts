@@ -10,6 +10,7 @@ import {
   writeFileAtomic,
   writeJson,
 } from "../../src/base/files.ts";
+import { deadProcess } from "../helpers/dead-process.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -33,6 +34,15 @@ describe("writeFileAtomic", () => {
     await expect(failing).rejects.toThrow(RangeError);
     expect(readFileSync(path, "utf8")).toBe("old");
     expect(readdirSync(folder).filter((name) => name.includes("tmp"))).toEqual([]);
+  });
+
+  it("removes what a killed process left of the same file, and that of a living one not", async () => {
+    const path = join(folder, "left", "note.txt");
+    mkdirSync(join(folder, "left"));
+    const [dead, far] = [`note.txt.tmp-${deadProcess()}`, "note.txt.tmp-elsewhere.1-0123abcd"];
+    for (const name of [dead, far]) writeFileSync(join(folder, "left", name), "half");
+    await writeFileAtomic(path, "whole");
+    expect(readdirSync(join(folder, "left")).sort()).toEqual(["note.txt", far]);
   });
 
   it("says which file could not be written", async () => {
