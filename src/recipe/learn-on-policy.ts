@@ -14,7 +14,6 @@ import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
 import { checkpointDamaged } from "./resume-point.ts";
 import { isCurrent, recordRollback, type Rollback, rollbacksOf, setAside } from "./rollbacks.ts";
 import { StoppedAsAsked } from "./run-control.ts";
-import { tellAll } from "./run-folder.ts";
 import type { TrainSession } from "./train-session.ts";
 
 /**
@@ -86,7 +85,7 @@ async function pass(
         const file = join(run.path, "trajectories", `step-${step}.jsonl`);
         const { protocol } = environment;
         const by = { settings, engine, protocol, step, file };
-        await tell(session, await checkFirstBatch(trajectories, by));
+        await session.run.event(await checkFirstBatch(trajectories, by));
       },
       onStep: async (step) => {
         done = step.step;
@@ -154,10 +153,6 @@ function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
   return { ...timings, tokensPerSecond };
 }
 
-function tell({ run, options }: TrainSession, event: RunEvent): Promise<void> {
-  return tellAll(run, [event], options.onEvent);
-}
-
 /**
  * Says what alarms found, and does what the gravest of them asks for.
  * @returns the one for which the run goes back; null: it goes on.
@@ -170,7 +165,7 @@ async function ring(
 ): Promise<TriggeredAlarm | null> {
   const { settings, options } = session;
   for (const { step, message, ...facts } of rung)
-    await tell(session, { kind: "alarm", step, message, facts });
+    await session.run.event({ kind: "alarm", step, message, facts });
   const stop = rung.find(({ action }) => action === "stop");
   const back = rung.find(({ action }) => action === "rollback");
   if (stop === undefined && (back === undefined || rollbacks.length < settings.rollback.most))
@@ -194,7 +189,7 @@ async function goBack(
   const bestStep = best.best?.step ?? 0;
   const kept = await newestCheckpoint(run.path, {
     isCurrent: (each) => each.step <= bestStep && isCurrent(each, before),
-    onDamaged: (checkpoint, why) => void tell(session, checkpointDamaged(checkpoint, why, step)),
+    onDamaged: (checkpoint, why) => void run.event(checkpointDamaged(checkpoint, why, step)),
   });
   const to = kept ?? { path: model, step: 0 };
   const rollbacks = [...before, { step, to: to.step, alarm }];
@@ -202,7 +197,7 @@ async function goBack(
   await run.rewind(to.step, () => setAside(run.path, rollbacks));
   await engine.load(to.path);
   const factor = settings.rollback.learningRateFactor ** rollbacks.length;
-  await tell(session, {
+  await session.run.event({
     ...{ kind: "rollback", step },
     message: `went back from step ${step} to step ${to.step}, and on at ${factor} times the learning rate`,
     facts: { from: step, to: to.step, alarm, learningRateFactor: factor },

@@ -4,13 +4,22 @@ import { join } from "node:path";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../base/files.ts";
 import { openJsonl } from "../base/jsonl.ts";
+import { leavesOf } from "../base/leaves.ts";
+import { milliseconds } from "../base/waits/deadlines.ts";
+import { setDiskDeadline } from "../base/waits/disk.ts";
+import { waits } from "../base/waits/waits.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import { openReporters } from "../watch/reporters/open-reporters.ts";
+import type { Reporter, RunStart } from "../watch/reporters/reporter.ts";
 import type { RunEvent } from "../watch/run-event.ts";
 import { checkpointFolder } from "./checkpoints.ts";
 import type { RewardCheckFacts } from "./check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "./resolved-yaml.ts";
+import { StoppedAsAsked } from "./run-control.ts";
+import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
 /** A run as one folder that can be shared: settings, manifest, metrics, trajectories, checkpoints, evaluations. */
@@ -25,13 +34,14 @@ export interface RunFolder {
   /** One line per trajectory in `trajectories/step-N.jsonl`. */
   trajectories(step: number, trajectories: readonly Trajectory[]): Promise<void>;
   checkpoint(step: number): string;
-  /** One line of `events.jsonl`, with the time. */
+  /** Whole steps done, as far as they are written. */
+  readonly lastStep: number;
+  /** One line of `events.jsonl`, with the time; whoever watches is told. */
   event(event: RunEvent): Promise<void>;
   /** Takes back what was written of later steps than one: `setAside` is done while no file is open. */
   rewind(toStep: number, setAside: () => Promise<void>): Promise<void>;
   /** Writes `eval/<name>.json`, and its rows, one line each, to `eval/<name>.rows.jsonl`. */
-  evaluation(name: string, summary: unknown, rows: readonly unknown[]): Promise<void>;
-  close(): Promise<void>;
+  evaluation(name: string, summary: EvaluationSummary, rows: readonly unknown[]): Promise<void>;
 }
 
 /** A run's settings, as a recipe of their own. */
@@ -50,30 +60,61 @@ export interface RunFacts {
   afterStep?: number;
 }
 
+/** A run whose folder is to be opened. */
+export interface RunToOpen {
+  engine: Pick<LocalEngine, "device" | "workers">;
+  /** Of the folder. */
+  out: string;
+  resolved: ResolvedSettings<Settings>;
+  facts: RunFacts;
+  /** What is told first. */
+  events?: readonly RunEvent[];
+  /** Told of everything that is written to `events.jsonl`. */
+  onEvent?: ((event: RunEvent) => void) | undefined;
+  signal: AbortSignal;
+}
+
 /**
- * Makes the folder of a run of an engine and writes what is known at the start. Where that fails the engine is closed.
+ * Makes the folder of a run of an engine, writes what is known at the start, and does a run's work with it. While it lasts, reporters
+ * are told, and who waits long for what is an event.
  * @throws {ExternalError} FILE_WRITE_FAILED
+ * @throws {ConfigError} when a reporter's setting is wrong that only the environment shows.
  */
-export async function runFolderOf(
-  engine: Pick<LocalEngine, "device" | "workers" | "close">,
-  path: string,
-  resolved: ResolvedSettings,
-  given: RunFacts,
-): Promise<RunFolder> {
+export async function withRunFolder<T>(
+  opening: RunToOpen,
+  work: (run: RunFolder) => Promise<T>,
+): Promise<T> {
+  const { noticeSeconds, diskSeconds } = opening.resolved.settings.deadlines;
+  setDiskDeadline(milliseconds(diskSeconds));
+  const { run, close } = await openRunFolder(opening);
+  const watch = waits.watch({
+    noticeMs: noticeSeconds * 1000,
+    onLong: (message, facts) => {
+      // Nobody waits for the line that somebody is waiting.
+      run
+        .event({ kind: "waiting", step: run.lastStep, message, facts: { ...facts } })
+        .catch(() => undefined);
+    },
+  });
+  let outcome: Parameters<Reporter["close"]>[0] = "failed";
   try {
-    return await openRunFolder(engine, path, resolved, given);
+    for (const event of opening.events ?? []) await run.event(event);
+    const result = await work(run);
+    outcome = "finished";
+    return result;
   } catch (error) {
-    await engine.close();
+    if (opening.signal.aborted || error instanceof StoppedAsAsked) outcome = "interrupted";
     throw error;
+  } finally {
+    watch.close();
+    await close(outcome);
   }
 }
 
 async function openRunFolder(
-  engine: Pick<LocalEngine, "device" | "workers">,
-  path: string,
-  resolved: ResolvedSettings,
-  given: RunFacts,
-): Promise<RunFolder> {
+  opening: RunToOpen,
+): Promise<{ run: RunFolder; close: Reporter["close"] }> {
+  const { engine, out: path, resolved, facts: given, onEvent } = opening;
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
       await mkdir(join(path, folder), { recursive: true });
@@ -100,13 +141,30 @@ async function openRunFolder(
     },
   });
   const metricsFile = join(path, METRICS_FILE);
+  let lastStep = Math.max(0, given.afterStep ?? 0);
   await keepLines(metricsFile, given.afterStep ?? 0);
   let log = await openJsonl(metricsFile);
   const events = await openJsonl(join(path, "events.jsonl"));
-  return {
+  const start = startOf(opening, lastStep);
+  const reporter = await openReporters(resolved.settings.reporters, start, (message) => {
+    const event = { kind: "reporter", step: lastStep, message, facts: {} } as const;
+    run.event(event).catch(() => undefined);
+  });
+  const run: RunFolder = {
     path,
-    metrics: (step, data, timing) => log.append({ step, data, timing }),
-    event: (event) => events.append({ at: new Date().toISOString(), ...event }),
+    get lastStep() {
+      return lastStep;
+    },
+    async metrics(step, data, timing) {
+      lastStep = step;
+      reporter.metrics(step, data, timing);
+      await log.append({ step, data, timing });
+    },
+    async event(event) {
+      onEvent?.(event);
+      reporter.event(event);
+      await events.append({ at: new Date().toISOString(), ...event });
+    },
     async rewind(toStep, setAside) {
       await log.close();
       await setAside();
@@ -122,24 +180,28 @@ async function openRunFolder(
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
       await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
       await writeJson(join(path, "eval", `${name}.json`), summary);
+      reporter.evaluation(name, name === "before" ? 0 : lastStep, { ...summary.metrics });
     },
-    async close() {
+  };
+  return {
+    run,
+    async close(outcome) {
+      // It may have trouble to tell.
+      await reporter.close(outcome);
       await log.close();
       await events.close();
     },
   };
 }
 
-/** Writes events and tells of them. */
-export async function tellAll(
-  run: RunFolder,
-  events: readonly RunEvent[],
-  onEvent: ((event: RunEvent) => void) | undefined,
-): Promise<void> {
-  for (const event of events) {
-    await run.event(event);
-    onEvent?.(event);
-  }
+/** What reporters are told of a run. */
+function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunStart {
+  const settings = [...leavesOf(resolved.settings)].map(([keys, value]) => [keys.join("."), value]);
+  return {
+    ...{ recipe: resolved.recipe.name, tier: resolved.tier, version: facts.version },
+    ...{ out, afterStep },
+    settings: Object.fromEntries(settings) as Record<string, unknown>,
+  };
 }
 
 /** What a manifest says of the machine that a run was on. */

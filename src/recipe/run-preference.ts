@@ -26,7 +26,7 @@ import { withClaimedRun, type RunFolderUse } from "./claim-run.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
 import { resumePoint } from "./resume-point.ts";
-import { runFolderOf, type RunFolder, tellAll } from "./run-folder.ts";
+import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import { studentOf } from "./student.ts";
@@ -91,7 +91,6 @@ async function trainOnPairs(
   const download = { ...options.download, signal: options.signal };
   const model = await policyFolder(settings.policy.from, download);
   const engine = await openEngine(settings, model, download);
-  let run: RunFolder | null = null;
   try {
     const preference = settings.preference as PreferenceSettings;
     const student = await studentOf(engine, settings, model);
@@ -119,18 +118,18 @@ async function trainOnPairs(
       pairs: train.sha256,
       ...(validation === null ? {} : { validationPairs: validation.sha256 }),
     };
-    run = await runFolderOf(engine, out, resolved, {
-      ...{ version, hashes, afterStep: from?.step ?? -1 },
+    const { signal, onEvent } = options;
+    const begun = { version, hashes, afterStep: from?.step ?? -1 };
+    const opening = { engine, out, resolved, facts: begun, events, onEvent, signal };
+    return await withRunFolder(opening, async (run) => {
+      // What training starts from, also in a resumed run.
+      if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
+        await engine.keepAs("reference");
+      if (from !== null) await engine.load(from.path);
+      return learn({ ...session, run }, from?.step ?? 0, finished);
     });
-    await tellAll(run, events, options.onEvent);
-    // What training starts from, also in a resumed run.
-    if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
-      await engine.keepAs("reference");
-    if (from !== null) await engine.load(from.path);
-    return await learn({ ...session, run }, from?.step ?? 0, finished);
   } finally {
     await engine.close();
-    await run?.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
 import { withClaimedRun } from "./claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
-import { type RunFolder, runFolderOf } from "./run-folder.ts";
+import { withRunFolder } from "./run-folder.ts";
 import { runPreference } from "./run-preference.ts";
 import { runSft } from "./run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
@@ -83,19 +83,22 @@ async function evaluate(
   const { settings } = resolved;
   const held = await openNamedDataset(settings.evaluation.dataset);
   const engine = await openEngine(settings, model, { ...options.download, signal, trains: false });
-  let run: RunFolder | null = null;
+  // The stages tell reporters, each of its own run.
+  const quiet = { ...resolved, settings: { ...settings, reporters: [] } };
+  const { onEvent } = options;
   try {
-    run = await runFolderOf(engine, out, resolved, { version });
-    const evaluation = await recordedEvaluation(
-      { settings, engine, held, model },
-      run,
-      { name, known, signal },
-      options,
-    );
-    return { evaluation, device: engine.device };
+    const opening = { engine, out, resolved: quiet, facts: { version }, onEvent, signal };
+    return await withRunFolder(opening, async (run) => {
+      const evaluation = await recordedEvaluation(
+        { settings, engine, held, model },
+        run,
+        { name, known, signal },
+        options,
+      );
+      return { evaluation, device: engine.device };
+    });
   } finally {
     await engine.close();
-    await run?.close();
   }
 }
 

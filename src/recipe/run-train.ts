@@ -19,7 +19,7 @@ import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluatio
 import { learnOnPolicy } from "./learn-on-policy.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { resumePoint } from "./resume-point.ts";
-import { runFolderOf, tellAll } from "./run-folder.ts";
+import { withRunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { RunTrainOptions, TrainSession } from "./train-session.ts";
@@ -118,35 +118,32 @@ async function reinforce(
     evaluationDataset: held.fingerprint,
   };
   const engine = await openEngine(settings, model);
-  const { version } = options;
-  const run = await runFolderOf(engine, options.out, resolved, {
-    ...{ version, hashes, rewardCheck, afterStep: from?.step ?? 0 },
-  });
-  const resumed = from !== null;
-  const session = { settings, algorithm, options, run, engine, train, held, model, resumed };
+  const { version, out, signal, onEvent } = options;
+  const facts = { version, hashes, rewardCheck, afterStep: from?.step ?? 0 };
   try {
-    await tellAll(run, events, options.onEvent);
-    // Written last: while it is not there, there is something to do.
-    await rm(last, { force: true });
-    // The reference is what training starts from, also in a resumed run.
-    if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
-      await engine.keepAs("reference");
-    await evaluate(session, "before");
-    if (from !== null) await engine.load(from.path);
-    if (!isTrained) await learnOnPolicy(session, from);
-    await evaluate(session, "after");
-    return {
-      ...{
-        run: options.out,
-        device: engine.device,
-        steps,
-        checkpoint: steps === 0 ? model : checkpointFolder(options.out, steps),
+    return await withRunFolder(
+      { engine, out, resolved, facts, events, onEvent, signal },
+      async (run) => {
+        const resumed = from !== null;
+        const session = { settings, algorithm, options, run, engine, train, held, model, resumed };
+        // Written last: while it is not there, there is something to do.
+        await rm(last, { force: true });
+        // The reference is what training starts from, also in a resumed run.
+        if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
+          await engine.keepAs("reference");
+        await evaluate(session, "before");
+        if (from !== null) await engine.load(from.path);
+        if (!isTrained) await learnOnPolicy(session, from);
+        await evaluate(session, "after");
+        return {
+          ...{ run: out, device: engine.device, steps },
+          checkpoint: steps === 0 ? model : checkpointFolder(out, steps),
+          wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
+        };
       },
-      wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
-    };
+    );
   } finally {
     await engine.close();
-    await run.close();
   }
 }
 

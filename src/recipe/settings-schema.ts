@@ -15,6 +15,7 @@ import { strategies } from "../rollout/strategies/index.ts";
 import { synthSchema } from "../synth/synth-settings.ts";
 import { algorithms } from "../train/index.ts";
 import { alarmsSchema } from "../watch/alarms/alarm-settings.ts";
+import { reportersSchema } from "../watch/reporters/reporter-settings.ts";
 import { checkpointsSchema } from "./checkpoints.ts";
 import { rollbackSchema } from "./rollbacks.ts";
 import { stagesSchema } from "./stages.ts";
@@ -137,6 +138,8 @@ export const settingsSchema = z.strictObject({
   /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
   batchCheck: z.boolean().default(true),
   checkpoints: checkpointsSchema.prefault({}),
+  /** Programs that are told of a training while it goes on; docs/reporters.md. */
+  reporters: reportersSchema,
   /** Rules on the metrics of a training; docs/alarms.md. */
   alarms: alarmsSchema,
   /** How a training goes on that an alarm sent back to its best checkpoint. */

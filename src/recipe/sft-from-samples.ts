@@ -12,7 +12,7 @@ import { baseFolder, openNamedDataset } from "./assemble.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
-import { type RunFolder, runFolderOf, tellAll } from "./run-folder.ts";
+import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts";
 import {
   requireWork,
@@ -62,11 +62,11 @@ export async function learnFromSamples(
   };
   const facts = { train: factsOf(train), validation: read && factsOf(read) };
   options.onSamples?.({ ...facts, totalSteps: batches.length });
-  const run = await runFolderOf(engine, out, resolved, {
-    ...{ version, hashes, afterStep: from?.step ?? -1 },
-  });
-  try {
-    await tellAll(run, session.events, options.onEvent);
+  const begun = { version, hashes, afterStep: from?.step ?? -1 };
+  const { events } = session;
+  const { onEvent } = options;
+  const opening = { engine, out, resolved, facts: begun, events, onEvent, signal };
+  return withRunFolder(opening, async (run) => {
     await rm(resultFile(out), { force: true });
     if (from !== null) await engine.load(from.path);
     const { done, loss } = await learn(session, { ...plan, run }, finished);
@@ -79,9 +79,7 @@ export async function learnFromSamples(
       ...{ stoppedEarly: done < batches.length, samples: facts },
       validation: summaryOf(checks, kept),
     };
-  } finally {
-    await run.close();
-  }
+  });
 }
 
 /** What is learned from, in which steps, and what is measured. */

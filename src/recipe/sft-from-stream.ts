@@ -5,7 +5,7 @@ import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-traje
 import { trainOnStream } from "../train/sft.ts";
 import { environmentOver } from "./assemble.ts";
 import { openCheckpoints } from "./checkpoints.ts";
-import { runFolderOf, tellAll } from "./run-folder.ts";
+import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import { requireWork, resultFile, type SftResult, type SftSession } from "./sft-session.ts";
 import type { SftStagesSettings } from "./sft-settings.ts";
 
@@ -30,15 +30,28 @@ export async function learnFromStream(
     environmentOver: (retriever) => environmentOver(retriever, settings),
     ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
   };
-  const run = await runFolderOf(engine, out, resolved, { version, afterStep: from?.step ?? -1 });
+  const facts = { version, afterStep: from?.step ?? -1 };
+  const { onEvent } = options;
+  const opening = { engine, out, resolved, facts, events, onEvent, signal };
+  return withRunFolder(opening, (run) => learn(session, sft, { run, teacher, totalSteps }));
+}
+
+async function learn(
+  { resolved, options, engine, from }: SftSession,
+  sft: SftStagesSettings,
+  given: { run: RunFolder; teacher: TeacherOptions; totalSteps: number },
+): Promise<SftResult> {
+  const { run, teacher, totalSteps } = given;
+  const { out, signal } = options;
+  const { every } = resolved.settings.checkpoints;
+  const first = from?.step ?? 0;
   await rm(resultFile(out), { force: true });
   const checkpoints = await openCheckpoints(engine, out, {
-    ...{ ...settings.checkpoints, firstStep: first },
+    ...{ ...resolved.settings.checkpoints, firstStep: first },
   });
   let done = first;
   let loss: number | null = null;
   try {
-    await tellAll(run, events, options.onEvent);
     if (from !== null) await engine.load(from.path);
     let begin = 0;
     for (const { steps, behaviour } of sft.stages) {
@@ -67,21 +80,19 @@ export async function learnFromStream(
             { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
             { seconds, tokensPerSecond: tokens / seconds },
           );
-          if (done % settings.checkpoints.every === 0) await checkpoints.save(done);
+          if (done % every === 0) await checkpoints.save(done);
           options.onStep?.({ ...each, totalSteps, seconds });
         },
       });
     }
-    await checkpoints.save(done);
-    const policy = join(out, "policy");
-    await engine.save(policy, { dtype: "F16", merged: true });
-    return {
-      ...{ policy, checkpoint: run.checkpoint(done), steps: done, loss },
-      ...{ stoppedEarly: false, samples: null, validation: null },
-    };
   } finally {
     // Only whole steps are behind the weights: an interruption is noticed between them.
     await checkpoints.save(done);
-    await run.close();
   }
+  const policy = join(out, "policy");
+  await engine.save(policy, { dtype: "F16", merged: true });
+  return {
+    ...{ policy, checkpoint: run.checkpoint(done), steps: done, loss },
+    ...{ stoppedEarly: false, samples: null, validation: null },
+  };
 }
