@@ -1,0 +1,70 @@
+import { z } from "../../base/schema.ts";
+import { type Endpoint, httpClient } from "../../http/client.ts";
+import { quotedBody } from "../../http/failure-message.ts";
+import { withoutKeys } from "../../http/http-error.ts";
+import { Refused } from "./delivery.ts";
+
+/** Options of reporters that speak to a server. */
+export const serverShape = {
+  /** Milliseconds that one request may take. */
+  timeoutMs: z.int().min(1).max(600_000).default(10_000),
+};
+
+/** One request to a reporter's server. */
+export interface Question {
+  path: string;
+  parameters?: Readonly<Record<string, string>>;
+  /** POST when it is there. */
+  body?: unknown;
+  /** Whether it may be asked again; by default it may. */
+  idempotent?: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks a reporter's server, and says what the reply holds.
+ * @throws {ServerRefusal} for status 400, 404, 413 and 422: the same content fares no better the next time.
+ * @throws {ExternalError} as `HttpClient.json`.
+ */
+export type Ask = <S extends z.ZodType>(question: Question, schema: S) => Promise<z.output<S>>;
+
+/** A server took a request and said no to its content. */
+export class ServerRefusal extends Refused {
+  readonly status: number;
+  readonly body: string;
+  constructor(message: string, { status, body }: { status: number; body: string }) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+const REFUSALS = [400, 404, 413, 422];
+
+/** A server's client: two more attempts a few moments apart; longer pauses are for the queue. */
+export function serverOf(endpoint: Omit<Endpoint, "settings">, timeoutMs: number): Ask {
+  const settings = {
+    ...{ timeoutMs, deadlineMs: 2 * timeoutMs, retries: 2, retryDelayMs: 250 },
+    ...{ concurrency: 1, requestsPerMinute: null, maxReplyBytes: 4 * 2 ** 20 },
+  };
+  const client = httpClient({ ...endpoint, settings });
+  return async ({ path, parameters = {}, body, idempotent = true, signal }, schema) => {
+    const asked = { path, parameters, body, idempotent, signal, accepts: REFUSALS };
+    const reply = await client.request(asked);
+    const { status } = reply;
+    if (status < 300) return client.parsed(asked, reply, schema);
+    const said = withoutKeys({ ...endpoint, settings }, reply.text);
+    const message = `${endpoint.name} (${endpoint.url}${path}): status ${status}, saying ${quotedBody(said)}.`;
+    throw new ServerRefusal(message, { status, body: said });
+  };
+}
+
+/** Steps that go before anything can be told: a refusal there says nothing about what is to be told, which is kept. */
+export async function untilConnected<T>(connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (error) {
+    if (error instanceof Refused) throw new Error(error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { settingText, type Figures } from "../told.ts";
+import { bytesField, doubleField, floatField, intField, message, type Field } from "./protobuf.ts";
+
+/**
+ * Messages of TensorBoard, as far as they are written here; field numbers are those of tensorboard/compat/proto/event.proto,
+ * summary.proto and tensor.proto, and of tensorboard/plugins/hparams/plugin_data.proto (2.21).
+ */
+
+/** When something was, and of what step. */
+export interface EventTime {
+  /** Unix time in milliseconds. */
+  at: number;
+  step: number;
+}
+
+/** The first event of a file. Version 2 means that restarts are told by `restartEvent`. */
+export function versionEvent(time: EventTime): Buffer {
+  return event(time, bytesField(3, "brain.Event:2"));
+}
+
+/** A beginning: everything of this step and later that was read before is not shown any more. */
+export function startEvent(time: EventTime): Buffer {
+  const START = 1;
+  return event(time, bytesField(7, message(intField(1, START))));
+}
+
+/** Figures as points of curves; they are rounded to 32 bits, as TensorBoard holds them. */
+export function scalarsEvent(time: EventTime, figures: Figures): Buffer {
+  const values = Object.entries(figures).map(([tag, value]) =>
+    bytesField(1, message(bytesField(1, tag), floatField(2, value))),
+  );
+  return event(time, bytesField(5, message(...values)));
+}
+
+/** A text for the tab of that name, in Markdown. */
+export function textEvent(time: EventTime, tag: string, text: string): Buffer {
+  const STRING = 7;
+  const oneLong = bytesField(2, message(intField(1, 1)));
+  const tensor = message(intField(1, STRING), bytesField(2, message(oneLong)), bytesField(8, text));
+  return event(time, summary(tag, pluginData("text"), bytesField(8, tensor)));
+}
+
+/** What the run is set to, for the table that compares runs. */
+export function settingsEvent(
+  time: EventTime,
+  run: string,
+  settings: Readonly<Record<string, unknown>>,
+): Buffer {
+  const hparams = Object.entries(settings).map(([key, value]) =>
+    bytesField(1, message(bytesField(1, key), bytesField(2, settingValue(value)))),
+  );
+  const session = message(...hparams, bytesField(4, run), doubleField(5, time.at / 1000));
+  const content = message(bytesField(3, session));
+  return event(time, summary("_hparams_/session_start_info", pluginData("hparams", content)));
+}
+
+/** How the run ended, for the same table. */
+export function endEvent(time: EventTime, succeeded: boolean): Buffer {
+  const [SUCCESS, FAILURE] = [1, 2];
+  const session = message(
+    intField(1, succeeded ? SUCCESS : FAILURE),
+    doubleField(2, time.at / 1000),
+  );
+  const content = message(bytesField(4, session));
+  return event(time, summary("_hparams_/session_end_info", pluginData("hparams", content)));
+}
+
+function event({ at, step }: EventTime, what: Field): Buffer {
+  return message(doubleField(1, at / 1000), step === 0 ? null : intField(2, step), what);
+}
+
+function summary(tag: string, metadata: Field, tensor: Field | null = null): Field {
+  return bytesField(5, message(bytesField(1, message(bytesField(1, tag), tensor, metadata))));
+}
+
+function pluginData(plugin: string, content: Buffer | null = null): Field {
+  const data = message(bytesField(1, plugin), content && bytesField(2, content));
+  return bytesField(9, message(bytesField(1, data)));
+}
+
+/** google.protobuf.Value: a number, true or false, or text. */
+function settingValue(value: unknown): Buffer {
+  if (typeof value === "number") return message(doubleField(2, value));
+  if (typeof value === "boolean") return message(intField(4, value ? 1 : 0));
+  return message(bytesField(3, settingText(value)));
+}

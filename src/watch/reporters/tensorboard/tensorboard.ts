@@ -1,0 +1,187 @@
+import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { errorMessage } from "../../../base/errors.ts";
+import { parseOptions, z } from "../../../base/schema.ts";
+import type { Teller } from "../delivery.ts";
+import { queuedReporter, queueShape } from "../queued-reporter.ts";
+import type { ReporterPart, RunStart } from "../reporter.ts";
+import { namedFigures, settingText, type Told } from "../told.ts";
+import * as events from "./events.ts";
+import { tfRecord } from "./record.ts";
+
+const NAME = "tensorboard";
+
+const options = z.strictObject(queueShape);
+
+/** Event files in the run folder's `tensorboard/`: `tensorboard --logdir runs` shows every run below it. */
+export const tensorboard: ReporterPart = {
+  name: NAME,
+  summary: "Event files for TensorBoard, in the run folder's tensorboard/.",
+  options,
+  open(given, start, onTrouble) {
+    const { maxQueued, closeMs } = parseOptions(options, given, `reporters: ${NAME}`);
+    const reporter = queuedReporter(tensorboardTeller(start, Date.now()), {
+      ...{ maxQueued, closeMs, intervalMs: 0, onTrouble },
+    });
+    return Promise.resolve(reporter);
+  },
+};
+
+/**
+ * Writes the events of a run into a file of its own. A run that goes on begins another, whose first record takes back what older
+ * files hold of later steps; a new run in an old folder begins without those.
+ *
+ * @param now when the file is begun, Unix time in milliseconds.
+ */
+export function tensorboardTeller(start: RunStart, now: number): Teller {
+  const folder = join(start.out, "tensorboard");
+  const records = recordsOf(start);
+  let file: EventFile | null = null;
+  return {
+    name: NAME,
+    fit: (waiting) => waiting.length,
+    async tell(told) {
+      try {
+        file ??= await beginFile(folder, start, now);
+        const head = file.isEmpty ? opening(start, now) : Buffer.alloc(0);
+        await file.append(Buffer.concat([head, ...records.of(told)]));
+        records.done(told);
+      } catch (error) {
+        throw new Error(`${NAME}: ${folder} cannot be written to (${errorMessage(error)}).`, {
+          cause: error,
+        });
+      }
+    },
+    close: async () => file?.close(),
+  };
+}
+
+/** What stands first in a file. */
+function opening(start: RunStart, at: number): Buffer {
+  const { afterStep, settings, out } = start;
+  // The steps after a checkpoint are told anew; before the first step there is nothing to keep.
+  const restart = { at, step: afterStep === 0 ? 0 : afterStep + 1 };
+  const time = { at, step: afterStep };
+  return Buffer.concat(
+    [
+      events.versionEvent({ at, step: 0 }),
+      events.startEvent(restart),
+      events.textEvent(time, "settings", settingsTable(start)),
+      events.settingsEvent(time, basename(resolve(out)), settings),
+    ].map(tfRecord),
+  );
+}
+
+/** The records of what is told, which depend on what was told before. */
+function recordsOf(start: RunStart): {
+  of(told: readonly Told[]): Buffer[];
+  /** These have been written. */
+  done(told: readonly Told[]): void;
+} {
+  let written = start.afterStep;
+  const notes: Note[] = [];
+  return {
+    of(told) {
+      let step = written;
+      const notesSoFar = [...notes];
+      const taken = told.flatMap((each) => {
+        if (each.kind === "end") return endOf(each, step);
+        if (each.kind === "event") {
+          notesSoFar.push(each);
+          return [noteOf(each)];
+        }
+        if (each.kind === "evaluation" && each.step < start.afterStep) return []; // an older file has it
+        const time = { at: each.at, step: each.step };
+        const scalars = events.scalarsEvent(time, namedFigures(each));
+        if (each.kind === "evaluation") return [scalars];
+        const isBack = each.step <= step;
+        step = each.step;
+        if (!isBack) return [scalars];
+        // The run went back: what it did after that step is shown no more, but why it did remains.
+        const kept = notesSoFar.filter(({ event }) => event.step >= each.step);
+        return [events.startEvent(time), ...kept.map(noteOf), scalars];
+      });
+      return taken.map(tfRecord);
+    },
+    done(told) {
+      for (const each of told) {
+        if (each.kind === "step") written = each.step;
+        if (each.kind === "event") notes.push(each);
+      }
+      notes.splice(0, Math.max(0, notes.length - MOST_NOTES));
+    },
+  };
+}
+
+type Note = Extract<Told, { kind: "event" }>;
+
+/** So many events of a run are told again when it goes back. */
+const MOST_NOTES = 100;
+
+function noteOf({ at, event: { step, kind, message } }: Note): Buffer {
+  return events.textEvent({ at, step }, `events/${kind}`, message);
+}
+
+/** A run that was interrupted may go on: its end is left open. */
+function endOf({ at, outcome }: Extract<Told, { kind: "end" }>, step: number): Buffer[] {
+  return outcome === "interrupted" ? [] : [events.endEvent({ at, step }, outcome === "finished")];
+}
+
+function settingsTable({ recipe, tier, version, settings }: RunStart): string {
+  const rows = Object.entries({ recipe, tier, agentrl: version, ...settings }).map(
+    ([key, value]) => `| ${key} | ${tableCell(settingText(value))} |`,
+  );
+  return ["| setting | value |", "|---|---|", ...rows].join("\n");
+}
+
+function tableCell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
+}
+
+const OURS = /^events\.out\.tfevents\.(\d+)\.agentrl\.\d+$/;
+
+/**
+ * Readers take the files of a folder in the order of their names and do not come back to one, so the new name is behind all
+ * others also where the clock went back.
+ */
+async function beginFile(folder: string, start: RunStart, now: number): Promise<EventFile> {
+  await mkdir(folder, { recursive: true });
+  const older = (await readdir(folder)).filter((name) => OURS.test(name));
+  const seconds = older.map((name) => Number(OURS.exec(name)?.[1]));
+  const second = Math.max(Math.floor(now / 1000), ...seconds.map((each) => each + 1));
+  if (start.afterStep === 0) for (const name of older) await rm(join(folder, name));
+  const name = `events.out.tfevents.${String(second).padStart(10, "0")}.agentrl.${process.pid}`;
+  return new EventFile(await open(join(folder, name), "wx"));
+}
+
+/** A file whose end is known, so that an attempt that wrote half a record is written over by the next. */
+class EventFile {
+  readonly #file: FileHandle;
+  #bytes = 0;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes === 0;
+  }
+
+  async append(content: Buffer): Promise<void> {
+    for (let done = 0; done < content.length;) {
+      const { bytesWritten } = await this.#file.write(
+        content,
+        done,
+        content.length - done,
+        this.#bytes + done,
+      );
+      done += bytesWritten;
+    }
+    this.#bytes += content.length;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.truncate(this.#bytes).catch(() => undefined);
+    await this.#file.close();
+  }
+}
