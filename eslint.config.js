@@ -131,7 +131,7 @@ export default tseslint.config(
     rules: { "no-console": "off" },
   },
   {
-    files: ["vitest.config.ts", "eslint.config.js"],
+    files: ["vitest.config.ts", "vitest.faults.config.ts", "eslint.config.js"],
     rules: { "import-x/no-default-export": "off" },
   },
   {

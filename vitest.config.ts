@@ -8,6 +8,8 @@ if (existsSync(SOFTWARE_VULKAN)) process.env["VK_ICD_FILENAMES"] ??= SOFTWARE_VU
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Of the fault suite (`npm run test:faults`) a few kills alone, which take a minute.
+    exclude: ["test/faults/**/!(kills).test.ts"],
     // Two cores: engine tests hold a worker thread each, so files run in two forks at most.
     pool: "forks",
     maxWorkers: 2,
