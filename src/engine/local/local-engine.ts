@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
+import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
@@ -38,6 +39,7 @@ import {
   stateInWorker,
   stateOverWorkers,
   type TrainedState,
+  wholeOnly,
 } from "./trained-state.ts";
 import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
 
@@ -65,6 +67,11 @@ export interface LocalEngineOptions {
   frozenWeights?: FrozenWeights;
   /** false: it is sampled from and scored alone, so that all of it is frozen. Nothing then holds what training would. */
   trains?: boolean;
+  /**
+   * How long a worker thread may give no sign of life while something is asked of it, in milliseconds; null: for ever. As
+   * `defaultDeadlines` say when absent.
+   */
+  stallMs?: number | null;
 }
 
 /** The engine in this process, with the tokenizer of the model that it runs. */
@@ -83,9 +90,11 @@ export interface LocalEngine extends Engine {
  * Loads a model and starts its workers: data-parallel replicas of one thread each, which together outrun one session with as
  * many threads (docs/lab-log.md). Several step the optimiser together in memory that they share.
  * @throws {DataError} when the folder does not hold a model that can be run.
+ * @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED, here and from every call, when a worker thread fails.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const { model, slots = 32, microBatchTokens = 1024 } = options;
+  const { stallMs = milliseconds(defaultDeadlines.engineSeconds) } = options;
   const opened = await openModel(model, options);
   const { config, base } = opened;
   const tokenizer = await loadTokenizer(base);
@@ -102,7 +111,9 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const adapter =
     opened.adapter ?? (options.trains === false && asked !== "float32" ? NOTHING : null);
   const frozen = adapter === null ? null : await heldTypeOf(asked, device, base);
-  const links = Array.from({ length: workers }, startWorker);
+  const links = Array.from({ length: workers }, (_, rank) =>
+    startWorker({ name: `engine worker ${rank + 1} of ${workers}`, stallMs }),
+  );
   const specs = trainedSpecs(config, adapter?.lora ?? null);
   const shared = workers === 1 ? null : sharedTraining(totalSize(specs), workers);
   if (adapter !== null) shared?.weights.set(adapter.weights);
@@ -116,7 +127,9 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   };
   await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
   const trained = { config, base, lora: adapter?.lora ?? null };
-  const state = shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared);
+  const state = wholeOnly(
+    shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared),
+  );
   const parts = { trained, tokenizer, links, state, device, microBatchTokens };
   const engine = new LocalEngineOverWorkers(parts);
   if (hasTrainingState(model)) {

@@ -65,3 +65,31 @@ export function stateInWorker(link: WorkerLink): TrainedState {
     },
   };
 }
+
+/**
+ * A state that is read only while it is whole: after a step that failed half-way, what lies there is neither the one before nor the one
+ * after, and a checkpoint of it would be a wrong one.
+ *
+ * @throws from `read`, what the step failed with, until all is written anew.
+ */
+export function wholeOnly(state: TrainedState): TrainedState {
+  let broken: { by: unknown } | null = null;
+  return {
+    async optimStep(adam) {
+      try {
+        return await state.optimStep(adam);
+      } catch (error) {
+        broken = { by: error };
+        throw error;
+      }
+    },
+    async read() {
+      if (broken !== null) throw broken.by;
+      return state.read();
+    },
+    async write(weights, optimizer) {
+      await state.write(weights, optimizer);
+      broken = null;
+    },
+  };
+}

@@ -1,21 +1,43 @@
 import { availableParallelism } from "node:os";
 import { setTimeout } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import { Worker, type ResourceLimits } from "node:worker_threads";
 import type { DeviceName } from "../../onnx/device-names.ts";
-import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
+import { ExternalError } from "../../base/errors.ts";
+import { noteHanging } from "../../base/waits/held-process.ts";
+import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";
+import { askedCall } from "./asked-call.ts";
+import { beatsOf, heartbeat, type WorkerData } from "./heartbeat.ts";
 import { handedOver, type WorkerCalls, type WorkerReply, type WorkerRequest } from "./messages.ts";
+import { answeredFailure, deadWorker, stalledWorker } from "./worker-failure.ts";
 
 /** The main thread's end of one worker: typed calls, each answered or failed. */
 export interface WorkerLink {
+  /**
+   * @throws {ExternalError} ENGINE_STALLED when it gives no sign of life in time, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED when its thread ends;
+   *   once it has ended or stalled, from every later call too.
+   */
   call<K extends keyof WorkerCalls>(
     call: K,
     argument: WorkerCalls[K][0],
   ): Promise<WorkerCalls[K][1]>;
+  /** Comes to an end also where the thread does not. */
   close(): Promise<void>;
 }
 
+export interface WorkerOptions {
+  /** Who it is in messages: `engine worker 1 of 2`. */
+  name: string;
+  /** How long it may give no sign of life while something is asked of it, in milliseconds; null: for ever. */
+  stallMs: number | null;
+  /** Module that its thread runs; worker.ts when absent. */
+  entry?: URL;
+  resourceLimits?: ResourceLimits;
+  /** Where it is registered while it is waited for; this process's waits when absent. */
+  register?: Waits;
+}
+
 /** Worker threads run compiled code: from the sources (tests), the build beside them is used. */
-const entry = new URL(
+const workerEntry = new URL(
   "./worker.js",
   import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
 );
@@ -23,63 +45,113 @@ const entry = new URL(
 /** How long a worker may take to end what it runs before it is cut off. */
 const STOP_MS = 10_000;
 
+/** How long the thread of a worker that has stalled may take to end. */
+const CUT_MS = 5000;
+
 /** Workers when nobody says how many: one for every core, and where another device computes one in all. */
 export function defaultWorkers(device: DeviceName): number {
   return device === "cpu" ? availableParallelism() : 1;
 }
 
-export function startWorker(): WorkerLink {
-  const worker = new Worker(entry);
-  const waiting = new Map<
-    number,
-    { resolve: (answer: unknown) => void; reject: (error: unknown) => void }
-  >();
+interface Waiting {
+  request: WorkerRequest;
+  resolve: (answer: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+export function startWorker(options: WorkerOptions): WorkerLink {
+  const { name, stallMs, entry = workerEntry, resourceLimits = {}, register = waits } = options;
+  const workerData: WorkerData = { heartbeat: heartbeat() };
+  const worker = new Worker(entry, { workerData, resourceLimits });
+  const waiting = new Map<number, Waiting>();
   let count = 0;
+  let replies = 0;
   let ended: ExternalError | null = null;
-  const fail = (why: string, cause?: unknown): void => {
-    ended = new ExternalError("ENGINE_STOPPED", `engine worker: ${why}`, { cause });
+  let wait: OpenWait | null = null;
+  const oldest = (): WorkerRequest | null => waiting.values().next().value?.request ?? null;
+  const subject = (): string => {
+    const request = oldest();
+    const others = waiting.size > 1 ? ` and ${waiting.size - 1} more` : "";
+    return request === null ? "nothing" : askedCall(request) + others;
+  };
+  const fail = (error: ExternalError): void => {
+    ended ??= error;
+    wait?.end();
+    wait = null;
     for (const { reject } of waiting.values()) reject(ended);
     waiting.clear();
   };
+  let cut: Promise<void> | null = null;
+  const cutOff = (patienceMs: number | null): Promise<void> =>
+    (cut ??= cutThread(worker, patienceMs));
+  const watch = (): OpenWait =>
+    register.begin(
+      { owner: name, subject },
+      {
+        deadlineMs: stallMs,
+        progress: () => replies + beatsOf(workerData.heartbeat),
+        onDeadline: (waited) => {
+          fail(stalledWorker(name, oldest(), waited));
+          void cutOff(CUT_MS);
+        },
+      },
+    );
   worker.on("message", (reply: WorkerReply) => {
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
+    replies += 1;
+    if (waiting.size === 0) {
+      wait?.end();
+      wait = null;
+    }
     if ("answer" in reply) call?.resolve(reply.answer);
-    else call?.reject(receiveError(reply.failure) ?? brokenWorker(reply.failure));
+    else call?.reject(answeredFailure(name, call.request, reply.failure));
   });
   worker.on("error", (error) => {
-    fail(error.message, error);
+    fail(deadWorker(name, oldest(), error));
   });
   worker.on("exit", (code) => {
-    fail(`ended with code ${code} before it answered`);
+    const message = `ended with code ${code} before it answered`;
+    fail(deadWorker(name, oldest(), { message }));
   });
-  const call: WorkerLink["call"] = (name, argument) =>
+  const call: WorkerLink["call"] = (asked, argument) =>
     new Promise((resolve, reject) => {
       if (ended !== null) {
         reject(ended);
         return;
       }
       count += 1;
-      waiting.set(count, { resolve: resolve as (answer: unknown) => void, reject });
-      const request: WorkerRequest = { id: count, call: name, argument };
-      worker.postMessage(request, name === "writeState" ? handedOver(name, argument) : []);
+      const request: WorkerRequest = { id: count, call: asked, argument };
+      waiting.set(count, { request, resolve: resolve as Waiting["resolve"], reject });
+      wait ??= watch();
+      worker.postMessage(request, asked === "writeState" ? handedOver(asked, argument) : []);
     });
   return {
     call,
-    close: async () => {
-      const patience = new AbortController();
-      const late = setTimeout(STOP_MS, null, { signal: patience.signal }).catch(() => null);
-      if (ended === null) await Promise.race([call("stop", null).catch(() => null), late]);
-      patience.abort();
-      worker.removeAllListeners("exit");
-      fail("was closed");
-      await worker.terminate();
+    async close() {
+      if (ended === null) await within(STOP_MS, call("stop", null));
+      fail(new ExternalError("ENGINE_STOPPED", `${name}: was closed`));
+      await cutOff(stallMs);
     },
   };
 }
 
-function brokenWorker({ message, stack }: SentError): ExternalError {
-  const cause = new Error(message);
-  cause.stack = stack;
-  return new ExternalError("ENGINE_STOPPED", `engine worker: ${message}`, { cause });
+/** Ends a worker's thread. One that hangs in the system cannot be ended, and Node's own exit would wait for it: that is noted. */
+async function cutThread(worker: Worker, patienceMs: number | null): Promise<void> {
+  const over = worker.terminate();
+  if (!(await within(patienceMs, over))) noteHanging(over);
+}
+
+/** Whether something settled in time. */
+async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  if (ms === null) return settled;
+  const patience = new AbortController();
+  const late = setTimeout(ms, false, { signal: patience.signal }).catch(() => true);
+  const isDone = await Promise.race([settled, late]);
+  patience.abort();
+  return isDone;
 }

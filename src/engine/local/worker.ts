@@ -1,5 +1,5 @@
 /** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
-import { parentPort, type MessagePort } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import {
   handedOver,
@@ -13,6 +13,7 @@ import { decayingSize } from "../../models/parameters.ts";
 import { trainedSpecs } from "../../models/lora/lora.ts";
 import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
 import { frozenWeights } from "./frozen-weights.ts";
+import { beatingDevice, type WorkerData } from "./heartbeat.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
 import { makeOptimizer, type Optimizer } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
@@ -38,7 +39,8 @@ interface Replica {
 async function startReplica(options: StartOptions): Promise<Replica> {
   const { config, adapter, slots, shared, memory } = options;
   const { bytes, ends } = options.tokenBytes;
-  const device = openDevice(options.device, options.threads);
+  const { heartbeat } = workerData as WorkerData;
+  const device = beatingDevice(openDevice(options.device, options.threads), heartbeat);
   const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
   // What is shared are all weights, unless it is adapters.
   const initial = shared !== null && adapter === null ? shared.weights : read;

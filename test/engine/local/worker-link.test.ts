@@ -1,0 +1,131 @@
+import { execFileSync } from "node:child_process";
+import { open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { isHeld } from "../../../src/base/waits/held-process.ts";
+import { openWaits } from "../../../src/base/waits/waits.ts";
+import { startWorker, type WorkerLink } from "../../../src/engine/local/worker-link.ts";
+import { errorWith } from "../../helpers/error-with.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const entry = new URL("../../helpers/odd-worker.mjs", import.meta.url);
+const batch = { rows: [0, 1], batch: 2, length: 64, scored: 9 };
+const loss = { name: "cross-entropy", options: {} };
+const links: WorkerLink[] = [];
+
+afterEach(async () => {
+  await Promise.all(links.splice(0).map((link) => link.close()));
+});
+
+function oddWorker(stallMs: number | null = null, heapMb?: number) {
+  const register = openWaits();
+  const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb };
+  const name = "engine worker 1 of 2";
+  const link = startWorker({ name, stallMs, entry, register, resourceLimits });
+  links.push(link);
+  return { link, register };
+}
+
+const sample = (link: WorkerLink) =>
+  link.call("sample", {
+    ...{ promptIds: [1, 2, 3], maxTokens: 8, stopIds: [], stopStrings: [], temperature: 0 },
+    ...{ topP: 1, topK: 0, seed: 1, sequence: null },
+  });
+
+describe("a worker that gives no sign of life", () => {
+  it("fails what waits for it, and all that comes after, saying which call it was and how to go on", async () => {
+    const { link, register } = oddWorker(1500);
+    await link.call("start", null as never);
+    const stuck = link.call("forwardBackward", { rows: [], batches: [batch], loss });
+    const behind = link.call("forget", "sequence");
+    const outcome = expect(behind).rejects.toThrow(errorWith("ENGINE_STALLED"));
+    await expect(stuck).rejects.toThrow(
+      errorWith(
+        "ENGINE_STALLED",
+        /^engine worker 1 of 2: no sign of life for \d s, since [\d:]{8}, while it was asked for forwardBackward \(a micro-batch of 2 × 64 positions, 9 of them scored\)\. Checkpoints are kept: start the same command with --resume\./,
+      ),
+    );
+    await outcome;
+    await expect(link.call("forget", "later")).rejects.toThrow(errorWith("ENGINE_STALLED"));
+    expect(register.size).toBe(0);
+  });
+
+  it("is closed without being waited for, also where its thread hangs in the system", async () => {
+    const path = join(folder, "pipe");
+    execFileSync("mkfifo", [path]);
+    const { link } = oddWorker(1200);
+    await expect(link.call("keepAs", path)).rejects.toThrow(errorWith("ENGINE_STALLED"));
+    const begun = performance.now();
+    await link.close();
+    expect(performance.now() - begun).toBeLessThan(9000);
+    expect(isHeld()).toBe(true);
+    const letGo = await open(path, constants.O_RDWR);
+    await letGo.close();
+    await expect.poll(isHeld).toBe(false);
+  });
+
+  it("is told while it is waited for", async () => {
+    const { link, register } = oddWorker(2500);
+    const told: string[] = [];
+    const watch = register.watch({ noticeMs: 1000, onLong: (message) => told.push(message) });
+    await expect(
+      link.call("forwardBackward", { rows: [], batches: [batch, batch], loss }),
+    ).rejects.toThrow(errorWith("ENGINE_STALLED"));
+    watch.close();
+    expect(told[0]).toMatch(
+      /^waiting \d s: engine worker 1 of 2 for forwardBackward \(2 micro-batches, the largest of 2 × 64 positions, 9 of them scored\), since [\d:]{8}; given up after 3 s$/,
+    );
+  });
+
+  it("is waited for as long as it shows life, and as long as nothing is asked of it", async () => {
+    const { link, register } = oddWorker(1500);
+    await link.call("start", null as never);
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    expect(register.size).toBe(0);
+    await expect(sample(link)).resolves.toMatchObject({ finish: "eos" });
+  });
+});
+
+describe("a worker without memory", () => {
+  it("fails by name when its heap is full, with what it was asked for and what to do", async () => {
+    const { link } = oddWorker(null, 24);
+    await expect(link.call("readState", null)).rejects.toThrow(
+      errorWith(
+        "ENGINE_OUT_OF_MEMORY",
+        /^engine worker 1 of 2: out of memory for readState \(.*\)\. Lower engine\.microBatchTokens/,
+      ),
+    );
+    await expect(link.call("forget", "later")).rejects.toThrow(errorWith("ENGINE_OUT_OF_MEMORY"));
+  });
+
+  it("goes on after the runtime was refused memory", async () => {
+    const { link } = oddWorker();
+    const asked = { rows: [], batches: [batch], model: "policy" };
+    await expect(link.call("logprobs", asked)).rejects.toThrow(
+      errorWith(
+        "ENGINE_OUT_OF_MEMORY",
+        "out of memory for logprobs (a micro-batch of 2 × 64 positions, 9 of them scored) (std::bad_alloc)",
+      ),
+    );
+    await expect(link.call("forget", "later")).resolves.toBeNull();
+  });
+});
+
+describe("a worker that fails otherwise", () => {
+  it("says what failed", async () => {
+    const { link } = oddWorker();
+    await expect(link.call("takeWeights", null)).rejects.toThrow(
+      errorWith("ENGINE_STOPPED", "engine worker 1 of 2: it fell over"),
+    );
+  });
+
+  it("says that its thread has ended", async () => {
+    const { link } = oddWorker();
+    await expect(link.call("traffic", null)).rejects.toThrow(
+      errorWith("ENGINE_STOPPED", "ended with code 3 before it answered"),
+    );
+    await expect(link.call("forget", "later")).rejects.toThrow(errorWith("ENGINE_STOPPED"));
+  });
+});
