@@ -22,7 +22,9 @@ export async function openReporters(
       opened.push(await part.open(options, start, onTrouble));
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      onTrouble(`${name}: ${errorMessage(error)} The run goes on without it.`);
+      const trouble = `${name}: ${errorMessage(error)} The run goes on without it.`;
+      // Later, when whoever opens has what is opened.
+      setImmediate(onTrouble, trouble);
     }
   }
   return {

@@ -27,9 +27,15 @@ export function namedFigures(told: ToldFigures): Record<string, number> {
   return grouped(isAround ? "evaluation" : "evaluation_during", told.scores);
 }
 
-function grouped(group: string, figures: Figures): Record<string, number> {
+/** A score that could not be measured is null, and no point of a curve. */
+function grouped(
+  group: string,
+  figures: Readonly<Record<string, unknown>>,
+): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(figures).map(([name, value]) => [`${group}/${snakeCase(name)}`, value]),
+    Object.entries(figures).flatMap(([name, value]) =>
+      typeof value === "number" ? [[`${group}/${snakeCase(name)}`, value]] : [],
+    ),
   );
 }
 
