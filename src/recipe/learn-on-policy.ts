@@ -93,10 +93,10 @@ async function pass(
         const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done, asked)) };
         await run.metrics(done, data, timingOf(step));
         best.add({ step: done, metrics: data });
-        if (asked.save || done % settings.checkpoints.every === 0) await checkpoints.save(done);
         options.onStep?.({ ...step, metrics: data, totalSteps: algorithmOptions.steps });
         back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
         if (back !== null) return false;
+        if (asked.save || done % settings.checkpoints.every === 0) await checkpoints.save(done);
         if (asked.stop) throw new StoppedAsAsked();
         await options.control?.whilePaused(options.signal);
         return true;
@@ -109,16 +109,17 @@ async function pass(
   return back;
 }
 
-/** What the metrics so far say: the best checkpoint, and the state of the alarms. */
-async function historyOf({
-  settings,
-  run,
-}: TrainSession): Promise<{ best: BestSoFar; alarms: AlarmWatch }> {
+/** What the metrics say, up to a step: the best checkpoint, and the state of the alarms. */
+async function historyOf(
+  { settings, run }: TrainSession,
+  lastStep = Infinity,
+): Promise<{ best: BestSoFar; alarms: AlarmWatch }> {
   const { every } = settings.checkpoints;
   const usesEvaluations = settings.evaluation.during !== undefined;
   const best = openBestSoFar({ every, usesEvaluations });
   const alarms = openAlarms(settings.alarms);
   for await (const line of readMetrics(join(run.path, METRICS_FILE))) {
+    if (line.step > lastStep) break;
     best.add(line);
     // They have rung then.
     alarms.after(line);
@@ -178,14 +179,14 @@ async function ring(
   );
 }
 
-/** Goes back to the best checkpoint, or to the start where there is none. */
+/** Goes back to the best checkpoint before things went wrong, or to the start where there is none. */
 async function goBack(
   session: TrainSession,
-  { step, alarm }: TriggeredAlarm,
+  { step, alarm, lastGoodStep }: TriggeredAlarm,
   before: readonly Rollback[],
 ): Promise<{ to: Checkpoint; rollbacks: Rollback[] }> {
   const { run, engine, settings, model } = session;
-  const { best } = await historyOf(session);
+  const { best } = await historyOf(session, lastGoodStep);
   const bestStep = best.best?.step ?? 0;
   const kept = await newestCheckpoint(run.path, {
     isCurrent: (each) => each.step <= bestStep && isCurrent(each, before),
