@@ -120,6 +120,8 @@ export const ERROR_CODES = {
   MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",
+  REPLAY_NO_BATCH:
+    "The batch of a step that was to be replayed is missing from the run's folder, or damaged.",
   RESULTS_BAD: "A results file is not what `agentrl eval` or `agentrl synth-data` writes.",
   RESULTS_TWICE: "One evaluation's results were named twice for a report.",
   REWARD_CHECK_FAILED: "A reward does not score known answers as it declares.",
