@@ -26,8 +26,11 @@ const BAR_WIDTH = 20;
 const SAVE_CURSOR = "\u001b7";
 const CLEAR_LINE = "\r\u001b[K";
 
-/** The bar on the screen, around which other lines must be written. */
-let shown: SingleBar | null = null;
+/** Writes other lines around what stands at the bottom of the terminal. */
+type WriteAround = (write: () => void) => void;
+
+/** What stands there; null: nothing. */
+let shown: WriteAround | null = null;
 
 /** Starts a bar on stderr; one at a time. Stop it in a `finally`. */
 export function startProgress(context: CliContext, options: ProgressOptions): Progress {
@@ -52,7 +55,13 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
     Presets.shades_classic,
   );
   bar.start(options.total, 0, { status: "" });
-  shown = bar;
+  shown = (write) => {
+    process.stderr.write(CLEAR_LINE);
+    write();
+    // The bar goes back to the saved place when it is taken away.
+    process.stderr.write(SAVE_CURSOR);
+    bar.render();
+  };
   return {
     update(done, status) {
       bar.update(done, status === undefined ? {} : { status });
@@ -64,17 +73,22 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
   };
 }
 
-/** Writes whole lines to the terminal above the bar, if there is one. */
+/**
+ * Holds the bottom of the terminal for something larger than a bar; bars keep away until it is let go.
+ * @param around takes what stands there away, writes, and draws it again.
+ * @returns how to let go.
+ */
+export function holdTerminal(around: WriteAround): () => void {
+  shown = around;
+  return () => {
+    if (shown === around) shown = null;
+  };
+}
+
+/** Writes whole lines to the terminal above what stands at its bottom, if anything does. */
 export function writeAroundProgress(write: () => void): void {
-  if (shown === null) {
-    write();
-    return;
-  }
-  process.stderr.write(CLEAR_LINE);
-  write();
-  // The bar goes back to the saved place when it is taken away.
-  process.stderr.write(SAVE_CURSOR);
-  shown.render();
+  if (shown === null) write();
+  else shown(write);
 }
 
 function lineOf(

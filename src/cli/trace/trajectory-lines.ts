@@ -12,6 +12,8 @@ export interface TrajectoryView {
   textOf: (segment: Segment) => string | null;
   /** The first call that is shown. */
   fromCall?: number;
+  /** Part of a live view: of a prompt the end is shown, where the question stands, and nothing is said of a command's flags. */
+  live?: true;
 }
 
 const LABEL = 12;
@@ -42,7 +44,7 @@ export function trajectoryLines(trajectory: Trajectory, view: TrajectoryView): L
 /** Where only ids are there and no tokenizer: messages and observations as they were recorded. */
 function turnLines(turns: readonly Turn[], calls: readonly Call[], view: TrajectoryView): Line[] {
   const note =
-    turns.length === 0 || calls.length === 0
+    turns.length === 0 || calls.length === 0 || view.live === true
       ? []
       : [[piece("Without the policy's tokenizer (--model) prompts are not shown.", "note")], []];
   return [
@@ -124,11 +126,18 @@ function ownedLines(owner: Owner, whole: string, view: TrajectoryView): Line[] {
   const limit = owner === "policy" || owner === "inserted" ? Infinity : view.shortenTo;
   const hidden = lines.length - limit;
   // One line in the place of one line hides nothing.
-  const shown =
-    hidden > 1
-      ? [...lines.slice(0, limit), [piece(`… ${hidden} more lines (--full)`, "note")]]
-      : lines;
+  const shown = hidden > 1 ? shortened(lines, { owner, limit, live: view.live === true }) : lines;
   return withLabel(owner, style, shown, view);
+}
+
+function shortened(
+  lines: readonly Line[],
+  { owner, limit, live }: { owner: Owner; limit: number; live: boolean },
+): Line[] {
+  const hidden = lines.length - limit;
+  if (!live) return [...lines.slice(0, limit), [piece(`… ${hidden} more lines (--full)`, "note")]];
+  const rest: Line = [piece(`… ${hidden} more lines`, "note")];
+  return owner === "template" ? [rest, ...lines.slice(-limit)] : [...lines.slice(0, limit), rest];
 }
 
 function remark(label: string, text: string, view: TrajectoryView, style: Style): Line[] {

@@ -1,0 +1,97 @@
+import { Box, renderToString } from "ink";
+import type { ReactNode } from "react";
+import type { Segment } from "../../trajectory/trajectory.ts";
+import { EvaluationLine } from "./EvaluationLine.tsx";
+import { EventList } from "./EventList.tsx";
+import { Footer } from "./Footer.tsx";
+import { Header } from "./Header.tsx";
+import { Help } from "./Help.tsx";
+import { LEAST, layoutOf } from "./layout.ts";
+import { metricRows } from "./metric-rows.ts";
+import { MetricTable } from "./MetricTable.tsx";
+import type { RunView } from "./run-view.ts";
+import { TrajectoryPane } from "./TrajectoryPane.tsx";
+import { askedText, WorkLines } from "./WorkLines.tsx";
+
+/** What a frame is made of. */
+export interface DashboardProps {
+  view: RunView;
+  terminal: { columns: number; rows: number };
+  colours: boolean;
+  /** Whether keys are read. */
+  keys: boolean;
+  help: boolean;
+  /** Which rollout of the latest step is shown. */
+  rollout: number;
+  textOf: (segment: Segment) => string | null;
+  /** The last frame, which stays: without keys and rollout. */
+  ended: boolean;
+}
+
+/** Steps for which a metric stays marked after its alarm. */
+const ALARM_STEPS = 5;
+
+/** A run at a glance as text: lines no wider than the terminal, fewer than it has rows. */
+export function frameOf(props: DashboardProps): string {
+  return renderToString(<Dashboard {...props} />, { columns: props.terminal.columns });
+}
+
+/** As wide and as high as the terminal allows. */
+function Dashboard(props: DashboardProps): ReactNode {
+  const { view, terminal, colours, ended } = props;
+  const asked = askedText(view);
+  const evaluated = view.evaluations.length > 0;
+  const isSmall = terminal.columns < LEAST.columns || terminal.rows < LEAST.rows;
+  const shown = metricRows(view.history);
+  const layout = layoutOf(terminal, {
+    metrics: shown.length,
+    events: view.events.length,
+    trajectory: view.batch !== null && !ended,
+    more: Number(asked !== null) + Number(evaluated),
+  });
+  const { columns } = layout;
+  const common = { columns, colours };
+  const work = <WorkLines view={view} {...common} />;
+  // A terminal made too small for anything else.
+  if (isSmall) return <Box width={columns} flexDirection="column" children={work} />;
+  const rows = shown.slice(0, layout.metrics * layout.metricColumns);
+  const gap = layout.gaps ? 1 : 0;
+  const parts = props.help ? (
+    <Help rows={terminal.rows - 5 - Number(layout.folder)} colours={colours} />
+  ) : (
+    <>
+      <Box marginTop={gap} flexDirection="column">
+        <MetricTable rows={rows} {...layout} alarmed={alarmed(view)} colours={colours} />
+        {evaluated && <EvaluationLine evaluations={view.evaluations} {...common} />}
+      </Box>
+      <EventList events={view.events} rows={layout.events} colours={colours} />
+      {view.batch !== null && layout.trajectory > 0 && (
+        <Box marginTop={gap} flexDirection="column">
+          <TrajectoryPane
+            {...{ batch: view.batch, index: props.rollout, rows: layout.trajectory }}
+            {...{ ...common, textOf: props.textOf }}
+          />
+        </Box>
+      )}
+    </>
+  );
+  return (
+    <Box width={columns} flexDirection="column">
+      <Header view={view} folder={layout.folder} colours={colours} />
+      {work}
+      {parts}
+      {!ended && (
+        <Box marginTop={gap}>
+          <Footer able={props.keys} {...common} />
+        </Box>
+      )}
+    </Box>
+  );
+}
+
+function alarmed({ events, step }: RunView): ReadonlySet<string> {
+  const recent = events.filter(
+    (event) => event.kind === "alarm" && event.step > step - ALARM_STEPS,
+  );
+  return new Set(recent.map(({ facts }) => String(facts["metric"])));
+}

@@ -1,0 +1,27 @@
+import type { ReactNode } from "react";
+import { type Line, piece } from "../trace/styled.ts";
+import { KEYS } from "./Footer.tsx";
+import { SHOWN_METRICS } from "./metric-rows.ts";
+import { StyledLines } from "./StyledLines.tsx";
+
+/** What keys do and what metrics say. */
+export function Help(props: { rows: number; colours: boolean }): ReactNode {
+  const { rows, colours } = props;
+  const lines: Line[] = [
+    ...KEYS.map(({ key, means }): Line => [piece(key.padEnd(8), "bold"), piece(means)]),
+    [],
+    ...SHOWN_METRICS.map(({ label, means }): Line => [
+      piece(label.padEnd(13), "bold"),
+      piece(means),
+    ]),
+    [],
+    [
+      piece(
+        "change: mean of the last five steps less that of the first five (of fewer than ten: of half of them)",
+        "dim",
+      ),
+    ],
+  ];
+  const whole = lines.filter((line) => lines.length <= rows || line.length > 0);
+  return <StyledLines lines={whole.slice(0, rows)} colours={colours} />;
+}

@@ -1,0 +1,189 @@
+import type { RunControl } from "../../recipe/run-control.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import type { RunEvent } from "../../watch/run-event.ts";
+import type { TrainNews } from "../train-news.ts";
+import { knownMean } from "./sparkline.ts";
+import {
+  type Asked,
+  type Batch,
+  type EvaluationPoint,
+  type RunFacts,
+  type RunView,
+  type StepPoint,
+  TOKENS_PER_SECOND,
+  type Work,
+} from "./run-view.ts";
+
+/** What an earlier process left of a run that is gone on with. */
+export interface RunPast {
+  device: string | null;
+  history: readonly StepPoint[];
+  evaluations: readonly EvaluationPoint[];
+  events: readonly RunEvent[];
+}
+
+/** What a run has told so far. */
+export interface FollowedRun {
+  readonly news: TrainNews;
+  view(): RunView;
+  /** What was asked of the run, for as long as it is not done. */
+  ask(what: keyof Asked): void;
+  remember(past: RunPast): void;
+}
+
+/** Rollouts of a step that are kept to be looked at: a batch can be large. */
+const KEPT_TRAJECTORIES = 24;
+const KEPT_EVENTS = 100;
+/** Steps whose mean time foretells the next ones. */
+const RECENT = 20;
+const NOTHING: Asked = { pause: false, save: false, evaluate: false, stop: false };
+
+interface Following {
+  device: string | null;
+  stage: RunView["stage"];
+  work: Work;
+  totalSteps: number | null;
+  history: StepPoint[];
+  evaluations: EvaluationPoint[];
+  events: RunEvent[];
+  batch: Batch | null;
+  asked: Asked;
+  /** The run has taken up what was asked: what is asked from here on is done after the next step. */
+  isTaken: boolean;
+  paused: boolean;
+  /** Milliseconds from one step's end to the next's, pauses left out. */
+  stepTimes: number[];
+  lastStepAt: number | null;
+  evaluationBegun: number;
+  /** How long the first evaluation took: so long will the last. */
+  evaluationMs: number;
+}
+
+/** Follows a run by its news. @param now milliseconds. */
+export function followRun(
+  facts: RunFacts,
+  control: Pick<RunControl, "paused">,
+  now: () => number,
+): FollowedRun {
+  const begun = now();
+  const run: Following = {
+    ...{ device: null, stage: null, work: { kind: "starting" }, totalSteps: null, batch: null },
+    ...{
+      history: [],
+      evaluations: [],
+      events: [],
+      asked: { ...NOTHING },
+      paused: false,
+      isTaken: false,
+    },
+    ...{ stepTimes: [], lastStepAt: null, evaluationBegun: begun, evaluationMs: 0 },
+  };
+  return {
+    news: newsOf(run, control, now),
+    view() {
+      // It goes on as soon as it is told to.
+      if (!control.paused) run.asked.pause = run.paused = false;
+      const recent = run.stepTimes.slice(-RECENT);
+      const stepMs = recent.length === 0 ? null : knownMean(recent);
+      const step = run.history.at(-1)?.step ?? 0;
+      const left = stepMs === null ? null : ((run.totalSteps ?? 0) - step) * stepMs;
+      const { history, evaluations, events, batch, asked, paused } = run;
+      return {
+        ...{ facts, device: run.device, stage: run.stage, work: run.work },
+        ...{ step, totalSteps: run.totalSteps, history, evaluations, events, batch, asked, paused },
+        ...{ elapsedMs: now() - begun, stepMs },
+        leftMs: left === null ? null : left + (run.stage === null ? run.evaluationMs : 0),
+      };
+    },
+    ask(what) {
+      run.asked[what] = true;
+    },
+    remember(past) {
+      const first = run.history[0]?.step ?? Infinity;
+      run.device = past.device;
+      run.history.unshift(...past.history.filter(({ step }) => step < first));
+      const known = new Set(run.evaluations.map(({ name }) => name));
+      run.evaluations.unshift(...past.evaluations.filter(({ name }) => !known.has(name)));
+      run.events.unshift(...past.events.slice(-KEPT_EVENTS));
+    },
+  };
+}
+
+function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => number): TrainNews {
+  return {
+    onRewardCheck: () => undefined,
+    onEvaluationStart(name, total) {
+      run.evaluationBegun = now();
+      if (run.history.length > 0) takeUp(run);
+      run.work = { kind: "evaluating", name, done: 0, total, em: null };
+    },
+    onEvaluationProgress({ done, em }) {
+      if (run.work.kind === "evaluating") run.work = { ...run.work, done, em };
+    },
+    onEvaluation(name, { metrics, n }) {
+      if (run.evaluations.length === 0) run.evaluationMs = now() - run.evaluationBegun;
+      run.evaluations = run.evaluations.filter((each) => each.name !== name);
+      run.evaluations.push({ name, em: metrics.em, n });
+      run.work = { kind: "training" };
+      run.lastStepAt ??= now();
+    },
+    onStage({ number, name, do: kind }, total, kept) {
+      run.stage = { number, total, name, kind };
+      if (kept) return;
+      run.work = { kind: "starting" };
+      run.history = [];
+      run.stepTimes = [];
+      run.totalSteps = run.lastStepAt = run.batch = null;
+    },
+    onStageProgress(progress) {
+      run.work = { kind: "stage", ...progress };
+    },
+    onBatch(trajectories, step) {
+      run.batch = batchOf(trajectories, step);
+      run.work = { kind: "training" };
+    },
+    onStep(step) {
+      onStep(run, step, control.paused);
+      if (run.lastStepAt !== null) run.stepTimes.push(now() - run.lastStepAt);
+      if (run.stepTimes.length > RECENT) run.stepTimes.shift();
+      // The time of a pause is nobody's.
+      run.lastStepAt = control.paused ? null : now();
+    },
+    onEvent(event) {
+      run.events.push(event);
+      if (run.events.length > KEPT_EVENTS) run.events.shift();
+    },
+  };
+}
+
+function onStep(
+  run: Following,
+  { step, totalSteps, metrics, timings, tokens, trajectories }: Parameters<TrainNews["onStep"]>[0],
+  paused: boolean,
+): void {
+  // A run that went back takes its steps again.
+  while ((run.history.at(-1)?.step ?? 0) >= step) run.history.pop();
+  const perSecond = ((tokens.sampled + tokens.trained) / (timings.rollout + timings.update)) * 1000;
+  run.history.push({ step, metrics: { ...metrics, [TOKENS_PER_SECOND]: perSecond } });
+  run.totalSteps = totalSteps;
+  run.work = { kind: "training" };
+  run.paused = paused;
+  if (!run.isTaken) takeUp(run);
+  run.isTaken = false;
+  run.asked.pause = paused;
+  if (run.batch?.step !== step) run.batch = batchOf(trajectories, step);
+}
+
+/** An evaluation on the way comes before the news of its step. */
+function takeUp(run: Following): void {
+  run.asked = { ...NOTHING, pause: run.asked.pause, stop: run.asked.stop };
+  run.isTaken = true;
+}
+
+/** Spread over the batch, whose groups lie one after the other. */
+function batchOf(trajectories: readonly Trajectory[], step: number): Batch {
+  const size = trajectories.length;
+  const kept = Math.min(size, KEPT_TRAJECTORIES);
+  const some = Array.from({ length: kept }, (_, i) => trajectories[Math.floor((i * size) / kept)]);
+  return { step, size, trajectories: some.filter((each) => each !== undefined) };
+}

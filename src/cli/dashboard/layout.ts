@@ -1,0 +1,53 @@
+/** How a frame divides a terminal. */
+export interface Layout {
+  /** Of the whole frame. */
+  columns: number;
+  /** The run folder has a line of its own. */
+  folder: boolean;
+  /** Blank lines between the parts. */
+  gaps: boolean;
+  /** Metrics beside each other. */
+  metricColumns: 1 | 2;
+  /** Rows of them. */
+  metrics: number;
+  events: number;
+  /** With its heading; 0: there is no place. */
+  trajectory: number;
+}
+
+/** What there is to show. */
+export interface LayoutNeeds {
+  metrics: number;
+  events: number;
+  /** Whether there is a trajectory. */
+  trajectory: boolean;
+  /** Lines beside the parts that are always there: what was asked for, evaluations. */
+  more: number;
+}
+
+/** A terminal that can show the view; a smaller one gets lines. */
+export const LEAST = { columns: 60, rows: 15 };
+
+const MOST_COLUMNS = 200;
+/** The least that says something of a trajectory: its heading and three lines. */
+const LEAST_TRAJECTORY = 4;
+/** Head, work, keys. */
+const FIXED = 3;
+
+/** Divides the rows of a terminal: metrics first, then an event or two, then a trajectory, which takes what is left. */
+export function layoutOf(terminal: { columns: number; rows: number }, needs: LayoutNeeds): Layout {
+  // The last column and the last row stay free: writing there would wrap and scroll.
+  const columns = Math.min(terminal.columns - 1, MOST_COLUMNS);
+  const rows = terminal.rows - 1;
+  const folder = rows >= 19;
+  const gaps = rows >= 30;
+  const metricColumns = columns >= 160 || (columns >= 76 && rows < 32) ? 2 : 1;
+  let left = rows - FIXED - needs.more - Number(folder) - (gaps ? 3 : 0);
+  const metrics = Math.max(0, Math.min(Math.ceil(needs.metrics / metricColumns), left));
+  left -= metrics;
+  const most = Math.max(1, Math.floor(left / 4));
+  const events = Math.max(0, Math.min(needs.events, most, left));
+  left -= events;
+  const trajectory = needs.trajectory && left >= LEAST_TRAJECTORY ? left : 0;
+  return { columns, folder, gaps, metricColumns, metrics, events, trajectory };
+}

@@ -1,0 +1,128 @@
+import { knownMean } from "./sparkline.ts";
+import type { StepPoint } from "./run-view.ts";
+import { TOKENS_PER_SECOND } from "./run-view.ts";
+
+/** A metric that the view shows. */
+interface ShownMetric {
+  label: string;
+  metric: string;
+  write: (value: number) => string;
+  /** What it says, for the help. */
+  means: string;
+  /** More of it is what training is for. */
+  isGoal?: true;
+}
+
+const decimals =
+  (digits: number) =>
+  (value: number): string =>
+    value.toFixed(digits);
+
+/** Of values over many orders of magnitude. */
+function scientific(value: number): string {
+  return value === 0 ? "0" : value.toExponential(1);
+}
+
+/** In the order of importance: a small terminal leaves out the last ones. */
+export const SHOWN_METRICS: readonly ShownMetric[] = [
+  {
+    ...{ label: "reward", metric: "rollout/reward_mean", write: decimals(3), isGoal: true },
+    means: "mean over the step's rollouts",
+  },
+  {
+    ...{ label: "EM", metric: "reward/exact-match", write: decimals(3), isGoal: true },
+    means: "share of right answers among them",
+  },
+  {
+    ...{ label: "entropy", metric: "rollout/entropy", write: decimals(3) },
+    means: "of sampled tokens, nats; towards 0 the policy no longer tries",
+  },
+  {
+    ...{ label: "KL", metric: "losses/kl", write: decimals(4) },
+    means: "from the policy that training began with",
+  },
+  {
+    ...{ label: "mismatch KL", metric: "mismatch/kl", write: scientific },
+    means: "between what sampled and what trains: should stay near 0",
+  },
+  {
+    ...{ label: "length", metric: "rollout/completion_tokens", write: decimals(1) },
+    means: "tokens that the policy writes in a rollout",
+  },
+  { label: "searches", metric: "rollout/searches", write: decimals(2), means: "in a rollout" },
+  {
+    ...{ label: "duplicates", metric: "rollout/duplicate_query_share", write: decimals(2) },
+    means: "share of queries that a rollout has asked before",
+  },
+  {
+    ...{ label: "flat groups", metric: "rollout/zero_variance_share", write: decimals(2) },
+    means: "share of questions whose rollouts all earn the same: they teach nothing",
+  },
+  {
+    label: "answered",
+    metric: "rollout/answer_rate",
+    write: decimals(2),
+    means: "share of rollouts",
+  },
+  {
+    ...{ label: "tokens/s", metric: TOKENS_PER_SECOND, write: decimals(0) },
+    means: "sampled and trained",
+  },
+];
+
+/** A metric's row. */
+export interface MetricRow {
+  label: string;
+  value: string;
+  /** With its sign; empty before the second step. */
+  change: string;
+  /** What the change is for what training is for. */
+  trend: "better" | "worse" | "neutral";
+  /** One per step; NaN where a step lacks it. */
+  values: readonly number[];
+  metric: string;
+}
+
+/** Steps at the beginning and at the end whose means are compared. */
+const COMPARED = 5;
+
+/** The metrics that a run has. */
+export function metricRows(history: readonly StepPoint[]): MetricRow[] {
+  return SHOWN_METRICS.flatMap(({ label, metric, write, isGoal }) => {
+    const values = history.map(({ metrics }) => metrics[metric] ?? NaN);
+    const known = values.filter((value) => !Number.isNaN(value));
+    const last = known.at(-1);
+    if (last === undefined) return [];
+    const change = changeOf(known);
+    const isMove = change !== null && isGoal === true && Number(write(change)) !== 0;
+    const trend = !isMove ? "neutral" : change > 0 ? "better" : "worse";
+    return [
+      {
+        ...{ label, metric, values, trend },
+        value: write(last),
+        change: change === null ? "" : signed(change, write),
+      },
+    ];
+  });
+}
+
+/**
+ * The mean of the last five values less that of the first five, of fewer than ten the last half less the first; null for one value.
+ * @example changeOf([1, 2, 4]) // 3
+ */
+export function changeOf(values: readonly number[]): number | null {
+  const compared = Math.min(COMPARED, Math.floor(values.length / 2));
+  if (compared === 0) return null;
+  return knownMean(values.slice(-compared)) - knownMean(values.slice(0, compared));
+}
+
+/** With its sign; what is written as 0 has both. @example signed(-0.25, decimals(2)) // "−0.25" */
+function signed(value: number, write: (value: number) => string): string {
+  const text = write(Math.abs(value));
+  return `${Number(text) === 0 ? "±" : value < 0 ? "−" : "+"}${text}`;
+}
+
+/** A change of a share. @example signedShare(-0.25) // "−0.250" */
+export function signedShare(value: number): string {
+  return signed(value, decimals(3));
+}

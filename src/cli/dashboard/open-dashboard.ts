@@ -1,0 +1,266 @@
+import { errorMessage } from "../../base/errors.ts";
+import type { RunControl } from "../../recipe/run-control.ts";
+import { segmentText } from "../../trajectory/segment-text.ts";
+import type { CliContext } from "../command.ts";
+import { holdTerminal } from "../progress.ts";
+import { trainLines } from "../train-lines.ts";
+import type { TrainNews, TrainWatch } from "../train-news.ts";
+import { type DashboardProps, frameOf } from "./Dashboard.tsx";
+import { askRun } from "./ask-run.ts";
+import { type FollowedRun, followRun, type RunPast } from "./follow-run.ts";
+import { type Keys, type KeyStream, openKeys } from "./keys.ts";
+import { type FrameStream, type LiveScreen, liveScreen } from "./live-screen.ts";
+import type { RunFacts } from "./run-view.ts";
+import type { TerminalSignals } from "./terminal-signals.ts";
+import { type Clock, throttled } from "./throttle.ts";
+
+/** The terminal that the view is drawn on. */
+export type DashboardStream = FrameStream & {
+  on(event: "resize", listener: () => void): unknown;
+  off(event: "resize", listener: () => void): unknown;
+};
+
+export interface DashboardOptions {
+  facts: RunFacts;
+  control: RunControl;
+  colours: boolean;
+  /** Where frames go: stderr. */
+  stream: DashboardStream;
+  /** Where keys come from: stdin. */
+  keyboard: KeyStream;
+  clock: Clock;
+  signals: TerminalSignals;
+  /** What the run folder knows; asked for once the run has opened it. */
+  readPast: () => Promise<RunPast>;
+  /** How ids are read; asked for likewise. Until then, and without it, only messages are shown. */
+  openTexts: () => Promise<DashboardProps["textOf"]>;
+}
+
+/** Milliseconds between two frames at least, and at most. */
+const [LEAST_WAIT, MOST_WAIT] = [250, 1000];
+
+/**
+ * The live view of a training. Frames are made by Ink and drawn by us: Ink's own drawing takes over the process's signals, erases what a
+ * terminal remembers, and hides the cursor from whoever is killed.
+ *
+ * It ends by `stop`, or when the run is interrupted; its last frame stays. Should it fail, lines go on in its place: a run is never lost
+ * for its view.
+ */
+export function openDashboard(context: CliContext, options: DashboardOptions): TrainWatch {
+  const dashboard = new LiveDashboard(context, options);
+  return {
+    news: dashboard.news(),
+    stop: () => {
+      dashboard.stop();
+    },
+  };
+}
+
+class LiveDashboard {
+  readonly #context: CliContext;
+  readonly #options: DashboardOptions;
+  readonly #run: FollowedRun;
+  readonly #screen: LiveScreen;
+  readonly #keys: Keys;
+  readonly #redraw: { ask(): void; stop(): void };
+  #state: "waiting" | "shown" | "suspended" | "ended" = "waiting";
+  /** In its place, once it has failed. */
+  #lines: TrainWatch | null = null;
+  #help = false;
+  #rollout = 0;
+  #isFolderOpen = false;
+  #textOf: DashboardProps["textOf"] = (segment) => segmentText(segment, null);
+  #callOffTick: () => void = () => undefined;
+  #letGo: () => void = () => undefined;
+
+  constructor(context: CliContext, options: DashboardOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#run = followRun(options.facts, options.control, () => options.clock.now());
+    this.#screen = liveScreen(options.stream);
+    this.#keys = openKeys(options.keyboard, (key) => {
+      this.#press(key);
+    });
+    this.#redraw = throttled(
+      () => {
+        this.#draw();
+      },
+      LEAST_WAIT,
+      options.clock,
+    );
+  }
+
+  /** The run's news, each followed by a frame. */
+  news(): TrainNews {
+    const told =
+      <K extends keyof TrainNews>(name: K, opensFolder = true) =>
+      (...news: Parameters<TrainNews[K]>): void => {
+        const tell = (to: TrainNews): void => {
+          (to[name] as (...args: Parameters<TrainNews[K]>) => void)(...news);
+        };
+        if (this.#lines !== null) {
+          tell(this.#lines.news);
+          return;
+        }
+        tell(this.#run.news);
+        if (opensFolder) this.#openFolder();
+        this.#show();
+      };
+    return {
+      onRewardCheck: told("onRewardCheck", false),
+      onEvaluationStart: told("onEvaluationStart"),
+      onEvaluationProgress: told("onEvaluationProgress"),
+      onEvaluation: told("onEvaluation"),
+      onStage: told("onStage"),
+      onStageProgress: told("onStageProgress"),
+      onBatch: told("onBatch"),
+      onStep: told("onStep"),
+      onEvent: told("onEvent"),
+    };
+  }
+
+  stop(): void {
+    this.#lines?.stop();
+    if (this.#state === "shown") this.#draw(true);
+    this.#end();
+  }
+
+  /** The first news show it: a download before them has a bar of its own. */
+  #show(): void {
+    if (this.#state === "waiting") {
+      this.#state = "shown";
+      this.#letGo = holdTerminal((write) => {
+        this.#screen.clear();
+        write();
+        this.#draw();
+      });
+      this.#options.stream.on("resize", this.#resized);
+      this.#context.signal.addEventListener("abort", this.#interrupted);
+      this.#keys.take();
+      this.#tick();
+    }
+    this.#redraw.ask();
+  }
+
+  #end(): void {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    this.#redraw.stop();
+    this.#callOffTick();
+    this.#keys.giveBack();
+    this.#options.stream.off("resize", this.#resized);
+    this.#context.signal.removeEventListener("abort", this.#interrupted);
+    this.#letGo();
+  }
+
+  readonly #resized = (): void => {
+    this.#redraw.ask();
+  };
+
+  readonly #interrupted = (): void => {
+    this.stop();
+  };
+
+  /** Time passes without news too. */
+  #tick(): void {
+    if (this.#state === "suspended" && this.#options.signals.isForeground()) this.#goOn();
+    this.#redraw.ask();
+    this.#callOffTick = this.#options.clock.later(MOST_WAIT, () => {
+      this.#tick();
+    });
+  }
+
+  #draw(ended = false): void {
+    if (this.#state !== "shown") return;
+    const { stream, colours } = this.#options;
+    const terminal = { columns: stream.columns ?? 80, rows: stream.rows ?? 24 };
+    const keys = this.#keys.able;
+    const shown = { help: this.#help && !ended, rollout: this.#rollout, textOf: this.#textOf };
+    try {
+      const view = this.#run.view();
+      const frame = frameOf({ view, terminal, colours, keys, ended, ...shown });
+      this.#screen.draw(frame);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#end();
+    this.#lines = trainLines(this.#context);
+    this.#context.note(
+      `The live view failed and is closed: ${errorMessage(error)}. The run goes on; --plain does without the view.`,
+    );
+  }
+
+  #openFolder(): void {
+    if (this.#isFolderOpen) return;
+    this.#isFolderOpen = true;
+    const { readPast, openTexts } = this.#options;
+    // Neither is worth a run: what cannot be read is not shown.
+    void readPast().then(
+      (past) => {
+        this.#run.remember(past);
+        this.#redraw.ask();
+      },
+      () => undefined,
+    );
+    void openTexts().then(
+      (textOf) => {
+        this.#textOf = textOf;
+        this.#redraw.ask();
+      },
+      () => undefined,
+    );
+  }
+
+  #press(key: string): void {
+    const { control, signals } = this.#options;
+    switch (key) {
+      case "t":
+        this.#rollout += 1;
+        break;
+      case "?":
+      case "h":
+        this.#help = !this.#help;
+        break;
+      case CTRL.c:
+        // From here on the terminal makes the signal itself, which kills even a process that is stuck.
+        this.stop();
+        signals.interrupt();
+        return;
+      case CTRL.z:
+        this.#suspend();
+        return;
+      case CTRL.backslash:
+        this.stop();
+        signals.quit();
+        return;
+      case CTRL.l:
+        this.#screen.clear();
+        break;
+      default:
+        if (!askRun(key, control, this.#run)) return;
+    }
+    this.#redraw.ask();
+  }
+
+  #suspend(): void {
+    this.#screen.clear();
+    this.#keys.giveBack();
+    this.#state = "suspended";
+    this.#options.signals.suspend(() => {
+      if (this.#options.signals.isForeground()) this.#goOn();
+    });
+  }
+
+  /** Back in the foreground. */
+  #goOn(): void {
+    if (this.#state !== "suspended") return;
+    this.#state = "shown";
+    this.#keys.take();
+    this.#redraw.ask();
+  }
+}
+
+const CTRL = { c: "\u0003", z: "\u001a", l: "\u000c", backslash: "\u001c" };

@@ -1,0 +1,80 @@
+import type { RunControl } from "../recipe/run-control.ts";
+import type { ResolvedSettings } from "../recipe/settings.ts";
+import type { Settings } from "../recipe/settings-schema.ts";
+import type { CliContext } from "./command.ts";
+import { trainLines } from "./train-lines.ts";
+import type { TrainWatch } from "./train-news.ts";
+import { screenOf } from "./trace/screen.ts";
+
+/** What is watched, and how. */
+export interface WatchOptions {
+  resolved: ResolvedSettings<Settings>;
+  /** Run folder. */
+  out: string;
+  resume: boolean;
+  control: RunControl;
+  /** Lines, whatever the terminal. */
+  plain: boolean;
+}
+
+/**
+ * Shows a training to people: a live view on a terminal, lines in a pipe, in CI, in the background, under --quiet and --plain, and where
+ * the terminal is too small or cannot move its cursor. What draws is loaded only for the view.
+ */
+export async function watchTraining(
+  context: CliContext,
+  { resolved, out, resume, control, plain }: WatchOptions,
+): Promise<TrainWatch> {
+  const { LEAST } = await import("./dashboard/layout.ts");
+  const { processSignals } = await import("./dashboard/terminal-signals.ts");
+  const { columns, rows } = process.stderr;
+  const suits =
+    context.terminal &&
+    !plain &&
+    !isContinuousIntegration(process.env) &&
+    columns >= LEAST.columns &&
+    rows >= LEAST.rows &&
+    processSignals.isForeground();
+  if (!suits) return trainLines(context);
+  const { openDashboard } = await inProduction(() => import("./dashboard/open-dashboard.ts"));
+  const { processClock } = await import("./dashboard/throttle.ts");
+  const { readPast } = await import("./dashboard/read-past.ts");
+  const { recipe, tier, settings } = resolved;
+  return openDashboard(context, {
+    facts: { recipe: recipe.name, tier, seed: settings.seed, out },
+    ...{ control, colours: screenOf(process.stderr, process.env).colours },
+    ...{ stream: process.stderr, keyboard: process.stdin },
+    ...{ clock: processClock, signals: processSignals },
+    readPast: () => readPast(out, resume),
+    openTexts: async () => {
+      const { openTraceTexts, findWords } = await import("./trace/trace-texts.ts");
+      return (await openTraceTexts(null, await findWords(await policyHere(settings)))).textOf;
+    },
+  });
+}
+
+/** The folder of the policy, which lies here by the time that it is trained. */
+async function policyHere({ policy }: Settings): Promise<string> {
+  const { policyFolder } = await import("../recipe/assemble.ts");
+  const { hubSettings } = await import("../hub/hub-settings.ts");
+  return policyFolder(policy.from, { settings: { ...hubSettings(), offline: true } });
+}
+
+/** A log is read later, and by many: nothing may be drawn over in it. */
+export function isContinuousIntegration(
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return !["", "0", "false", undefined].includes(environment["CI"]);
+}
+
+/** React's other build is slower, and keeps a record of every frame. It looks at this when it is loaded, and never again. */
+async function inProduction<T>(load: () => Promise<T>): Promise<T> {
+  const before = process.env["NODE_ENV"];
+  process.env["NODE_ENV"] = "production";
+  try {
+    return await load();
+  } finally {
+    if (before === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = before;
+  }
+}
