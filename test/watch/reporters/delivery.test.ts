@@ -35,12 +35,12 @@ function opened(
 }
 
 /** Resolves when it is let go. */
-function gate(): { passed: Promise<void>; open(): void } {
+function gate(): { passed: Promise<void>; open: () => void } {
   let open = (): void => undefined;
   const passed = new Promise<void>((resolve) => {
     open = resolve;
   });
-  return { passed, open: () => open() };
+  return { passed, open };
 }
 
 describe("Delivery", () => {
