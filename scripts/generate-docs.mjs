@@ -116,6 +116,7 @@ Every message ends with its code in brackets. \`--debug\` shows where it comes f
 | 4 | the machine: disk, network, runtime; or the run itself failed |
 | 5 | a score required with \`--require\` was missed |
 | 6 | a required score could not be computed |
+| 7 | the machine: the engine gave no sign of life any more; --resume goes on |
 | 129 | you closed its terminal; what is finished is kept |
 | 130 | you interrupted it |
 | 141 | whoever read its output went away |

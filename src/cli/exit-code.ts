@@ -16,6 +16,8 @@ export const EXIT = {
   failed: 4,
   scoreMissed: 5,
   notEvaluated: 6,
+  /** The engine gave no sign of life any more: started again with --resume, a run goes on. */
+  stalled: 7,
   /** The terminal was closed: 128 + SIGHUP. */
   hungUp: 129,
   /** Ctrl-C: 128 + SIGINT. */
@@ -38,6 +40,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof ScoreError) {
     return error.code === "SCORE_MISSED" ? EXIT.scoreMissed : EXIT.notEvaluated;
   }
+  if (error instanceof ExternalError && error.code === "ENGINE_STALLED") return EXIT.stalled;
   return byClass.find(([type]) => error instanceof type)?.[1] ?? EXIT.bug;
 }
 

@@ -8,6 +8,8 @@ import { type CliIo, processIo, type StopRequest } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { buildProgram } from "./program.ts";
 
+export { leave } from "./leave.ts";
+
 /** Why the signal is aborted when a run is asked to stop. */
 class StopReason extends Error {
   readonly exitCode: number;
@@ -49,7 +51,7 @@ const STOPS: Record<StopRequest, { said: string; exitCode: number }> = {
  *
  * @param argv arguments after the program's name.
  * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required
- *   score was missed, 6 could not be evaluated; asked to stop: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM, 141 when the reader of
+ *   score was missed, 6 could not be evaluated, 7 the engine stalled; asked to stop: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM, 141 when the reader of
  *   the output went away.
  */
 export function main(argv: readonly string[]): Promise<number> {

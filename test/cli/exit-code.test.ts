@@ -19,8 +19,9 @@ describe("exitCodeOf", () => {
       new RolloutError("FILE_MISSING", ""),
       new ScoreError("SCORE_MISSED", ""),
       new ScoreError("SCORE_UNAVAILABLE", ""),
+      new ExternalError("ENGINE_STALLED", ""),
     ].map(exitCodeOf);
-    expect(codes).toEqual([2, 3, 4, 4, 5, 6]);
+    expect(codes).toEqual([2, 3, 4, 4, 5, 6, 7]);
   });
 
   it("takes everything else for a bug of ours", () => {
