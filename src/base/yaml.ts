@@ -92,6 +92,26 @@ export function writeYaml(
   return document.toString({ lineWidth: 0 });
 }
 
+/** Comments that a YAML text holds where `writeYaml` puts them: the header's, and those behind scalars by dotted key path. */
+export interface YamlComments {
+  header: string;
+  behind: ReadonlyMap<string, string>;
+}
+
+/** Reads what `writeYaml` wrote as comments; of a text that is not YAML, as far as it can be told. */
+export function yamlComments(text: string): YamlComments {
+  const document = parseDocument(text, { prettyErrors: false, logLevel: "silent" });
+  const behind = new Map<string, string>();
+  visit(document, {
+    Scalar(index, scalar, ancestors) {
+      const { comment } = scalar;
+      if (index === "key" || typeof comment !== "string") return;
+      behind.set(keysTo(ancestors, scalar).join("."), comment.trim());
+    },
+  });
+  return { header: document.commentBefore?.trim() ?? "", behind };
+}
+
 /** Keys and list positions from the document's top down to a node. */
 function keysTo(ancestors: readonly unknown[], node: Node | Pair): string[] {
   const chain: unknown[] = [...ancestors, node];

@@ -8,6 +8,7 @@ import { judgeCommand } from "./judge.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { rewardCommand } from "./reward.ts";
+import { runsCommand } from "./runs.ts";
 import { scoreCommand } from "./score.ts";
 import { serveCommand } from "./serve.ts";
 import { sftCommand } from "./sft.ts";
@@ -20,5 +21,8 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
   { title: "Measuring", commands: [evalCommand, scoreCommand, judgeCommand, reproduceCommand] },
-  { title: "Looking", commands: [traceCommand, recipesCommand, rewardCommand, doctorCommand] },
+  {
+    title: "Looking",
+    commands: [runsCommand, traceCommand, recipesCommand, rewardCommand, doctorCommand],
+  },
 ];

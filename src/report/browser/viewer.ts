@@ -1,3 +1,4 @@
+import { besideChoice } from "./beside.ts";
 import { detailView } from "./detail-view.ts";
 import { element, own } from "./elements.ts";
 import { facetValues, matching } from "./filter.ts";
@@ -39,14 +40,25 @@ async function startViewer(): Promise<void> {
   };
 
   const show = async (index: number): Promise<void> => {
-    const entry = entries[index];
-    const detail = await data.detail(index);
+    const partner = beside.partnerOf(index);
+    const views = await Promise.all(
+      [index, ...(partner === null ? [] : [partner])].map((each) => viewOf(each)),
+    );
     // Another was chosen while this one was unpacked.
-    if (chosen !== index || entry === undefined) return;
-    const others = entries.filter(({ group }) => group === entry.group);
+    if (chosen !== index) return;
     const pane = own("viewer-detail");
-    pane.replaceChildren(...detailView({ entry, detail }, spec, others));
+    const [only = []] = views;
+    const sides = views.map((view) => element("div", "side", ...view));
+    pane.classList.toggle("beside", views.length > 1);
+    pane.replaceChildren(...(views.length > 1 ? sides : only));
     pane.scrollTop = 0;
+  };
+
+  const viewOf = async (index: number): Promise<HTMLElement[]> => {
+    const [entry, detail] = [entries[index], await data.detail(index)];
+    if (entry === undefined) return [];
+    const others = entries.filter(({ group }) => group === entry.group);
+    return detailView({ entry, detail }, spec, others);
   };
 
   const clear = (): void => {
@@ -79,6 +91,9 @@ async function startViewer(): Promise<void> {
     if (value === "") facets.delete(facet);
     else facets.set(facet, value);
     apply();
+  });
+  const beside = besideChoice(entries, () => {
+    if (chosen !== null) void show(chosen);
   });
   query.addEventListener("input", apply);
   own("viewer-reset").addEventListener("click", clear);

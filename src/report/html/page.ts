@@ -7,6 +7,8 @@ export interface PageFrame {
   title: string;
   /** Run at the end of the page. */
   script: string;
+  /** Beside the style of all reports. */
+  style?: string;
 }
 
 /**
@@ -16,13 +18,14 @@ export interface PageFrame {
  * @param body pieces of HTML.
  */
 export async function* page(
-  { title, script }: PageFrame,
+  { title, script, style = "" }: PageFrame,
   body: AsyncIterable<string>,
 ): AsyncGenerator<string> {
+  const styles = STYLE + style;
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hashOf(script)}'`,
-    `style-src 'sha256-${hashOf(STYLE)}'`,
+    `style-src 'sha256-${hashOf(styles)}'`,
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
@@ -38,7 +41,7 @@ export async function* page(
     '<meta name="color-scheme" content="light dark">',
     html`<title>${title}</title>`.text,
     '<link rel="icon" href="data:,">',
-    `<style>${STYLE}</style>`,
+    `<style>${styles}</style>`,
     "</head>",
     "<body>\n",
   ].join("\n");

@@ -34,6 +34,15 @@ export interface ViewerEntry {
   group: string;
   /** What this one is called in its group. */
   label: string;
+  /** Where several sides (runs) met the same: beside a chosen entry its nearest of another side is shown. */
+  beside?: {
+    /** Name of the side. */
+    side: string;
+    /** What was met: only entries of one key are laid beside each other. */
+    key: string;
+    /** Where in the side: among several of one key the nearest is taken. */
+    at: number;
+  };
 }
 
 /** What is shown of an entry once it is chosen. */

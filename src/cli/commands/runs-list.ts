@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import { errorMessage } from "../../base/errors.ts";
+import type { CliContext } from "../command.ts";
+import { jsonOption } from "../options.ts";
+import { runTable } from "../runs-text.ts";
+
+/** Where runs are when --out names no other place. */
+const RUNS_FOLDER = "runs";
+
+/** Adds `list` to `agentrl runs`. */
+export function addRunsList(parent: Command, context: CliContext): void {
+  parent
+    .command("list")
+    .summary("runs below a folder")
+    .description(
+      "Every run below a folder, the newest last, the stages of a run under it: steps, state, EM on held-out questions before and " +
+        "after, when it was last written to, size on disk. A folder that cannot be read is listed with the reason.",
+    )
+    .argument("[folder]", `where to look (default: ${RUNS_FOLDER})`)
+    .addOption(jsonOption())
+    .action(async (folder: string | undefined, { json }: { json?: true }) => {
+      const { findRuns } = await import("../../report/runs/find-runs.ts");
+      const { readRun } = await import("../../report/runs/run-files.ts");
+      const { summaryOf } = await import("../../report/runs/run-summary.ts");
+      const place = folder ?? RUNS_FOLDER;
+      const runs = [];
+      const unread: { path: string; trouble: string }[] = [];
+      for (const path of await findRuns(place)) {
+        context.signal.throwIfAborted();
+        try {
+          runs.push(await summaryOf(await readRun(path)));
+        } catch (error) {
+          unread.push({ path, trouble: errorMessage(error) });
+        }
+      }
+      runs.sort((a, b) => a.updatedAt.localeCompare(b.updatedAt));
+      if (json === true) context.out(JSON.stringify({ folder: place, runs, unread }));
+      else if (runs.length + unread.length === 0) context.out(`no runs below ${place}`);
+      else context.out(runTable(runs, unread, place));
+    });
+}

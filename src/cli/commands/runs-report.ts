@@ -1,0 +1,80 @@
+import { join, resolve } from "node:path";
+import type { Command } from "commander";
+import { ConfigError } from "../../base/errors.ts";
+import { writeAtomic } from "../../base/files.ts";
+import type { CliContext } from "../command.ts";
+import { outOption, wholeNumber } from "../options.ts";
+
+interface ReportFlags {
+  out?: string;
+  trajectories?: number;
+}
+
+/** Trajectories of a step in the page, at most. */
+const PER_STEP = 4;
+
+/** Of all trajectories in the page, as they lie on disk: what is packed into it is an eighth of that. */
+const CHARACTERS = 48e6;
+
+/** Adds `report` to `agentrl runs`. */
+export function addRunsReport(parent: Command, context: CliContext): void {
+  parent
+    .command("report")
+    .summary("runs as a page to compare them by")
+    .description(
+      "One self-contained page of runs: curves by step with a band over seeds, final figures with paired differences, settings that " +
+        "differ, events, and trajectories by step side by side. Runs that differ in nothing but the seed are one arm. A run of stages is " +
+        "shown stage by stage. Runs under way are shown as far as they are.",
+    )
+    .argument("<runs...>", "run folders")
+    .addOption(
+      outOption(
+        "file to write (default: report.html in the run's folder; needed for several runs)",
+      ),
+    )
+    .option(
+      "--trajectories <n>",
+      `of each step at most so many in the page (default: ${PER_STEP}; 0: none)`,
+      wholeNumber(0),
+    )
+    .action((folders: string[], flags: ReportFlags) => writeReport(folders, flags, context));
+}
+
+async function writeReport(
+  folders: readonly string[],
+  { out, trajectories = PER_STEP }: ReportFlags,
+  context: CliContext,
+): Promise<void> {
+  const [only = ""] = folders;
+  const twice = folders.find(
+    (folder, i) => folders.map((each) => resolve(each)).indexOf(resolve(folder)) < i,
+  );
+  if (twice !== undefined)
+    throw new ConfigError("USAGE", `${twice}: is named twice. Name each run once.`);
+  if (out === undefined && folders.length > 1) {
+    throw new ConfigError(
+      "USAGE",
+      `${folders.length} runs are named, and no file to write. Name it by --out report.html; of one run alone it lies in the run's folder.`,
+    );
+  }
+  const { readRun } = await import("../../report/runs/run-files.ts");
+  const { runPage } = await import("../../report/html/run-page.ts");
+  const { openRunReader } = await import("../run-reading.ts");
+  const runs = [];
+  for (const folder of folders) runs.push(await readRun(folder));
+  for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
+    context.note(`not read: ${trouble}`);
+  const path = out ?? join(only, "report.html");
+  const { readingOf } = openRunReader(context.note);
+  const pieces = runPage(runs, {
+    readingOf,
+    trajectories: { perStep: trajectories, characters: CHARACTERS },
+  });
+  await writeAtomic(path, async (write) => {
+    for await (const piece of pieces) {
+      context.signal.throwIfAborted();
+      await write(piece);
+    }
+  });
+  context.out(path);
+}

@@ -1,0 +1,24 @@
+import type { Command } from "commander";
+import type { CliContext } from "../command.ts";
+import { jsonOption } from "../options.ts";
+import { runText } from "../runs-text.ts";
+
+/** Adds `show` to `agentrl runs`. */
+export function addRunsShow(parent: Command, context: CliContext): void {
+  parent
+    .command("show")
+    .summary("everything that is known of a run")
+    .description(
+      "A run: what was set for it beside its recipe and where, what it was made with, its last step, evaluations, checkpoints and " +
+        "events, and the command that goes on with it.",
+    )
+    .argument("<run>", "run folder")
+    .option("--all", "every setting with its origin, not only those that differ from the recipe")
+    .addOption(jsonOption())
+    .action(async (folder: string, { json, all }: { json?: true; all?: true }) => {
+      const { readRun } = await import("../../report/runs/run-files.ts");
+      const { detailOf } = await import("../../report/runs/run-detail.ts");
+      const detail = await detailOf(await readRun(folder));
+      context.out(json === true ? JSON.stringify(detail) : runText(detail, all === true));
+    });
+}

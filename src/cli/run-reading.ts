@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { AgentrlError, errorMessage } from "../base/errors.ts";
+import type { RunFiles } from "../report/runs/run-files.ts";
+import { readRunCheckpoints } from "../report/runs/run-sizes.ts";
+import type { Decode } from "../trajectory/segment-text.ts";
+import type { AskedQuestion, RunReading } from "../report/viewer/run-items.ts";
+
+/** Finds what trajectories of runs are read with; opened datasets and tokenizers are kept for the next run. */
+export interface RunReader {
+  readingOf: (run: RunFiles) => Promise<RunReading>;
+}
+
+/**
+ * A run's tokenizer is that of a checkpoint of its own, or of the policy that it started from; its questions are those of its dataset,
+ * where it is on this machine and still the same. Nothing is downloaded. Without them a page shows less, which `note` is told.
+ */
+export function openRunReader(note: (text: string) => void): RunReader {
+  const questions = new Map<string, Promise<Map<string, AskedQuestion>>>();
+  return {
+    async readingOf(run) {
+      const decode = await findDecode(run, note);
+      const dataset = run.manifest.hashes["dataset"];
+      const key = typeof dataset === "string" ? dataset : run.folder;
+      const found = questions.get(key) ?? findQuestions(run, note);
+      questions.set(key, found);
+      const asked = await found;
+      return { decode, questionOf: (taskId) => asked.get(taskId) ?? null };
+    },
+  };
+}
+
+async function findDecode(run: RunFiles, note: (text: string) => void): Promise<Decode | null> {
+  const { loadTokenizer } = await import("../text/tokenizer.ts");
+  const { BASE_POLICY } = await import("../recipe/assemble.ts");
+  const from = run.settings?.values.get("policy.from");
+  const checkpoints = (await readRunCheckpoints(run.folder)).map(({ path }) => path).reverse();
+  const named = from === "base" ? BASE_POLICY : typeof from === "string" ? from : "";
+  const folder = [...checkpoints, named].find((path) => existsSync(join(path, "tokenizer.json")));
+  if (folder === undefined) return null;
+  try {
+    const tokenizer = await loadTokenizer(folder);
+    return (ids) => tokenizer.decode(ids);
+  } catch (error) {
+    if (!(error instanceof AgentrlError)) throw error;
+    note(`${run.folder}: prompts are not shown: ${errorMessage(error)}`);
+    return null;
+  }
+}
+
+/** The questions that a run was trained on, by the ids of its trajectories; none where they cannot be had. */
+async function findQuestions(
+  run: RunFiles,
+  note: (text: string) => void,
+): Promise<Map<string, AskedQuestion>> {
+  const found = new Map<string, AskedQuestion>();
+  const how = "right and wrong answers and gold passages are not marked";
+  try {
+    const { openNamedDataset } = await import("../recipe/assemble.ts");
+    const { loadRecipe, selectTier } = await import("../recipe/recipe-file.ts");
+    const { checkSettings, resolveSettings } = await import("../recipe/settings.ts");
+    const { settingsSchema } = await import("../recipe/settings-schema.ts");
+    // A path is known by its slash.
+    const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
+    const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);
+    const { settings } = checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+    const dataset = await openNamedDataset(settings.dataset);
+    if (dataset.fingerprint !== run.manifest.hashes["dataset"]) {
+      note(`${run.folder}: ${how}: its dataset ${dataset.name} has changed since.`);
+      return found;
+    }
+    for (const { id, question, references, annotations } of await dataset.tasks())
+      found.set(id, { question, references, gold: annotations.supportingPassages ?? null });
+  } catch (error) {
+    if (!(error instanceof AgentrlError)) throw error;
+    note(`${run.folder}: ${how}: ${errorMessage(error)}`);
+  }
+  return found;
+}

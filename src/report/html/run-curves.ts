@@ -1,0 +1,170 @@
+import type { CurveData } from "../charts/curve-data.ts";
+import { curvePlot, type StepMark } from "../charts/curve.ts";
+import { drawnGroups, type DrawnPanel } from "../runs/drawn-panels.ts";
+import type { RunPart } from "../runs/run-parts.ts";
+import { shortNumber } from "../short-number.ts";
+import { html, jsonScript, type Markup } from "./markup.ts";
+
+/** How the curves are shown, once for all parts: which arms, smoothed or not, which spread. */
+export function curveControls(part: readonly RunPart[]): Markup {
+  const arms = new Map(
+    part.flatMap(({ arms: own }) => own.map(({ arm }) => [arm.series, arm] as const)),
+  );
+  const most = Math.max(...[...arms.values()].map(({ runs }) => runs.length));
+  const buttons = [...arms.values()].map(
+    ({ series, name, runs }) =>
+      html`<button type="button" class="s${series % 6}" data-toggle="${series}" aria-pressed="true">
+        <span class="key"></span
+        >${name}${runs.length > 1 && html` <small>${runs.length} seeds</small>`}
+      </button>`,
+  );
+  return html`<form class="controls" id="curve-controls" aria-label="How curves are shown">
+    <span class="arm-toggles">${buttons}</span>
+    <span class="choices">
+      <label><input type="checkbox" name="smooth" checked /> smooth</label>
+      ${
+        most > 1 &&
+        html`<span role="group" aria-label="Band"
+          ><label><input type="radio" name="band" value="range" checked /> min–max</label>${
+            most > 2 &&
+            html`<label><input type="radio" name="band" value="t95" /> 95 % of the mean</label>`
+          }<label><input type="radio" name="band" value="none" /> no band</label></span
+        >`
+      }
+    </span>
+  </form> `;
+}
+
+/** What is drawn and how, in words. */
+export function curveNote(parts: readonly RunPart[]): string {
+  const sizes = parts.flatMap(({ arms }) => arms.map(({ runs }) => runs.length));
+  const several = Math.max(...sizes) > 1;
+  return [
+    several
+      ? "Lines are means over the seeds of an arm, the runs themselves faint behind; the band is as chosen above, over that many seeds."
+      : "The measured values stand faint behind the smoothed lines.",
+    "Smoothing is a Gaussian over 2 % of the steps, to both sides.",
+    "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several seeds.",
+  ].join(" ");
+}
+
+/** A part's panels, with what its script needs. */
+export function curvePart(part: RunPart, index: number): Markup[] {
+  const groups = drawnGroups(part);
+  const steps = stepRange(part);
+  const marks = marksOf(part);
+  const panels = groups.flatMap((group) => group.panels);
+  const data = curveData(part, panels, { steps, marks });
+  const sections = groups.map(({ title, panels: own }) => {
+    const figures = html`<div class="curves">
+      ${own.map((panel) => panelFigure(panel, part, { steps, marks }))}
+    </div>`;
+    return title === "Further metrics"
+      ? html`<details class="further">
+          <summary>${own.length} further metrics</summary>
+          ${figures}
+        </details>`
+      : html`<h3>${title}</h3>
+          ${figures}`;
+  });
+  const body = html`<div class="curve-part" data-part="${index}">
+    ${part.stage !== null && html`<h3 class="stage">Stage ${part.stage}</h3>`}
+    ${groups.length === 0 && html`<p class="note">No step is done yet.</p>`}
+    ${
+      groups.length > 0 &&
+      html`<label class="stepper"
+        ><span>step</span
+        ><input
+          type="range"
+          min="${steps[0]}"
+          max="${steps[1]}"
+          value="${steps[1]}"
+          step="1"
+        /><output>${steps[1].toLocaleString("en")}</output></label
+      >`
+    }
+    ${sections}
+  </div> `;
+  return [body, jsonScript(`curve-data-${index}`, data)];
+}
+
+function panelFigure(
+  { spec, axis, curves, values }: DrawnPanel,
+  part: RunPart,
+  frame: { steps: CurveData["steps"]; marks: readonly StepMark[] },
+): Markup {
+  const { title, unit, heldOut } = spec;
+  const points = curves.some((curve) => curve.points.length > 0);
+  const note =
+    points && heldOut !== undefined ? `${unit}${unit === "" ? "" : "; "}dots: held-out` : unit;
+  return html`<figure class="curve">
+    <figcaption><b>${title}</b>${note !== "" && html` <span>${note}</span>`}</figcaption>
+    <p class="readout">
+      ${part.arms.map(({ arm }, i) => {
+        const last = values[i]?.at(-1);
+        return html`<span class="s${arm.series % 6}" data-arm="${arm.series}" title="${arm.name}"
+          >${last === undefined ? "–" : shortNumber(last.value)}</span
+        >`;
+      })}
+    </p>
+    ${curvePlot(curves, frame.marks, { steps: frame.steps, axis })}
+  </figure>`;
+}
+
+/** From the first step measured to the last, rolled-back ones and evaluations among them. */
+function stepRange({ arms }: RunPart): [first: number, last: number] {
+  const steps = arms.flatMap(({ runs }) =>
+    runs.flatMap(({ files, rolledBack }) => [
+      ...files.metrics.map(({ step }) => step),
+      ...rolledBack.flat().map(({ step }) => step),
+      ...files.evaluations.map(({ step }) => step),
+      ...files.events.map(({ step }) => step),
+    ]),
+  );
+  const range = steps.reduce<[number, number]>(
+    ([first, last], step) => [Math.min(first, step), Math.max(last, step)],
+    [Infinity, -Infinity],
+  );
+  return steps.length === 0 ? [0, 1] : range;
+}
+
+/** Kinds of events that belong to no step's health: the first batch's lint is in the table alone. */
+const UNDRAWN = new Set(["lint", "reporter"]);
+
+function marksOf({ arms }: RunPart): StepMark[] {
+  const several = arms.reduce((sum, { runs }) => sum + runs.length, 0) > 1;
+  return arms.flatMap(({ runs }) =>
+    runs.flatMap(({ name, files }) =>
+      files.events
+        .filter(({ kind }) => !UNDRAWN.has(kind))
+        .map(({ step, kind, message }) => ({
+          ...{ step, kind },
+          title: `${kind}, step ${step}${several ? `, ${name}` : ""}: ${message}`,
+        })),
+    ),
+  );
+}
+
+function curveData(
+  { arms }: RunPart,
+  panels: readonly DrawnPanel[],
+  { steps, marks }: { steps: CurveData["steps"]; marks: readonly StepMark[] },
+): CurveData {
+  const grids = new Map<string, { at: number; steps: number[] }>();
+  const packed = panels.map(({ values }) =>
+    values.map((own): [number, number[]] => {
+      const ownSteps = own.map(({ step }) => step);
+      const key = ownSteps.join();
+      const grid = grids.get(key) ?? { at: grids.size, steps: ownSteps };
+      grids.set(key, grid);
+      return [grid.at, own.map(({ value }) => Number(value.toPrecision(4)))];
+    }),
+  );
+  return {
+    steps,
+    grids: [...grids.values()].map((grid) => grid.steps),
+    panels: packed,
+    arms: arms.map(({ arm }) => arm.series),
+    marks: marks.map(({ step, title }) => ({ step, text: title })),
+  };
+}

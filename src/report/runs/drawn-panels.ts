@@ -1,0 +1,123 @@
+import { type Interval, summarize } from "../../evaluate/statistics.ts";
+import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
+import { type CurveAxis, curveAxis } from "../charts/curve-axis.ts";
+import { bandOf, smoothed, type StepValue, thinned } from "./curve-statistics.ts";
+import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
+import type { RunEvaluation } from "./run-evaluations.ts";
+import type { MetricsRow } from "./run-metrics.ts";
+import type { DrawnRun, RunPart } from "./run-parts.ts";
+
+/** A panel with everything that is drawn in it. */
+export interface DrawnPanel {
+  spec: PanelSpec;
+  axis: CurveAxis;
+  curves: ArmCurve[];
+  /** What a pointer reads: per arm of the part the run or the mean of its runs. */
+  values: StepValue[][];
+}
+
+/** Panels under one heading, of which some run has the metric. */
+export interface DrawnGroup {
+  title: string;
+  panels: DrawnPanel[];
+}
+
+/** The panels of a part: those declared that a run has a metric for, then every other metric of the runs. */
+export function drawnGroups(part: RunPart): DrawnGroup[] {
+  const rows = part.arms.flatMap(({ runs }) => runs.flatMap(({ files }) => files.metrics));
+  const names = new Set(rows.flatMap(({ values }) => Object.keys(values)));
+  const declared = PANEL_GROUPS.flatMap(({ panels }) => panels);
+  const taken = new Set(declared.flatMap(({ metrics }) => metrics));
+  const others = [...names].filter((name) => !taken.has(name)).sort();
+  const groups = [
+    ...PANEL_GROUPS,
+    {
+      title: "Further metrics",
+      panels: others.map((name): PanelSpec => ({ title: name, unit: "", metrics: [name] })),
+    },
+  ];
+  return groups.flatMap(({ title, panels }) => {
+    const drawn = panels.flatMap((spec) => drawnPanel(spec, part) ?? []);
+    return drawn.length === 0 ? [] : [{ title, panels: drawn }];
+  });
+}
+
+function drawnPanel(spec: PanelSpec, part: RunPart): DrawnPanel | null {
+  const values: StepValue[][] = [];
+  const curves = part.arms.map(({ arm, runs }): ArmCurve => {
+    const members = runs.map(({ files }) => valuesOf(files.metrics, spec));
+    const full = members.filter((own) => own.length > 0);
+    const single = full.length < 2;
+    const soft = full.map(smoothed);
+    const band = single ? [] : bandOf(full);
+    const mean = band.map(({ step, mean: value }) => ({ step, value }));
+    const smoothBand = single ? [] : bandOf(soft);
+    values.push(single ? (full[0] ?? []) : mean);
+    return {
+      series: arm.series,
+      runs: full.map((own) => thinned(own)),
+      band: thin(band),
+      smoothBand: thin(smoothBand),
+      smooth: thinned(
+        single ? (soft[0] ?? []) : smoothBand.map(({ step, mean: value }) => ({ step, value })),
+      ),
+      rolledBack: runs.flatMap(({ rolledBack }) =>
+        rolledBack.map((stretch) => thinned(valuesOf(stretch, spec))),
+      ),
+      points: spec.heldOut === undefined ? [] : pointsOf(runs, spec.heldOut),
+    };
+  });
+  const drawn = curves.flatMap(({ runs, rolledBack, points }) => [
+    ...[...runs, ...rolledBack].flatMap((own) => own.map(({ value }) => value)),
+    ...points.flatMap(({ value, whisker }) => [value, ...(whisker ?? [])]),
+  ]);
+  if (drawn.length === 0) return null;
+  const largest = drawn.reduce((most, value) => Math.max(most, value), 0);
+  const axis = curveAxis(spec.share === true && largest > 0.5 ? [0, 1] : drawn);
+  return { spec, axis, curves, values };
+}
+
+/** Bands change slowly: every so many points are enough. */
+function thin<T>(band: readonly T[], most = 300): T[] {
+  const every = Math.ceil(band.length / most);
+  return band.filter((_, i) => i % every === 0 || i === band.length - 1);
+}
+
+/** A panel's metric of a run by step: the first of its names that the run has at all. */
+export function valuesOf(
+  rows: readonly MetricsRow[],
+  { metrics }: Pick<PanelSpec, "metrics">,
+): StepValue[] {
+  for (const metric of metrics) {
+    const found = rows.flatMap(({ step, values: { [metric]: value } }) =>
+      value === undefined ? [] : [{ step, value }],
+    );
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Held-out evaluations of an arm by step: of one run with the interval over its questions, of several the mean with their range. */
+function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] {
+  const byStep = new Map<number, RunEvaluation[]>();
+  for (const { files } of runs) {
+    // Measured at its last step and after it, a run says the same twice.
+    const own = new Map(files.evaluations.map((evaluation) => [evaluation.step, evaluation]));
+    for (const [step, evaluation] of own)
+      byStep.set(step, [...(byStep.get(step) ?? []), evaluation]);
+  }
+  return [...byStep].flatMap(([step, found]) => {
+    const values = found.flatMap(({ metrics }) => metrics[metric] ?? []);
+    if (values.length === 0) return [];
+    const { mean } = summarize(values);
+    const one = found.length === 1 ? (found[0]?.intervals[metric] ?? null) : null;
+    const isRange = values.length > 1;
+    const whisker: Interval | null = isRange ? [Math.min(...values), Math.max(...values)] : one;
+    const spread =
+      whisker === null
+        ? ""
+        : ` (${whisker.map((end) => end.toFixed(3)).join("–")}, ${isRange ? "min–max of runs" : "95 % over questions"})`;
+    const title = `step ${step}: held-out ${metric.toUpperCase()} ${mean.toFixed(3)}${spread}, ${found[0]?.n ?? 0} questions`;
+    return [{ step, value: mean, whisker, title }];
+  });
+}

@@ -1,0 +1,51 @@
+import { type ArmComparison, compareArms, type SeededValue } from "../../evaluate/arm-comparison.ts";
+import { mean, summarize, type Summary } from "../../evaluate/statistics.ts";
+import type { Arm } from "./arms.ts";
+import { valuesOf } from "./drawn-panels.ts";
+import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
+import type { RunPart } from "./run-parts.ts";
+
+/** Steps whose mean stands for what a run came to. */
+export const LAST_STEPS = 10;
+
+/** A metric at the end of training. */
+export interface LastFigure {
+  spec: PanelSpec;
+  arms: {
+    arm: Arm;
+    /** Over runs; null where none has the metric. */
+    summary: Summary | null;
+    /** This arm minus the first, over runs; null for the first, or where one lacks the metric. */
+    against: ArmComparison | null;
+  }[];
+}
+
+/**
+ * Every declared metric's mean over the last steps of each run, and over the runs of each arm; arms of the same seeds are compared seed
+ * by seed.
+ */
+export function lastFigures(part: RunPart): LastFigure[] {
+  return PANEL_GROUPS.flatMap(({ panels }) => panels).flatMap((spec) => {
+    const found = part.arms.map(({ arm, runs }) => ({
+      arm,
+      values: runs.flatMap(({ files }, i): SeededValue[] => {
+        const last = valuesOf(files.metrics, spec).slice(-LAST_STEPS);
+        const seed = files.settings?.values.get("seed");
+        if (last.length === 0) return [];
+        const value = mean(last.map((each) => each.value));
+        return [{ seed: typeof seed === "number" ? seed : -1 - i, value }];
+      }),
+    }));
+    const [first] = found;
+    if (found.every(({ values }) => values.length === 0)) return [];
+    const arms = found.map(({ arm, values }, i) => ({
+      arm,
+      summary: values.length === 0 ? null : summarize(values.map(({ value }) => value)),
+      against:
+        i === 0 || first === undefined || first.values.length * values.length === 0
+          ? null
+          : compareArms(values, first.values),
+    }));
+    return [{ spec, arms }];
+  });
+}

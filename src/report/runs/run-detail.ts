@@ -1,0 +1,88 @@
+import { readRunCheckpoints, type RunCheckpoint } from "./run-sizes.ts";
+import type { LoggedEvent } from "./run-events.ts";
+import type { RunFiles } from "./run-files.ts";
+import { isOverride, type RunSettings } from "./run-settings.ts";
+import { summaryOf, type RunSummary } from "./run-summary.ts";
+
+/** Everything that is known of a run. */
+export interface RunDetail extends RunSummary {
+  /** agentrl that made it. */
+  version: string | null;
+  hashes: Readonly<Record<string, unknown>>;
+  machine: Readonly<Record<string, unknown>>;
+  /** Every setting by dotted key. */
+  settings: { key: string; value: unknown; origin: string | null; overrides: boolean }[];
+  /** Of the last step that was written; null before the first. */
+  last: { step: number; values: Readonly<Record<string, number>> } | null;
+  evaluations: Omit<RunFiles["evaluations"][number], "rows">[];
+  checkpoints: RunCheckpoint[];
+  events: LoggedEvent[];
+  /** The command that does what is left, or evaluates what came of it; null where neither can be said. */
+  next: { command: string; does: string } | null;
+}
+
+/** Everything that is known of a run. */
+export async function detailOf(run: RunFiles): Promise<RunDetail> {
+  const { manifest, settings, metrics, evaluations, events } = run;
+  const summary = await summaryOf(run);
+  return {
+    ...summary,
+    version: manifest.agentrl ?? null,
+    ...{ hashes: manifest.hashes, machine: manifest.machine },
+    settings: [...(settings?.values ?? [])].map(([key, value]) => {
+      const origin = settings?.origins.get(key) ?? null;
+      return { key, value, origin, overrides: origin !== null && isOverride(origin) };
+    }),
+    last: metrics.at(-1) ?? null,
+    evaluations: evaluations.map(({ rows: _, ...own }) => own),
+    checkpoints: await readRunCheckpoints(run.folder),
+    events,
+    next: nextCommand(run, summary),
+  };
+}
+
+const COMMANDS: Readonly<Record<RunFiles["kind"], string>> = {
+  ...{ train: "train", staged: "train", sft: "sft", dpo: "dpo", synth: "synth-data" },
+};
+
+function nextCommand(
+  { folder, kind, state, settings, evaluations }: RunFiles,
+  summary: RunSummary,
+): RunDetail["next"] {
+  if (state.state === "running") return null;
+  if (state.state === "finished") {
+    if (kind === "synth" || evaluations.length === 0) return null;
+    return { command: `agentrl runs report ${quoted(folder)}`, does: "shows it as a page" };
+  }
+  if (settings === null) return null;
+  const how = startedBy(settings, summary) ?? [
+    // As a recipe of its own, of one tier, it says every setting.
+    ...["--recipe", quoted(`${folder}/recipe.resolved.yaml`)],
+  ];
+  const tier = summary.tier === null ? [] : ["--tier", summary.tier];
+  const words = [COMMANDS[kind], ...how, ...tier, "--out", quoted(folder), "--resume"];
+  return { command: `agentrl ${words.join(" ")}`, does: "goes on with it" };
+}
+
+/** The recipe and settings that a run was called with; null where they cannot be said as flags (whole lists, stages, claims). */
+function startedBy(
+  { recipe, values, origins }: RunSettings,
+  summary: RunSummary,
+): string[] | null {
+  if (recipe === null) return null;
+  const name = summary.recipe;
+  const words = ["--recipe", recipe === `recipes/${name ?? ""}.yaml` ? (name ?? "") : quoted(recipe)];
+  for (const [key, origin] of origins) {
+    if (!isOverride(origin)) continue;
+    if (!origin.startsWith("--") || /\.\d+(\.|$)/.test(key)) return null;
+    const value = values.get(key);
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    words.push(...(key === "seed" ? ["--seed", text] : ["--set", quoted(`${key}=${text}`)]));
+  }
+  return words;
+}
+
+/** A word for a shell. @example quoted("a b") // "'a b'" */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,175 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { DataError, errorMessage } from "../../base/errors.ts";
+import { readJson } from "../../base/files.ts";
+import { z } from "../../base/schema.ts";
+import { type LoggedEvent, readRunEvents } from "./run-events.ts";
+import { type RunEvaluation, readRunEvaluations } from "./run-evaluations.ts";
+import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
+import { readRunSettings, type RunSettings } from "./run-settings.ts";
+import { type KnownState, stateOf, updatedMs } from "./run-state.ts";
+
+/** What made a run: reinforcement, samples, pairs, draws of a teacher, or several of these in order. */
+export type RunKind = "train" | "sft" | "dpo" | "synth" | "staged";
+
+const manifestSchema = z.looseObject({
+  agentrl: z.string().optional(),
+  recipe: z.string().optional(),
+  tier: z.string().optional(),
+  hashes: z.record(z.string(), z.unknown()).default({}),
+  machine: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** What a run was made with and on. */
+export type RunManifest = z.output<typeof manifestSchema>;
+
+/** A run's folder, read. Nothing in it is ever written to. */
+export interface RunFiles {
+  folder: string;
+  kind: RunKind;
+  manifest: RunManifest;
+  settings: RunSettings | null;
+  metrics: MetricsRow[];
+  events: LoggedEvent[];
+  evaluations: RunEvaluation[];
+  /** Whole steps done, and to be done in all where that is known before the end. */
+  steps: { done: number; planned: number | null };
+  state: KnownState;
+  /** Milliseconds since 1970. */
+  updatedMs: number;
+  /** Of a staged run: its stages in order, those begun. */
+  stages: RunFiles[];
+  /** What could not be read, a sentence each. */
+  troubles: string[];
+}
+
+/** Whether a folder looks like a run's: it has a log, settings, or stages. */
+export function isRunFolder(folder: string): boolean {
+  return ["recipe.resolved.yaml", "metrics.jsonl", "stages.json"].some((name) =>
+    existsSync(join(folder, name)),
+  );
+}
+
+/**
+ * Reads a run's folder, whatever of it is there: a run may be under way, interrupted, or from a version that wrote less.
+ *
+ * @param isStageDone of a stage: whether its run wrote it down as done.
+ * @throws {DataError} FILE_MISSING when the folder holds no run.
+ */
+export async function readRun(folder: string, isStageDone = false): Promise<RunFiles> {
+  if (!isRunFolder(folder)) {
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}: holds no run: neither recipe.resolved.yaml nor metrics.jsonl nor stages.json. Name the folder that --out of agentrl train, sft or dpo named; agentrl runs list FOLDER finds runs.`,
+    );
+  }
+  const troubles: string[] = [];
+  const tried = async <T>(what: Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await what;
+    } catch (error) {
+      troubles.push(errorMessage(error));
+      return otherwise;
+    }
+  };
+  const manifest = await tried(readManifest(folder), emptyManifest());
+  const settings = await tried(readRunSettings(folder), null);
+  const metrics = await tried(readRunMetrics(join(folder, "metrics.jsonl")), []);
+  const events = await tried(readRunEvents(folder), []);
+  const result = await tried(readResult(folder), null);
+  const kind = kindOf(folder, { manifest, settings, metrics });
+  const done = Math.max(metrics.at(-1)?.step ?? 0, result?.steps ?? 0);
+  const found = await tried(readRunEvaluations(folder, done), { evaluations: [], troubles: [] });
+  troubles.push(...found.troubles);
+  const stages = await readStages(folder);
+  const own = await updatedMs(folder);
+  const updated = Math.max(own, ...stages.map((stage) => stage.updatedMs));
+  const state: KnownState = isStageDone
+    ? { state: "finished", message: null }
+    : await stateOf(folder, { kind, events });
+  return {
+    ...{ folder, kind, manifest, settings, metrics, events, stages, troubles, state },
+    evaluations: found.evaluations,
+    steps: { done, planned: plannedSteps(kind, settings, result?.steps ?? null) },
+    updatedMs: updated,
+  };
+}
+
+function emptyManifest(): RunManifest {
+  return manifestSchema.parse({});
+}
+
+async function readManifest(folder: string): Promise<RunManifest> {
+  const file = join(folder, "manifest.json");
+  const parsed = manifestSchema.safeParse(await readJson(file));
+  if (parsed.success) return parsed.data;
+  throw new DataError("FILE_NOT_JSON", `${file}: is no run's manifest.`);
+}
+
+/** What came of supervised training, once it has ended. */
+async function readResult(folder: string): Promise<{ steps: number } | null> {
+  const file = join(folder, "sft.json");
+  if (!existsSync(file)) return null;
+  const parsed = z.looseObject({ steps: z.int() }).safeParse(await readJson(file));
+  return parsed.success ? parsed.data : null;
+}
+
+/** The stages that were begun; finished are those that the run wrote down. */
+async function readStages(folder: string): Promise<RunFiles[]> {
+  const place = join(folder, "stages");
+  const names = (existsSync(place) ? await readdir(place) : []).filter((name) =>
+    /^\d+-/.test(name),
+  );
+  names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+  const list = existsSync(join(folder, "stages.json"))
+    ? await readJson(join(folder, "stages.json")).catch(() => [])
+    : [];
+  const parsed = z.array(z.looseObject({ folder: z.string() })).safeParse(list);
+  const done = new Set((parsed.success ? parsed.data : []).map((stage) => basename(stage.folder)));
+  const stages: RunFiles[] = [];
+  for (const name of names) {
+    const own = join(place, name);
+    if (isRunFolder(own)) stages.push(await readRun(own, done.has(name)));
+  }
+  return stages;
+}
+
+function kindOf(
+  folder: string,
+  { manifest, settings, metrics }: Pick<RunFiles, "manifest" | "settings" | "metrics">,
+): RunKind {
+  const has = (prefix: string): boolean =>
+    [...(settings?.values.keys() ?? [])].some((key) => key.startsWith(prefix));
+  const measured = new Set(metrics.flatMap(({ values }) => Object.keys(values)));
+  const { hashes } = manifest;
+  const isStaged = ["stages", "stages.json"].some((name) => existsSync(join(folder, name)));
+  if (isStaged || (has("stages.") && metrics.length === 0)) return "staged";
+  if (existsSync(join(folder, "synth.json")) || existsSync(join(folder, "draws.jsonl")))
+    return "synth";
+  if (measured.has("rollout/reward_mean")) return "train";
+  if (measured.has("losses/sft")) return "sft";
+  if (measured.has("losses/preference") || "pairs" in hashes) return "dpo";
+  if ("samples" in hashes) return "sft";
+  if (has("algorithm.")) return "train";
+  return has("sft.") ? "sft" : "train";
+}
+
+function plannedSteps(
+  kind: RunKind,
+  settings: RunSettings | null,
+  ended: number | null,
+): number | null {
+  if (ended !== null) return ended;
+  const values = settings?.values ?? new Map<string, unknown>();
+  if (kind === "train") return wholeNumber(values.get("algorithm.steps"));
+  if (kind !== "sft") return null;
+  const stages = [...values].flatMap(([key, value]) =>
+    /^sft\.stages\.\d+\.steps$/.test(key) && typeof value === "number" ? [value] : [],
+  );
+  return stages.length === 0 ? null : stages.reduce((sum, steps) => sum + steps, 0);
+}
+
+function wholeNumber(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) ? value : null;
+}

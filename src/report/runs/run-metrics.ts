@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { readJsonl } from "../../base/jsonl.ts";
+import { z } from "../../base/schema.ts";
+
+/** Everything measured of one step. */
+export interface MetricsRow {
+  step: number;
+  /** By name; `timing/seconds` and `timing/tokens_per_second` beside the metrics. */
+  values: Readonly<Record<string, number>>;
+}
+
+const numbers = z.record(z.string(), z.unknown()).catch({});
+const lineSchema = z.looseObject({ step: z.int(), data: numbers, timing: numbers });
+
+/**
+ * A run's `metrics.jsonl` by step. A step that stands there several times (a measurement has a line of its own) is one row; a cut last
+ * line and lines of another kind are passed over: somebody may be writing.
+ *
+ * @throws {DataError} JSONL_BAD_LINE when a line before the last is no JSON.
+ */
+export async function readRunMetrics(file: string): Promise<MetricsRow[]> {
+  if (!existsSync(file)) return [];
+  const rows = new Map<number, Record<string, number>>();
+  for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
+    const line = lineSchema.safeParse(value);
+    if (!line.success) continue;
+    const { step, data, timing } = line.data;
+    // A measurement's own time is none of the step's.
+    const times = rows.has(step) ? {} : stepTimes(finite(timing));
+    rows.set(step, { ...rows.get(step), ...finite(data), ...times });
+  }
+  return [...rows].map(([step, values]) => ({ step, values })).sort((a, b) => a.step - b.step);
+}
+
+/** What a rollback took out of a run: `rolled-back/<n>/metrics.jsonl`, in order. */
+export async function readRolledBack(folder: string): Promise<MetricsRow[][]> {
+  const place = join(folder, "rolled-back");
+  if (!existsSync(place)) return [];
+  const numbered = (await readdir(place)).filter((name) => /^\d+$/.test(name));
+  numbered.sort((a, b) => Number(a) - Number(b));
+  const stretches = await Promise.all(
+    numbered.map((name) => readRunMetrics(join(place, name, "metrics.jsonl"))),
+  );
+  return stretches.filter((rows) => rows.length > 0);
+}
+
+function finite(values: Readonly<Record<string, unknown>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === "number" && Number.isFinite(value) ? [[name, value]] : [],
+    ),
+  );
+}
+
+/** Algorithms time their parts in milliseconds, supervised training the step in seconds. */
+function stepTimes(timing: Readonly<Record<string, number>>): Record<string, number> {
+  const { seconds: told, tokensPerSecond, tokens, ...parts } = timing;
+  const all = Object.values(parts);
+  const seconds =
+    told ?? (all.length === 0 ? undefined : all.reduce((sum, ms) => sum + ms, 0) / 1000);
+  const speed =
+    tokensPerSecond ?? (tokens === undefined || !seconds ? undefined : tokens / seconds);
+  return {
+    ...(seconds === undefined ? {} : { "timing/seconds": seconds }),
+    ...(speed === undefined ? {} : { "timing/tokens_per_second": speed }),
+  };
+}

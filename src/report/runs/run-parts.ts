@@ -1,0 +1,49 @@
+import { basename } from "node:path";
+import type { Arm } from "./arms.ts";
+import { type MetricsRow, readRolledBack } from "./run-metrics.ts";
+import type { RunFiles } from "./run-files.ts";
+
+/** A run as the page draws it: itself, or one of its stages. */
+export interface DrawnRun {
+  /** Short, unlike that of any other: `klCoef 0, seed 2`. */
+  name: string;
+  files: RunFiles;
+  rolledBack: MetricsRow[][];
+}
+
+/** Curves that share an axis of steps: a run's, or those of one stage of several runs. */
+export interface RunPart {
+  /** `2-sft`; null: not a stage. */
+  stage: string | null;
+  arms: { arm: Arm; runs: DrawnRun[] }[];
+}
+
+/** What is drawn of arms, in parts: runs without stages first, then stage by stage, in the order in which they were run. */
+export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
+  const parts = new Map<string | null, RunPart>();
+  for (const arm of arms) {
+    for (const run of arm.runs) {
+      const name = runName(arm, run);
+      const drawn = run.kind === "staged" ? run.stages.filter(({ kind }) => kind !== "synth") : [run];
+      for (const files of drawn) {
+        const stage = files === run ? null : basename(files.folder);
+        const part = parts.get(stage) ?? { stage, arms: [] };
+        parts.set(stage, part);
+        let own = part.arms.find((each) => each.arm === arm);
+        if (own === undefined) part.arms.push((own = { arm, runs: [] }));
+        const rolledBack = await readRolledBack(files.folder);
+        own.runs.push({ name, files, rolledBack });
+      }
+    }
+  }
+  const number = (stage: string | null): number => (stage === null ? 0 : Number.parseInt(stage, 10));
+  return [...parts.values()].sort((a, b) => number(a.stage) - number(b.stage));
+}
+
+/** A run's name in lists: its arm's with its seed; where that does not tell it from its siblings, its folder's. */
+export function runName(arm: Arm, run: RunFiles): string {
+  const seed = (of: RunFiles): string => JSON.stringify(of.settings?.values.get("seed") ?? null);
+  if (arm.runs.length === 1) return arm.name;
+  const alike = arm.runs.filter((other) => seed(other) === seed(run));
+  return alike.length === 1 ? `${arm.name}, seed ${seed(run)}` : `${arm.name}, ${basename(run.folder)}`;
+}

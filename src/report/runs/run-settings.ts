@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readText } from "../../base/files.ts";
+import { leavesOf } from "../../base/leaves.ts";
+import { parseYaml, yamlComments } from "../../base/yaml.ts";
+
+/** A run's settings as its `recipe.resolved.yaml` holds them. */
+export interface RunSettings {
+  /** The recipe's file as the run was given it; null where the header does not say. */
+  recipe: string | null;
+  tier: string | null;
+  /** By dotted key. */
+  values: ReadonlyMap<string, unknown>;
+  /** Where each value comes from: `default`, `recipes/a.yaml:12 (tier mini)`, `--set`, … */
+  origins: ReadonlyMap<string, string>;
+}
+
+/** Settings as a run's folder holds them; null where there are none. @throws {ConfigError} RECIPE_NOT_YAML */
+export async function readRunSettings(folder: string): Promise<RunSettings | null> {
+  const file = join(folder, "recipe.resolved.yaml");
+  if (!existsSync(file)) return null;
+  const text = await readText(file);
+  const { base = {} } = (parseYaml(text, file).value ?? {}) as { base?: unknown };
+  const { header, behind } = yamlComments(text);
+  const [, recipe = null, tier = null] = /^Resolved from (.*), tier (\w+)\./.exec(header) ?? [];
+  const values = new Map<string, unknown>();
+  const origins = new Map<string, string>();
+  for (const [keys, value] of leavesOf(base)) {
+    const key = keys.join(".");
+    values.set(key, value);
+    const origin = behind.get(`base.${key}`);
+    if (origin !== undefined) origins.set(key, origin);
+  }
+  return { recipe, tier, values, origins };
+}
+
+/** Whether a value was laid over the recipe for this run: by a flag, an arm of a claim, a stage. @example isOverride("--set") // true */
+export function isOverride(origin: string): boolean {
+  return origin !== "default" && !/:\d+( \(tier \w+\))?$/.test(origin);
+}

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { readJsonl } from "../../base/jsonl.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+
+/** How much of a run's trajectories goes into a page. */
+export interface TrajectoryBounds {
+  /** At most so many of a step. */
+  perStep: number;
+  /** Of the run's share of the page, in characters of trajectories as they lie on disk. */
+  characters: number;
+}
+
+/** What was taken of a run's trajectories, and what was there. */
+export interface TrajectorySample {
+  steps: { step: number; trajectories: Trajectory[] }[];
+  /** Steps of the run whose trajectories are kept on disk. */
+  stepsThere: number;
+}
+
+/**
+ * A sample of a run's trajectories, by a rule that looks at nothing but their questions and rewards, so that runs can be laid side by
+ * side: of a step the questions whose hash is smallest, and of each the trajectory of highest and that of lowest reward. Steps are taken
+ * from the last and the first inwards, halving what lies between, until the bound is reached.
+ */
+export async function sampleTrajectories(
+  folder: string,
+  { perStep, characters }: TrajectoryBounds,
+): Promise<TrajectorySample> {
+  const place = join(folder, "trajectories");
+  const names = existsSync(place) ? await readdir(place) : [];
+  const there = names.flatMap((name) => {
+    const [, step] = /^step-(\d+)\.jsonl$/.exec(name) ?? [];
+    return step === undefined ? [] : [Number(step)];
+  });
+  there.sort((a, b) => a - b);
+  const steps: TrajectorySample["steps"] = [];
+  let left = perStep === 0 ? 0 : characters;
+  for (const at of inwards(there.length)) {
+    const step = there[at] ?? 0;
+    if (left <= 0) break;
+    const trajectories = await sampleOfStep(join(place, `step-${step}.jsonl`), perStep);
+    left -= trajectories.reduce((sum, own) => sum + JSON.stringify(own).length, 0);
+    steps.push({ step, trajectories });
+  }
+  steps.sort((a, b) => a.step - b.step);
+  return { steps, stepsThere: there.length };
+}
+
+/** Positions 0 to count − 1: the last, the first, then the middles of what lies between. @example inwards(5) // [4, 0, 2, 1, 3] */
+export function inwards(count: number): number[] {
+  if (count === 0) return [];
+  const order = [count - 1, ...(count > 1 ? [0] : [])];
+  let gaps: [from: number, to: number][] = [[0, count - 1]];
+  while (gaps.length > 0) {
+    const next: typeof gaps = [];
+    for (const [from, to] of gaps) {
+      if (to - from < 2) continue;
+      const middle = Math.floor((from + to) / 2);
+      order.push(middle);
+      next.push([from, middle], [middle, to]);
+    }
+    gaps = next;
+  }
+  return order;
+}
+
+async function sampleOfStep(file: string, most: number): Promise<Trajectory[]> {
+  const groups = new Map<string, Trajectory[]>();
+  for await (const { value } of readJsonl(file, { tolerateCutEnd: true })) {
+    const trajectory = value as Trajectory;
+    const own = groups.get(trajectory.taskId);
+    if (own === undefined) groups.set(trajectory.taskId, [trajectory]);
+    else own.push(trajectory);
+  }
+  const byHash = [...groups].map(([id, own]) => ({ hash: hashOf(id), own }));
+  byHash.sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  return byHash.flatMap(({ own }) => bestAndWorst(own)).slice(0, most);
+}
+
+function bestAndWorst(group: readonly Trajectory[]): Trajectory[] {
+  const reward = ({ reward: own }: Trajectory): number => own ?? -Infinity;
+  const best = group.reduce((top, each) => (reward(each) > reward(top) ? each : top));
+  const others = group.filter((each) => each !== best);
+  if (others.length === 0) return [best];
+  return [best, others.reduce((low, each) => (reward(each) < reward(low) ? each : low))];
+}
+
+function hashOf(id: string): string {
+  return createHash("sha256").update(id).digest("hex");
+}

@@ -1,0 +1,125 @@
+import { exactMatch } from "../../text/answers.ts";
+import { searchCount } from "../../trajectory/search-count.ts";
+import type { Decode } from "../../trajectory/segment-text.ts";
+import { promptText } from "../../trajectory/segment-text.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import { shortNumber } from "../short-number.ts";
+import type { ViewerDetail, ViewerSpec, Verdict } from "./contract.ts";
+import type { ViewerItem } from "./embed.ts";
+import { PROTOCOL_TAGS } from "./protocol-tags.ts";
+import { trajectoryBlocks } from "./trajectory-detail.ts";
+
+/** What is known of a question that a run asked. */
+export interface AskedQuestion {
+  question: string;
+  references: readonly string[];
+  /** Ids of the passages that were to be found; null: not known. */
+  gold: readonly string[] | null;
+}
+
+/** What a run's trajectories are read with; what is not at hand is left out. */
+export interface RunReading {
+  decode: Decode | null;
+  questionOf: (taskId: string) => AskedQuestion | null;
+}
+
+/** Trajectories of a step of a run, as they go into the viewer. */
+export interface SampledStep {
+  /** The run's name. */
+  run: string;
+  /** `2-sft`; null: not a stage. */
+  stage: string | null;
+  step: number;
+  trajectories: readonly Trajectory[];
+  reading: RunReading;
+}
+
+/** How trajectories of training are browsed; those of several runs that were asked the same are laid beside each other. */
+export const RUN_SPEC: ViewerSpec = {
+  noun: ["trajectory", "trajectories"],
+  facets: [
+    { key: "run", label: "Run" },
+    { key: "stage", label: "Stage" },
+    { key: "step", label: "Step" },
+    { key: "verdict", label: "Verdict" },
+    { key: "reward", label: "Reward" },
+    { key: "searches", label: "Searches" },
+    { key: "end", label: "End" },
+  ],
+  tags: PROTOCOL_TAGS,
+  chunkSize: 100,
+};
+
+/** Trajectories of training for the viewer, in the order in which they are given. */
+export async function* runItems(
+  steps: AsyncIterable<SampledStep>,
+  several: boolean,
+): AsyncGenerator<ViewerItem> {
+  for await (const { run, stage, step, trajectories, reading } of steps) {
+    for (const trajectory of trajectories) {
+      const { id, taskId, end, error, answer, reward } = trajectory;
+      const asked = reading.questionOf(taskId);
+      const verdict = verdictOf(trajectory, asked);
+      const title = asked?.question ?? promptText(trajectory, reading.decode)?.trim() ?? taskId;
+      const draws = trajectories.filter((each) => each.taskId === taskId);
+      yield {
+        entry: {
+          id: [run, stage, step, id].filter((part) => part !== null).join(" "),
+          title,
+          subtitle: error?.code ?? answer ?? `no answer (${end})`,
+          verdict,
+          facets: [
+            ...[several ? run : null, stage, String(step), verdict],
+            ...[reward === null ? null : shortNumber(reward), String(searchCount(trajectory)), end],
+          ],
+          group: JSON.stringify([run, stage, step, taskId]),
+          label: [
+            `step ${step}`,
+            ...(draws.length > 1 ? [`draw ${draws.indexOf(trajectory) + 1}`] : []),
+          ].join(", "),
+          ...(several
+            ? { beside: { side: run, key: JSON.stringify([stage, taskId, title]), at: step } }
+            : {}),
+        },
+        detail: {
+          facts: factsOf(trajectory, asked, { run: several ? run : null, stage, step }),
+          blocks: trajectoryBlocks(trajectory, {
+            decode: reading.decode,
+            gold: asked?.gold ?? null,
+          }),
+        },
+      };
+    }
+  }
+}
+
+function verdictOf({ error, answer }: Trajectory, asked: AskedQuestion | null): Verdict {
+  if (error !== undefined) return "failed";
+  if (asked === null) return null;
+  return answer !== null && exactMatch(answer, asked.references) === 1 ? "right" : "wrong";
+}
+
+function factsOf(
+  trajectory: Trajectory,
+  asked: AskedQuestion | null,
+  { run, stage, step }: { run: string | null; stage: string | null; step: number },
+): ViewerDetail["facts"] {
+  const { answer, end, reward, rewards } = trajectory;
+  const parts = rewards
+    .filter(({ at }) => at === null)
+    .map(({ name, value }) => `${name} ${value === null ? "not scored" : shortNumber(value)}`);
+  const facts: [label: string, value: string][] = [
+    ["Run", run ?? ""],
+    ["Stage", stage ?? ""],
+    ["Step", String(step)],
+    ["Answer", answer ?? "none"],
+    [
+      asked?.references.length === 1 ? "Reference" : "References",
+      asked?.references.join(" · ") ?? "",
+    ],
+    ["Reward", [reward === null ? "not scored" : shortNumber(reward), ...parts].join(" · ")],
+    ["End", end],
+    ["Searches", String(searchCount(trajectory))],
+  ];
+  return facts.flatMap(([label, value]) => (value === "" ? [] : [{ label, value }]));
+}

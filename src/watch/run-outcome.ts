@@ -1,0 +1,35 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readJson, writeJson } from "../base/files.ts";
+import { z } from "../base/schema.ts";
+
+const outcomeSchema = z.looseObject({
+  state: z.enum(["finished", "interrupted", "failed"]),
+  /** One sentence: why. */
+  message: z.string().nullable().default(null),
+});
+
+/** How a run ended. */
+export type RunOutcome = z.output<typeof outcomeSchema>;
+
+const OUTCOME_FILE = "outcome.json";
+
+/**
+ * Writes how a run ended to `outcome.json` in its folder.
+ * @param outcome null: it begins, or goes on: what was written before holds no more.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+export async function recordOutcome(folder: string, outcome: RunOutcome | null): Promise<void> {
+  const file = join(folder, OUTCOME_FILE);
+  if (outcome === null) await rm(file, { force: true });
+  else await writeJson(file, outcome);
+}
+
+/** How a run ended; null where its folder does not say. */
+export async function readOutcome(folder: string): Promise<RunOutcome | null> {
+  const file = join(folder, OUTCOME_FILE);
+  if (!existsSync(file)) return null;
+  const parsed = outcomeSchema.safeParse(await readJson(file).catch(() => null));
+  return parsed.success ? parsed.data : null;
+}
