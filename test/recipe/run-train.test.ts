@@ -136,6 +136,26 @@ describe("runTrain", { timeout: 300_000 }, () => {
     expect(weightsOf("asked", 4)).toBe(weightsOf("whole", 4));
   });
 
+  it("learns nothing from a first batch that does not hold together", async () => {
+    const damage: RunTrainOptions["onBatch"] = ([first]) => {
+      const logprobs = first?.calls[0]?.completion[0]?.logprobs as number[];
+      logprobs[0] = (logprobs[0] ?? 0) - 1;
+    };
+    await expect(train("damaged", [], { onBatch: damage })).rejects.toThrow(
+      errorWith(
+        "TRACE_VIOLATIONS",
+        /1 violation in the first batch \(logprob-drift\), e\.g\. 1-0-0/,
+      ),
+    );
+    expect(readFileSync(at("damaged", "metrics.jsonl"), "utf8")).toBe("");
+    expect(existsSync(at("damaged", "trajectories", "step-1.jsonl"))).toBe(true);
+    // As it was told, it can be trained on nevertheless.
+    await train("damaged", ["batchCheck=false", "algorithm.steps=1"], {
+      ...{ onBatch: damage, resume: true },
+    });
+    expect(dataOf("damaged")).toHaveLength(1);
+  });
+
   it("evaluates on the way, which is part of the step's metrics", async () => {
     const names: string[] = [];
     await train("evaluated", ["evaluation.during={ every: 2, questions: 1 }"], {

@@ -2,6 +2,7 @@ import type { PreferenceResult, RunPreferenceOptions } from "../../recipe/run-pr
 import type { Override } from "../../recipe/settings.ts";
 import type { PreferenceStep } from "../../train/preference.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { eventLine } from "../event-line.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
 import { startProgress, type Progress } from "../progress.ts";
@@ -85,12 +86,15 @@ function overridesOf({ data, validationData, model }: DpoFlags): Override[] {
 }
 
 function watcher(context: CliContext): {
-  observer: Pick<RunPreferenceOptions, "onPairs" | "onStep" | "onValidation">;
+  observer: Pick<RunPreferenceOptions, "onEvent" | "onPairs" | "onStep" | "onValidation">;
   stop(): void;
 } {
   let progress: Progress | null = null;
   return {
     observer: {
+      onEvent: (event) => {
+        context.note(eventLine(event));
+      },
       onPairs: ({ file, count, skipped, steps }) => {
         const left = Object.entries(skipped).map(([reason, n]) => `${n} ${reason}`);
         const without = left.length === 0 ? "" : `, left out: ${left.join(", ")}`;

@@ -1,5 +1,6 @@
 import type { SftCheck, SftObserver, SftResult } from "../../recipe/sft-session.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { eventLine } from "../event-line.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";
 import { startProgress, type Progress } from "../progress.ts";
@@ -74,6 +75,9 @@ export const sftCommand: CliCommand = {
 function watcher(context: CliContext): { observer: SftObserver; stop(): void } {
   let progress: Progress | null = null;
   const observer: SftObserver = {
+    onEvent: (event) => {
+      context.note(eventLine(event));
+    },
     onSamples: ({ train, validation, totalSteps }) => {
       for (const line of sampleLines("learning from", train)) context.note(line);
       if (validation !== null)
