@@ -48,7 +48,7 @@ function waitAfter(
   { settings, environment }: Pick<Endpoint, "settings"> & { environment: HttpEnvironment },
 ): { delayMs: number; pauseMs: number } {
   const asksFor = failure.kind === "status" ? failure.headers.get("retry-after") : null;
-  const asked = retryAfterMs(asksFor, environment.now());
+  const asked = retryAfterMs(asksFor, environment.date());
   const { random } = environment;
   const delay = delayMs({ attempt, firstMs: settings.retryDelayMs, retryAfterMs: asked, random });
   const isBusy = failure.kind === "status" && failure.status === 429;

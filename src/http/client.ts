@@ -2,11 +2,12 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ErrorCode, ExternalError } from "../base/errors.ts";
 import { checkOptions, type z } from "../base/schema.ts";
+import { type Wait, waits } from "../base/waits/waits.ts";
 import { attempts } from "./attempts.ts";
 import type { BodyReader, HttpReply, ReplyHead } from "./exchange.ts";
 import { quotedBody } from "./failure-message.ts";
 import { httpError, withoutKeys } from "./http-error.ts";
-import type { HttpSettings } from "./http-options.ts";
+import { type HttpSettings, requestUrl } from "./http-options.ts";
 import { limiter } from "./limiter.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -63,8 +64,10 @@ export interface Explanation {
 export interface HttpEnvironment {
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Unix time in milliseconds. */
+  /** Milliseconds since any moment; never goes back, whatever happens to the clock on the wall. */
   now: () => number;
+  /** Unix time in milliseconds: what a server's own dates are compared with. */
+  date: () => number;
   /** Rejects with the signal's reason when aborted. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
@@ -104,7 +107,14 @@ export function httpClient(
   const ask = attempts(endpoint, environment);
   const request = (asked: HttpRequest): Promise<HttpReply> => {
     if (asked.signal !== undefined) setMaxListeners(0, asked.signal);
-    return turns.run(() => ask(asked), asked.signal);
+    return turns.run(async () => {
+      const wait = waits.begin(waitOf(endpoint, asked), endpoint.settings);
+      try {
+        return await ask(asked);
+      } finally {
+        wait.end();
+      }
+    }, asked.signal);
   };
   const parsed: HttpClient["parsed"] = (asked, reply, schema) =>
     parseReply(endpoint, asked, { reply, schema });
@@ -119,10 +129,20 @@ export function httpClient(
   };
 }
 
+/** How a request is told that lasts; it is given up by its own deadline. */
+function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): Wait {
+  const subject = (): string => {
+    const { origin, pathname } = requestUrl(url, path, {});
+    return origin + pathname;
+  };
+  return { owner: `server ${name}`, subject };
+}
+
 /** The machine's own clock and chance. */
 export const systemEnvironment: HttpEnvironment = {
   random: Math.random,
-  now: Date.now,
+  now: () => performance.now(),
+  date: Date.now,
   sleep: async (ms, signal) => {
     try {
       await wait(ms, undefined, signal === undefined ? {} : { signal });

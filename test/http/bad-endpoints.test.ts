@@ -18,6 +18,7 @@ let clock = 0;
 const environment: HttpEnvironment = {
   random: () => 0.5,
   now: () => clock,
+  date: () => clock,
   sleep: (ms) => {
     waits.push(ms);
     clock += ms;

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "../../src/base/schema.ts";
+import { waits as allWaits } from "../../src/base/waits/waits.ts";
 import { type Endpoint, httpClient, type HttpEnvironment } from "../../src/http/client.ts";
 import { httpShape } from "../../src/http/http-options.ts";
 import { errorWith } from "../helpers/error-with.ts";
@@ -16,9 +17,12 @@ const server = await localServer((_request, response, count) => {
 const waits: number[] = [];
 /** A clock that only sleeping moves. */
 let clock = 0;
+/** What the clock on the wall says beyond it. */
+let dateOffset = 0;
 const environment: HttpEnvironment = {
   random: () => 0.5,
   now: () => clock,
+  date: () => clock + dateOffset,
   sleep: (ms) => {
     waits.push(ms);
     clock += ms;
@@ -91,6 +95,39 @@ describe("an HTTP client", () => {
     };
     expect((await clientOf({ retryDelayMs: 0 }).request({})).text).toBe('"done"');
     expect(waits).toEqual([2000, 4000]);
+  });
+
+  it("waits no longer and no shorter when the clock on the wall is set meanwhile", async () => {
+    answer = (response, count) => {
+      dateOffset += count === 1 ? -86_400_000 : 172_800_000;
+      if (count < 3) response.writeHead(429, { "retry-after": "2" }).end();
+      else sendJson(response, "late");
+    };
+    const begun = clock;
+    await expect(clientOf().request({})).resolves.toMatchObject({ text: '"late"' });
+    expect(clock - begun).toBeGreaterThan(4000);
+    expect(clock - begun).toBeLessThan(10_000);
+    dateOffset = 0;
+  });
+
+  it("is told while it lasts, by its server and without the query", async () => {
+    let release = (): void => undefined;
+    answer = (response) => {
+      release = () => {
+        sendJson(response, 1);
+      };
+    };
+    const told: string[] = [];
+    const watch = allWaits.watch({ noticeMs: 20, onLong: (message) => told.push(message) });
+    const asked = clientOf().request({ path: "/search", parameters: { key: "secret" } });
+    await expect.poll(() => told.length).toBeGreaterThan(0);
+    release();
+    await asked;
+    watch.close();
+    expect(told[0]).toMatch(
+      /^waiting \d+ ms: server probe for http:\/\/127\.0\.0\.1:\d+\/search, since [\d:]{8}; given up after 120 s$/,
+    );
+    expect(allWaits.size).toBe(0);
   });
 
   it("does not wait for a Retry-After beyond its deadline", async () => {
