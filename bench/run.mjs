@@ -5,6 +5,7 @@ const benchmarks = {
   engine: () => import("./engine.mjs"),
   evaluation: () => import("./evaluation.mjs"),
   gpu: () => import("./gpu.mjs"),
+  reporters: () => import("./reporters.mjs"),
   retrieval: () => import("./retrieval.mjs"),
   serve: () => import("./serve.mjs"),
   soak: () => import("./soak.mjs"),
