@@ -1,0 +1,50 @@
+import type { BatchReplay } from "../recipe/replay-batch.ts";
+import type { ResolvedSettings } from "../recipe/settings.ts";
+import type { Settings } from "../recipe/settings-schema.ts";
+import type { CliContext } from "./command.ts";
+import { watchDownload } from "./model-download.ts";
+import { table } from "./table.ts";
+
+/** `agentrl train --replay-batch N`: a step's batch learned from again, and nothing written. */
+export async function showReplay(
+  context: CliContext,
+  resolved: ResolvedSettings<Settings>,
+  { run, step, json }: { run: string; step: number; json: boolean },
+): Promise<void> {
+  const { replayBatch } = await import("../recipe/replay-batch.ts");
+  const download = watchDownload(context);
+  try {
+    const { signal } = context;
+    const replay = await replayBatch(resolved, { run, step, signal, download: download.options });
+    context.out(json ? JSON.stringify(replay) : asText(replay));
+  } finally {
+    download.stop();
+  }
+}
+
+function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string {
+  const rows = Object.entries(replayed).map(([name, value]) => {
+    const then = logged?.[name];
+    const same = then === undefined ? "" : then === value ? "=" : shortly(value - then);
+    return [name, then === undefined ? "–" : shortly(then), shortly(value), same];
+  });
+  const isSame = Object.entries(replayed).every(([name, value]) => logged?.[name] === value);
+  const begun = from === 0 ? "the start" : `the checkpoint of step ${from}`;
+  const outcome = isSame
+    ? "Every metric is what the run logged, to the last bit."
+    : "Settings, device or workers are not those of the run, or its metrics were not logged.";
+  return [
+    table(rows, {
+      head: [`step ${step}`, "logged", "replayed", "difference"],
+      align: ["left", "right", "right", "right"],
+    }),
+    "",
+    `replayed from ${begun}; after the step's updates the policy is ${shortly(klAfter)} nats (KL per token) from the one that sampled`,
+    ...(logged === null ? [`the run logged no step ${step}`] : [outcome]),
+  ].join("\n");
+}
+
+/** Six digits: enough to see two learning rates apart. */
+function shortly(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
