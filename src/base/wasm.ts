@@ -22,6 +22,22 @@ export const { WebAssembly: webAssembly } = globalThis as unknown as {
   WebAssembly?: WebAssemblyApi;
 };
 
+/**
+ * Memory for a module, or null where the machine reserves none: each takes some 8 GiB of addresses, whatever its size, which a limit on
+ * them (`ulimit -v`, as schedulers set it) may not leave. What needs it then runs in JavaScript.
+ */
+export function reserveMemory(
+  api: WebAssemblyApi,
+  initial: number,
+): InstanceType<WebAssemblyApi["Memory"]> | null {
+  try {
+    return new api.Memory({ initial });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /** Bytes of a page of memory. */
 export const MEMORY_PAGE_BYTES = 1 << 16;
 

@@ -7,6 +7,7 @@ import {
   i32,
   LESS,
   loop,
+  reserveMemory,
   set,
   simd,
   tee,
@@ -27,6 +28,14 @@ function made(functions: WasmFunction[]): { run: Exports; memory: ArrayBuffer } 
   const { exports } = new webAssembly!.Instance(module, { env: { memory } });
   return { run: exports as Exports, memory: memory.buffer };
 }
+
+describe("reserveMemory", () => {
+  it("gives null where the machine reserves none, and memory else", () => {
+    expect(reserveMemory(webAssembly!, 2)?.buffer.byteLength).toBe(2 * 65_536);
+    // More than 4 GiB is beyond what it can hold.
+    expect(reserveMemory(webAssembly!, 65_537)).toBeNull();
+  });
+});
 
 describe("a module written out by hand", () => {
   it("is these bytes: type, memory, function, export, code", () => {

@@ -1,5 +1,6 @@
 import {
   MEMORY_PAGE_BYTES,
+  reserveMemory,
   wasmModule,
   webAssembly,
   type WebAssemblyApi,
@@ -52,13 +53,13 @@ export interface KernelMemory {
   grow(bytes: number): void;
 }
 
-/** @param api null runs the loops in JavaScript. */
+/** @param api null runs the loops in JavaScript, as where there is no memory for WebAssembly. */
 export function kernelMemory(
   bytes: number,
   api: WebAssemblyApi | null = webAssembly ?? null,
 ): KernelMemory {
-  if (api === null) return plainMemory(bytes);
-  const memory = new api.Memory({ initial: pages(bytes) });
+  const memory = api === null ? null : reserveMemory(api, pages(bytes));
+  if (api === null || memory === null) return plainMemory(bytes);
   const module = new api.Module(wasmModule(sumLoops(), 1));
   const { exports } = new api.Instance(module, { env: { memory } });
   return {

@@ -1,4 +1,9 @@
-import { MEMORY_PAGE_BYTES, webAssembly as wasm, type WebAssemblyApi } from "../../base/wasm.ts";
+import {
+  MEMORY_PAGE_BYTES,
+  reserveMemory,
+  webAssembly as wasm,
+  type WebAssemblyApi,
+} from "../../base/wasm.ts";
 import { dotKernelModule, LANES, queryBytes, type DotKernel } from "./dot-kernel.ts";
 import { decodeVectors, type VectorFormat } from "./vector-format.ts";
 
@@ -62,7 +67,8 @@ interface SimdBlock {
 function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBlock): VectorBlock {
   const { recordBytes } = format;
   const bytes = recordsAt(format) + capacity * recordBytes;
-  const memory = new api.Memory({ initial: Math.ceil(bytes / MEMORY_PAGE_BYTES) });
+  const memory = reserveMemory(api, Math.ceil(bytes / MEMORY_PAGE_BYTES));
+  if (memory === null) return plainBlock(format, capacity);
   const { exports } = new api.Instance(compiled, { env: { memory } });
   const { dot } = exports as unknown as DotKernel;
   const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
