@@ -4,12 +4,14 @@ python read_back.py RUNS RUN MLFLOW_URL EXPERIMENT TRACKIO_URL PROJECT
 
 RUNS is a log directory for TensorBoard, RUN a run folder in it; the last four as the run was told to. Read by
 tensorboard's EventAccumulator, by TensorBoard's own server with and without its data server, by MLflow's client, and
-by Trackio's server. Versions are part of the document.
+by Trackio's server. Versions are part of the document. Where the run folder has a metrics.jsonl, the last run of that name in each
+reader must have exactly its steps and figures (TensorBoard's rounded to 32 bits); otherwise the exit status is 1.
 """
 import json
 import math
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -143,18 +145,52 @@ def trackio_runs(url, project):
     return runs
 
 
+def single(value):
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def same(a, b):
+    return a == b or (isinstance(a, float) and isinstance(b, float) and math.isnan(a) and math.isnan(b))
+
+
+def compared(run, curves, name_for=lambda name: name, rounded=lambda value: value):
+    """Points of the run's own log that a reader has otherwise, has not, or has twice."""
+    with open(os.path.join(run, "metrics.jsonl")) as lines:
+        log = [json.loads(line) for line in lines]
+    points, wrong = 0, []
+    for name in log[0]["data"]:
+        told = [[line["step"], rounded(line["data"][name])] for line in log if name in line["data"]]
+        read = [[step, float(value)] for step, value in curves.get(name_for(name), [])]
+        points += len(told)
+        if len(told) != len(read) or not all(
+            a[0] == b[0] and same(float(a[1]), b[1]) for a, b in zip(told, read)
+        ):
+            wrong.append(name)
+    return {"points": points, "wrong": wrong}
+
+
 if __name__ == "__main__":
     runs, run, mlflow_url, experiment, trackio_url, project = sys.argv[1:7]
-    print(
-        json.dumps(
-            {
-                "versions": {name: version(name) for name in ("tensorboard", "mlflow", "trackio")},
-                "tensorboardFiles": tensorboard_files(run),
-                "tensorboard": tensorboard_server(runs, run, "false"),
-                "tensorboardFast": tensorboard_server(runs, run, "true"),
-                "mlflow": mlflow_runs(mlflow_url, experiment),
-                "trackio": trackio_runs(trackio_url, project),
-            },
-            indent=1,
-        )
-    )
+    found = {
+        "versions": {name: version(name) for name in ("tensorboard", "mlflow", "trackio")},
+        "tensorboardFiles": tensorboard_files(run),
+        "tensorboard": tensorboard_server(runs, run, "false"),
+        "tensorboardFast": tensorboard_server(runs, run, "true"),
+        "mlflow": mlflow_runs(mlflow_url, experiment),
+        "trackio": trackio_runs(trackio_url, project),
+    }
+    if os.path.exists(os.path.join(run, "metrics.jsonl")):
+        name = os.path.basename(run)
+        last = {
+            reader: [each["metrics"] for each in found[reader] if each["name"] == name][-1]
+            for reader in ("mlflow", "trackio")
+        }
+        found["equal"] = {
+            "tensorboardFiles": compared(run, found["tensorboardFiles"], rounded=single),
+            "tensorboard": compared(run, found["tensorboard"]["scalars"], rounded=single),
+            "tensorboardFast": compared(run, found["tensorboardFast"]["scalars"], rounded=single),
+            "mlflow": compared(run, last["mlflow"], lambda name: name.replace("@", "_at_")),
+            "trackio": compared(run, last["trackio"]),
+        }
+    print(json.dumps(found, indent=1))
+    sys.exit(1 if any(each["wrong"] for each in found.get("equal", {}).values()) else 0)

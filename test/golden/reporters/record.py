@@ -107,8 +107,8 @@ def mlflow_replies(url):
     made["experiment exists"] = ask("/experiments/create", {"name": name})
     made["experiment"] = ask(get)
     experiment = made["experiment made"]["body"]["experiment_id"]
-    tags = [{"key": "agentrl.token", "value": "t"}]
-    search = {"experiment_ids": [experiment], "filter": "tags.`agentrl.token` = 't'", "max_results": 1}
+    tags = [{"key": "agentrl.run", "value": "t"}]
+    search = {"experiment_ids": [experiment], "filter": "tags.`agentrl.run` = 't'", "max_results": 1}
     made["no run"] = ask("/runs/search", search)
     create = {"experiment_id": experiment, "run_name": "r", "start_time": 1700000000000, "tags": tags}
     made["run made"] = ask("/runs/create", create)

@@ -33,7 +33,7 @@ export interface WantedRun {
 }
 
 const API = "/api/2.0/mlflow";
-const TOKEN_TAG = "agentrl.token";
+const TOKEN_TAG = "agentrl.run";
 
 const nothing = z.unknown();
 const experimentSchema = z.object({
