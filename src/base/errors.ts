@@ -142,6 +142,7 @@ export const ERROR_CODES = {
   RUN_EXISTS: "The folder for a new run already holds one.",
   RUN_SETTINGS_CHANGED: "A run was resumed under other settings than it began with.",
   RUN_BUSY: "Another process is writing the folder of a run.",
+  RUN_FOLDER_GONE: "The folder of a run was removed or moved away while it was written.",
   RUN_NOTHING_LEFT: "A run was resumed whose last step is done.",
   RUN_DATA_CHANGED: "A run was resumed on other samples than it began with.",
   SAMPLES_UNUSABLE: "A file of samples has none that can be learned from.",

@@ -12,6 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive, processMark, processStart } from "./process-mark.ts";
 
@@ -23,20 +24,26 @@ export interface LockHolder {
   path: string;
 }
 
+/** A lock that this process has. */
+export interface FolderLock {
+  /** Whether it is still there: not where the folder was removed or moved away. */
+  isThere(): Promise<boolean>;
+  release(): void;
+}
+
 /**
  * Takes a folder's lock; one whose process is gone is taken over.
  *
  * @param folder must be there.
  * @param name of the lock: those of different names do not see each other.
  * @param busy makes the error for a lock that a living process holds: another, or another call in this one.
- * @returns how to give it back.
  * @throws what `busy` makes; system errors where the folder cannot be written.
  */
 export function lockFolder(
   folder: string,
   name: string,
   busy: (holder: LockHolder) => Error,
-): () => void {
+): FolderLock {
   const path = join(folder, name);
   removeAbandoned(folder, name);
   const own = `${path}.${processMark()}`;
@@ -55,13 +62,19 @@ export function lockFolder(
     rmSync(own, { recursive: true, force: true });
     throw error;
   }
-  return () => {
-    rmSync(join(path, processMark()), { force: true });
-    removeEmpty(path);
+  const mark = join(path, processMark());
+  return {
+    isThere: () =>
+      access(mark).then(yes, (error: NodeJS.ErrnoException) => error.code !== "ENOENT"),
+    release: () => {
+      rmSync(mark, { force: true });
+      removeEmpty(path);
+    },
   };
 }
 
 const ATTEMPTS = 3;
+const yes = (): boolean => true;
 
 /** Whether the process of a mark lives, and is not a later one of the same number: after a restart of the machine many are. */
 function isHeld(path: string, mark: string): boolean {

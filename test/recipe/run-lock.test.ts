@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -61,6 +61,21 @@ describe("withRunLock", () => {
         /process 7 on elsewhere .*if that machine is gone, remove .*run\.lock\./,
       ),
     );
+  });
+
+  it("ends work whose folder is moved away, while it goes on and when it ends", async () => {
+    const gone = errorWith("RUN_FOLDER_GONE", "Put it back, in place of what is there now");
+    const folder = join(root, "moved");
+    const endless = withRunLock(folder, () => {
+      renameSync(folder, join(root, "elsewhere"));
+      return new Promise(() => undefined);
+    });
+    await expect(endless).rejects.toThrow(gone);
+    const brief = withRunLock(folder, () => {
+      rmSync(folder, { recursive: true });
+      return Promise.resolve();
+    });
+    await expect(brief).rejects.toThrow(gone);
   });
 
   it("says so where the folder cannot be made", async () => {

@@ -8,7 +8,7 @@ const LOCK = "write.lock";
  * @throws {ExternalError} INDEX_BUSY when another process, or another call in this one, is writing.
  */
 export async function withWriteLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const unlock = lockFolder(
+  const lock = lockFolder(
     folder,
     LOCK,
     ({ mark, path }) =>
@@ -20,6 +20,6 @@ export async function withWriteLock<T>(folder: string, work: () => Promise<T>): 
   try {
     return await work();
   } finally {
-    unlock();
+    lock.release();
   }
 }
