@@ -64,8 +64,7 @@ export function lockFolder(
   }
   const mark = join(path, processMark());
   return {
-    isThere: () =>
-      access(mark).then(yes, (error: NodeJS.ErrnoException) => error.code !== "ENOENT"),
+    isThere: () => access(mark).then(() => true, isOtherThanGone),
     release: () => {
       rmSync(mark, { force: true });
       removeEmpty(path);
@@ -74,7 +73,11 @@ export function lockFolder(
 }
 
 const ATTEMPTS = 3;
-const yes = (): boolean => true;
+
+/** Why a file cannot be seen: for anything but being gone it may be there. */
+function isOtherThanGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code !== "ENOENT";
+}
 
 /** Whether the process of a mark lives, and is not a later one of the same number: after a restart of the machine many are. */
 function isHeld(path: string, mark: string): boolean {
