@@ -6,7 +6,7 @@ import { environmentValue } from "../environment.ts";
 import { queuedReporter, queueShape } from "../queued-reporter.ts";
 import type { ReporterPart } from "../reporter.ts";
 import { serverOf, serverShape, untilConnected } from "../server.ts";
-import { digestOf, jsonNumber, namedFigures, subjectOf, type Told } from "../told.ts";
+import { jsonNumber, namedFigures, type Told } from "../told.ts";
 import { credentials, trackingAddress } from "./access.ts";
 import { connectRun, type MlflowRun } from "./connect-run.ts";
 import { openLedger, type Ledger } from "./ledger.ts";
@@ -56,14 +56,12 @@ function mlflowTeller(
     fit: fittingCount,
     async tell(told, signal) {
       run ??= await untilConnected(() => connect(signal));
-      const news = told.filter(
-        (each) => each.kind === "end" || !ledger.has(subjectOf(each), digestOf(each)),
-      );
+      const news = await ledger.begin(told);
       await run.log({ metrics: news.flatMap(metricsOf), tags: news.flatMap(tagsOf) }, signal);
       for (const each of news) {
         if (each.kind === "end") await run.end(STATUS[each.outcome], each.at, signal);
       }
-      await ledger.add(news);
+      await ledger.done(news);
     },
   };
 }

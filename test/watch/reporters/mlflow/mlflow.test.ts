@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
@@ -181,6 +181,27 @@ describe("the mlflow reporter", () => {
         { step: 3, value: 99 },
       ],
     });
+  });
+
+  it("tells what may have arrived before a kill exactly as it was told then", async () => {
+    const server = await mlflowServer();
+    const start = startOf();
+    const first = await opened(server.url, start);
+    first.reporter.metrics(1, { "a/b": 1 }, { rollout: 11 });
+    first.reporter.metrics(2, { "a/b": 2 }, { rollout: 22 });
+    await first.reporter.close("interrupted");
+    const [, before] = bodiesOf(server, "log-batch");
+    // Killed after the server took it, before that could be written down.
+    const file = join(start.out, "reporters/mlflow.jsonl");
+    const lines = readFileSync(file, "utf8").split("\n");
+    writeFileSync(file, lines.filter((line) => !line.includes('"told"')).join("\n"));
+    server.received.length = 0;
+    const { reporter } = await opened(server.url, { ...start, afterStep: 1 });
+    reporter.metrics(2, { "a/b": 2 }, { rollout: 99 });
+    await reporter.close("finished");
+    const [told] = bodiesOf(server, "log-batch");
+    const ofStep2 = (before?.["metrics"] as { step: number }[]).filter(({ step }) => step === 2);
+    expect(told?.["metrics"]).toEqual(ofStep2);
   });
 
   it("finds a run that was made although the answer was lost", async () => {
