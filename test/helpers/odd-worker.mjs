@@ -1,5 +1,4 @@
 // A worker thread of an engine that behaves oddly: what each call does stands below. It answers as worker.ts does.
-import { openSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 
 const { beats } = workerData.heartbeat;
@@ -14,8 +13,6 @@ const calls = {
   forget: () => null,
   // Never comes back.
   forwardBackward: () => sleep(),
-  // Hangs in the system, where a thread cannot be ended.
-  keepAs: (path) => openSync(path, "r"),
   // Computes for long, and shows that it does.
   sample: () => {
     for (let i = 0; i < 25; i++) {

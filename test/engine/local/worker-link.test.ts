@@ -1,15 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { open } from "node:fs/promises";
-import { constants } from "node:fs";
-import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { isHeld } from "../../../src/base/waits/held-process.ts";
 import { openWaits } from "../../../src/base/waits/waits.ts";
 import { startWorker, type WorkerLink } from "../../../src/engine/local/worker-link.ts";
 import { errorWith } from "../../helpers/error-with.ts";
-import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
-const folder = temporaryFolder();
 const entry = new URL("../../helpers/odd-worker.mjs", import.meta.url);
 const batch = { rows: [0, 1], batch: 2, length: 64, scored: 9 };
 const loss = { name: "cross-entropy", options: {} };
@@ -50,20 +43,6 @@ describe("a worker that gives no sign of life", () => {
     await outcome;
     await expect(link.call("forget", "later")).rejects.toThrow(errorWith("ENGINE_STALLED"));
     expect(register.size).toBe(0);
-  });
-
-  it("is closed without being waited for, also where its thread hangs in the system", async () => {
-    const path = join(folder, "pipe");
-    execFileSync("mkfifo", [path]);
-    const { link } = oddWorker(1200);
-    await expect(link.call("keepAs", path)).rejects.toThrow(errorWith("ENGINE_STALLED"));
-    const begun = performance.now();
-    await link.close();
-    expect(performance.now() - begun).toBeLessThan(9000);
-    expect(isHeld()).toBe(true);
-    const letGo = await open(path, constants.O_RDWR);
-    await letGo.close();
-    await expect.poll(isHeld).toBe(false);
   });
 
   it("is told while it is waited for", async () => {
