@@ -63,7 +63,11 @@ async function findQuestions(
     // A path is known by its slash.
     const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);
-    const { settings } = checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+    const resolved = resolveSettings(recipe, { tier });
+    // The rest may be of a version that had other settings.
+    const { dataset: named } = resolved.settings as { dataset?: unknown };
+    const only = { ...resolved, settings: { dataset: named } };
+    const { settings } = checkSettings(settingsSchema.pick({ dataset: true }), only);
     const dataset = await openNamedDataset(settings.dataset);
     if (dataset.fingerprint !== run.manifest.hashes["dataset"]) {
       note(`${run.folder}: ${how}: its dataset ${dataset.name} has changed since.`);

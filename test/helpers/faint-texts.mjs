@@ -18,7 +18,7 @@
   };
   const found = [];
   for (const element of document.querySelectorAll(
-    "body *:not(script):not(style):not(noscript *)",
+    "body *:not(script):not(style):not(noscript *):not(svg title)",
   )) {
     const text = [...element.childNodes]
       .filter((node) => node.nodeType === 3)

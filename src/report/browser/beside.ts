@@ -26,7 +26,7 @@ export function besideChoice(entries: readonly ViewerEntry[], onChange: () => vo
   if (sides.length > 1) {
     const choices: [value: string, label: string][] = [
       ...([
-        [NEAREST, "Beside: any other run"],
+        [NEAREST, "Beside: another run"],
         [NOTHING, "Beside: nothing"],
       ] as [string, string][]),
       ...sides.map((side): [string, string] => [`=${side}`, `Beside: ${side}`]),

@@ -77,7 +77,7 @@ function linkPanels(part: HTMLElement): void {
 
   /** What happened near the cursor, under the panel that the pointer is over. */
   const tell = (step: number | null, over: LinkedPanel | null): void => {
-    const reach = Math.max(0.012 * (last - first), 0.5);
+    const reach = Math.max(0.025 * (last - first), 0.5);
     const near =
       step === null ? [] : data.marks.filter((mark) => Math.abs(mark.step - step) <= reach);
     tip.hidden = near.length === 0 || over === null;

@@ -48,7 +48,11 @@ async function startViewer(): Promise<void> {
     if (chosen !== index) return;
     const pane = own("viewer-detail");
     const [only = []] = views;
-    const sides = views.map((view) => element("div", "side", ...view));
+    const sides = [index, partner].flatMap((each, i) => {
+      if (each === null) return [];
+      const name = element("p", "side-name", entries[each]?.beside?.side ?? "");
+      return [element("div", "side", name, ...(views[i] ?? []))];
+    });
     pane.classList.toggle("beside", views.length > 1);
     pane.replaceChildren(...(views.length > 1 ? sides : only));
     pane.scrollTop = 0;

@@ -84,7 +84,7 @@ export function curvePlot(
         ${grid}${arms.map((arm) => armLines(arm, frame))}
       </svg>
       <svg class="marks" width="100%" height="${HEIGHT}" aria-hidden="true">
-        ${marks.map((mark) => stepMark(mark, frame))}${arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }))}
+        ${marks.map((mark, i) => stepMark(mark, frame, marks.slice(0, i).filter(({ step }) => step === mark.step).length))}${arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }))}
       </svg>
     </div>
     ${stepTicks(frame)}
@@ -193,7 +193,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   resumed: "M5 -4.5L-4 -9V0Z",
 };
 
-function stepMark({ step, kind, title }: StepMark, frame: CurveFrame): Markup {
+/** @param above marks of the same step that are drawn under it. */
+function stepMark({ step, kind, title }: StepMark, frame: CurveFrame, above: number): Markup {
   const sign = SIGNS[kind] ?? "M0 -9L4.5 -4.5L0 0L-4.5 -4.5Z";
   return html`<svg
     class="step-mark ${kind}"
@@ -204,7 +205,7 @@ function stepMark({ step, kind, title }: StepMark, frame: CurveFrame): Markup {
   >
     <title>${title}</title>
     <line x1="0" x2="0" y1="${-HEIGHT}" y2="0" />
-    <path d="${sign}" />
+    <path d="${sign}" transform="translate(0 ${-11 * above})" />
   </svg>`;
 }
 

@@ -15,7 +15,7 @@ export function curveControls(part: readonly RunPart[]): Markup {
     ({ series, name, runs }) =>
       html`<button type="button" class="s${series % 6}" data-toggle="${series}" aria-pressed="true">
         <span class="key"></span
-        >${name}${runs.length > 1 && html` <small>${runs.length} seeds</small>`}
+        >${name}${runs.length > 1 && html` <small>${runs.length} runs</small>`}
       </button>`,
   );
   return html`<form class="controls" id="curve-controls" aria-label="How curves are shown">
@@ -41,10 +41,10 @@ export function curveNote(parts: readonly RunPart[]): string {
   const several = Math.max(...sizes) > 1;
   return [
     several
-      ? "Lines are means over the seeds of an arm, the runs themselves faint behind; the band is as chosen above, over that many seeds."
+      ? "Lines are means over the runs of an arm, which differ in nothing but the seed and stand faint behind; the band, smallest to largest run or the 95 % t interval of the mean, is over as many runs as the legend says."
       : "The measured values stand faint behind the smoothed lines.",
     "Smoothing is a Gaussian over 2 % of the steps, to both sides.",
-    "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several seeds.",
+    "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several runs.",
   ].join(" ");
 }
 
@@ -53,12 +53,15 @@ export function curvePart(part: RunPart, index: number): Markup[] {
   const groups = drawnGroups(part);
   const steps = stepRange(part);
   const marks = marksOf(part);
-  const panels = groups.flatMap((group) => group.panels);
+  const panels = groups.flatMap((group) => group.panels).filter((panel) => !isStill(panel));
   const data = curveData(part, panels, { steps, marks });
   const sections = groups.map(({ title, panels: own }) => {
+    const still = own.filter(isStill);
+    const moving = own.filter((panel) => !still.includes(panel));
     const figures = html`<div class="curves">
-      ${own.map((panel) => panelFigure(panel, part, { steps, marks }))}
-    </div>`;
+        ${moving.map((panel) => panelFigure(panel, part, { steps, marks }))}
+      </div>
+      ${still.length > 0 && html`<p class="note">0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.</p>`}`;
     return title === "Further metrics"
       ? html`<details class="further">
           <summary>${own.length} further metrics</summary>
@@ -86,6 +89,15 @@ export function curvePart(part: RunPart, index: number): Markup[] {
     ${sections}
   </div> `;
   return [body, jsonScript(`curve-data-${index}`, data)];
+}
+
+/** A panel in which nothing ever happened is said, not drawn. */
+function isStill({ curves }: DrawnPanel): boolean {
+  return curves.every(
+    ({ runs, rolledBack, points }) =>
+      points.length === 0 &&
+      [...runs, ...rolledBack].every((own) => own.every(({ value }) => value === 0)),
+  );
 }
 
 function panelFigure(

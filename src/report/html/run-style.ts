@@ -45,12 +45,14 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 .tip { position: absolute; z-index: 3; left: 0; right: 0; top: calc(100% + 16px); padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; background: var(--card); box-shadow: 0 4px 16px rgb(0 0 0 / .16); font-size: 12.5px; line-height: 1.4; pointer-events: none; overflow-wrap: anywhere; }
 .tip p { margin: 0; } .tip p + p { margin-top: 4px; }
 .figures-table td, .figures-table tbody th, .settings-table tbody th { vertical-align: baseline; }
+.figures-table th[scope="rowgroup"] { border-bottom: 0; }
 .figures-table .number small { min-width: 0; margin-left: 6px; } .figures-table b.right { color: var(--right); } .figures-table b.wrong { color: var(--wrong); }
 .plain tr:last-child > * { border-bottom: 0; } .plain tbody + tbody tr:first-child > * { border-top: 2px solid var(--line); }
 .runs-table td:nth-child(2) { min-width: 200px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
 .runs-table th, .events-table th, .figures-table th { min-width: 92px; }
 .detail.beside { display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px; align-content: start; }
 .beside .side { min-width: 0; } .beside .side + .side { border-left: 1px solid var(--line); padding-left: 24px; }
+.side-name { margin: 0 0 4px; font-size: 12.5px; font-weight: 600; color: var(--accent); overflow-wrap: anywhere; }
 .beside .part, .beside .found { grid-template-columns: 1fr; } .beside .owner { padding: 5px 0 0 10px; line-height: 16px; } .beside pre { padding-left: 10px; padding-top: 2px; } .beside .found ol { margin-left: 8px; }
 @media (max-width: 1100px) {
   .detail.beside { grid-template-columns: 1fr; }

@@ -35,7 +35,7 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
         ...share("EM", "line: training rollouts", "reward/exact-match", "validation/em"),
         heldOut: "em",
       },
-      share("Groups of one reward", "share; nothing to learn from", "rollout/zero_variance_share"),
+      share("Groups of one reward", "share of groups", "rollout/zero_variance_share"),
       amount("Reward deviation", "within groups", "rollout/reward_std"),
       amount("Loss", "nats per token", "losses/sft"),
       amount("Loss on held-out samples", "nats per token", "validation/loss"),

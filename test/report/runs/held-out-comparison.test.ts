@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { armsOf } from "../../../src/report/runs/arms.ts";
+import { heldOutComparison } from "../../../src/report/runs/held-out-comparison.ts";
+import { lastFigures } from "../../../src/report/runs/last-steps.ts";
+import { readRun } from "../../../src/report/runs/run-files.ts";
+import { partsOf } from "../../../src/report/runs/run-parts.ts";
+import { type MadeRun, writeRun } from "../../helpers/run-folder.ts";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const arms = async (name: string, ...runs: MadeRun[]) => {
+  const read = runs.map((run, i) => readRun(writeRun(join(folder, `${name}${i}`), run)));
+  return armsOf(await Promise.all(read)).arms;
+};
+
+describe("heldOutComparison", () => {
+  it("pairs by question: after with before, and every arm with the first", async () => {
+    const before = [0, 0, 0, 0, 1, 0, 0, 0];
+    const [em] = await heldOutComparison(
+      await arms(
+        "pair",
+        { klCoef: 0, before, after: [1, 1, 1, 1, 1, 1, 1, 1] },
+        { klCoef: 1, before, after: [1, 1, 1, 1, 1, 1, 0, 0] },
+      ),
+    );
+    const [first, second] = em?.figures ?? [];
+    expect(em?.metric).toBe("em");
+    expect([first?.before, first?.after, second?.after]).toEqual([0.125, 1, 0.75]);
+    // All seven that changed went up: 2 of 2^7 flips are as far out.
+    expect(first?.change).toMatchObject({ difference: 0.875, n: 8, verdict: "higher" });
+    expect(first?.against).toBeNull();
+    expect(second?.against).toMatchObject({ difference: -0.25, verdict: "no difference shown" });
+  });
+
+  it("says why where protocols differ instead of comparing", async () => {
+    const both = await arms(
+      "unlike",
+      { klCoef: 0, before: [0, 1], after: [1, 1] },
+      { klCoef: 1, before: [0, 1], after: [1, 1], fingerprint: "bbbbbbbbbbbb" },
+    );
+    const [em] = await heldOutComparison(both);
+    expect(em?.figures[1]?.against).toContain("was not measured under the same protocol");
+    expect(em?.figures[1]?.change).toMatchObject({ difference: 0.5 });
+  });
+
+  it("leaves out what was not measured", async () => {
+    expect(await heldOutComparison(await arms("none", { rewards: [1] }))).toEqual([]);
+  });
+});
+
+describe("lastFigures", () => {
+  it("takes each run's mean over its last ten steps and compares arms seed by seed", async () => {
+    const late = (level: number): number[] => [0, 0, ...Array.from({ length: 10 }, () => level)];
+    const both = await arms(
+      "last",
+      { klCoef: 0, seed: 1, rewards: late(2) },
+      { klCoef: 0, seed: 2, rewards: late(2) },
+      { klCoef: 1, seed: 1, rewards: late(3) },
+      { klCoef: 1, seed: 2, rewards: late(5) },
+    );
+    const [part] = await partsOf(both);
+    const [reward] = part === undefined ? [] : lastFigures(part);
+    expect(reward?.spec.title).toBe("Reward");
+    expect(reward?.arms.map(({ summary }) => summary?.mean)).toEqual([2, 4]);
+    // Differences 1 and 3: 2 ± 12.706 · √2 / √2.
+    expect(reward?.arms[1]?.against).toMatchObject({ difference: 2, method: "paired-t" });
+    expect(reward?.arms[1]?.against?.ci95?.[0]).toBeCloseTo(2 - 12.7062, 3);
+  });
+});
