@@ -1,4 +1,5 @@
 import type { CliContext } from "./command.ts";
+import { eventLine } from "./event-line.ts";
 import { startProgress, type Progress } from "./progress.ts";
 import { rewardCheckLine } from "./reward-check-text.ts";
 import type { TrainNews, TrainWatch } from "./train-news.ts";
@@ -65,8 +66,8 @@ export function trainLines(context: CliContext): TrainWatch {
       context.note(cells);
       progress.update(step.step);
     },
-    onEvent: ({ kind, step, message }) => {
-      context.note(`${kind}, after step ${step}: ${message}`);
+    onEvent: (event) => {
+      context.note(eventLine(event));
     },
   };
   return { news, stop };

@@ -12,40 +12,34 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
+import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
 
-interface DpoFlags extends RecipeFlags {
+interface DpoFlags extends RecipeFlags, RunFlags {
   data?: string;
   validationData?: string;
-  model?: string;
-  resume?: true;
-  overwrite?: true;
 }
 
 /** `agentrl dpo`: a recipe's training on pairs. */
 export const dpoCommand: CliCommand = {
   name: "dpo",
   register(program, context) {
-    addRecipeOptions(
-      program
-        .command("dpo")
-        .summary("train a policy on pairs of better and worse trajectories")
-        .description(
-          "Train a policy on pairs of better and worse trajectories, of which only what the policy wrote is compared: DPO, or " +
-            "IPO, SimPO, ORPO by preference.loss. The policy that it starts from is the reference. docs/preference.md",
-        ),
-      "run folder; runs/<recipe>-<tier>-seed<N>-preference when absent",
+    addRunOptions(
+      addRecipeOptions(
+        program
+          .command("dpo")
+          .summary("train a policy on pairs of better and worse trajectories")
+          .description(
+            "Train a policy on pairs of better and worse trajectories, of which only what the policy wrote is compared: DPO, or " +
+              "IPO, SimPO, ORPO by preference.loss. The policy that it starts from is the reference. docs/preference.md",
+          ),
+        "run folder; runs/<recipe>-<tier>-seed<N>-preference when absent",
+      ),
     )
       .option("--data <path>", "folder of a synthesis that made pairs, or a file of pairs")
       .option(
         "--validation-data <file>",
         "pairs that are only measured; the folder's own if it has some",
       )
-      .option(
-        "--model <name>",
-        "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
-      )
-      .option("--resume", "go on from the newest checkpoint of the run folder")
-      .option("--overwrite", "replace the run that the folder holds")
       .action((flags: DpoFlags) => train(flags, context));
   },
 };
@@ -62,7 +56,7 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   try {
     const result = await runPreference(resolved, {
       ...{ out, version: packageVersion(), signal: context.signal },
-      ...{ resume: flags.resume === true, overwrite: flags.overwrite === true },
+      ...folderUseOf(flags),
       ...{ download: download.options, ...watch.observer },
     });
     const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
@@ -74,15 +68,16 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   }
 }
 
-function overridesOf({ data, validationData, model }: DpoFlags): Override[] {
+function overridesOf(flags: DpoFlags): Override[] {
+  const { data, validationData } = flags;
   const named: [string, string | undefined, string][] = [
     ["preference.data", data, "--data"],
     ["preference.validationData", validationData, "--validation-data"],
-    ["policy.from", model, "--model"],
   ];
-  return named.flatMap(([key, value, origin]) =>
+  const files = named.flatMap(([key, value, origin]) =>
     value === undefined ? [] : [{ key, value, origin }],
   );
+  return [...files, ...runOverrides(flags)];
 }
 
 function watcher(context: CliContext): {

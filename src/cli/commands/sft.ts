@@ -10,42 +10,36 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
+import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
 import { sampleLines } from "../sft-text.ts";
 import { table } from "../table.ts";
 
-interface SftFlags extends RecipeFlags {
+interface SftFlags extends RecipeFlags, RunFlags {
   data?: string;
-  model?: string;
-  resume?: true;
-  overwrite?: true;
 }
 
 /** `agentrl sft`: supervised fine-tuning. */
 export const sftCommand: CliCommand = {
   name: "sft",
   register(program, context) {
-    addRecipeOptions(
-      program
-        .command("sft")
-        .summary("fine-tune a policy on trajectories that a teacher wrote")
-        .description(
-          "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
-        ),
-      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+    addRunOptions(
+      addRecipeOptions(
+        program
+          .command("sft")
+          .summary("fine-tune a policy on trajectories that a teacher wrote")
+          .description(
+            "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
+          ),
+        "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+      ),
     )
       .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
-      .option(
-        "--model <name>",
-        "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
-      )
-      .option("--resume", "go on from the newest checkpoint of the run folder")
-      .option("--overwrite", "replace the run that the folder holds")
       .action(async (flags: SftFlags) => {
         const { runSft } = await import("../../recipe/run-sft.ts");
-        const { data, model } = flags;
+        const { data } = flags;
         const resolved = await settingsOf(flags, [
           ...(data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }]),
-          ...(model === undefined ? [] : [{ key: "policy.from", value: model, origin: "--model" }]),
+          ...runOverrides(flags),
         ]);
         const out = flags.out ?? defaultRunFolder(resolved);
         context.note(
@@ -57,7 +51,7 @@ export const sftCommand: CliCommand = {
         try {
           const result = await runSft(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
-            ...{ resume: flags.resume === true, overwrite: flags.overwrite === true },
+            ...folderUseOf(flags),
             ...{ ...watch.observer, download: download.options },
           });
           const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
