@@ -7,6 +7,7 @@
 export const ERROR_CODES = {
   ADAPTER_UNSUPPORTED:
     "An adapter_config.json asks for a kind of adapter, or an option of one, that is not computed here.",
+  BUDGETS_UNFIT: "Settings of a recipe do not go together, so that nothing could be learned.",
   CHAT_TEMPLATE_BAD: "A chat template does not parse, or fails on messages that it should take.",
   CHAT_TEMPLATE_MISSING: "A model has no chat template, or none of the name that was given.",
   CHAT_TEMPLATE_REFUSED: "A chat template says itself that it does not take such messages.",
@@ -156,6 +157,7 @@ export const ERROR_CODES = {
   SAFETENSORS_BAD: "A safetensors file is cut, damaged, or of a type that is not read.",
   WEIGHT_TOO_LARGE:
     "A weight is beyond what the type can hold that frozen weights are to be held in.",
+  SETTING_IGNORED: "A recipe or flag sets what the rest of the settings switches off.",
   SERVER_ADDRESS:
     "A server cannot listen where it was told to: port taken, address not this machine's.",
   SERVER_TOKEN: "The environment variable that should hold a server's token is unset or empty.",

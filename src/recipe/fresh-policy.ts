@@ -42,14 +42,21 @@ export async function writeFreshPolicy(
   shape: FreshShape,
   seed: number,
 ): Promise<DecoderConfig> {
-  const files = freshTokenizer();
-  await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
-  await writeJson(join(folder, "tokenizer_config.json"), files.config);
-  const config = freshConfig(shape, files);
+  const config = freshConfig(shape, await writeFreshTokenizer(folder));
   const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
   const weights = flatten(config, tensors, folder);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
   return config;
+}
+
+/** Writes the tokenizer of fresh policies. @returns what it wrote. */
+export async function writeFreshTokenizer(
+  folder: string,
+): Promise<ReturnType<typeof wordTokenizer>> {
+  const files = freshTokenizer();
+  await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
+  await writeJson(join(folder, "tokenizer_config.json"), files.config);
+  return files;
 }
 
 type FreshShape = NonNullable<Settings["policy"]["fresh"]>;

@@ -27,6 +27,8 @@ export interface PlannedModel {
   config: DecoderConfig;
   /** Adapters that its folder holds, which are then what is trained. */
   lora: LoraConfig | null;
+  /** Where its weights lie; null where they are not here. */
+  folder: string | null;
   /** How the matrices are stored that adapters leave as they are; null where nobody knows. */
   stored: StoredType | null;
 }
@@ -39,7 +41,7 @@ export interface PlannedModel {
  */
 export async function plannedModel({ from, fresh }: Settings["policy"]): Promise<PlannedModel> {
   if (fresh !== undefined) {
-    return { from: "fresh", config: freshConfig(fresh), lora: null, stored: "F32" };
+    return { from: "fresh", config: freshConfig(fresh), lora: null, folder: null, stored: "F32" };
   }
   if (from === "base") return ofFolder(from, BASE_POLICY);
   if (await isFolder(from)) return ofFolder(from, from);
@@ -59,7 +61,7 @@ export async function plannedModel({ from, fresh }: Settings["policy"]): Promise
   const published = publishedShapes.find((shape) => shape.name === name.repository);
   // Whatever is in that table was published so.
   if (published !== undefined) {
-    return { from, config: published.config, lora: null, stored: "BF16" };
+    return { from, config: published.config, lora: null, folder: null, stored: "BF16" };
   }
   throw new ConfigError(
     "PLAN_MODEL_ABSENT",
@@ -70,21 +72,25 @@ export async function plannedModel({ from, fresh }: Settings["policy"]): Promise
 async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
   if (!isAdapterFolder(folder)) {
     const config = await readDecoderConfig(folder);
-    return { from, config, lora: null, stored: await storedTypeIfThere(folder) };
+    return { from, config, lora: null, ...(await weightsIfThere(folder)) };
   }
   const base = await baseOfAdapter(folder);
-  const { config, stored } = await plannedModel({ from: base });
+  const { config, stored, folder: whole } = await plannedModel({ from: base });
   const where = join(folder, ADAPTER_CONFIG);
   const lora = parseAdapterConfig(await readJson(where), config, where);
-  return { from, config, lora, stored };
+  return { from, config, lora, folder: whole === null ? null : folder, stored };
 }
 
 /** A plan needs a folder's config.json alone. */
-async function storedTypeIfThere(folder: string): Promise<StoredType | null> {
-  return storedTypeOf(folder).catch((error: unknown) => {
-    if (error instanceof DataError && error.code === "FILE_MISSING") return null;
+async function weightsIfThere(folder: string): Promise<Pick<PlannedModel, "folder" | "stored">> {
+  try {
+    return { folder, stored: await storedTypeOf(folder) };
+  } catch (error) {
+    if (error instanceof DataError && error.code === "FILE_MISSING") {
+      return { folder: null, stored: null };
+    }
     throw error;
-  });
+  }
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,0 +1,169 @@
+import { WORTH_A_GPU } from "../onnx/device-probe.ts";
+import type { FrozenPlan, Plan } from "../recipe/plan/plan.ts";
+import type { PlanChecks } from "../recipe/checks/plan-checks.ts";
+import type { ProbedForecast } from "../recipe/probe/probed-forecast.ts";
+import { bytesText, countText, secondsText } from "./amounts.ts";
+import { table } from "./table.ts";
+
+/** A plan on one screen. */
+export function planText(title: string, plan: Plan): string {
+  const parts = [modelText(plan), batchText(plan), memoryText(plan)];
+  return [title + stagesText(plan), ...parts].join("\n\n");
+}
+
+function stagesText({ stages }: Plan): string {
+  if (stages === null) return "";
+  return `\nStages ${stages.all.join(", ")}: this is ${stages.planned} alone.`;
+}
+
+function modelText({ model, device }: Plan): string {
+  const share = (100 * model.trained) / model.parameters;
+  const trained =
+    model.lora === null
+      ? "all of them trained"
+      : `${countText(model.trained)} trained (LoRA rank ${model.lora.rank}, ${share.toFixed(1)} %)`;
+  const isSmall = model.parameters < WORTH_A_GPU;
+  const auto = isSmall
+    ? "processor (auto: too small for a GPU)"
+    : "processor assumed (auto: a GPU is taken where one is faster; --device webgpu plans for it)";
+  const assumed = device.asked === "auto" ? auto : device.chosen;
+  return table([
+    ["model", `${model.from} (${model.architecture})`],
+    ["parameters", `${countText(model.parameters)}, ${trained}`],
+    ...(model.frozen === null ? [] : [["frozen weights", frozenText(model.frozen)]]),
+    ["device", assumed],
+  ]);
+}
+
+function frozenText({ held, stored }: FrozenPlan): string {
+  if (held === "float32") return held;
+  const own = { F32: "float32", F16: "float16", BF16: "bfloat16" };
+  if (stored === null) return `${held}; how they are stored is not known`;
+  if (own[stored] === held) return `${held}, as they are stored`;
+  return `${held}, rounded: they are stored as ${own[stored]}`;
+}
+
+function batchText({ batch }: Plan): string {
+  const { prompts, groupSize, trajectories, epochs, minibatches, microBatch, tokens } = batch;
+  const isTrain = batch.command === "train";
+  const plural = (count: number, word: string): string =>
+    `${countText(count)} ${word}${count === 1 ? "" : "s"}`;
+  const rows = [
+    [
+      "a step",
+      isTrain
+        ? `${plural(prompts, "prompt")} × ${groupSize} = ${countText(trajectories)} trajectories`
+        : `${countText(trajectories)} of the teacher's trajectories`,
+    ],
+    [
+      "longest sequence",
+      `${countText(batch.longest.tokens)} tokens: ${longestText(batch.longest)}`,
+    ],
+    [
+      "optimiser",
+      `${plural(batch.optimizerSteps, "step")} a step (${plural(epochs, "epoch")} × ${plural(minibatches, "minibatch").replace("minibatchs", "minibatches")})`,
+    ],
+    [
+      "micro-batches",
+      `of ${plural(microBatch.sequences, "such sequence")}, up to ${countText(microBatch.perStep)} a step`,
+    ],
+    [
+      `${countText(batch.steps)} steps`,
+      [
+        ...(isTrain ? [`up to ${countText(tokens.sampled)} tokens sampled`] : []),
+        `${isTrain ? "" : "up to "}${countText(tokens.trained)} trained`,
+      ].join(", ") + (isTrain ? "; evaluations apart" : ""),
+    ],
+  ];
+  return table(rows);
+}
+
+function longestText({ bound, messages, observations, prompt }: Plan["batch"]["longest"]): string {
+  const count = (each: number | null): string => (each === null ? "any number" : countText(each));
+  const parts = [
+    `${count(messages.count)} × ${messages.each} written`,
+    ...(observations.count === 0
+      ? []
+      : [`${count(observations.count)} × ${observations.each ?? "any length"} shown`]),
+  ].join(" + ");
+  if (bound === "turns") return `${parts} + a prompt of some ${prompt} (assumed)`;
+  return `${bound === "context" ? "the context's budget" : "the model's positions"}; ${parts} would be more`;
+}
+
+function memoryText({ memory, device }: Plan): string {
+  const { parts, total, budget, fits } = memory;
+  const rows = [...parts]
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes)
+    .map(({ name, bytes }) => [name, bytesText(bytes)]);
+  const where = device.chosen === "webgpu" ? "on the device" : "of the process";
+  const lines = table([...rows, [`forecast at the peak, ${where}`, bytesText(total)]], {
+    align: ["left", "right"],
+  });
+  const verdict =
+    budget === null
+      ? "No budget: give the card's with --memory, e.g. --memory 24GB."
+      : `${fits === true ? "Fits" : "Does not fit"} in ${bytesText(budget)}.`;
+  return `${lines}\n\n${verdict} A retriever over a large corpus comes on top.`;
+}
+
+/** What was found of a plan's settings: a line each. */
+export function checksText({ budgets, ignored, withoutFacts }: PlanChecks): string {
+  const lines = [
+    ...budgets.map(
+      ({ severity, key, origin, message }) => `${severity}: ${key} (${origin}): ${message}`,
+    ),
+    ...ignored.map(({ key, origin, why }) => `ignored: ${key} (${origin}): ${why}.`),
+  ];
+  const told = lines.length > 0 ? lines.join("\n") : "Budgets go together; no setting is ignored.";
+  if (withoutFacts === null) return told;
+  return `${told}\nNot held against questions and passages: ${withoutFacts.replace(/\.$/, "")}.`;
+}
+
+/** What a probe says of time and memory, or why there was none. */
+export function forecastText(forecast: ProbedForecast | { why: string }): string {
+  if ("why" in forecast) return `No forecast of time: ${forecast.why}.`;
+  const { time, memory, probe } = forecast;
+  const { expected, range, atMost } = time;
+  const { opening, evaluations, rollouts, updates, checkpoints, total } = expected;
+  const rows = [
+    ["opening", secondsText(opening)],
+    ["evaluations", secondsText(evaluations)],
+    ["rollouts", secondsText(rollouts)],
+    ["updates", secondsText(updates)],
+    ["checkpoints", secondsText(checkpoints)],
+    [
+      "forecast of the run",
+      `${durationText(total)} (${durationText(range.low)} – ${durationText(range.high)})`,
+    ],
+    ["with every budget used up", durationText(atMost)],
+    [`memory, sequences up to ${countText(time.longest)} tokens`, bytesText(memory.total)],
+  ];
+  return [table(rows), "", BASIS[time.basis], probedText(probe)].join("\n");
+}
+
+const BASIS = {
+  now: "Trajectories are taken to stay as they are now: nothing in the probe was learned from.",
+  learning:
+    "Trajectories are taken to be as they are now at first and, after a tenth of the steps, to search once for each hop of their question; the range spans both.",
+  budgets: "Trajectories are taken to be as long as their budgets allow: none could be sampled.",
+} as const;
+
+function probedText({ seconds, sampled, weights, load }: ProbedForecast["probe"]): string {
+  const { training, evaluation, unfinished } = sampled;
+  const rolled =
+    training + evaluation === 0
+      ? "nothing sampled in the environment"
+      : `${training} + ${evaluation} trajectories of training and evaluation sampled` +
+        (unfinished > 0 ? `, ${unfinished} of them not to their end` : "");
+  const random = weights === "random" ? " with random weights of the model's shape" : "";
+  return `Probed for ${seconds.toFixed(0)} s${random}: ${rolled}; load ${load.toFixed(1)} before it. A machine that gets busier takes longer.`;
+}
+
+/** @example durationText(200) // "3 min 20 s" */
+function durationText(seconds: number): string {
+  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round((seconds % 60) / 5) * 5} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
