@@ -26,5 +26,5 @@ export interface TrainNews {
 export interface TrainWatch {
   readonly news: TrainNews;
   /** Takes away what would be overwritten, and gives the terminal back; may be called again. */
-  stop(): void;
+  readonly stop: () => void;
 }

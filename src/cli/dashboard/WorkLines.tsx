@@ -60,8 +60,8 @@ function trainingLine(
   const share = totalSteps === 0 ? 1 : step / totalSteps;
   const doing = (batch?.step ?? 0) > step ? "updating" : "sampling";
   const facts = [
-    ...(stepMs === null ? [] : [`${stepDuration(stepMs)} a step`]),
     ...(leftMs === null || step >= totalSteps ? [] : [`${shortDuration(leftMs)} left`]),
+    ...(stepMs === null ? [] : [`${stepDuration(stepMs)} a step`]),
     ...(step >= totalSteps || paused ? [] : [doing]),
   ];
   return [

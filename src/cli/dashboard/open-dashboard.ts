@@ -12,7 +12,7 @@ import { type Keys, type KeyStream, openKeys } from "./keys.ts";
 import { type FrameStream, type LiveScreen, liveScreen } from "./live-screen.ts";
 import type { RunFacts } from "./run-view.ts";
 import type { TerminalSignals } from "./terminal-signals.ts";
-import { type Clock, throttled } from "./throttle.ts";
+import { type Clock, type Throttled, throttled } from "./throttle.ts";
 
 /** The terminal that the view is drawn on. */
 export type DashboardStream = FrameStream & {
@@ -36,8 +36,8 @@ export interface DashboardOptions {
   openTexts: () => Promise<DashboardProps["textOf"]>;
 }
 
-/** Milliseconds between two frames at least, and at most. */
-const [LEAST_WAIT, MOST_WAIT] = [250, 1000];
+/** Milliseconds between two frames at least: news can wait, a key should not. Without either a frame follows after a second. */
+const WAIT = { news: 500, key: 100, clock: 1000 };
 
 /**
  * The live view of a training. Frames are made by Ink and drawn by us: Ink's own drawing takes over the process's signals, erases what a
@@ -62,7 +62,7 @@ class LiveDashboard {
   readonly #run: FollowedRun;
   readonly #screen: LiveScreen;
   readonly #keys: Keys;
-  readonly #redraw: { ask(): void; stop(): void };
+  readonly #redraw: Throttled;
   #state: "waiting" | "shown" | "suspended" | "ended" = "waiting";
   /** In its place, once it has failed. */
   #lines: TrainWatch | null = null;
@@ -81,13 +81,9 @@ class LiveDashboard {
     this.#keys = openKeys(options.keyboard, (key) => {
       this.#press(key);
     });
-    this.#redraw = throttled(
-      () => {
-        this.#draw();
-      },
-      LEAST_WAIT,
-      options.clock,
-    );
+    this.#redraw = throttled(() => {
+      this.#draw();
+    }, options.clock);
   }
 
   /** The run's news, each followed by a frame. */
@@ -121,8 +117,14 @@ class LiveDashboard {
 
   stop(): void {
     this.#lines?.stop();
+    const isOpen = this.#state === "shown" || this.#state === "suspended";
     if (this.#state === "shown") this.#draw(true);
     this.#end();
+    const { asked, step, totalSteps } = this.#run.view();
+    if (isOpen && asked.stop && step < (totalSteps ?? 0))
+      this.#context.note(
+        `Stopped after step ${step} of ${totalSteps}, as asked: --resume goes on.`,
+      );
   }
 
   /** The first news show it: a download before them has a bar of its own. */
@@ -139,7 +141,7 @@ class LiveDashboard {
       this.#keys.take();
       this.#tick();
     }
-    this.#redraw.ask();
+    this.#redraw.ask(WAIT.news);
   }
 
   #end(): void {
@@ -154,7 +156,7 @@ class LiveDashboard {
   }
 
   readonly #resized = (): void => {
-    this.#redraw.ask();
+    this.#redraw.ask(WAIT.key);
   };
 
   readonly #interrupted = (): void => {
@@ -164,8 +166,8 @@ class LiveDashboard {
   /** Time passes without news too. */
   #tick(): void {
     if (this.#state === "suspended" && this.#options.signals.isForeground()) this.#goOn();
-    this.#redraw.ask();
-    this.#callOffTick = this.#options.clock.later(MOST_WAIT, () => {
+    this.#redraw.ask(WAIT.news);
+    this.#callOffTick = this.#options.clock.later(WAIT.clock, () => {
       this.#tick();
     });
   }
@@ -201,14 +203,14 @@ class LiveDashboard {
     void readPast().then(
       (past) => {
         this.#run.remember(past);
-        this.#redraw.ask();
+        this.#redraw.ask(WAIT.news);
       },
       () => undefined,
     );
     void openTexts().then(
       (textOf) => {
         this.#textOf = textOf;
-        this.#redraw.ask();
+        this.#redraw.ask(WAIT.news);
       },
       () => undefined,
     );
@@ -242,7 +244,7 @@ class LiveDashboard {
       default:
         if (!askRun(key, control, this.#run)) return;
     }
-    this.#redraw.ask();
+    this.#redraw.ask(WAIT.key);
   }
 
   #suspend(): void {
@@ -259,7 +261,7 @@ class LiveDashboard {
     if (this.#state !== "suspended") return;
     this.#state = "shown";
     this.#keys.take();
-    this.#redraw.ask();
+    this.#redraw.ask(WAIT.key);
   }
 }
 

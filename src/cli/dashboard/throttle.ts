@@ -19,27 +19,34 @@ export const processClock: Clock = {
 
 /** Work that is asked for more often than it is done. */
 export interface Throttled {
-  /** Asks for it: done from a timer, never within this call, and once however often it was asked for meanwhile. */
-  ask(): void;
+  /**
+   * Asks for it: done from a timer, never within this call, and once however often it was asked for meanwhile.
+   * @param wait milliseconds after the last time, at least.
+   */
+  ask(wait: number): void;
   /** Calls off what was asked for. */
   stop(): void;
 }
 
-/** @param every milliseconds between two times at least. */
-export function throttled(work: () => void, every: number, clock: Clock): Throttled {
+export function throttled(work: () => void, clock: Clock): Throttled {
   let last = -Infinity;
-  let callOff: (() => void) | null = null;
+  let pending: { due: number; callOff: () => void } | null = null;
+  const stop = (): void => {
+    pending?.callOff();
+    pending = null;
+  };
   return {
-    ask() {
-      callOff ??= clock.later(Math.max(0, last + every - clock.now()), () => {
-        callOff = null;
+    ask(wait) {
+      const due = Math.max(clock.now(), last + wait);
+      if (pending !== null && pending.due <= due) return;
+      stop();
+      const callOff = clock.later(due - clock.now(), () => {
+        pending = null;
         last = clock.now();
         work();
       });
+      pending = { due, callOff };
     },
-    stop() {
-      callOff?.();
-      callOff = null;
-    },
+    stop,
   };
 }

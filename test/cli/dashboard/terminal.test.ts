@@ -1,0 +1,81 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const binary = join(import.meta.dirname, "..", "..", "..", "bin", "agentrl.js");
+/** util-linux's, which runs a command in a pseudo terminal; BSD's takes other flags. */
+const hasScript = String(spawnSync("script", ["--version"]).stdout).includes("util-linux");
+
+/** A training in a pseudo terminal of 100 by 30; `type` is asked after every piece of output for keys to press. */
+function inTerminal(
+  out: string,
+  type: (shown: string) => string,
+  flags: readonly string[] = [],
+): Promise<{ shown: string; status: number | null; modes: string[] }> {
+  const sets = [
+    ...["algorithm.steps=40", "algorithm.promptsPerStep=2", "algorithm.groupSize=2"],
+    ...["evaluation.dataset.questions=4", "dataset.questions=8"],
+  ].flatMap((set) => ["--set", set]);
+  const train = [binary, "train", "--recipe", "search-r1", "--tier", "smoke", ...sets, ...flags];
+  const command = [process.execPath, ...train, "--out", join(folder, out), "--json"].join(" ");
+  const json = join(folder, `${out}.json`);
+  const modes = (name: string): string => `stty -a > ${join(folder, `${out}.${name}`)}`;
+  const line = `stty cols 100 rows 30; ${modes("before")}; ${command} > ${json}; code=$?; ${modes("after")}; exit $code`;
+  const child = spawn("script", ["-qec", line, "/dev/null"], {
+    env: { ...process.env, TERM: "xterm-256color", CI: "", NO_COLOR: "" },
+  });
+  return new Promise((resolve) => {
+    let shown = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      shown += piece.toString();
+      const keys = type(shown);
+      if (keys !== "") child.stdin.write(keys);
+    });
+    child.on("close", (status) => {
+      const read = (name: string): string => readFileSync(join(folder, `${out}.${name}`), "utf8");
+      resolve({ shown, status, modes: [read("before"), read("after")] });
+    });
+  });
+}
+
+/** Presses keys once a text is shown. */
+function once(text: string, keys: string): (shown: string) => string {
+  let done = false;
+  return (shown) => {
+    if (done || !shown.includes(text)) return "";
+    done = true;
+    return keys;
+  };
+}
+
+describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
+  "agentrl train on a terminal (skipped without util-linux's script)",
+  { timeout: 240_000 },
+  () => {
+    it("shows a live view, stops after a step when asked to, and leaves the terminal as it was", async () => {
+      const { shown, status, modes } = await inTerminal("asked", once("step 2/40", "q"));
+      expect(status, shown).toBe(130);
+      expect(shown).toContain("held-out EM");
+      expect(shown).toMatch(/Stopped after step \d+ of 40, as asked: --resume goes on\./);
+      expect(modes[1]).toBe(modes[0]);
+      // Neither another screen nor a hidden cursor: nothing to mend after kill -9.
+      for (const code of ["1049", "25"]) expect(shown).not.toContain(`\u001b[?${code}`);
+    });
+
+    it("keeps what is finished on Ctrl-C", async () => {
+      const { shown, status, modes } = await inTerminal("cut", once("step 1/40", "\u0003"));
+      expect(status, shown).toBe(130);
+      expect(shown).toContain("Interrupted: keeping what is finished.");
+      expect(modes[1]).toBe(modes[0]);
+    });
+
+    it("writes lines under --plain", async () => {
+      const { shown } = await inTerminal("plain", once(" 1/40", "\u0003"), ["--plain"]);
+      expect(shown).toContain("step  reward");
+      expect(shown).not.toContain("p pause");
+    });
+  },
+);

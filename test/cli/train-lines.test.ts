@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { trainLines } from "../../src/cli/train-lines.ts";
+import { isContinuousIntegration } from "../../src/cli/train-watch.ts";
+import { madeEvaluation, madeStep } from "../helpers/dashboard-run.ts";
+
+describe("a training as lines", () => {
+  it("has a line for every evaluation, stage, step and event", () => {
+    const lines: string[] = [];
+    const { news, stop } = trainLines({
+      ...{ terminal: false, signal: new AbortController().signal, out: () => undefined },
+      ...{ note: (text) => lines.push(text), untilStopped: () => Promise.resolve() },
+    });
+    const stage = { number: 1, name: "warm", do: "train" as const, from: "last", set: {} };
+    news.onRewardCheck(null);
+    news.onEvaluationStart("before", 100);
+    news.onEvaluationProgress({ done: 50, em: 0.1 });
+    news.onEvaluation("before", madeEvaluation(0.125));
+    news.onStage(stage, 2, true);
+    news.onBatch([], 9);
+    news.onStep(madeStep(9, 10));
+    news.onEvent({ kind: "alarm", step: 9, message: "entropy is .02", facts: {} });
+    news.onEvaluation("step-9", madeEvaluation(0.2));
+    news.onStep(madeStep(10, 10));
+    stop();
+    const event = lines.filter((line) => line.includes("entropy is .02"));
+    expect(event).toHaveLength(1);
+    expect(lines.filter((line) => !event.includes(line)).join("\n")).toMatchInlineSnapshot(`
+      "rewards: not checked (rewardCheck is false)
+      before training: EM 0.125 on 100 held-out questions
+      stage 1/2: warm (train), done before
+       step  reward      EM  searches  answered  entropy      KL  flat groups  tokens/s
+       9/10   0.190   0.190      1.00      1.00    0.500  0.0010         0.50      1000
+      step-9: EM 0.200 on 100 held-out questions
+      10/10   0.200   0.200      1.00      1.00    0.500  0.0010         0.50      1000"
+    `);
+  });
+});
+
+describe("a continuous integration", () => {
+  it("is what CI says, unless it says no", () => {
+    const found = ["true", "1", "", "0", "false", undefined].map((CI) =>
+      isContinuousIntegration({ CI }),
+    );
+    expect(found).toEqual([true, true, false, false, false, false]);
+  });
+});
