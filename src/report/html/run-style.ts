@@ -46,6 +46,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 .tip p { margin: 0; } .tip p + p { margin-top: 4px; }
 .figures-table td, .figures-table tbody th, .settings-table tbody th { vertical-align: baseline; }
 .figures-table th[scope="rowgroup"] { border-bottom: 0; }
+.figures-table th[scope="row"] { white-space: nowrap; }
 .figures-table .number small { min-width: 0; margin-left: 6px; } .figures-table b.right { color: var(--right); } .figures-table b.wrong { color: var(--wrong); }
 .plain tr:last-child > * { border-bottom: 0; } .plain tbody + tbody tr:first-child > * { border-top: 2px solid var(--line); }
 .runs-table td:nth-child(2) { min-width: 200px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
@@ -61,6 +62,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 @media (max-width: 760px) {
   .controls { position: static; } .choices > span { padding-left: 0; border-left: 0; }
   .curve { padding: 10px 12px 6px; }
+  .plain.figures-table th, .plain.figures-table td { min-width: 0; padding-right: 12px; } .figures-table tbody th small { display: none; }
 }
 @media print { .controls, .stepper { display: none; } .curves { grid-template-columns: repeat(3, 1fr); } }
 `;
