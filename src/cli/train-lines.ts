@@ -95,7 +95,7 @@ function alignedRow({
 }
 
 /** What came of the check of the rewards, in a line. */
-export function rewardCheckNote(check: Parameters<TrainNews["onRewardCheck"]>[0]): string {
+function rewardCheckNote(check: Parameters<TrainNews["onRewardCheck"]>[0]): string {
   return check === null ? "rewards: not checked (rewardCheck is false)" : rewardCheckLine(check);
 }
 

@@ -110,7 +110,7 @@ export function metricRows(history: readonly StepPoint[]): MetricRow[] {
  * The mean of the last five values less that of the first five, of fewer than ten the last half less the first; null for one value.
  * @example changeOf([1, 2, 4]) // 3
  */
-export function changeOf(values: readonly number[]): number | null {
+function changeOf(values: readonly number[]): number | null {
   const compared = Math.min(COMPARED, Math.floor(values.length / 2));
   if (compared === 0) return null;
   return knownMean(values.slice(-compared)) - knownMean(values.slice(0, compared));
