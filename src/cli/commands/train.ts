@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
@@ -11,45 +12,57 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
+import { wholeNumber } from "../options.ts";
+import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
 import { table } from "../table.ts";
 import { watchTraining } from "../train-watch.ts";
 
-interface TrainFlags extends RecipeFlags {
-  model?: string;
-  resume?: true;
-  overwrite?: true;
+interface TrainFlags extends RecipeFlags, RunFlags {
   plain?: true;
+  replayBatch?: number;
 }
 
 /** `agentrl train`: a recipe's reinforcement learning, evaluated before and after. */
 export const trainCommand: CliCommand = {
   name: "train",
   register(program, context) {
-    addRecipeOptions(
-      program
-        .command("train")
-        .summary("train a policy with reinforcement learning")
-        .description(
-          "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
-        ),
-      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+    addRunOptions(
+      addRecipeOptions(
+        program
+          .command("train")
+          .summary("train a policy with reinforcement learning")
+          .description(
+            "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
+          ),
+        "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+      ),
     )
-      .option(
-        "--model <name>",
-        "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
-      )
-      .option("--resume", "go on from the newest checkpoint of the run folder")
-      .option("--overwrite", "replace the run that the folder holds")
       .option("--plain", "a line per step in place of the live view")
+      .addOption(
+        new Option(
+          "--replay-batch <step>",
+          "train nothing: learn again from the batch that the run folder keeps of a step, and compare the metrics",
+        )
+          .argParser(wholeNumber(1))
+          .conflicts(["resume", "overwrite"]),
+      )
       .action(async (flags: TrainFlags) => {
         const { runRecipe } = await import("../../recipe/run-recipe.ts");
-        const { model, resume = false, overwrite = false, plain = false } = flags;
-        const own = { key: "policy.from", value: model, origin: "--model" };
-        const resolved = await settingsOf(flags, model === undefined ? [] : [own]);
+        const { plain = false } = flags;
+        const use = folderUseOf(flags);
+        const resolved = await settingsOf(flags, runOverrides(flags));
         const out = flags.out ?? defaultRunFolder(resolved);
+        if (flags.replayBatch !== undefined) {
+          const { showReplay } = await import("../batch-replay.ts");
+          const json = flags.json === true;
+          await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
+          return;
+        }
         const control = openRunControl();
-        const watch = await watchTraining(context, { resolved, out, resume, control, plain });
+        const watch = await watchTraining(context, {
+          ...{ resolved, out, control, plain, resume: use.resume },
+        });
         const download = watchDownload(context);
         context.note(
           `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
@@ -57,7 +70,7 @@ export const trainCommand: CliCommand = {
         try {
           const result = await runRecipe(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
-            ...{ resume, overwrite, control, ...watch.news, download: download.options },
+            ...{ ...use, control, ...watch.news, download: download.options },
           });
           if (flags.json === true) context.out(JSON.stringify(asJson(result)));
           else context.out(asText(result));
