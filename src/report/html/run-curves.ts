@@ -43,7 +43,7 @@ export function curveNote(parts: readonly RunPart[]): string {
     several
       ? "Lines are means over the runs of an arm, which differ in nothing but the seed and stand faint behind; the band, smallest to largest run or the 95 % t interval of the mean, is over as many runs as the legend says."
       : "The measured values stand faint behind the smoothed lines.",
-    "Smoothing is a Gaussian over 2 % of the steps, to both sides.",
+    "Smoothing is a Gaussian over 2 % of the steps, to both sides, of curves of 20 values or more.",
     "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several runs.",
   ].join(" ");
 }
@@ -64,7 +64,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
       ${still.length > 0 && html`<p class="note">0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.</p>`}`;
     return title === "Further metrics"
       ? html`<details class="further">
-          <summary>${own.length} further metrics</summary>
+          <summary>${own.length} further ${own.length === 1 ? "metric" : "metrics"}</summary>
           ${figures}
         </details>`
       : html`<h3>${title}</h3>

@@ -39,13 +39,18 @@ export function bandOf(runs: readonly (readonly StepValue[])[]): BandPoint[] {
 /** Width of the smoothing's kernel as a share of a curve's steps. */
 const KERNEL = 0.02;
 
+/** Fewer values are each seen for themselves, and smoothing them would only hide where they were. */
+const FEWEST_SMOOTHED = 20;
+
 /**
  * A curve smoothed by a Gaussian kernel over steps: of a deviation of 2 % of its length, at least one step, cut at three deviations.
- * It looks both ways, so nothing lags; at the ends it looks at what is there.
+ * It looks both ways, so nothing lags; at the ends it looks at what is there. Fewer than 20 values stay as
+ * they are.
  */
 export function smoothed(values: readonly StepValue[]): StepValue[] {
   const [first, last] = [values[0], values.at(-1)];
-  if (first === undefined || last === undefined) return [];
+  if (first === undefined || last === undefined || values.length < FEWEST_SMOOTHED)
+    return [...values];
   const spacing = (last.step - first.step) / Math.max(values.length - 1, 1);
   const deviation = Math.max(KERNEL * (last.step - first.step), spacing, 1e-9);
   const reach = 3 * deviation;

@@ -21,18 +21,22 @@ describe("bandOf", () => {
 
 describe("smoothed", () => {
   it("weighs neighbours by a Gaussian of one step in a short curve, to both sides", () => {
-    const [near, far] = [Math.exp(-0.5), Math.exp(-2)];
-    const sum = 1 + 2 * near + 2 * far;
-    const values = smoothed(curve(0, 0, 1, 0, 0)).map(({ value }) => value);
-    expect(values[2]).toBeCloseTo(1 / sum, 10);
+    const one = (at: number) =>
+      smoothed(curve(...Array.from({ length: 21 }, (_, i) => (i === at ? 1 : 0))));
+    const [near, far, edge] = [Math.exp(-0.5), Math.exp(-2), Math.exp(-4.5)];
+    const sum = 1 + 2 * near + 2 * far + 2 * edge;
+    expect(one(10)[10]?.value).toBeCloseTo(1 / sum, 10);
+    expect(one(10)[12]?.value).toBeCloseTo(far / sum, 10);
+    expect(one(10)[14]?.value).toBe(0);
     // At the first step there is nothing on the left.
-    expect(values[0]).toBeCloseTo(far / (1 + near + far + Math.exp(-4.5)), 10);
-    expect(values[4]).toBeCloseTo(values[0] ?? NaN, 10);
+    expect(one(2)[0]?.value).toBeCloseTo(far / (1 + near + far + edge), 10);
+    expect(one(18)[20]?.value).toBeCloseTo(one(2)[0]?.value ?? NaN, 10);
   });
 
-  it("leaves a level level, and a point alone", () => {
-    expect(smoothed(curve(2, 2, 2)).map(({ value }) => value)).toEqual([2, 2, 2]);
-    expect(smoothed(curve(7))).toEqual(curve(7));
+  it("leaves a level level, and few values alone", () => {
+    const level = curve(...Array.from({ length: 30 }, () => 2));
+    expect(smoothed(level)).toEqual(level);
+    expect(smoothed(curve(7, 0, 3))).toEqual(curve(7, 0, 3));
     expect(smoothed([])).toEqual([]);
   });
 });
