@@ -6,6 +6,8 @@ import { runAgentrl, type Ended } from "./agentrl-process.ts";
 
 const cwd = temporaryFolder();
 const WITHIN_STEPS = 10;
+/** A training takes half a minute, and many times that where others work on the machine. */
+const TIMEOUT = { timeout: 900_000 };
 
 /** Search-R1's smoke tier with batches of 36 trajectories, for so many steps. */
 function train(name: string, steps: number, ...sets: string[]): Promise<Ended> {
@@ -59,7 +61,7 @@ const accuracyAfter = ({ stdout }: Ended): number =>
 
 const TOO_FAST = "algorithm.optimizer.learningRate=0.0045";
 
-describe("a learning rate thirty times too high", () => {
+describe("a learning rate thirty times too high", TIMEOUT, () => {
   it("is told by default within ten steps of the onset, in words and for programs", async () => {
     const { status, stderr } = await train("fast", 10, TOO_FAST);
     expect(status, stderr).toBe(0);
@@ -101,12 +103,12 @@ describe("a learning rate thirty times too high", () => {
   });
 });
 
-describe("a reward that can be had without answering, and no KL to the reference", () => {
+describe("a reward that can be had without answering, and no KL to the reference", TIMEOUT, () => {
   it("is told within ten steps after accuracy began to fall, while what is paid for rises", async () => {
     const rewards = "rewards=[{ name: retrieval-hit, weight: 1 }, { name: exact-match, weight: 0 }]"; // prettier-ignore
     const faster = "algorithm.optimizer.learningRate=0.0003";
     const larger = ["algorithm.promptsPerStep=8", "algorithm.groupSize=8"];
-    const { status } = await train("hacked", 20, rewards, faster, "algorithm.klCoef=0", ...larger);
+    const { status } = await train("hacked", 14, rewards, faster, "algorithm.klCoef=0", ...larger);
     expect(status).toBe(0);
     const accuracy = metricOf("hacked", "reward/exact-match");
     const onset = onsetOf(accuracy);
@@ -119,7 +121,7 @@ describe("a reward that can be had without answering, and no KL to the reference
   });
 });
 
-describe("the same training as it is shipped", () => {
+describe("the same training as it is shipped", TIMEOUT, () => {
   it("rings nothing, and learns", async () => {
     const ended = await train("sound", 10);
     expect(ended.status).toBe(0);
