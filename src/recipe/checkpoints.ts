@@ -65,23 +65,53 @@ export async function openCheckpoints(
   },
 ): Promise<Checkpoints> {
   const { every, keep, firstStep, attempt = 0, best = () => null } = options;
+  const rotate = async (newest: number): Promise<void> => {
+    // What was made in between, by an interruption, stays until the next one.
+    const due = (await stepsIn(run)).filter((each) => each > 0 && each !== newest);
+    const regular = due.filter((each) => each % every === 0).sort((a, b) => b - a);
+    const stay = keep === null ? regular : regular.slice(0, keep - 1);
+    for (const each of due) {
+      if (!stay.includes(each) && each !== best()) await remove(run, each);
+    }
+  };
   await removeRemains(run);
   for (const step of await stepsIn(run)) if (step > firstStep) await remove(run, step);
+  // An interruption may have come before this was done.
+  await rotate(firstStep);
   let saved = firstStep;
   return {
     async save(step) {
       if (step <= saved) return;
       await write(engine, run, { step, attempt });
       saved = step;
-      // What was made in between, by an interruption, stays until the next one.
-      const due = (await stepsIn(run)).filter((each) => each > 0 && each !== step);
-      const regular = due.filter((each) => each % every === 0).sort((a, b) => b - a);
-      const stay = keep === null ? regular : regular.slice(0, keep - 1);
-      for (const each of due) {
-        if (!stay.includes(each) && each !== best()) await remove(run, each);
-      }
+      await rotate(step);
     },
   };
+}
+
+/**
+ * Does a run's work and keeps a checkpoint of its last whole step, however it ends: an interruption is noticed between steps. What went
+ * wrong in the work matters, not that its weights could then not be saved either.
+ * @param last whole steps that are behind the weights; null: they are not kept.
+ */
+export async function savingAtEnd<T>(
+  checkpoints: Checkpoints,
+  last: () => number | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  const save = async (): Promise<void> => {
+    const step = last();
+    if (step !== null) await checkpoints.save(step);
+  };
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await save().catch(() => undefined);
+    throw error;
+  }
+  await save();
+  return result;
 }
 
 /** Makes the checkpoint of a run's start, for those that may have to go back to it. */

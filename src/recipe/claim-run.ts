@@ -7,7 +7,7 @@ import { quote } from "../base/schema.ts";
 import { loadRecipe, tiersOf } from "./recipe-file.ts";
 import { withRunLock } from "./run-lock.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
-import { settingsSchema } from "./settings-schema.ts";
+import { type Settings, settingsSchema } from "./settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "./settings.ts";
 
 /** What is done about a run that a folder holds already. */
@@ -27,7 +27,8 @@ interface ClaimOptions {
 const REMAINS = [
   ...[MANIFEST_FILE, RESOLVED_FILE, "metrics.jsonl", "events.jsonl", "rollbacks.json"],
   ...["stages.json", "sft.json", "report.html"],
-  ...["trajectories", "checkpoints", "eval", "rolled-back", "stages", "policy", "tensorboard"],
+  ...["trajectories", "checkpoints", "eval", "rolled-back", "stages", "policy"],
+  ...["reporters", "tensorboard"],
 ];
 
 /**
@@ -38,7 +39,7 @@ const REMAINS = [
  * @throws {ExternalError} RUN_BUSY when another process writes the folder.
  */
 export function withClaimedRun<T>(
-  claim: { out: string; resolved: ResolvedSettings; use: RunFolderUse & ClaimOptions },
+  claim: { out: string; resolved: ResolvedSettings<Settings>; use: RunFolderUse & ClaimOptions },
   work: () => Promise<T>,
 ): Promise<T> {
   const { out, resolved, use } = claim;
@@ -50,12 +51,12 @@ export function withClaimedRun<T>(
 
 async function claimRun(
   out: string,
-  resolved: ResolvedSettings,
+  resolved: ResolvedSettings<Settings>,
   { resume = false, overwrite = false, settingsOf = "run" }: RunFolderUse & ClaimOptions,
 ): Promise<void> {
   if (!existsSync(join(out, MANIFEST_FILE))) return;
   if (resume) {
-    if (settingsOf === "run") await requireSameSettings(out, resolved);
+    await requireSameSettings(out, resolved, settingsOf === "run" ? () => true : isOfWholeRun);
     return;
   }
   if (!overwrite) {
@@ -75,7 +76,16 @@ const FREE =
   /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|batchCheck$|rewardCheck$)/;
 const NAMED = 5;
 
-async function requireSameSettings(out: string, { settings }: ResolvedSettings): Promise<void> {
+/** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
+function isOfWholeRun(key: string): boolean {
+  return /^(in stages$|seed$|policy\.|evaluation\.)/.test(key);
+}
+
+async function requireSameSettings(
+  out: string,
+  { settings }: ResolvedSettings<Settings>,
+  counts: (key: string) => boolean,
+): Promise<void> {
   const path = join(out, RESOLVED_FILE);
   // Interrupted before its settings were written, it has done nothing.
   if (!existsSync(path)) return;
@@ -84,7 +94,7 @@ async function requireSameSettings(out: string, { settings }: ResolvedSettings):
   const before = checkSettings(settingsSchema, resolveSettings(recipe, { tier })).settings;
   const [then, now] = [valuesOf(before), valuesOf(settings)];
   const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
-    (key) => !FREE.test(key) && then.get(key) !== now.get(key),
+    (key) => counts(key) && !FREE.test(key) && then.get(key) !== now.get(key),
   );
   if (changed.length === 0) return;
   const listed = changed
@@ -97,13 +107,14 @@ async function requireSameSettings(out: string, { settings }: ResolvedSettings):
   );
 }
 
-/** Values as JSON, by dotted key. */
-function valuesOf(settings: unknown): Map<string, string> {
-  return new Map(
+/** Values as JSON, by dotted key, and whether a run is one of stages. */
+function valuesOf(settings: Settings): Map<string, string> {
+  const values = new Map(
     [...leavesOf(settings)]
       .filter(([, value]) => value !== undefined)
       .map(([keys, value]) => [keys.join("."), JSON.stringify(value)] as const),
   );
+  return values.set("in stages", JSON.stringify(settings.stages !== undefined));
 }
 
 function shown(json: string | undefined): string {

@@ -4,10 +4,15 @@ import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { openAlarms, type AlarmWatch, type TriggeredAlarm } from "../watch/alarms/open-alarms.ts";
-import type { RunEvent } from "../watch/run-event.ts";
 import { environmentOver, policyOf, retrieverOver, weightedRewards } from "./assemble.ts";
 import { HELD_OUT_EM, openBestSoFar, type BestSoFar } from "./best-so-far.ts";
-import { type Checkpoint, newestCheckpoint, openCheckpoints, saveStart } from "./checkpoints.ts";
+import {
+  type Checkpoint,
+  newestCheckpoint,
+  openCheckpoints,
+  saveStart,
+  savingAtEnd,
+} from "./checkpoints.ts";
 import { checkFirstBatch } from "./first-batch.ts";
 import { recordedEvaluation } from "./held-out-evaluation.ts";
 import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
@@ -67,10 +72,16 @@ async function pass(
     ...{ ...settings.checkpoints, firstStep, attempt: rollbacks.length },
     best: () => best.best?.step ?? null,
   });
-  let done = firstStep;
-  let back: TriggeredAlarm | null = null;
-  try {
-    await trainOnPolicy({
+  const so = {
+    done: firstStep,
+    version: engine.policyVersion,
+    back: null as TriggeredAlarm | null,
+  };
+  // Neither what is gone back from is kept, nor weights between two updates of a step.
+  const last = (): number | null =>
+    so.back === null && so.version === engine.policyVersion ? so.done : null;
+  await savingAtEnd(checkpoints, last, async () =>
+    trainOnPolicy({
       ...{ algorithm: algorithms.get(name, "algorithm"), options: algorithmOptions },
       ...{ engine, environment, strategy: settings.strategy, firstStep },
       policy: await policyOf(engine, settings, model, environment),
@@ -88,25 +99,24 @@ async function pass(
         await session.run.event(await checkFirstBatch(trajectories, by));
       },
       onStep: async (step) => {
-        done = step.step;
+        so.done = step.step;
+        so.version = engine.policyVersion;
+        const { done } = so;
         const asked = options.control?.take() ?? { save: false, evaluate: false, stop: false };
         const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done, asked)) };
         await run.metrics(done, data, timingOf(step));
         best.add({ step: done, metrics: data });
         options.onStep?.({ ...step, metrics: data, totalSteps: algorithmOptions.steps });
-        back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
-        if (back !== null) return false;
+        so.back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
+        if (so.back !== null) return false;
         if (asked.save || done % settings.checkpoints.every === 0) await checkpoints.save(done);
         if (asked.stop) throw new StoppedAsAsked();
         await options.control?.whilePaused(options.signal);
         return true;
       },
-    });
-  } finally {
-    // Only whole steps are behind the weights: an interruption is noticed between updates. What is gone back from is not kept.
-    if (back === null) await checkpoints.save(done);
-  }
-  return back;
+    }),
+  );
+  return so.back;
 }
 
 /** What the metrics say, up to a step: the best checkpoint, and the state of the alarms. */
@@ -169,9 +179,10 @@ async function ring(
     await session.run.event({ kind: "alarm", step, message, facts });
   const stop = rung.find(({ action }) => action === "stop");
   const back = rung.find(({ action }) => action === "rollback");
-  if (stop === undefined && (back === undefined || rollbacks.length < settings.rollback.most))
-    return back ?? null;
-  const { alarm, step, message } = stop ?? back!;
+  const gravest = stop ?? back;
+  if (gravest === undefined) return null;
+  if (stop === undefined && rollbacks.length < settings.rollback.most) return gravest;
+  const { alarm, step, message } = gravest;
   const again = stop === undefined ? ` It has gone back ${rollbacks.length} times before.` : "";
   throw new ExternalError(
     "RUN_ALARM",

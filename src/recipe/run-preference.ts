@@ -21,7 +21,7 @@ import {
   requireTrainable,
   type PolicyDownload,
 } from "./assemble.ts";
-import { openCheckpoints } from "./checkpoints.ts";
+import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { withClaimedRun, type RunFolderUse } from "./claim-run.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
@@ -180,30 +180,32 @@ async function learn(
     const before = await measured(session, 0);
     if (before !== null) await run.metrics(0, before, {});
   }
-  try {
-    await trainPreference({
-      ...{ engine, settings: preference, pairs: train.pairs, seed: settings.seed, signal },
-      firstStep: finished ? totalSteps : firstStep,
-      onStep: async (each) => {
-        done = each.step;
-        const { step, metrics, timings, tokens } = each;
-        const last = step === totalSteps;
-        const due = last || step % preference.validateEvery === 0;
-        const found = due ? await measured(session, step) : null;
-        await run.metrics(step, { ...metrics, ...found }, { ...timings, tokens });
-        const isBest =
-          preference.patience !== null &&
-          found !== null &&
-          bestCheck(checksOf(history), "lower")?.step === step;
-        if (isBest || last || step % settings.checkpoints.every === 0) await checkpoints.save(step);
-        options.onStep?.({ ...each, totalSteps });
-        return !enough(session);
-      },
-    });
-  } finally {
-    // Only whole steps are behind the weights: an interruption is noticed between them.
-    await checkpoints.save(done);
-  }
+  await savingAtEnd(
+    checkpoints,
+    () => done,
+    async () => {
+      await trainPreference({
+        ...{ engine, settings: preference, pairs: train.pairs, seed: settings.seed, signal },
+        firstStep: finished ? totalSteps : firstStep,
+        onStep: async (each) => {
+          done = each.step;
+          const { step, metrics, timings, tokens } = each;
+          const last = step === totalSteps;
+          const due = last || step % preference.validateEvery === 0;
+          const found = due ? await measured(session, step) : null;
+          await run.metrics(step, { ...metrics, ...found }, { ...timings, tokens });
+          const isBest =
+            preference.patience !== null &&
+            found !== null &&
+            bestCheck(checksOf(history), "lower")?.step === step;
+          if (isBest || last || step % settings.checkpoints.every === 0)
+            await checkpoints.save(step);
+          options.onStep?.({ ...each, totalSteps });
+          return !enough(session);
+        },
+      });
+    },
+  );
   const best = preference.patience === null ? undefined : bestCheck(checksOf(history), "lower");
   const kept = best?.step ?? done;
   if (kept !== done) await engine.load(run.checkpoint(kept));

@@ -133,7 +133,7 @@ async function reinforce(
           await engine.keepAs("reference");
         await evaluate(session, "before");
         if (from !== null) await engine.load(from.path);
-        if (!isTrained) await learnOnPolicy(session, from);
+        await learnOnPolicy(session, from);
         await evaluate(session, "after");
         return {
           ...{ run: out, device: engine.device, steps },

@@ -9,7 +9,7 @@ import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../trai
 import { samplesLoss, type SftSamplesSettings, trainOnSamples } from "../train/sft.ts";
 import { sftBatches } from "../train/sft-batches.ts";
 import { baseFolder, openNamedDataset } from "./assemble.ts";
-import { openCheckpoints } from "./checkpoints.ts";
+import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
@@ -114,31 +114,32 @@ async function learn(
   const isKnown = checks.some(({ step }) => step === done);
   if (isDue(done) && !isKnown) checks.push(await check(session, plan, done));
   let last = performance.now();
-  try {
-    await trainOnSamples({
-      ...{ engine, settings: sft, samples: train.samples, batches, signal: options.signal },
-      firstStep: finished || isEnough(plan) ? batches.length : done,
-      onStep: async (each) => {
-        const seconds = (performance.now() - last) / 1000;
-        [done, loss] = [each.step, each.loss];
-        const { objective = NaN, gradNorm, tokens } = each;
-        await run.metrics(
-          done,
-          { "losses/sft": loss, "losses/objective": objective, "optimizer/grad_norm": gradNorm },
-          { seconds, tokensPerSecond: tokens / seconds },
-        );
-        options.onStep?.({ ...each, totalSteps: batches.length, seconds });
-        if (isDue(done)) checks.push(await check(session, plan, done));
-        const isBest = bestOf(plan)?.step === done;
-        if (isBest || done % every === 0 || done === batches.length) await checkpoints.save(done);
-        last = performance.now();
-        return !isEnough(plan);
-      },
-    });
-  } finally {
-    // Only whole steps are behind the weights: an interruption is noticed between them.
-    await checkpoints.save(done);
-  }
+  await savingAtEnd(
+    checkpoints,
+    () => done,
+    async () => {
+      await trainOnSamples({
+        ...{ engine, settings: sft, samples: train.samples, batches, signal: options.signal },
+        firstStep: finished || isEnough(plan) ? batches.length : done,
+        onStep: async (each) => {
+          const seconds = (performance.now() - last) / 1000;
+          [done, loss] = [each.step, each.loss];
+          const { objective = NaN, gradNorm, tokens } = each;
+          await run.metrics(
+            done,
+            { "losses/sft": loss, "losses/objective": objective, "optimizer/grad_norm": gradNorm },
+            { seconds, tokensPerSecond: tokens / seconds },
+          );
+          options.onStep?.({ ...each, totalSteps: batches.length, seconds });
+          if (isDue(done)) checks.push(await check(session, plan, done));
+          const isBest = bestOf(plan)?.step === done;
+          if (isBest || done % every === 0 || done === batches.length) await checkpoints.save(done);
+          last = performance.now();
+          return !isEnough(plan);
+        },
+      });
+    },
+  );
   return { done, loss };
 }
 

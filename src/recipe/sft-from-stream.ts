@@ -4,7 +4,7 @@ import { ConfigError } from "../base/errors.ts";
 import { teacherTrajectories, type TeacherOptions } from "../synth/teacher-trajectories.ts";
 import { trainOnStream } from "../train/sft.ts";
 import { environmentOver } from "./assemble.ts";
-import { openCheckpoints } from "./checkpoints.ts";
+import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import { requireWork, resultFile, type SftResult, type SftSession } from "./sft-session.ts";
 import type { SftStagesSettings } from "./sft-settings.ts";
@@ -51,44 +51,45 @@ async function learn(
   });
   let done = first;
   let loss: number | null = null;
-  try {
-    if (from !== null) await engine.load(from.path);
-    let begin = 0;
-    for (const { steps, behaviour } of sft.stages) {
-      const stage = begin;
-      begin += steps;
-      if (begin <= first) continue;
-      // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
-      const trajectories = teacherTrajectories(
-        teacher,
-        behaviour,
-        stage * sft.trajectoriesPerStep * 2,
-      );
-      // What was learned before an interruption is made once more and passed over.
-      const known = Math.max(0, first - stage);
-      for (let i = 0; i < known * sft.trajectoriesPerStep; i++) await trajectories.next();
-      let last = performance.now();
-      await trainOnStream(engine, sft, {
-        ...{ trajectories, steps: steps - known, firstStep: stage + known, totalSteps, signal },
-        onStep: async (each) => {
-          const seconds = (performance.now() - last) / 1000;
-          last = performance.now();
-          const { gradNorm, tokens } = each;
-          [done, loss] = [each.step, each.loss];
-          await run.metrics(
-            done,
-            { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
-            { seconds, tokensPerSecond: tokens / seconds },
-          );
-          if (done % every === 0) await checkpoints.save(done);
-          options.onStep?.({ ...each, totalSteps, seconds });
-        },
-      });
-    }
-  } finally {
-    // Only whole steps are behind the weights: an interruption is noticed between them.
-    await checkpoints.save(done);
-  }
+  await savingAtEnd(
+    checkpoints,
+    () => done,
+    async () => {
+      if (from !== null) await engine.load(from.path);
+      let begin = 0;
+      for (const { steps, behaviour } of sft.stages) {
+        const stage = begin;
+        begin += steps;
+        if (begin <= first) continue;
+        // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
+        const trajectories = teacherTrajectories(
+          teacher,
+          behaviour,
+          stage * sft.trajectoriesPerStep * 2,
+        );
+        // What was learned before an interruption is made once more and passed over.
+        const known = Math.max(0, first - stage);
+        for (let i = 0; i < known * sft.trajectoriesPerStep; i++) await trajectories.next();
+        let last = performance.now();
+        await trainOnStream(engine, sft, {
+          ...{ trajectories, steps: steps - known, firstStep: stage + known, totalSteps, signal },
+          onStep: async (each) => {
+            const seconds = (performance.now() - last) / 1000;
+            last = performance.now();
+            const { gradNorm, tokens } = each;
+            [done, loss] = [each.step, each.loss];
+            await run.metrics(
+              done,
+              { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
+              { seconds, tokensPerSecond: tokens / seconds },
+            );
+            if (done % every === 0) await checkpoints.save(done);
+            options.onStep?.({ ...each, totalSteps, seconds });
+          },
+        });
+      }
+    },
+  );
   const policy = join(out, "policy");
   await engine.save(policy, { dtype: "F16", merged: true });
   return {

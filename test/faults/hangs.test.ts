@@ -97,7 +97,7 @@ describe("an engine whose thread hangs", () => {
   it("ends the run with status 7, keeping the steps that were done, and the run goes on from them", async () => {
     const recipe = train("stuck", "deadlines={engineSeconds: 8}");
     // Two updates a step: the first of the second step.
-    const ended = await runAgentrl(recipe, { cwd, env: { ...stuck, STUCK_AT: "3" } });
+    const ended = await runAgentrl(recipe, { cwd, env: { ...stuck, STUCK_AT: "4" } });
     expect(ended.status, ended.stderr).toBe(7);
     expect(ended.stderr).toMatch(
       /^error: engine worker [12] of 2: no sign of life for \d+ s, since [\d:]{8}, while it was asked for forwardBackward \(.* positions, \d+ of them scored\)\. Checkpoints are kept: start the same command with --resume\..* \[ENGINE_STALLED\]$/m,
