@@ -1,4 +1,8 @@
-import { type ArmComparison, compareArms, type SeededValue } from "../../evaluate/arm-comparison.ts";
+import {
+  type ArmComparison,
+  compareArms,
+  type SeededValue,
+} from "../../evaluate/arm-comparison.ts";
 import { mean, summarize, type Summary } from "../../evaluate/statistics.ts";
 import type { Arm } from "./arms.ts";
 import { valuesOf } from "./drawn-panels.ts";

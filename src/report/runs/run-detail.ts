@@ -65,13 +65,13 @@ function nextCommand(
 }
 
 /** The recipe and settings that a run was called with; null where they cannot be said as flags (whole lists, stages, claims). */
-function startedBy(
-  { recipe, values, origins }: RunSettings,
-  summary: RunSummary,
-): string[] | null {
+function startedBy({ recipe, values, origins }: RunSettings, summary: RunSummary): string[] | null {
   if (recipe === null) return null;
   const name = summary.recipe;
-  const words = ["--recipe", recipe === `recipes/${name ?? ""}.yaml` ? (name ?? "") : quoted(recipe)];
+  const words = [
+    "--recipe",
+    recipe === `recipes/${name ?? ""}.yaml` ? (name ?? "") : quoted(recipe),
+  ];
   for (const [key, origin] of origins) {
     if (!isOverride(origin)) continue;
     if (!origin.startsWith("--") || /\.\d+(\.|$)/.test(key)) return null;

@@ -26,9 +26,7 @@ export interface RunEvaluation {
 const summarySchema = z.looseObject({
   n: z.int(),
   metrics: z.record(z.string(), z.number().nullable()),
-  intervals: z
-    .record(z.string(), z.tuple([z.number(), z.number()]).nullable())
-    .default({}),
+  intervals: z.record(z.string(), z.tuple([z.number(), z.number()]).nullable()).default({}),
   fingerprint: z.string().nullable().default(null),
   readsGold: z.boolean().default(false),
 });

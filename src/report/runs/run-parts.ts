@@ -24,7 +24,8 @@ export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
   for (const arm of arms) {
     for (const run of arm.runs) {
       const name = runName(arm, run);
-      const drawn = run.kind === "staged" ? run.stages.filter(({ kind }) => kind !== "synth") : [run];
+      const drawn =
+        run.kind === "staged" ? run.stages.filter(({ kind }) => kind !== "synth") : [run];
       for (const files of drawn) {
         const stage = files === run ? null : basename(files.folder);
         const part = parts.get(stage) ?? { stage, arms: [] };
@@ -36,7 +37,8 @@ export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
       }
     }
   }
-  const number = (stage: string | null): number => (stage === null ? 0 : Number.parseInt(stage, 10));
+  const number = (stage: string | null): number =>
+    stage === null ? 0 : Number.parseInt(stage, 10);
   return [...parts.values()].sort((a, b) => number(a.stage) - number(b.stage));
 }
 
@@ -45,5 +47,7 @@ export function runName(arm: Arm, run: RunFiles): string {
   const seed = (of: RunFiles): string => JSON.stringify(of.settings?.values.get("seed") ?? null);
   if (arm.runs.length === 1) return arm.name;
   const alike = arm.runs.filter((other) => seed(other) === seed(run));
-  return alike.length === 1 ? `${arm.name}, seed ${seed(run)}` : `${arm.name}, ${basename(run.folder)}`;
+  return alike.length === 1
+    ? `${arm.name}, seed ${seed(run)}`
+    : `${arm.name}, ${basename(run.folder)}`;
 }
