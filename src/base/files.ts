@@ -26,7 +26,7 @@ export async function writeAtomic(
 ): Promise<void> {
   const temporary = `${path}${TEMPORARY}${processMark()}`;
   try {
-    await onDisk(path, "make its folder", () => mkdir(dirname(path), { recursive: true }));
+    await onDisk(path, "make its folder", () => makeFolder(dirname(path)));
     await onDisk(path, "clean up after killed processes", () => removeRemains(path));
     await writeWhole(temporary, produce);
     await onDisk(path, "rename", () => rename(temporary, path));
@@ -107,6 +107,22 @@ async function readBytes(path: string): Promise<Buffer> {
   } catch (error) {
     if (isStalledDisk(error)) throw error;
     throw unreadable(path, error);
+  }
+}
+
+/**
+ * Makes a folder, and those on the way to it. Fails with the system's own reason: Node calls a read-only disk a missing folder.
+ * @returns whether it was not there.
+ */
+export async function makeFolder(path: string): Promise<boolean> {
+  try {
+    return (await mkdir(path, { recursive: true })) !== undefined;
+  } catch (error) {
+    let missing = path;
+    while (dirname(missing) !== missing && !(await exists(dirname(missing))))
+      missing = dirname(missing);
+    await mkdir(missing);
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
-import { mkdir, rmdir } from "node:fs/promises";
+import { rmdir } from "node:fs/promises";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { isStalledDisk } from "../base/waits/disk.ts";
+import { makeFolder } from "../base/files.ts";
 import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
 
 /** In a run's folder while a process writes it. */
@@ -38,7 +39,7 @@ export async function withRunLock<T>(folder: string, work: () => Promise<T>): Pr
 
 async function take(folder: string): Promise<{ lock: FolderLock; made: boolean }> {
   try {
-    const made = (await mkdir(folder, { recursive: true })) !== undefined;
+    const made = await makeFolder(folder);
     return { lock: lockFolder(folder, LOCK, (holder) => busy(folder, holder)), made };
   } catch (error) {
     if (error instanceof ExternalError) throw error;
