@@ -5,6 +5,7 @@ const benchmarks = {
   dashboard: () => import("./dashboard.mjs"),
   engine: () => import("./engine.mjs"),
   evaluation: () => import("./evaluation.mjs"),
+  forecast: () => import("./forecast.mjs"),
   gpu: () => import("./gpu.mjs"),
   reporters: () => import("./reporters.mjs"),
   retrieval: () => import("./retrieval.mjs"),

@@ -21,7 +21,12 @@ describe("agentrl doctor", () => {
       "onnxruntime",
       ...deviceNames.map((device) => `device ${device}`),
       "temporary files",
+      ...["cores to use", "memory limit", "runs folder", "open files", "clock", "hnswlib-node"],
+      ...["@huggingface/transformers", "models' cache", "variables set", "base policy", "speed"],
     ]);
+    const found = (name: string) => report.checks.find((each) => each.name === name)?.found;
+    expect(found("base policy")).toMatch(/^intact, [0-9a-f]{12}$/);
+    expect(found("speed")).toMatch(/^base policy writes \d+ tokens\/s with \d+ workers?$/);
     expect(report.checks[4]?.found).toMatch(/^\d+\.\d+\.\d+, runs on cpu/);
     expect(report.checks[5]?.found).toMatch(/^works, multiplies at \d+ GFLOP\/s$/);
   });
@@ -46,6 +51,15 @@ describe("agentrl doctor", () => {
     expect(status).toBe(4);
     expect(stderr).toContain('error: device "dml": onnxruntime-node has no such provider');
     expect(stderr).toContain("[DEVICE_MISSING]");
+  });
+
+  it("names variables that are set, and never what they hold", () => {
+    const env = { HTTPS_PROXY: "http://user:hidden@proxy", HF_TOKEN: "hf_hidden" };
+    const { stdout, status } = runCli(["doctor"], { env });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ok {2}variables set +.*HTTPS_PROXY.*HF_TOKEN/m);
+    expect(stdout).toContain("a token is set");
+    expect(stdout).not.toContain("hidden");
   });
 
   it("ends with 4 when temporary files cannot be written", () => {

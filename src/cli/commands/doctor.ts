@@ -2,24 +2,16 @@ import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { packageRoot } from "../../base/package-root.ts";
+import type { SampleRequest } from "../../engine/engine.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { probeDevice } from "../../onnx/device-probe.ts";
 import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
+import { checkNeeds, type Check } from "../doctor-needs.ts";
 import { packageVersion } from "../package-info.ts";
 import { table } from "../table.ts";
-
-/** One thing that was looked at. */
-interface Check {
-  name: string;
-  /** false: what cannot be done without. */
-  ok: boolean;
-  /** Of what can be done without: whether it is there. */
-  there?: boolean;
-  /** What was found, for a person. */
-  found: string;
-}
 
 const MIN_NODE = 20;
 
@@ -31,7 +23,7 @@ export const doctorCommand: CliCommand = {
       .command("doctor")
       .summary("check this machine")
       .description(
-        "Check Node, processor, memory, the native runtime, the devices that policies can run on, and the folder for temporary files.",
+        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, and the policy that comes with the package; what is not well says what to do.",
       )
       .addOption(jsonOption())
       .action(async ({ json }: { json?: true }) => {
@@ -43,6 +35,8 @@ export const doctorCommand: CliCommand = {
           await checkRuntime(),
           ...(await checkDevices()),
           await checkTemporaryFolder(),
+          ...(await checkNeeds()),
+          await checkSpeed(),
         ];
         const ok = checks.every((check) => check.ok);
         if (json === true) context.out(JSON.stringify({ ok, checks }));
@@ -113,6 +107,51 @@ async function checkDevices(): Promise<Check[]> {
     });
   }
   return checks;
+}
+
+/** Tokens a second of the policy that comes with the package, all slots of all workers busy, for a second or two. */
+async function checkSpeed(): Promise<Check> {
+  const name = "speed";
+  try {
+    const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
+    const model = join(packageRoot, "datasets", "base-policy");
+    const engine = await openLocalEngine({ model, trains: false });
+    try {
+      const written = (maxTokens: number): Promise<unknown> =>
+        Promise.all(
+          Array.from({ length: 32 * engine.workers }, () => engine.sample(request(maxTokens))),
+        );
+      await written(4);
+      const begun = performance.now();
+      const result = (await written(40)) as { ids: number[] }[];
+      const tokens = result.reduce((sum, { ids }) => sum + ids.length, 0);
+      const perSecond = tokens / ((performance.now() - begun) / 1000);
+      const workers = `${engine.workers} ${engine.workers === 1 ? "worker" : "workers"}`;
+      return {
+        name,
+        ok: true,
+        found: `base policy writes ${perSecond.toFixed(0)} tokens/s with ${workers}`,
+      };
+    } finally {
+      await engine.close();
+    }
+  } catch (error) {
+    return { name, ok: true, there: false, found: `not measured: ${errorMessage(error)}` };
+  }
+}
+
+function request(maxTokens: number): SampleRequest {
+  return {
+    ...{
+      promptIds: [10, 11, 12],
+      maxTokens,
+      stopIds: [],
+      stopStrings: [],
+      seed: 1,
+      sequence: null,
+    },
+    ...{ temperature: 1, topP: 1, topK: 0 },
+  };
 }
 
 async function checkTemporaryFolder(): Promise<Check> {

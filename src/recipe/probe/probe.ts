@@ -255,10 +255,10 @@ function jobsOf(run: PlannedRun, workers: number, tasks: readonly Task[], isTrai
 function factorOf(
   { run, engine }: Probing,
   speed: SamplingSpeed,
-  { noted, seconds, unfinished }: SomeRollouts,
+  { noted, seconds }: SomeRollouts,
 ): number {
-  // Messages that were being written when time was up are not among them.
-  if (noted.length === 0 || unfinished > noted.length / 2) return 1;
+  // Messages that were being written when time was up were waited for, and are among them.
+  if (noted.length === 0) return 1;
   const { slots } = run.resolved.settings.engine;
   const setting = { workers: engine.workers, slots, window: Infinity };
   const expected = samplingSeconds(noted, speed, setting, measuredSampling());

@@ -1,0 +1,88 @@
+// Forecasts of `agentrl recipes plan` beside runs: each setting is probed, run by the command line, and compared.
+//
+//   npm run bench -- forecast [--only smoke,lora] [--work FOLDER]
+//
+// Seconds are the processor's, of the whole process, so that other programs change them least; memory is the peak of resident memory.
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { machine } from "./engine/timing.mjs";
+import { aligned } from "./retrieval/rows.mjs";
+
+const run = promisify(execFile);
+const here = join(import.meta.dirname, "forecast");
+const binary = join(import.meta.dirname, "../bin/agentrl.js");
+
+/** A tier of search-r1 and what is set on it. */
+const SETTINGS = {
+  smoke: ["smoke"],
+  mini: ["mini", "algorithm.steps=6", "evaluation.dataset.questions=100"],
+  "one worker, no KL": [
+    ...["mini", "algorithm.steps=4", "evaluation.dataset.questions=50", "engine.workers=1"],
+    ...["algorithm.klCoef=0", "algorithm.groupSize=4", "algorithm.promptsPerStep=8"],
+  ],
+  "LoRA 16": [
+    ...["mini", "algorithm.steps=3", "evaluation.dataset.questions=50"],
+    ...["policy.lora.rank=16", "algorithm.promptsPerStep=8"],
+  ],
+  "random, 11 M": ["smoke", "algorithm.groupSize=2", "evaluation.dataset.questions=8"],
+};
+
+export async function measure(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      json: { type: "boolean" },
+      only: { type: "string", default: "" },
+      work: { type: "string", default: join(tmpdir(), "agentrl-bench-forecast") },
+    },
+  });
+  const { work, only } = values;
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+  const model = join(work, "random");
+  await run(process.execPath, [join(here, "random-model.mjs"), model, "384", "6"]);
+  const rows = [];
+  for (const [name, [tier, ...own]] of Object.entries(SETTINGS)) {
+    if (!only.split(",").some((begin) => name.startsWith(begin))) continue;
+    const sets = name.startsWith("random") ? [...own, `policy.from=${model}`] : own;
+    rows.push({ name, ...(await compare(work, tier, sets)) });
+  }
+  return { benchmark: "forecast", machine: machine(), rows };
+}
+
+async function compare(work, tier, sets) {
+  const probe = [join(here, "probe.mjs"), "processor", "search-r1", tier, ...sets];
+  const { stdout } = await run(process.execPath, probe, { maxBuffer: 2 ** 26 });
+  const { time, memory, workers, planned, probe: probed } = JSON.parse(stdout);
+  const usage = join(work, "usage.json");
+  const flags = sets.flatMap((each) => ["--set", each]);
+  const out = join(work, "run");
+  await rm(out, { recursive: true, force: true });
+  const train = [binary, "train", "--recipe", "search-r1", "--tier", tier, "--out", out, ...flags];
+  const env = {
+    ...process.env,
+    BENCH_USAGE: usage,
+    NODE_OPTIONS: `--import ${join(here, "usage.mjs")}`,
+  };
+  await run(process.execPath, train, { env, maxBuffer: 2 ** 26 });
+  const { cpuSeconds, peakBytes } = JSON.parse(await readFile(usage, "utf8"));
+  const seconds = workers * time.expected.total;
+  return {
+    ...{ seconds, cpuSeconds, timeRatio: seconds / cpuSeconds, basis: time.basis },
+    ...{ bytes: memory.total, planned, peakBytes, memoryRatio: memory.total / peakBytes },
+    load: probed.load,
+  };
+}
+
+export function table({ rows }) {
+  const heads = ["setting", "CPU s", "forecast", "ratio", "MB", "forecast", "ratio", "load"];
+  const cells = rows.map((row) => [
+    ...[row.name, row.cpuSeconds.toFixed(1), row.seconds.toFixed(1), row.timeRatio.toFixed(2)],
+    ...[(row.peakBytes / 1e6).toFixed(0), (row.bytes / 1e6).toFixed(0)],
+    ...[row.memoryRatio.toFixed(2), row.load.toFixed(1)],
+  ]);
+  return aligned([heads, ...cells]);
+}

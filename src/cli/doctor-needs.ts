@@ -1,0 +1,197 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { access, constants, readFile, statfs } from "node:fs/promises";
+import { availableParallelism, cpus, totalmem } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { errorMessage } from "../base/errors.ts";
+import { packageRoot } from "../base/package-root.ts";
+import { hubSettings } from "../hub/hub-settings.ts";
+import { bytesText } from "./amounts.ts";
+
+/** One thing that was looked at. */
+export interface Check {
+  name: string;
+  /** false: what cannot be done without. */
+  ok: boolean;
+  /** Of what can be done without: whether it is there. */
+  there?: boolean;
+  /** What was found, for a person; of what is not well, with what to do. */
+  found: string;
+}
+
+/** Below it, a run of the tiny world with its checkpoints may not end. */
+const LITTLE_DISK = 1e9;
+/** Below it, an index of many segments or a busy server runs out. */
+const FEW_DESCRIPTORS = 256;
+/** 1 January 2024: an earlier clock is not set, so that certificates are not valid. */
+const EARLIEST = 1_704_067_200_000;
+
+/** What a run needs beside the runtime: cores, memory, disk, descriptors, clock, optional packages, caches, and the shipped policy. */
+export async function checkNeeds(): Promise<Check[]> {
+  return [
+    checkCores(),
+    checkMemoryLimit(),
+    await checkRunsFolder(),
+    checkDescriptors(),
+    checkClock(),
+    await checkPackage("hnswlib-node", "vectors are searched exactly, which is slower"),
+    await checkPackage("@huggingface/transformers", "dense retrieval and reranking need it"),
+    await checkHubCache(),
+    checkVariables(),
+    await checkBasePolicy(),
+  ];
+}
+
+function checkCores(): Check {
+  const quota = cpuQuota();
+  const cores = availableParallelism();
+  const name = "cores to use";
+  if (quota === null || quota >= cores) {
+    return { name, ok: true, found: `${cores} of ${cpus().length}, no smaller quota` };
+  }
+  const workers = Math.max(1, Math.floor(quota));
+  return {
+    ...{ name, ok: true, there: false },
+    found: `a container's quota of ${quota.toFixed(1)} of ${cores}: set engine.workers to ${workers}, or they wait for each other`,
+  };
+}
+
+/** Processors that a container may use; null where there is no limit. */
+function cpuQuota(): number | null {
+  const [limit, period] = (read("/sys/fs/cgroup/cpu.max") ?? "max").trim().split(/\s+/);
+  if (limit !== undefined && limit !== "max") return Number(limit) / Number(period ?? 100_000);
+  const quota = Number(read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") ?? -1);
+  const length = Number(read("/sys/fs/cgroup/cpu/cpu.cfs_period_us") ?? 100_000);
+  return quota > 0 ? quota / length : null;
+}
+
+function checkMemoryLimit(): Check {
+  const limit = process.constrainedMemory();
+  const own = limit > 0 && limit < totalmem();
+  const found = own
+    ? `a container's limit of ${bytesText(limit)}; recipes plan counts with it`
+    : "none smaller than the machine's";
+  return { name: "memory limit", ok: true, found };
+}
+
+async function checkRunsFolder(): Promise<Check> {
+  const name = "runs folder";
+  const runs = resolve("runs");
+  const folder = existsSync(runs) ? runs : dirname(runs);
+  try {
+    await access(folder, constants.W_OK);
+    const { bavail, bsize } = await statfs(folder);
+    const free = bavail * bsize;
+    const place = `${folder} is writable, ${bytesText(free)} free`;
+    if (free >= LITTLE_DISK) return { name, ok: true, found: place };
+    return {
+      name,
+      ok: true,
+      there: false,
+      found: `${place}: little for checkpoints; --out names another`,
+    };
+  } catch (error) {
+    const found = `${folder} is not writable (${errorMessage(error)}); --out names another`;
+    return { name, ok: true, there: false, found };
+  }
+}
+
+function checkDescriptors(): Check {
+  const name = "open files";
+  const line = /^Max open files\s+(\S+)/m.exec(read("/proc/self/limits") ?? "");
+  const limit = line?.[1];
+  if (limit === undefined) return { name, ok: true, found: "limit not known here" };
+  const few = Number(limit) < FEW_DESCRIPTORS;
+  const found = few ? `up to ${limit}: raise it with ulimit -n 4096` : `up to ${limit}`;
+  return { name, ok: true, there: !few, found };
+}
+
+function checkClock(): Check {
+  const now = new Date();
+  const set = now.getTime() >= EARLIEST;
+  const found = set
+    ? now.toISOString()
+    : `${now.toISOString()}: set it, or no certificate is valid`;
+  return { name: "clock", ok: true, there: set, found };
+}
+
+async function checkPackage(name: string, without: string): Promise<Check> {
+  const folder = join(packageRoot, "node_modules", name);
+  const version = await installedVersion(folder, name);
+  if (version === null) {
+    const found = `not here: ${without} (npm install ${name})`;
+    return { name, ok: true, there: false, found };
+  }
+  const built = join(folder, "build", "Release", "addon.node");
+  if (name === "hnswlib-node" && existsSync(folder) && !existsSync(built)) {
+    const found = `${version}, not built: ${without} (npm rebuild ${name}, with a C++ compiler)`;
+    return { name, ok: true, there: false, found };
+  }
+  return { name, ok: true, found: version };
+}
+
+/** Of a package here or in a folder above, where npm hoists to. */
+async function installedVersion(folder: string, name: string): Promise<string | null> {
+  for (const place of [folder, join(packageRoot, "..", ...name.split("/"))]) {
+    const text = await readFile(join(place, "package.json"), "utf8").catch(() => null);
+    if (text !== null) return (JSON.parse(text) as { version: string }).version;
+  }
+  return null;
+}
+
+async function checkHubCache(): Promise<Check> {
+  const name = "models' cache";
+  const { cache, token, offline } = hubSettings();
+  let folder = cache;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  const writable = await access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const more = `${token === null ? "no token" : "a token is set"}${offline ? ", offline" : ""}`;
+  if (writable) return { name, ok: true, found: `${cache} is writable; ${more}` };
+  const found = `${cache} is not writable: set HF_HOME to a folder that is; ${more}`;
+  return { name, ok: true, there: false, found };
+}
+
+const VARIABLES = [
+  ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"],
+  ...["HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_TOKEN"],
+];
+
+/** Which are set, and never to what: a proxy's address may hold a password. */
+function checkVariables(): Check {
+  const set = VARIABLES.filter((name) => {
+    return [name, name.toLowerCase()].some((each) => (process.env[each] ?? "").trim() !== "");
+  });
+  return { name: "variables set", ok: true, found: set.length === 0 ? "none" : set.join(", ") };
+}
+
+/** Whether the policy that comes with the package is the one whose hash stands beside it. */
+async function checkBasePolicy(): Promise<Check> {
+  const name = "base policy";
+  const folder = join(packageRoot, "datasets", "base-policy");
+  try {
+    const [weights, page] = await Promise.all([
+      readFile(join(folder, "model.safetensors")),
+      readFile(join(folder, "README.md"), "utf8"),
+    ]);
+    const found = createHash("sha256").update(weights).digest("hex");
+    if (page.includes(found)) return { name, ok: true, found: `intact, ${found.slice(0, 12)}` };
+    return {
+      name,
+      ok: false,
+      found: `its weights are not those that its README names: reinstall agentrl`,
+    };
+  } catch (error) {
+    return { name, ok: false, found: `${errorMessage(error)}: reinstall agentrl` };
+  }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
