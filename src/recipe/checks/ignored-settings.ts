@@ -126,7 +126,7 @@ function layerOf(origin: string): number {
 
 function lossOf(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { name, ...own } = options;
-  return algorithms.get(String(name), "algorithm").loss(own).options as Record<string, unknown>;
+  return algorithms.get(String(name), "algorithm").loss(own).options;
 }
 
 function searches(strategy: Settings["strategy"]): boolean {

@@ -91,7 +91,9 @@ function workerSeconds(
     seconds += speed.compile;
   };
   const open = (seat: Seat): void => {
-    const { read, written, anew } = seat.shape.calls[seat.call]!;
+    const call = seat.shape.calls[seat.call];
+    if (call === undefined) return;
+    const { read, written, anew } = call;
     seat.left = written;
     const isShared = seat.call === 0 && begun.has(seat.shape.group);
     if (seat.call === 0) begun.add(seat.shape.group);
@@ -104,8 +106,10 @@ function workerSeconds(
     }
   };
   while (waiting.length > 0 || seats.length > 0) {
-    while (seats.length < slots && waiting.length > 0) {
-      const seat = { shape: waiting.shift()!, call: 0, left: 0, held: 0 };
+    while (seats.length < slots) {
+      const shape = waiting.shift();
+      if (shape === undefined) break;
+      const seat = { shape, call: 0, left: 0, held: 0 };
       open(seat);
       seats.push(seat);
     }
