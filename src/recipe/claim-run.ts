@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, errorMessage } from "../base/errors.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { quote } from "../base/schema.ts";
+import { recordOutcome } from "../watch/run-outcome.ts";
 import { loadRecipe, tiersOf } from "./recipe-file.ts";
+import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
 import { type Settings, settingsSchema } from "./settings-schema.ts";
@@ -26,26 +28,44 @@ interface ClaimOptions {
 /** What a run leaves in its folder, whichever command ran it. */
 const REMAINS = [
   ...[MANIFEST_FILE, RESOLVED_FILE, "metrics.jsonl", "events.jsonl", "rollbacks.json"],
-  ...["stages.json", "sft.json", "report.html"],
+  ...["outcome.json", "stages.json", "sft.json", "report.html"],
   ...["trajectories", "checkpoints", "eval", "rolled-back", "stages", "policy"],
   ...["reporters", "tensorboard"],
 ];
 
 /**
- * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed.
+ * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed. How it
+ * ended is written to the folder.
  *
  * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted; RUN_SETTINGS_CHANGED when a run would go on under other
  *   settings than it began with. How long it lasts, what is kept and who is told may change.
  * @throws {ExternalError} RUN_BUSY when another process writes the folder.
  */
 export function withClaimedRun<T>(
-  claim: { out: string; resolved: ResolvedSettings<Settings>; use: RunFolderUse & ClaimOptions },
+  claim: {
+    out: string;
+    resolved: ResolvedSettings<Settings>;
+    use: RunFolderUse & ClaimOptions;
+    signal: AbortSignal;
+  },
   work: () => Promise<T>,
 ): Promise<T> {
-  const { out, resolved, use } = claim;
+  const { out, resolved, use, signal } = claim;
   return withRunLock(out, async () => {
     await claimRun(out, resolved, use);
-    return work();
+    await recordOutcome(out, null);
+    let result: T;
+    try {
+      result = await work();
+    } catch (error) {
+      const state = endedAsAsked(error, signal) ? "interrupted" : "failed";
+      const [message = ""] = errorMessage(error).split("\n");
+      // Why it ended matters, not that this could not be written.
+      await recordOutcome(out, { state, message }).catch(() => undefined);
+      throw error;
+    }
+    await recordOutcome(out, { state: "finished", message: null });
+    return result;
   });
 }
 

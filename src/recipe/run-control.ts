@@ -67,3 +67,8 @@ export class StoppedAsAsked extends Error {
     this.name = "AbortError";
   }
 }
+
+/** Whether somebody ended a run, rather than something. */
+export function endedAsAsked(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || error instanceof StoppedAsAsked;
+}

@@ -18,7 +18,7 @@ import { checkpointFolder } from "./checkpoints.ts";
 import type { RewardCheckFacts } from "./check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "./resolved-yaml.ts";
-import { StoppedAsAsked } from "./run-control.ts";
+import { endedAsAsked } from "./run-control.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -103,7 +103,7 @@ export async function withRunFolder<T>(
     outcome = "finished";
     return result;
   } catch (error) {
-    if (opening.signal.aborted || error instanceof StoppedAsAsked) outcome = "interrupted";
+    if (endedAsAsked(error, opening.signal)) outcome = "interrupted";
     throw error;
   } finally {
     watch.close();

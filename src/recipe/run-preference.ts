@@ -75,7 +75,7 @@ export async function runPreference(
   const { settings } = resolved;
   requireTrainable(settings);
   const files = await findPairFiles(resolved);
-  return withClaimedRun({ out: options.out, resolved, use: options }, () =>
+  return withClaimedRun({ out: options.out, resolved, use: options, signal: options.signal }, () =>
     trainOnPairs(resolved, options, files),
   );
 }

@@ -40,7 +40,9 @@ export async function runRecipe(
   if (settings.stages === undefined) return runTrain(resolved, options);
   requireTrainable(settings);
   const use = { ...options, settingsOf: "stages" } as const;
-  return withClaimedRun({ out: options.out, resolved, use }, () => runInStages(resolved, options));
+  return withClaimedRun({ out: options.out, resolved, use, signal: options.signal }, () =>
+    runInStages(resolved, options),
+  );
 }
 
 async function runInStages(

@@ -39,7 +39,9 @@ export async function runSft(
   const learn = hasStages(sft)
     ? (session: SftSession) => learnFromStream(session, sft)
     : await learningFrom(sft, recipe.path);
-  return withClaimedRun({ out, resolved, use: options }, () => fineTune(resolved, options, learn));
+  return withClaimedRun({ out, resolved, use: options, signal: options.signal }, () =>
+    fineTune(resolved, options, learn),
+  );
 }
 
 async function fineTune(

@@ -78,7 +78,7 @@ export async function runAlgorithm(
     );
   }
   requireTrainable(settings);
-  return withClaimedRun({ out: options.out, resolved, use: options }, () =>
+  return withClaimedRun({ out: options.out, resolved, use: options, signal: options.signal }, () =>
     reinforce(resolved, { begun, algorithm, options, evaluate }),
   );
 }
