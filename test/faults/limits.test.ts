@@ -67,7 +67,7 @@ describe("SIGTERM", () => {
     expect(stderr).toContain("Asked to end (SIGTERM): keeping what is finished.");
     const resumed = await runAgentrl(trainArguments("ended", STEPS, "--resume"), { cwd });
     expect(resumed.status, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/goes on from step [12]/);
+    expect(resumed.stderr).toMatch(/goes on from step [1-3]/);
     expect(differences(filesOf("straight"), filesOf("ended"))).toEqual([]);
   });
 });
@@ -100,7 +100,7 @@ describe("a terminal that is closed", () => {
       expect(read("status")).toBe("129\n");
       const resumed = await runAgentrl(trainArguments("closed", STEPS, "--resume"), { cwd });
       expect(resumed.status, resumed.stderr).toBe(0);
-      expect(resumed.stderr).toMatch(/goes on from step [12]/);
+      expect(resumed.stderr).toMatch(/goes on from step [1-3]/);
       expect(differences(filesOf("straight"), filesOf("closed"))).toEqual([]);
     },
   );

@@ -20,7 +20,7 @@ const INDEX = ["retriever={name: bm25, index: idx}"];
 const set = (...settings: string[]): string[] => settings.flatMap((each) => ["--set", each]);
 
 /** Steps of the reinforcement learning. */
-export const TRAIN_STEPS = 4;
+const TRAIN_STEPS = 4;
 
 export const PIPELINE: readonly PipelineCommand[] = [
   {

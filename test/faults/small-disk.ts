@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { afterAll } from "vitest";
+import { onTestFinished } from "vitest";
 
 /** Whether this user may mount file systems: else tests of full and read-only disks are skipped. */
 export const canMount = process.platform === "linux" && process.getuid?.() === 0;
@@ -11,11 +11,11 @@ export interface SmallDisk {
   change(options: string): void;
 }
 
-/** Mounts a disk of a size, such as "100k", at a folder until the tests of the file are done. */
+/** Mounts a disk of a size, such as "100k", at a folder until the test is done. */
 export function mountDisk(folder: string, size: string): SmallDisk {
   mkdirSync(folder);
   mount(["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
-  afterAll(() => {
+  onTestFinished(() => {
     spawnSync("umount", ["-l", folder]);
   });
   return {
