@@ -86,7 +86,7 @@ describe("a terminal that is closed", () => {
         join(cwd, "line.sh"),
         `trap : HUP\n${line} &\necho $! > pid\nwait $!\necho $? > status\n`,
       );
-      const terminal = spawn("script", ["-qec", "bash line.sh", "said.txt"], {
+      const terminal = spawn("script", ["-qefc", "bash line.sh", "said.txt"], {
         cwd,
         stdio: ["pipe", "ignore", "ignore"],
       });
