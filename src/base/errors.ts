@@ -139,6 +139,7 @@ export const ERROR_CODES = {
     "A required score could not be computed: nothing to evaluate, or its judge is down.",
   SEARCH_FAULT: "A faulty control retriever failed a search on purpose.",
   SEARCH_NOT_RECORDED: "A replayed recording does not hold the search that was asked for.",
+  ROLLOUTS_FAILED: "All rollouts of a training's step failed: what answers, or a tool, is down.",
   RUN_ALARM: "An alarm on a run's metrics ended it.",
   RUN_EXISTS: "The folder for a new run already holds one.",
   RUN_SETTINGS_CHANGED: "A run was resumed under other settings than it began with.",

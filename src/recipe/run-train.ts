@@ -3,16 +3,23 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import type { Dataset } from "../data/datasets.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
 import { algorithms } from "../train/index.ts";
 import type { OnPolicyOptions } from "../train/on-policy.ts";
+import type { RunEvent } from "../watch/run-event.ts";
 import {
+  environmentOver,
   openEngine,
   openNamedDataset,
+  policyOf,
   baseFolder,
   policyFolder,
   requireTrainable,
 } from "./assemble.ts";
 import { checkpointFolder } from "./checkpoints.ts";
+import { budgetFacts } from "./checks/budget-facts.ts";
+import { checkBudgets, requireSoundBudgets } from "./checks/check-budgets.ts";
+import { requireHonoured } from "./checks/ignored-settings.ts";
 import { checkBeforeTraining } from "./check-rewards.ts";
 import { withClaimedRun } from "./claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
@@ -43,7 +50,7 @@ export type LearnedPolicy = Omit<TrainResult, "eval">;
  * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume;
- *   REWARD_CHECK_FAILED when a reward does not score known answers as it declares.
+ *   REWARD_CHECK_FAILED when a reward does not score known answers as it declares; SETTING_IGNORED, BUDGETS_UNFIT.
  */
 export async function runTrain(
   resolved: ResolvedSettings<Settings>,
@@ -95,6 +102,7 @@ async function reinforce(
   { begun, algorithm, options, evaluate }: Reinforcement,
 ): Promise<LearnedPolicy> {
   const { settings } = resolved;
+  if (options.allowIgnored !== true) requireHonoured(resolved);
   const { from, events } = await resumePoint(options.out, options.resume);
   const steps = (algorithm as unknown as OnPolicyOptions).steps;
   const isTrained = from !== null && from.step >= steps;
@@ -121,6 +129,7 @@ async function reinforce(
   const { version, out, signal, onEvent } = options;
   const facts = { version, hashes, rewardCheck, afterStep: from?.step ?? 0 };
   try {
+    events.push(...(await budgetWarnings(resolved, { engine, train, model })));
     return await withRunFolder(
       { engine, out, resolved, facts, events, onEvent, signal },
       async (run) => {
@@ -145,6 +154,21 @@ async function reinforce(
   } finally {
     await engine.close();
   }
+}
+
+/** Holds the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT */
+async function budgetWarnings(
+  resolved: ResolvedSettings<Settings>,
+  { engine, train, model }: Pick<TrainSession, "engine" | "train" | "model">,
+): Promise<RunEvent[]> {
+  const { settings } = resolved;
+  const environment = environmentOver(noneRetriever(), settings);
+  const policy = await policyOf(engine, settings, model, environment);
+  const findings = checkBudgets(resolved, await budgetFacts(settings, train, policy));
+  requireSoundBudgets(findings);
+  return findings.map(({ key, origin, message }) => ({
+    ...{ kind: "budgets", step: 0, message: `${key} (${origin}): ${message}`, facts: { key } },
+  }));
 }
 
 /** @throws {ConfigError} DATASET_NOT_TRAINABLE */

@@ -25,6 +25,8 @@ export interface TrainObserver extends RecordedEvaluationObserver {
 export interface RunTrainOptions extends TrainObserver, RunFolderUse {
   /** Run folder. */
   out: string;
+  /** Go on where a setting would be ignored. */
+  allowIgnored?: boolean;
   /** What somebody who watches may ask for. */
   control?: ControlledRun;
   version: string;

@@ -1,4 +1,5 @@
 import { advantageEstimators } from "../advantages/index.ts";
+import { ExternalError } from "../base/errors.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
 import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
@@ -94,6 +95,7 @@ export interface OnPolicyRun {
 /**
  * Rollouts, rewards, advantages, update; once per step, until the last or until `onStep` has had enough. Everything random derives
  * from the seed and the step's number.
+ * @throws {ExternalError} ROLLOUTS_FAILED
  */
 export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
   for (let step = run.firstStep; step < run.options.steps; step++) {
@@ -101,6 +103,7 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     const begun = performance.now();
     const trajectories = (await run.batchOf?.(step)) ?? (await rollOutStep(run, step));
     const sampledAt = performance.now();
+    requireSomeRollout(trajectories, step + 1);
     await run.onBatch?.(trajectories, step + 1);
     const updateBegun = performance.now();
     const { metrics, trained } = await update(run, step, trajectories);
@@ -113,6 +116,19 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     });
     if (!goesOn) return;
   }
+}
+
+/**
+ * A step whose rollouts all failed teaches nothing, and the next would fare no better: what answers, or a tool, is down.
+ * @throws {ExternalError} ROLLOUTS_FAILED
+ */
+function requireSomeRollout(trajectories: readonly Trajectory[], step: number): void {
+  const [first, ...others] = trajectories.map(({ error }) => error);
+  if (first === undefined || others.includes(undefined)) return;
+  throw new ExternalError(
+    "ROLLOUTS_FAILED",
+    `step ${step}: all ${trajectories.length} rollouts failed, the first with ${first.code}: ${first.message} Steps before are kept: mend it, and start the same command with --resume.`,
+  );
 }
 
 /** The step's questions: each pass over the tasks has its own order. */

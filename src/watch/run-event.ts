@@ -11,6 +11,8 @@ export interface RunEvent {
     | "waiting"
     /** The first batch was held to the rules of `agentrl trace lint`. */
     | "lint"
+    /** Budgets of the recipe do not go together. */
+    | "budgets"
     /** The run went on from a checkpoint. */
     | "resumed"
     /** A reporter could not tell what it should have. */

@@ -20,6 +20,7 @@ import { watchTraining } from "../train-watch.ts";
 
 interface TrainFlags extends RecipeFlags, RunFlags {
   plain?: true;
+  allowIgnored?: true;
   replayBatch?: number;
 }
 
@@ -39,6 +40,7 @@ export const trainCommand: CliCommand = {
       ),
     )
       .option("--plain", "a line per step in place of the live view")
+      .option("--allow-ignored", "go on where a setting would be ignored")
       .addOption(
         new Option(
           "--replay-batch <step>",
@@ -70,6 +72,7 @@ export const trainCommand: CliCommand = {
         try {
           const result = await runRecipe(resolved, {
             ...{ out, version: packageVersion(), signal: context.signal },
+            allowIgnored: flags.allowIgnored === true,
             ...{ ...use, control, ...watch.news, download: download.options },
           });
           if (flags.json === true) context.out(JSON.stringify(asJson(result)));

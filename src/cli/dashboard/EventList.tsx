@@ -8,7 +8,8 @@ const STYLES: Record<RunEvent["kind"], Style> = {
   rollback: "note",
   "checkpoint-damaged": "bad",
   waiting: "note",
-  lint: "note",
+  lint: "plain",
+  budgets: "note",
   resumed: "plain",
   reporter: "dim",
 };

@@ -1,5 +1,4 @@
 import { repeatedQueryShare } from "../../text/repeated-queries.ts";
-import type { EvaluationRow } from "../evaluation-row.ts";
 import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 
 /** Share of words in common from which two queries count as near duplicates. */

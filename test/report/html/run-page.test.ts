@@ -79,7 +79,9 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
       ...["Curves by step", "Figures"],
       "Settings those in which the arms differ, and no others",
-      ...["Events", "Runs", expect.stringContaining("Trajectories of all 2 steps")],
+      "Events",
+      "Runs",
+      expect.stringContaining("Trajectories of all 2 steps"),
     ]);
     const reward = page.locator("figure.curve").first();
     expect(await reward.locator("path.member").count()).toBe(2);

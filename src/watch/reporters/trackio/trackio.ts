@@ -139,6 +139,7 @@ const LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
   "checkpoint-damaged": "error",
   waiting: "warn",
   lint: "info",
+  budgets: "warn",
   resumed: "info",
   reporter: "warn",
 };
