@@ -129,7 +129,8 @@ async function reinforce(
   const { version, out, signal, onEvent } = options;
   const facts = { version, hashes, rewardCheck, afterStep: from?.step ?? 0 };
   try {
-    events.push(...(await budgetWarnings(resolved, { engine, train, model })));
+    // What goes on has been told before.
+    if (from === null) events.push(...(await budgetWarnings(resolved, { engine, train, model })));
     return await withRunFolder(
       { engine, out, resolved, facts, events, onEvent, signal },
       async (run) => {

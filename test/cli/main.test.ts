@@ -64,7 +64,8 @@ describe("agentrl", () => {
         show <recipe>       Show every setting of a recipe and where its value comes
                             from.
         plan <recipe>       Plan a recipe before anything starts: batch arithmetic,
-                            memory part by part, and what fits where it does not.
+                            memory part by part, budgets held against each other, and
+                            by a probe of some ten seconds the time it takes here.
         check [recipes...]  Check recipes: their structure, every tier, every arm of
                             every claim.
       "

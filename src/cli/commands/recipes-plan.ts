@@ -22,7 +22,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
   recipes
     .command("plan")
     .description(
-      "Plan a recipe before anything starts: batch arithmetic, memory part by part, what fits where it does not, budgets held against each other and against the dataset, and, from a probe of some ten seconds, how long it would take here.",
+      "Plan a recipe before anything starts: batch arithmetic, memory part by part, budgets held against each other, and by a probe of some ten seconds the time it takes here.",
     )
     .argument("<recipe>", "name of a shipped recipe, or a path")
     .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
