@@ -69,7 +69,9 @@ export async function openCheckpoints(
     // What was made in between, by an interruption, stays until the next one.
     const due = (await stepsIn(run)).filter((each) => each > 0 && each !== newest);
     const regular = due.filter((each) => each % every === 0).sort((a, b) => b - a);
-    const stay = keep === null ? regular : regular.slice(0, keep - 1);
+    // It takes no other's place either: a run that was interrupted has those to go back to that an uninterrupted one has.
+    const others = newest % every === 0 ? 1 : 0;
+    const stay = keep === null ? regular : regular.slice(0, keep - others);
     for (const each of due) {
       if (!stay.includes(each) && each !== best()) await remove(run, each);
     }

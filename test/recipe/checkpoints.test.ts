@@ -51,10 +51,10 @@ describe("openCheckpoints", () => {
     expect(names(run)).toEqual(["step-2", "step-4", "step-6"]);
   });
 
-  it("keeps what was made between two, by an interruption, until the next one", async () => {
+  it("keeps what was made between two, by an interruption, until the next one, and in no other's place", async () => {
     const run = newRun();
     await steps(run, [2, 4, 5]);
-    expect(names(run)).toEqual(["step-4", "step-5"]);
+    expect(names(run)).toEqual(["step-2", "step-4", "step-5"]);
     await steps(run, [6], { firstStep: 5 });
     expect(names(run)).toEqual(["step-4", "step-6"]);
   });
