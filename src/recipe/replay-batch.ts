@@ -125,7 +125,8 @@ async function learnAgain(
   let batch: Trajectory[] = [];
   for (let step = first; step <= last; step++) {
     batch = await batchOf(run, step);
-    const returns = rollbacks.filter(({ to }) => to < step).length;
+    // Of several returns to before a step, it was last done after the last.
+    const returns = rollbacks.findLastIndex(({ to }) => to < step) + 1;
     await trainOnPolicy({
       ...training,
       // A run may be replayed past the end that other settings give it.

@@ -67,6 +67,15 @@ describe("replayBatch", { timeout: 120_000 }, () => {
       JSON.stringify([{ step: 4, to: 2, alarm: "truncation" }]),
     );
     expect(await rate()).toBe(before / 2);
+    // The second return went further back than the first: the step was done a third time.
+    writeFileSync(
+      join(run, "rollbacks.json"),
+      JSON.stringify([
+        { step: 4, to: 3, alarm: "truncation" },
+        { step: 4, to: 2, alarm: "truncation" },
+      ]),
+    );
+    expect(await rate()).toBe(before / 4);
     writeFileSync(join(run, "rollbacks.json"), "[]");
   });
 
