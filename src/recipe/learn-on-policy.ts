@@ -4,6 +4,7 @@ import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions, type OnPolicyStep } from "../train/on-policy.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { openAlarms, type AlarmWatch, type TriggeredAlarm } from "../watch/alarms/open-alarms.ts";
+import type { RunEvent } from "../watch/run-event.ts";
 import { environmentOver, policyOf, retrieverOver, weightedRewards } from "./assemble.ts";
 import { HELD_OUT_EM, openBestSoFar, type BestSoFar } from "./best-so-far.ts";
 import {
@@ -77,7 +78,7 @@ async function pass(
     version: engine.policyVersion,
     back: null as TriggeredAlarm | null,
   };
-  // Neither what is gone back from is kept, nor weights between two updates of a step.
+  // Neither what is gone back from is kept, nor the weights of a step that is not whole.
   const last = (): number | null =>
     so.back === null && so.version === engine.policyVersion ? so.done : null;
   await savingAtEnd(checkpoints, last, async () =>
@@ -99,12 +100,12 @@ async function pass(
         await session.run.event(await checkFirstBatch(trajectories, by));
       },
       onStep: async (step) => {
-        so.done = step.step;
-        so.version = engine.policyVersion;
-        const { done } = so;
+        const done = step.step;
         const asked = options.control?.take() ?? { save: false, evaluate: false, stop: false };
         const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done, asked)) };
         await run.metrics(done, data, timingOf(step));
+        // Whole with its line: a run that goes on from a checkpoint does not write it again.
+        [so.done, so.version] = [done, engine.policyVersion];
         best.add({ step: done, metrics: data });
         options.onStep?.({ ...step, metrics: data, totalSteps: algorithmOptions.steps });
         so.back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
@@ -199,10 +200,12 @@ async function goBack(
   const { run, engine, settings, model } = session;
   const { best } = await historyOf(session, lastGoodStep);
   const bestStep = best.best?.step ?? 0;
+  const damaged: RunEvent[] = [];
   const kept = await newestCheckpoint(run.path, {
     isCurrent: (each) => each.step <= bestStep && isCurrent(each, before),
-    onDamaged: (checkpoint, why) => void run.event(checkpointDamaged(checkpoint, why, step)),
+    onDamaged: (checkpoint, why) => damaged.push(checkpointDamaged(checkpoint, why, step)),
   });
+  for (const event of damaged) await run.event(event);
   const to = kept ?? { path: model, step: 0 };
   const rollbacks = [...before, { step, to: to.step, alarm }];
   await recordRollback(run.path, rollbacks);

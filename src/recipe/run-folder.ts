@@ -170,6 +170,7 @@ async function openRunFolder(
       await setAside();
       await keepLines(metricsFile, toStep);
       log = await openJsonl(metricsFile);
+      lastStep = toStep;
     },
     trajectories: async (step, trajectories) => {
       const lines = trajectories.map((each) => `${JSON.stringify(each)}\n`).join("");

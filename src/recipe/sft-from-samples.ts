@@ -105,6 +105,8 @@ async function learn(
   const isDue = (step: number): boolean =>
     measures && (step % sft.validation.everySteps === 0 || step === batches.length);
   let done = from?.step ?? 0;
+  // A step is whole with its line, which a run that goes on from its checkpoint does not write again.
+  let isWhole = true;
   let loss: number | null = null;
   const checkpoints = await openCheckpoints(engine, run.path, {
     ...{ ...resolved.settings.checkpoints, firstStep: done },
@@ -116,20 +118,21 @@ async function learn(
   let last = performance.now();
   await savingAtEnd(
     checkpoints,
-    () => done,
+    () => (isWhole ? done : null),
     async () => {
       await trainOnSamples({
         ...{ engine, settings: sft, samples: train.samples, batches, signal: options.signal },
         firstStep: finished || isEnough(plan) ? batches.length : done,
         onStep: async (each) => {
           const seconds = (performance.now() - last) / 1000;
-          [done, loss] = [each.step, each.loss];
+          [done, loss, isWhole] = [each.step, each.loss, false];
           const { objective = NaN, gradNorm, tokens } = each;
           await run.metrics(
             done,
             { "losses/sft": loss, "losses/objective": objective, "optimizer/grad_norm": gradNorm },
             { seconds, tokensPerSecond: tokens / seconds },
           );
+          isWhole = true;
           options.onStep?.({ ...each, totalSteps: batches.length, seconds });
           if (isDue(done)) checks.push(await check(session, plan, done));
           const isBest = bestOf(plan)?.step === done;

@@ -50,10 +50,12 @@ async function learn(
     ...{ ...resolved.settings.checkpoints, firstStep: first },
   });
   let done = first;
+  // A step is whole with its line, which a run that goes on from its checkpoint does not write again.
+  let isWhole = true;
   let loss: number | null = null;
   await savingAtEnd(
     checkpoints,
-    () => done,
+    () => (isWhole ? done : null),
     async () => {
       if (from !== null) await engine.load(from.path);
       let begin = 0;
@@ -77,12 +79,13 @@ async function learn(
             const seconds = (performance.now() - last) / 1000;
             last = performance.now();
             const { gradNorm, tokens } = each;
-            [done, loss] = [each.step, each.loss];
+            [done, loss, isWhole] = [each.step, each.loss, false];
             await run.metrics(
               done,
               { "losses/sft": loss, "optimizer/grad_norm": gradNorm },
               { seconds, tokensPerSecond: tokens / seconds },
             );
+            isWhole = true;
             if (done % every === 0) await checkpoints.save(done);
             options.onStep?.({ ...each, totalSteps, seconds });
           },
