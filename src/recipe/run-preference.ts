@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
@@ -122,6 +123,8 @@ async function trainOnPairs(
     const begun = { version, hashes, afterStep: from?.step ?? -1 };
     const opening = { engine, out, resolved, facts: begun, events, onEvent, signal };
     return await withRunFolder(opening, async (run) => {
+      // Written last: while it is not there, there is something to do.
+      await rm(join(out, "policy"), { recursive: true, force: true });
       // What training starts from, also in a resumed run.
       if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
         await engine.keepAs("reference");
@@ -171,6 +174,8 @@ async function learn(
   const { settings, preference, options, run, engine, train, totalSteps, history } = session;
   const { out, signal } = options;
   let done = firstStep;
+  // A step is whole with its line, which a run that goes on from its checkpoint does not write again.
+  let isWhole = true;
   const checkpoints = await openCheckpoints(engine, out, {
     ...{ ...settings.checkpoints, firstStep },
     best: () =>
@@ -182,18 +187,19 @@ async function learn(
   }
   await savingAtEnd(
     checkpoints,
-    () => done,
+    () => (isWhole ? done : null),
     async () => {
       await trainPreference({
         ...{ engine, settings: preference, pairs: train.pairs, seed: settings.seed, signal },
         firstStep: finished ? totalSteps : firstStep,
         onStep: async (each) => {
-          done = each.step;
+          isWhole = false;
           const { step, metrics, timings, tokens } = each;
           const last = step === totalSteps;
           const due = last || step % preference.validateEvery === 0;
           const found = due ? await measured(session, step) : null;
           await run.metrics(step, { ...metrics, ...found }, { ...timings, tokens });
+          [done, isWhole] = [step, true];
           const isBest =
             preference.patience !== null &&
             found !== null &&
@@ -210,7 +216,9 @@ async function learn(
   const kept = best?.step ?? done;
   if (kept !== done) await engine.load(run.checkpoint(kept));
   const policy = join(out, "policy");
-  await engine.save(policy, { dtype: "F16", merged: true });
+  await rm(`${policy}.partial`, { recursive: true, force: true });
+  await engine.save(`${policy}.partial`, { dtype: "F16", merged: true });
+  await rename(`${policy}.partial`, policy);
   const [before, after] = [history[0], history.findLast(({ step }) => step === kept)];
   return {
     ...{ policy, checkpoint: run.checkpoint(kept), steps: done },
