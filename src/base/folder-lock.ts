@@ -107,7 +107,9 @@ function tryRename(from: string, to: string): boolean {
     return true;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOTEMPTY", "EEXIST", "EPERM"].includes(code) && namesIn(to).length > 0) return false;
+    // It may have been released since.
+    if (["ENOTEMPTY", "EEXIST"].includes(code)) return false;
+    if (code === "EPERM" && namesIn(to).length > 0) return false;
     throw error;
   }
 }

@@ -25,12 +25,15 @@ interface ClaimOptions {
   settingsOf?: "run" | "stages";
 }
 
-/** What a run leaves in its folder, whichever command ran it. */
+/**
+ * What a run leaves in its folder, whichever command ran it, in the order in which it is removed: what could be gone on with first, and
+ * last what says that there is a run, so that a removal that is killed is done again.
+ */
 const REMAINS = [
-  ...[MANIFEST_FILE, RESOLVED_FILE, "metrics.jsonl", "events.jsonl", "rollbacks.json"],
+  ...["checkpoints", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
   ...["outcome.json", "stages.json", "sft.json", "report.html"],
-  ...["trajectories", "checkpoints", "eval", "rolled-back", "stages", "policy"],
-  ...["reporters", "tensorboard"],
+  ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
+  ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],
 ];
 
 /**
@@ -60,8 +63,9 @@ export function withClaimedRun<T>(
     } catch (error) {
       const state = endedAsAsked(error, signal) ? "interrupted" : "failed";
       const [message = ""] = errorMessage(error).split("\n");
-      // Why it ended matters, not that this could not be written.
-      await recordOutcome(out, { state, message }).catch(() => undefined);
+      // What was refused before it began leaves nothing. Why it ended matters, not that this could not be written.
+      if (existsSync(join(out, MANIFEST_FILE)))
+        await recordOutcome(out, { state, message }).catch(() => undefined);
       throw error;
     }
     await recordOutcome(out, { state: "finished", message: null });
@@ -93,7 +97,7 @@ async function claimRun(
  * content is compared by whoever reads them.
  */
 const FREE =
-  /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|batchCheck$|rewardCheck$)/;
+  /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|(batch|budget|reward)Check$)/;
 const NAMED = 5;
 
 /** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
