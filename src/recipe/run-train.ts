@@ -130,7 +130,8 @@ async function reinforce(
   const facts = { version, hashes, rewardCheck, afterStep: from?.step ?? 0 };
   try {
     // What goes on has been told before.
-    if (from === null) events.push(...(await budgetWarnings(resolved, { engine, train, model })));
+    if (from === null && settings.budgetCheck)
+      events.push(...(await budgetWarnings(resolved, { engine, train, model })));
     return await withRunFolder(
       { engine, out, resolved, facts, events, onEvent, signal },
       async (run) => {

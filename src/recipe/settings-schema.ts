@@ -135,6 +135,8 @@ export const settingsSchema = z.strictObject({
       frozenWeights: z.enum(frozenWeightTypes).default("float32"),
     })
     .prefault({}),
+  /** Holds the budgets of a training against each other and its data, and stops where nothing could be learned. */
+  budgetCheck: z.boolean().default(true),
   /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
   batchCheck: z.boolean().default(true),
   checkpoints: checkpointsSchema.prefault({}),
