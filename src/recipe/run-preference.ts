@@ -98,7 +98,7 @@ async function trainOnPairs(
     const reader = { engine, student, hints: preference.hints };
     const train = await loadPairs(files.train, reader);
     const validation = files.validation === null ? null : await loadPairs(files.validation, reader);
-    if (from !== null) await requireSamePairs(out, train);
+    if (from !== null) await requireSamePairs(out, { pairs: train, validationPairs: validation });
     const totalSteps = preferenceSteps(preference, train.pairs.length);
     const history = from === null ? [] : await measuredLosses(out, from.step);
     const session = {
@@ -136,17 +136,22 @@ async function trainOnPairs(
   }
 }
 
-/** @throws {ConfigError} RUN_DATA_CHANGED */
-async function requireSamePairs(out: string, { file, sha256 }: LoadedPairs): Promise<void> {
+/** @param now by their names in the manifest. @throws {ConfigError} RUN_DATA_CHANGED */
+async function requireSamePairs(
+  out: string,
+  now: Readonly<Record<string, LoadedPairs | null>>,
+): Promise<void> {
   const { hashes } = (await readJson(join(out, "manifest.json"))) as {
     hashes?: Record<string, string>;
   };
-  const known = hashes?.["pairs"];
-  if (known === undefined || known === sha256) return;
-  throw new ConfigError(
-    "RUN_DATA_CHANGED",
-    `${out}: began with pairs of sha256 ${known.slice(0, 12)}…, ${file} is now ${sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
-  );
+  for (const [name, pairs] of Object.entries(now)) {
+    const known = hashes?.[name];
+    if (pairs === null || known === undefined || known === pairs.sha256) continue;
+    throw new ConfigError(
+      "RUN_DATA_CHANGED",
+      `${out}: began with pairs of sha256 ${known.slice(0, 12)}…, ${pairs.file} is now ${pairs.sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
+    );
+  }
 }
 
 interface Session {

@@ -51,7 +51,8 @@ export async function learnFromSamples(
   const checks = from === null ? [] : await knownChecks(out, from.step);
   const plan: Plan = { sft, train, validation, held, batches, checks };
   const finished = from !== null && (from.step >= batches.length || isEnough(plan));
-  if (from !== null) await requireSameSamples(out, train);
+  if (from !== null)
+    await requireSameSamples(out, { samples: train, validationSamples: validation });
   requireWork(session, finished, batches.length);
   const base = await baseFolder(model, { ...options.download, signal });
   const hashes = {
@@ -229,15 +230,20 @@ function requireMeasure(
   );
 }
 
-/** @throws {ConfigError} RUN_DATA_CHANGED */
-async function requireSameSamples(out: string, { file, sha256 }: LoadedSamples): Promise<void> {
-  const manifest = (await readJson(join(out, "manifest.json"))) as {
+/** @param now by their names in the manifest. @throws {ConfigError} RUN_DATA_CHANGED */
+async function requireSameSamples(
+  out: string,
+  now: Readonly<Record<string, LoadedSamples | null>>,
+): Promise<void> {
+  const { hashes } = (await readJson(join(out, "manifest.json"))) as {
     hashes?: Record<string, string>;
   };
-  const known = manifest.hashes?.["samples"];
-  if (known === undefined || known === sha256) return;
-  throw new ConfigError(
-    "RUN_DATA_CHANGED",
-    `${out}: began with samples of sha256 ${known.slice(0, 12)}…, ${file} is now ${sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
-  );
+  for (const [name, samples] of Object.entries(now)) {
+    const known = hashes?.[name];
+    if (samples === null || known === undefined || known === samples.sha256) continue;
+    throw new ConfigError(
+      "RUN_DATA_CHANGED",
+      `${out}: began with samples of sha256 ${known.slice(0, 12)}…, ${samples.file} is now ${samples.sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
+    );
+  }
 }

@@ -129,6 +129,10 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
     await expect(
       run("straight", { ...settings, data: other, validationData: null }, { resume: true }),
     ).rejects.toThrow(errorWith("RUN_DATA_CHANGED"));
+    // Early stop and the best checkpoint go by those that are held out.
+    await expect(
+      run("straight", { ...settings, validationData: other }, { resume: true }),
+    ).rejects.toThrow(errorWith("RUN_DATA_CHANGED", "other.jsonl"));
   });
 
   it("stops when held-out samples are learned no better, and goes back to the best", async () => {
