@@ -10,6 +10,12 @@ export function processMark(): string {
   return `${hostname()}.${process.pid}-${INSTANCE}`;
 }
 
+/** The process of a mark as people are told of it: "process 4711 on HOST". */
+export function processOf(mark: string): string {
+  const [, host = "this machine", pid = mark] = /^(.*)\.(\d+)-[0-9a-f]{8}$/.exec(mark) ?? [];
+  return `process ${pid} on ${host}`;
+}
+
 /**
  * Whether the process of a mark may still run. Those of other machines are taken to.
  * @param started what `processStart` said of it, where that was kept: a process of its number with another start is another one.

@@ -3,6 +3,7 @@ import { errorMessage, ExternalError } from "../base/errors.ts";
 import { isStalledDisk } from "../base/waits/disk.ts";
 import { makeFolder } from "../base/files.ts";
 import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
+import { processOf } from "../base/process-mark.ts";
 
 /** In a run's folder while a process writes it. */
 const LOCK = "run.lock";
@@ -77,9 +78,8 @@ function goneError(folder: string, cause?: unknown): ExternalError {
 }
 
 function busy(folder: string, { mark, path }: LockHolder): ExternalError {
-  const [, host = "this machine", pid = mark] = /^(.*)\.(\d+)-[0-9a-f]{8}$/.exec(mark) ?? [];
   return new ExternalError(
     "RUN_BUSY",
-    `${folder}: process ${pid} on ${host} is writing this run. Wait until it is done, stop it, or choose another --out; if that machine is gone, remove ${path}.`,
+    `${folder}: ${processOf(mark)} is writing this run. Wait until it is done, stop it, or choose another --out; if that machine is gone, remove ${path}.`,
   );
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isAlive } from "../../base/process-mark.ts";
+import { isAlive, processOf } from "../../base/process-mark.ts";
 import { readOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import type { LoggedEvent } from "./run-events.ts";
 import type { RunKind } from "./run-files.ts";
@@ -33,10 +33,10 @@ export async function stateOf(
   // Named after the process that holds it (base/folder-lock.ts).
   const holders = await readdir(join(folder, "run.lock")).catch(() => []);
   const living = holders.find((mark) => isAlive(mark));
-  if (living !== undefined) return { state: "running", message: `written by process ${living}` };
+  if (living !== undefined) return { state: "running", message: `written by ${processOf(living)}` };
   const [gone] = holders;
   if (gone !== undefined)
-    return { state: "interrupted", message: `its process ${gone} ended without a word` };
+    return { state: "interrupted", message: `${processOf(gone)} ended without a word` };
   const outcome = await readOutcome(folder);
   if (outcome !== null) return { state: outcome.state, message: outcome.message };
   const last = LAST_FILE[kind];

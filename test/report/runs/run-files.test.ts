@@ -73,6 +73,9 @@ describe("readRun", () => {
     // No process has this number.
     writeRun(at("killed"), { files: { [`run.lock/${hostname()}.4194999-00000000`]: "" } });
     expect(await state("killed")).toBe("interrupted");
+    expect((await readRun(at("killed"))).state.message).toBe(
+      `process 4194999 on ${hostname()} ended without a word`,
+    );
     writeRun(at("done"), { after: [1] });
     expect(await state("done")).toBe("finished");
     writeRun(at("half"), { rewards: [1] });
