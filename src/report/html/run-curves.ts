@@ -140,8 +140,8 @@ function stepRange({ arms }: RunPart): [first: number, last: number] {
   return steps.length === 0 ? [0, 1] : range;
 }
 
-/** Kinds of events that belong to no step's health: the first batch's lint is in the table alone. */
-const UNDRAWN = new Set(["lint", "reporter"]);
+/** Kinds of events that belong to no step's health: what is said of settings and of the first batch is in the table alone. */
+const UNDRAWN = new Set(["budgets", "lint", "reporter"]);
 
 function marksOf({ arms }: RunPart): StepMark[] {
   const several = arms.reduce((sum, { runs }) => sum + runs.length, 0) > 1;

@@ -50,6 +50,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 .figures-table .number small { min-width: 0; margin-left: 6px; } .figures-table b.right { color: var(--right); } .figures-table b.wrong { color: var(--wrong); }
 .plain tr:last-child > * { border-bottom: 0; } .plain tbody + tbody tr:first-child > * { border-top: 2px solid var(--line); }
 .runs-table td:nth-child(2) { min-width: 200px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
+.runs-table .number small { min-width: 0; margin-left: 4px; } .events-table tbody th { min-width: 124px; }
 .runs-table th, .events-table th, .figures-table th { min-width: 92px; }
 .detail.beside { display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px; align-content: start; }
 .beside .side { min-width: 0; } .beside .side + .side { border-left: 1px solid var(--line); padding-left: 24px; }
@@ -62,6 +63,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 @media (max-width: 760px) {
   .controls { position: static; } .choices > span { padding-left: 0; border-left: 0; }
   .curve { padding: 10px 12px 6px; }
+  .plain.events-table th, .plain.events-table td { min-width: 0; padding-right: 8px; } .plain.events-table td:last-child { min-width: 180px; }
   .plain.figures-table th, .plain.figures-table td { min-width: 0; padding-right: 12px; } .figures-table tbody th small { display: none; }
 }
 @media print { .controls, .stepper { display: none; } .curves { grid-template-columns: repeat(3, 1fr); } }
