@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { RunFolderUse } from "../recipe/claim-run.ts";
 import type { Override } from "../recipe/settings.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
@@ -19,7 +19,9 @@ export function addRunOptions(command: Command): Command {
       "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
     )
     .option("--resume", "go on from the newest checkpoint of the run folder")
-    .option("--overwrite", "replace the run that the folder holds")
+    .addOption(
+      new Option("--overwrite", "replace the run that the folder holds").conflicts("resume"),
+    )
     .addOption(reporterOption());
 }
 

@@ -10,7 +10,7 @@ export const KEYS: readonly { key: string; long: string; short: string; means: s
   },
   {
     ...{ key: "s", long: "save", short: "save" },
-    means: "keep a checkpoint after the step under way",
+    means: "save a checkpoint after the step under way; it stays until the next",
   },
   {
     ...{ key: "e", long: "evaluate", short: "eval" },

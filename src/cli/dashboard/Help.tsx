@@ -17,7 +17,7 @@ export function Help(props: { rows: number; colours: boolean }): ReactNode {
     [],
     [
       piece(
-        "change: mean of the last five steps less that of the first five (of fewer than ten: of half of them)",
+        "change: mean of the last five steps less the first five's; under ten: by halves",
         "dim",
       ),
     ],

@@ -56,7 +56,7 @@ export const SHOWN_METRICS: readonly ShownMetric[] = [
   },
   {
     ...{ label: "flat groups", metric: "rollout/zero_variance_share", write: decimals(2) },
-    means: "share of questions whose rollouts all earn the same: they teach nothing",
+    means: "share of questions whose rollouts all earn the same: teach nothing",
   },
   {
     label: "answered",

@@ -55,5 +55,5 @@ export function openAlarms(
 function lastGood({ lastGoodStep }: Finding): string {
   return lastGoodStep === 0
     ? "No step was within the limit."
-    : `The last step within it was ${lastGoodStep}: agentrl train --replay-batch ${lastGoodStep} tries its batch with other settings.`;
+    : `The last step within it was ${lastGoodStep}: the same command with --replay-batch ${lastGoodStep} tries its batch with other settings.`;
 }
