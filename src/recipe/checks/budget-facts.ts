@@ -1,3 +1,4 @@
+import { DataError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { Rendering } from "../../rollout/chat-rendering.ts";
@@ -22,7 +23,7 @@ export interface TokenFacts {
   prompts: number[];
   /** Messages that say nothing but an accepted answer, the shortest of a question. */
   answers: number[];
-  /** What a search shows, uncut: as many passages of the corpus as it would show. */
+  /** What a search shows, uncut: as many passages of the dataset's own corpus as it would show; none where it has no corpus. */
   observations: number[];
 }
 
@@ -72,12 +73,17 @@ export async function budgetFacts(
   };
 }
 
+/** None where the dataset is questions alone, which are searched for elsewhere. */
 async function sampledPassages(dataset: Dataset): Promise<Passage[]> {
   const sampled: Passage[] = [];
   let at = 0;
-  for await (const passage of dataset.passages()) {
-    if (at++ % EVERY === 0) sampled.push(passage);
-    if (sampled.length === SAMPLED_PASSAGES) break;
+  try {
+    for await (const passage of dataset.passages()) {
+      if (at++ % EVERY === 0) sampled.push(passage);
+      if (sampled.length === SAMPLED_PASSAGES) break;
+    }
+  } catch (error) {
+    if (!(error instanceof DataError) || error.code !== "DATA_LAYOUT_UNKNOWN") throw error;
   }
   return sampled;
 }
