@@ -63,7 +63,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 @media (max-width: 760px) {
   .controls { position: static; } .choices > span { padding-left: 0; border-left: 0; }
   .curve { padding: 10px 12px 6px; }
-  .plain.events-table th, .plain.events-table td { min-width: 0; padding-right: 8px; } .plain.events-table td:last-child { min-width: 180px; }
+  .plain.events-table th, .plain.events-table td { min-width: 0; padding-right: 8px; } .plain.events-table td:last-child { min-width: 180px; } .plain.events-table td:nth-child(3) { overflow-wrap: normal; }
   .plain.figures-table th, .plain.figures-table td { min-width: 0; padding-right: 12px; } .figures-table tbody th small { display: none; }
 }
 @media print { .controls, .stepper { display: none; } .curves { grid-template-columns: repeat(3, 1fr); } }
