@@ -61,9 +61,13 @@ export interface JsonlWriter {
 
 /**
  * Opens an append-only JSON-lines log.
+ * @param options.durable a line that is appended outlives a power cut; for logs that others rely on, a few lines a second at most.
  * @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED when the disk does not answer in time.
  */
-export async function openJsonl(path: string): Promise<JsonlWriter> {
+export async function openJsonl(
+  path: string,
+  { durable = false }: { durable?: boolean } = {},
+): Promise<JsonlWriter> {
   let stalled = false;
   const failed = (error: unknown): unknown => {
     stalled ||= isStalledDisk(error);
@@ -85,6 +89,7 @@ export async function openJsonl(path: string): Promise<JsonlWriter> {
       waiting = [];
       next = null;
       await onDisk(path, "append", () => file.appendFile(lines));
+      if (durable) await onDisk(path, "append", () => file.datasync());
     };
     return {
       async append(value) {

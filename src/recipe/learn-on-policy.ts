@@ -206,6 +206,13 @@ async function goBack(
     onDamaged: (checkpoint, why) => damaged.push(checkpointDamaged(checkpoint, why, step)),
   });
   for (const event of damaged) await run.event(event);
+  // Adapters that were fresh at the start lie nowhere but in a checkpoint of it.
+  if (kept === null && engine.lora !== null) {
+    throw new ExternalError(
+      "RUN_ALARM",
+      `${run.path}: the alarm ${alarm} after step ${step} wants to go back, and there is no checkpoint to go back to. All until then is kept; begin anew with --overwrite, where the start is kept.`,
+    );
+  }
   const to = kept ?? { path: model, step: 0 };
   const rollbacks = [...before, { step, to: to.step, alarm }];
   await recordRollback(run.path, rollbacks);

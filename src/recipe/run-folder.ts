@@ -143,7 +143,7 @@ async function openRunFolder(
   const metricsFile = join(path, METRICS_FILE);
   let lastStep = Math.max(0, given.afterStep ?? 0);
   await keepLines(metricsFile, given.afterStep ?? 0);
-  let log = await openJsonl(metricsFile);
+  let log = await openJsonl(metricsFile, { durable: true });
   const events = await openJsonl(join(path, "events.jsonl"));
   const start = startOf(opening, lastStep);
   const reporter = await openReporters(resolved.settings.reporters, start, (message) => {
@@ -169,7 +169,7 @@ async function openRunFolder(
       await log.close();
       await setAside();
       await keepLines(metricsFile, toStep);
-      log = await openJsonl(metricsFile);
+      log = await openJsonl(metricsFile, { durable: true });
       lastStep = toStep;
     },
     trajectories: async (step, trajectories) => {

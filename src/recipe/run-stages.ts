@@ -67,7 +67,7 @@ export async function runStages(
   for (const stage of stages) {
     const planned = planStage(resolved, stage, { out, done });
     const { folder } = planned;
-    const settings = shortHash(planned.resolved.settings);
+    const settings = settingsHash(planned.resolved.settings);
     const before = goesOn ? known[done.length] : undefined;
     const isDone =
       before !== undefined &&
@@ -93,6 +93,18 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
+}
+
+/** Settings that change nothing of what a stage makes. */
+const APART: ReadonlySet<string> = new Set([
+  ...["checkpoints", "alarms", "rollback", "reporters", "deadlines"],
+  ...["batchCheck", "budgetCheck", "rewardCheck"],
+]);
+
+/** What a stage was done under. */
+function settingsHash(settings: Settings): string {
+  const decisive = Object.entries(settings).filter(([key]) => !APART.has(key));
+  return shortHash(Object.fromEntries(decisive));
 }
 
 /**

@@ -168,7 +168,8 @@ async function budgetWarnings(
   const policy = await policyOf(engine, settings, model, environment);
   const findings = checkBudgets(resolved, await budgetFacts(settings, train, policy));
   requireSoundBudgets(findings);
-  return findings.map(({ key, origin, message }) => ({
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  return warnings.map(({ key, origin, message }) => ({
     ...{ kind: "budgets", step: 0, message: `${key} (${origin}): ${message}`, facts: { key } },
   }));
 }

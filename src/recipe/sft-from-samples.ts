@@ -15,6 +15,7 @@ import { hashOfPolicy } from "./policy-hash.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts";
 import {
+  lastLoss,
   requireWork,
   resultFile,
   type SampleFacts,
@@ -108,7 +109,7 @@ async function learn(
   let done = from?.step ?? 0;
   // A step is whole with its line, which a run that goes on from its checkpoint does not write again.
   let isWhole = true;
-  let loss: number | null = null;
+  let loss = await lastLoss(run.path);
   const checkpoints = await openCheckpoints(engine, run.path, {
     ...{ ...resolved.settings.checkpoints, firstStep: done },
     best: () => bestOf(plan)?.step ?? null,

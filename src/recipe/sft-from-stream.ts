@@ -6,7 +6,13 @@ import { trainOnStream } from "../train/sft.ts";
 import { environmentOver } from "./assemble.ts";
 import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
-import { requireWork, resultFile, type SftResult, type SftSession } from "./sft-session.ts";
+import {
+  lastLoss,
+  requireWork,
+  resultFile,
+  type SftResult,
+  type SftSession,
+} from "./sft-session.ts";
 import type { SftStagesSettings } from "./sft-settings.ts";
 
 /** Trains stage by stage on trajectories that a teacher makes meanwhile. */
@@ -52,7 +58,7 @@ async function learn(
   let done = first;
   // A step is whole with its line, which a run that goes on from its checkpoint does not write again.
   let isWhole = true;
-  let loss: number | null = null;
+  let loss = await lastLoss(out);
   await savingAtEnd(
     checkpoints,
     () => (isWhole ? done : null),

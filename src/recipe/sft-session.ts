@@ -8,6 +8,7 @@ import type { PolicyDownload } from "./assemble.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { RunFolderUse } from "./claim-run.ts";
 import type { LoadedSamples } from "./sft-data.ts";
+import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 
@@ -100,4 +101,12 @@ export function requireWork(
     "RUN_NOTHING_LEFT",
     `${out}: its newest checkpoint is step ${from?.step ?? 0} of ${totalSteps}; nothing is left to do. Raise sft.epochs (or the steps of its stages), or evaluate ${join(out, "policy")}.`,
   );
+}
+
+/** The loss of the last step that is written; null where there is none. */
+export async function lastLoss(out: string): Promise<number | null> {
+  let loss: number | null = null;
+  for await (const { metrics } of readMetrics(join(out, METRICS_FILE)))
+    loss = metrics["losses/sft"] ?? loss;
+  return loss;
 }

@@ -13,8 +13,8 @@ import type { BudgetFacts, TokenFacts } from "./budget-facts.ts";
 
 /** Something about a recipe's budgets that does not go together. */
 export interface BudgetFinding {
-  /** error: nothing could be learned, so training does not begin. */
-  severity: "error" | "warning";
+  /** error: nothing could be learned, so training does not begin; notice: only at the very end of what is allowed. */
+  severity: "error" | "warning" | "notice";
   /** The setting to look at first. */
   key: string;
   /** Where it was set. */
@@ -243,9 +243,11 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
   if (all <= room || observations.count === 0 || context?.onExhausted === "drop-oldest") return [];
   const fitting = Math.max(0, Math.floor((room - prompt - messages.each) / each));
   const sum = `${observations.count} searches (messages of up to ${messages.each} tokens, observations of ${shown} at the median of a sample), an answer and a prompt of up to ${prompt} come to ${all} tokens; ${which} is ${room}`;
+  const isHopeless = fitting === 0 && prompt + answer + shown > room;
+  const some = fitting >= observations.count / 2 ? "notice" : "warning";
   return [
     {
-      ...{ severity: fitting === 0 && prompt + answer + shown > room ? "error" : "warning", key },
+      ...{ severity: isHopeless ? "error" : some, key },
       message: `${sum}, which holds ${fitting} when messages are that long: the rest ends without an answer. Allow more, or fewer turns, or shorter messages.`,
     },
   ];
