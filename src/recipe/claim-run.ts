@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { quote } from "../base/schema.ts";
-import { recordOutcome } from "../watch/run-outcome.ts";
+import { recordOutcome, type RunOutcome } from "../watch/run-outcome.ts";
 import { loadRecipe, tiersOf } from "./recipe-file.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
@@ -61,16 +61,22 @@ export function withClaimedRun<T>(
     try {
       result = await work();
     } catch (error) {
-      const state = endedAsAsked(error, signal) ? "interrupted" : "failed";
-      const [message = ""] = errorMessage(error).split("\n");
       // What was refused before it began leaves nothing. Why it ended matters, not that this could not be written.
       if (existsSync(join(out, MANIFEST_FILE)))
-        await recordOutcome(out, { state, message }).catch(() => undefined);
+        await recordOutcome(out, outcomeOf(error, signal)).catch(() => undefined);
       throw error;
     }
     await recordOutcome(out, { state: "finished", message: null });
     return result;
   });
+}
+
+/** How a run ended that threw: one that has nothing left to do was finished before. */
+function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
+  if (error instanceof ConfigError && error.code === "RUN_NOTHING_LEFT")
+    return { state: "finished", message: null };
+  const [message = ""] = errorMessage(error).split("\n");
+  return { state: endedAsAsked(error, signal) ? "interrupted" : "failed", message };
 }
 
 async function claimRun(

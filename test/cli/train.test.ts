@@ -101,6 +101,8 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const again = runCli([...trainArguments("done", 1), "--resume"]);
     expect(again.status).toBe(2);
     expect(again.stderr).toContain("RUN_NOTHING_LEFT");
+    const outcome = readFileSync(join(folder, "done", "outcome.json"), "utf8");
+    expect(JSON.parse(outcome)).toEqual({ state: "finished", message: null });
     // Interrupted in its last evaluation, it has that left to do.
     const last = join(folder, "done", "eval", "after.json");
     const evaluation = readFileSync(last, "utf8");
