@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import { preferenceLosses } from "../losses/preference/index.ts";
@@ -26,6 +25,7 @@ import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { withClaimedRun, type RunFolderUse } from "./claim-run.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
+import { requireSameData } from "./same-data.ts";
 import { resumePoint } from "./resume-point.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
@@ -98,7 +98,8 @@ async function trainOnPairs(
     const reader = { engine, student, hints: preference.hints };
     const train = await loadPairs(files.train, reader);
     const validation = files.validation === null ? null : await loadPairs(files.validation, reader);
-    if (from !== null) await requireSamePairs(out, { pairs: train, validationPairs: validation });
+    if (from !== null)
+      await requireSameData(out, "pairs", { pairs: train, validationPairs: validation });
     const totalSteps = preferenceSteps(preference, train.pairs.length);
     const history = from === null ? [] : await measuredLosses(out, from.step);
     const session = {
@@ -133,24 +134,6 @@ async function trainOnPairs(
     });
   } finally {
     await engine.close();
-  }
-}
-
-/** @param now by their names in the manifest. @throws {ConfigError} RUN_DATA_CHANGED */
-async function requireSamePairs(
-  out: string,
-  now: Readonly<Record<string, LoadedPairs | null>>,
-): Promise<void> {
-  const { hashes } = (await readJson(join(out, "manifest.json"))) as {
-    hashes?: Record<string, string>;
-  };
-  for (const [name, pairs] of Object.entries(now)) {
-    const known = hashes?.[name];
-    if (pairs === null || known === undefined || known === pairs.sha256) continue;
-    throw new ConfigError(
-      "RUN_DATA_CHANGED",
-      `${out}: began with pairs of sha256 ${known.slice(0, 12)}…, ${pairs.file} is now ${pairs.sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
-    );
   }
 }
 

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { Dataset } from "../data/datasets.ts";
 import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../train/early-stop.ts";
@@ -13,6 +12,7 @@ import { openCheckpoints, savingAtEnd } from "./checkpoints.ts";
 import { heldOutEvaluation } from "./held-out-evaluation.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { type RunFolder, withRunFolder } from "./run-folder.ts";
+import { requireSameData } from "./same-data.ts";
 import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts";
 import {
   lastLoss,
@@ -53,7 +53,7 @@ export async function learnFromSamples(
   const plan: Plan = { sft, train, validation, held, batches, checks };
   const finished = from !== null && (from.step >= batches.length || isEnough(plan));
   if (from !== null)
-    await requireSameSamples(out, { samples: train, validationSamples: validation });
+    await requireSameData(out, "samples", { samples: train, validationSamples: validation });
   requireWork(session, finished, batches.length);
   const base = await baseFolder(model, { ...options.download, signal });
   const hashes = {
@@ -229,22 +229,4 @@ function requireMeasure(
     "RECIPE_BAD_VALUE",
     `sft.validation.patience is ${patience}, and no samples are held out whose loss could be measured. Name them by sft.validationData, or set validation.metric to em and validation.questions.`,
   );
-}
-
-/** @param now by their names in the manifest. @throws {ConfigError} RUN_DATA_CHANGED */
-async function requireSameSamples(
-  out: string,
-  now: Readonly<Record<string, LoadedSamples | null>>,
-): Promise<void> {
-  const { hashes } = (await readJson(join(out, "manifest.json"))) as {
-    hashes?: Record<string, string>;
-  };
-  for (const [name, samples] of Object.entries(now)) {
-    const known = hashes?.[name];
-    if (samples === null || known === undefined || known === samples.sha256) continue;
-    throw new ConfigError(
-      "RUN_DATA_CHANGED",
-      `${out}: began with samples of sha256 ${known.slice(0, 12)}…, ${samples.file} is now ${samples.sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
-    );
-  }
 }
