@@ -25,6 +25,11 @@ export interface LossSpec {
   options: Readonly<Record<string, unknown>>;
 }
 
+/** Whether a loss of such options compares with log-probabilities under the weights that training began with. */
+export function hasReference(options: Readonly<Record<string, unknown>>): boolean {
+  return Number(options["klCoef"] ?? 0) > 0;
+}
+
 /** A loss as a graph over named outputs and row fields. */
 export interface Loss<S extends z.ZodType = z.ZodType> extends Part {
   /** Fields of the batch that it reads beside `weights`. */

@@ -25,6 +25,7 @@ import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "./rollbacks.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
+import { hasReference } from "../losses/loss.ts";
 
 /** What came of a step's batch when it was learned from again. */
 export interface BatchReplay {
@@ -79,8 +80,7 @@ export async function replayBatch(
   const engine = await openEngine(settings, model);
   try {
     // As the run itself does: the reference is what it began with.
-    if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
-      await engine.keepAs("reference");
+    if (hasReference(algorithm)) await engine.keepAs("reference");
     if (from !== null) await engine.load(from.path);
     const train = await openNamedDataset(settings.dataset);
     const retriever = await retrieverOver(train, settings, "training");

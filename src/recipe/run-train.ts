@@ -30,6 +30,7 @@ import { withRunFolder } from "./run-folder.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { RunTrainOptions, TrainSession } from "./train-session.ts";
+import { hasReference } from "../losses/loss.ts";
 
 export interface TrainResult {
   run: string;
@@ -140,8 +141,7 @@ async function reinforce(
         // Written last: while it is not there, there is something to do.
         await rm(last, { force: true });
         // The reference is what training starts from, also in a resumed run.
-        if (Number((algorithm as Record<string, unknown>)["klCoef"] ?? 0) > 0)
-          await engine.keepAs("reference");
+        if (hasReference(algorithm)) await engine.keepAs("reference");
         await evaluate(session, "before");
         if (from !== null) await engine.load(from.path);
         await learnOnPolicy(session, from);

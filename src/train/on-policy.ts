@@ -5,7 +5,7 @@ import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
 import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import type { LossSpec } from "../losses/loss.ts";
+import { hasReference, type LossSpec } from "../losses/loss.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
@@ -46,6 +46,15 @@ export const onPolicyShape = {
 };
 
 export type OnPolicyOptions = z.output<z.ZodObject<typeof onPolicyShape>>;
+
+/** Whether log-probabilities of a batch are computed once more, under the weights that it was sampled with. */
+export function recomputesOld({
+  oldLogprobs,
+  lossOn,
+}: Pick<OnPolicyOptions, "oldLogprobs" | "lossOn">): boolean {
+  // What the policy did not write was not sampled.
+  return oldLogprobs === "recomputed" || lossOn.some((owner) => owner !== "policy");
+}
 
 /** What an algorithm page adds to the loop: which advantages, which loss. Options are those of its own schema. */
 export interface OnPolicyAlgorithm extends PartWithOptions {
@@ -236,10 +245,8 @@ async function prepareRows(
           .map((row) => ({ ...row, advantages: spread(row, advantages[i] ?? 0) })),
   );
   const unweighted = rows.map((row) => weighted(row, 1));
-  const needsOld =
-    options.oldLogprobs === "recomputed" || options.lossOn.some((owner) => owner !== "policy");
-  const old = needsOld && rows.length > 0 ? await engine.logprobs(unweighted) : null;
-  const needsReference = Number(loss.options["klCoef"] ?? 0) > 0 && rows.length > 0;
+  const old = recomputesOld(options) && rows.length > 0 ? await engine.logprobs(unweighted) : null;
+  const needsReference = hasReference(loss.options) && rows.length > 0;
   const reference = needsReference ? await engine.logprobs(unweighted, "reference") : null;
   return rows.map((row, i) => ({
     ...row,

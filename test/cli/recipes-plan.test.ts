@@ -43,8 +43,8 @@ describe("agentrl recipes plan", () => {
       2 steps           up to 7 680 tokens sampled, 16 000 trained; evaluations apart
 
       the process itself …
-      a training run's activations …
       compiled graphs …
+      a training run's activations …
       key/value cache …
       shorter key/value cache before it …
       weights …
@@ -99,15 +99,15 @@ describe("agentrl recipes plan", () => {
   });
 
   it("ends with status 2 over the budget, and names the flags that fit", async () => {
-    const sets = ["--set", "engine.microBatchTokens=16384", "--memory", "280MB"];
+    const sets = ["--set", "engine.microBatchTokens=16384", "--memory", "400MB"];
     const { stdout, stderr, status } = await plan(...sets);
     expect(status).toBe(2);
-    expect(stdout).toContain("Does not fit in 280.0 MB.");
+    expect(stdout).toContain("Does not fit in 400.0 MB.");
     expect(stderr).toMatch(
-      /is forecast to take \d+\.\d MB of the 280\.0 MB there are\. This fits, at 2\d\d\.\d MB: --set engine\.microBatchTokens=\d+ \[PLAN_OVER_BUDGET\]/,
+      /is forecast to take \d+\.\d MB of the 400\.0 MB there are\. This fits, at 3\d\d\.\d MB: --set engine\.microBatchTokens=\d+ \[PLAN_OVER_BUDGET\]/,
     );
     const flags = /--set engine\.\S+/.exec(stderr)?.[0].split(" ") ?? [];
-    expect((await plan("--memory", "280MB", ...flags)).status).toBe(0);
+    expect((await plan("--memory", "400MB", ...flags)).status).toBe(0);
   });
 
   it("says that nothing fits where nothing does", async () => {

@@ -80,6 +80,13 @@ function batchSize(count: number, most: number, workers: number): number {
   return sizes.reduce((best, size) => (busiest(size) < busiest(best) ? size : best));
 }
 
+/** How many lengths are compiled, at most, for sequences of up to so many tokens. */
+export function lengthsUpTo(tokens: number): number {
+  let count = 0;
+  for (let length = 1; length <= tokens; length = padded(length) + 1) count += 1;
+  return count;
+}
+
 /** A length that is compiled: coarser steps where they are a smaller share. */
 function padded(length: number): number {
   const step = length <= 512 ? 32 : length <= 1024 ? 64 : 128;

@@ -7,7 +7,7 @@ import { parameterCount, parameterSpecs, totalSize } from "../../models/paramete
 import { samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
-import { microBatchShape } from "./batching.ts";
+import { lengthsUpTo, microBatchShape } from "./batching.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
@@ -38,7 +38,20 @@ export interface EngineLoad {
   samples: boolean;
   /** Trained on in the whole run, each time counted: no more shapes are compiled than they make micro-batches. */
   sequences: number;
+  /** Whether log-probabilities are computed before sequences are learned from: graphs of their own. */
+  rescores: boolean;
+  /** Graphs of training that each worker holds, where a run's steps were gone through; null: as many as lengths and sequences can make. */
+  graphs: readonly (readonly HeldGraph[])[] | null;
 }
+
+/** A graph of training that stays compiled. */
+export interface HeldGraph {
+  kind: GraphKind;
+  length: number;
+}
+
+/** With gradients, or log-probabilities alone. */
+export type GraphKind = "learn" | "score";
 
 /** Bytes at the peak of a step, by what takes them. */
 export interface MemoryForecast {
@@ -49,10 +62,10 @@ export interface MemoryForecast {
 
 /**
  * Node, the runtime's library, the tokenizer, some hundred questions with their index, and what waits to be collected; and of each worker
- * thread, its heap. Measured on Linux x64: what `agentrl train` holds after its first evaluation, all else here taken off.
+ * thread, its heap. Measured on Linux x64 (docs/planning.md): heaps grow to this within the first evaluation, whatever the model.
  */
 const PROCESS_BYTES = 180e6;
-const WORKER_BYTES = 25e6;
+const WORKER_BYTES = 50e6;
 /** Of a compiled graph that has run, a node: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes). */
 const NODE_BYTES = 4_500;
 /** Buffers below glibc's largest threshold for mapping lie in its heap, which splinters where many come and go. */
@@ -96,7 +109,7 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
     { name: "shorter key/value cache before it", bytes: resident ? 0 : workers * shorter },
     // These take turns.
     passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
-    { name: "compiled graphs", bytes: workers * graphs },
+    { name: "compiled graphs", bytes: graphs },
     ...(resident
       ? []
       : [{ name: "the process itself", bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
@@ -131,31 +144,24 @@ function shorterCacheBytes(load: EngineLoad): number {
   return (cacheBytes(load) * Math.max(0, before)) / capacity;
 }
 
-/** Peaks of the largest graphs, and what the compiled ones hold. */
+/** Peaks of the largest graphs, and what the compiled ones of all workers hold. */
 function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
-  const { config, lora, recompute, slots, rowTokens } = load;
-  const layout = layoutOf(load);
-  const train = (tokens: number): TrainingRun => {
-    const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
-    const options = { lora, recompute, ...layout };
-    const { graph, outputs } = trainingGraph(config, { rows: [], ...shape }, load.loss, options);
-    const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
-    return { ...run, batch: shape.batch, nodes: graph.nodes.length };
-  };
-  const longest = train(rowTokens);
+  const { config, lora, slots, rowTokens, workers } = load;
+  const longest = trainingRun(load, rowTokens, "learn");
   const capacity = capacityFor(load.samples ? rowTokens : 1);
   const step = samplingGraph(
     config,
     { rows: slots, chunk: 1, capacity },
-    { gives: "probabilities", lora, ...layout },
+    { gives: "probabilities", lora, ...layoutOf(load) },
   );
   const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
+  const sampled = load.samples ? keptGraphs(config).sampling : 1;
   return {
-    training: withAllowance(longest.peak, recompute),
+    training: withAllowance(longest.peak, load.recompute),
     sampling: 4 * slots * config.vocabSize + stepRun.peak,
     graphs:
-      trainingGraphBytes(load, longest, train) +
-      4 * (NODE_BYTES * step.graph.nodes.length + stepRun.constants),
+      trainingGraphBytes(load, longest) +
+      workers * sampled * (NODE_BYTES * step.graph.nodes.length + stepRun.constants),
   };
 }
 
@@ -164,70 +170,49 @@ interface TrainingRun extends RunMemory {
   nodes: number;
 }
 
-/** What is compiled for training: a graph for each length and share of scored tokens that comes up. */
-function trainingGraphBytes(
-  load: EngineLoad,
-  longest: TrainingRun,
-  train: (tokens: number) => TrainingRun,
-): number {
-  const most = Math.min(keptGraphs(load.config).training, Math.ceil(load.rowTokens / 64));
+/** A run of the largest micro-batch of sequences of so many tokens. */
+function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
+  const { lora, recompute } = load;
+  const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
+  const loss = kind === "learn" ? load.loss : null;
+  const options = { lora, recompute, ...layoutOf(load) };
+  const { graph, outputs } = trainingGraph(load.config, { rows: [], ...shape }, loss, options);
+  const run = runMemory(graph, outputs, (name) => name.startsWith(GRADIENT));
+  return { ...run, batch: shape.batch, nodes: graph.nodes.length };
+}
+
+/** Sizes of micro-batches that come up for a length: full ones, and the rest of a batch. */
+const SIZES_OF_A_LENGTH = 2;
+
+/** What is compiled for training in all workers: a graph for each shape that comes up, of each kind. */
+function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
+  const kinds: GraphKind[] = load.rescores ? ["learn", "score"] : ["learn"];
+  const room = Math.floor(keptGraphs(load.config).training / kinds.length);
   const run = Math.ceil(load.sequences / longest.batch / load.workers);
-  const nodes = NODE_BYTES * longest.nodes;
-  if (run < most) return run * (nodes + longest.constants);
-  // Masks grow with the square of the length, a table's zeros do not: the mean over evenly spread lengths by Simpson's rule.
-  const half = train(Math.ceil(load.rowTokens / 2)).constants;
+  const most = Math.min(room, SIZES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), run);
+  return kinds.reduce((sum, kind) => {
+    const bytesAt = graphBytes(load, kind, longest);
+    if (load.graphs === null) return sum + load.workers * most * bytesAt.mean;
+    const held = load.graphs.flat().filter((graph) => graph.kind === kind);
+    return held.reduce((bytes, { length }) => bytes + bytesAt.length(length), sum);
+  }, 0);
+}
+
+/** What a compiled graph of training holds, by its sequences' length, and the mean over lengths that are spread evenly. */
+function graphBytes(
+  load: EngineLoad,
+  kind: GraphKind,
+  learned: TrainingRun,
+): { mean: number; length: (length: number) => number } {
+  const { rowTokens } = load;
+  const longest = kind === "learn" ? learned : trainingRun(load, rowTokens, kind);
+  // Masks grow with the square of the length, a table's zeros do not.
+  const half = trainingRun(load, Math.ceil(rowTokens / 2), kind).constants;
   const fixed = Math.max(0, (4 * half - longest.constants) / 3);
-  return most * (nodes + (fixed + 4 * half + longest.constants) / 6);
-}
-
-/** How a load over a budget can be made to fit it. */
-export interface Fitting {
-  load: EngineLoad;
-  forecast: MemoryForecast;
-}
-
-/**
- * The load itself where it fits; else with what costs least changed until it does: smaller micro-batches down to one sequence, then layers
- * computed again, then frozen weights in 16 bits where that rounds nothing, then fewer workers, then fewer slots.
- * @returns null where even that does not fit.
- */
-export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
-  const fitted = (each: EngineLoad): Fitting | null => {
-    const forecast = forecastMemory(each);
-    return forecast.total <= budget ? { load: each, forecast } : null;
+  const square = longest.constants - fixed;
+  const nodes = NODE_BYTES * longest.nodes;
+  return {
+    mean: nodes + fixed + square / 3,
+    length: (length) => nodes + fixed + square * (length / rowTokens) ** 2,
   };
-  for (const loads of smallerLoads(load)) {
-    // Where not even the least fits, the others need not be planned.
-    const least = fitted(loads.at(-1)!);
-    if (least === null) continue;
-    for (const each of loads.slice(0, -1)) {
-      const fitting = fitted(each);
-      if (fitting !== null) return fitting;
-    }
-    return least;
-  }
-  return null;
-}
-
-/** Loads that differ in one setting, the largest first; what is changed beside it costs more from list to list. */
-function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
-  const again = load.recompute ? load : { ...load, recompute: true };
-  const halves = load.lora !== null && load.frozen === null && load.lossless !== null;
-  const halved = halves ? { ...again, frozen: load.lossless } : again;
-  for (const workers of new Set([load.workers, 1])) {
-    for (const each of new Set([load, again, halved])) {
-      const sizes = halvings(load.microBatchTokens, load.rowTokens);
-      yield sizes.map((microBatchTokens) => ({ ...each, workers, microBatchTokens }));
-    }
-  }
-  const microBatchTokens = Math.min(load.microBatchTokens, load.rowTokens);
-  const least = { ...halved, workers: 1, microBatchTokens };
-  const slots = halvings(load.slots, 1).slice(1);
-  if (slots.length > 0) yield slots.map((each) => ({ ...least, slots: each }));
-}
-
-/** A number, its half, a quarter and so on, down to `least`; itself alone where that is more. */
-function halvings(number: number, least: number): number[] {
-  if (number <= least) return [number];
-  return [number, ...halvings(Math.max(least, Math.floor(number / 2)), least)];
 }

@@ -1,11 +1,8 @@
 import { totalmem } from "node:os";
-import {
-  type EngineLoad,
-  type Fitting,
-  largestFitting,
-  type MemoryForecast,
-} from "../../engine/local/forecast.ts";
+import { type Fitting, largestFitting } from "../../engine/local/fitting.ts";
+import type { EngineLoad, MemoryForecast } from "../../engine/local/forecast.ts";
 import { defaultWorkers } from "../../engine/local/worker-link.ts";
+import { hasReference } from "../../losses/loss.ts";
 import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
@@ -47,9 +44,11 @@ export function loadOf(
     rowTokens: longest.tokens,
     scoredShare: work.scoresAll ? 1 : written,
     loss: work.loss,
-    references: Number(work.loss.options["klCoef"] ?? 0) > 0 ? 1 : 0,
+    references: hasReference(work.loss.options) ? 1 : 0,
     samples: work.command === "train",
     sequences: work.steps * work.epochs * work.prompts * work.groupSize,
+    rescores: work.scorings > 0,
+    graphs: null,
   };
 }
 

@@ -1,7 +1,7 @@
+import { largestFitting } from "../../engine/local/fitting.ts";
 import {
   type EngineLoad,
   forecastMemory,
-  largestFitting,
   type MemoryForecast,
 } from "../../engine/local/forecast.ts";
 import { heldType } from "../../engine/local/frozen-weights.ts";

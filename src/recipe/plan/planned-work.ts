@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import type { LossSpec } from "../../losses/loss.ts";
+import { hasReference, type LossSpec } from "../../losses/loss.ts";
 import { algorithms } from "../../train/index.ts";
-import type { OnPolicyOptions } from "../../train/on-policy.ts";
+import { type OnPolicyOptions, recomputesOld } from "../../train/on-policy.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings-schema.ts";
@@ -26,6 +26,8 @@ export interface Work extends Pick<
   loss: LossSpec;
   /** Whether tokens that the policy did not write are trained as well. */
   scoresAll: boolean;
+  /** Times that log-probabilities of a step's sequences are computed before they are learned from. */
+  scorings: number;
 }
 
 /** The stage that is planned of several, its settings on top: the first that reinforces, which holds most, or else that fine-tunes. */
@@ -63,11 +65,13 @@ export function workOf(
   if (algorithm !== undefined && stage !== "sft") {
     const { name, ...options } = algorithm;
     const given = options as unknown as OnPolicyOptions;
+    const loss = algorithms.get(name, "algorithm").loss(options);
     return {
       ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
       ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
-      loss: algorithms.get(name, "algorithm").loss(options),
+      loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
+      scorings: Number(recomputesOld(given)) + Number(hasReference(loss.options)),
     };
   }
   if (sft === undefined) {
@@ -86,6 +90,7 @@ export function workOf(
       : samplesWork(sft, recipe.path)),
     loss: { name: "cross-entropy", options: {} },
     scoresAll: sft.observationWeight > 0,
+    scorings: 0,
   };
 }
 

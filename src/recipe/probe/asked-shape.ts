@@ -41,16 +41,25 @@ export function askedShape(
   longest: LongestSequence,
 ): TrajectoryShape | null {
   const hops = annotations.hops ?? annotations.supportingPassages?.length;
-  if (hops === undefined) return null;
+  return hops === undefined ? null : searchingShape(id, hops, lengths, longest);
+}
+
+/** So many searches and then the answer, as far as budgets allow. */
+export function searchingShape(
+  group: string,
+  wanted: number,
+  lengths: MessageLengths,
+  longest: LongestSequence,
+): TrajectoryShape {
   const { prompt, search, answer, shown } = lengths;
   const most = Math.max(0, (longest.messages.count ?? Infinity) - 1);
   const room = Math.floor((longest.tokens - prompt - answer) / Math.max(1, search + shown));
-  const searches = Math.max(0, Math.min(hops, most, room));
+  const searches = Math.max(0, Math.min(wanted, most, room));
   const calls = Array.from({ length: searches }, (_, i) => {
     return { read: i === 0 ? prompt : shown, written: search, anew: i === 0 };
   });
   const last = { read: searches === 0 ? prompt : shown, written: answer, anew: searches === 0 };
-  return { group: id, calls: [...calls, last].map(rounded) };
+  return { group, calls: [...calls, last].map(rounded) };
 }
 
 function rounded({ read, written, anew }: TrajectoryShape["calls"][number]) {

@@ -5,6 +5,7 @@ import type { OnPolicyOptions } from "../../train/on-policy.ts";
 import type { PlannedRun } from "../plan/plan.ts";
 import { type Clock, timed } from "./engine-speed.ts";
 import {
+  type CompiledGraphs,
   rowOf,
   type TrainingSetting,
   type TrainingSpeed,
@@ -21,13 +22,11 @@ import {
 /** How a planned run goes through its batches. */
 export function trainingSetting(run: PlannedRun, workers: number): TrainingSetting {
   const { work, resolved, model } = run;
-  const { klCoef } = work.loss.options;
-  const recomputes = optionsOf(run).oldLogprobs === "recomputed" || work.scoresAll;
   return {
     ...{ config: model.config, workers },
     microBatchTokens: resolved.settings.engine.microBatchTokens,
     ...{ epochs: work.epochs, minibatches: work.minibatches, scoresAll: work.scoresAll },
-    scorings: Number(recomputes) + Number(Number(klCoef ?? 0) > 0),
+    scorings: work.scorings,
   };
 }
 
@@ -122,7 +121,7 @@ async function measureScoring(
 }
 
 function workOf(sequences: readonly SequenceShape[], setting: TrainingSetting): UpdateWork {
-  const graphs = Array.from({ length: setting.workers }, () => new Set<string>());
+  const graphs = Array.from({ length: setting.workers }, (): CompiledGraphs => new Map());
   return updateWork(sequences, setting, graphs);
 }
 

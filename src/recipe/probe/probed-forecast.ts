@@ -48,7 +48,7 @@ export async function probedForecast(
     const { seconds, sampled, learns, speed } = probe;
     return {
       time,
-      memory: forecastMemory({ ...run.load, rowTokens }),
+      memory: forecastMemory({ ...run.load, rowTokens, graphs: time.graphs }),
       probe: { seconds, sampled, learns, speed, load, weights: drawn ? "random" : "own" },
     };
   } finally {

@@ -1,11 +1,12 @@
 import { random } from "../../base/random.ts";
+import type { HeldGraph } from "../../engine/local/forecast.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { PlannedRun } from "../plan/plan.ts";
-import { askedShape, messageLengths } from "./asked-shape.ts";
+import { askedShape, messageLengths, searchingShape } from "./asked-shape.ts";
 import { trainingSetting } from "./measure-training.ts";
 import type { Probe } from "./probe.ts";
 import { freshSampling, samplingSeconds } from "./sampling-cost.ts";
-import { updateSeconds, updateWork } from "./training-cost.ts";
+import { type CompiledGraphs, updateSeconds, updateWork } from "./training-cost.ts";
 import type { Settings } from "../settings-schema.ts";
 import { longestOf, longestShape, sequencesOf, type TrajectoryShape } from "./trajectory-shape.ts";
 
@@ -28,8 +29,10 @@ export interface TimeForecast {
   range: { low: number; high: number };
   /** Seconds when every trajectory uses all that its budgets allow. */
   atMost: number;
-  /** Tokens of the longest sequence that is expected. */
+  /** Tokens of the longest sequence that is expected: a policy that learns to search tries, now and then, all searches that it may make. */
   longest: number;
+  /** Graphs of training that each worker holds at the end. */
+  graphs: HeldGraph[][];
   /**
    * What trajectories are taken to be like. now: as the probe's, all along. learning: from there, within a tenth of the steps, to one
    * search for each hop of a question. budgets: as long as allowed, because nothing could be sampled.
@@ -40,8 +43,9 @@ export interface TimeForecast {
 /** By so much probe and run differ where trajectories are alike: measured, docs/planning.md. */
 const UNCERTAINTY = 0.15;
 
-/** Share of the steps after which a policy that learns does what its questions ask for. */
+/** Share of the steps after which a policy that learns does what its questions ask for, and how many that are at least. */
 const LEARNING_SHARE = 0.1;
+const LEARNING_STEPS = 3;
 
 /** Steps that are gone through one by one; of more, the rest are like the last of these. */
 const STEPS_LOOKED_AT = 40;
@@ -62,9 +66,12 @@ export function forecastTime(run: PlannedRun, probe: Probe): TimeForecast {
   const now = presentOf(probe) ?? all;
   const asked = probe.learns === true ? askedOf(run, probe, now) : null;
   const later = asked ?? now;
-  const steady = (shapes: Shapes): RunSeconds => runSeconds(run, probe, () => shapes);
-  const learned = Math.max(1, LEARNING_SHARE * run.work.steps);
-  const expected = runSeconds(run, probe, (step) => (step < learned ? now : later));
+  const steady = (shapes: Shapes): RunSeconds => walkRun(run, probe, () => shapes).seconds;
+  const learned = Math.max(LEARNING_STEPS, LEARNING_SHARE * run.work.steps);
+  const { seconds: expected, graphs } = walkRun(run, probe, (step) =>
+    step < learned ? now : later,
+  );
+  const learns = asked !== null && learned < run.work.steps;
   const totals = [expected, steady(now), steady(later)].map(({ total }) => total);
   return {
     expected,
@@ -73,10 +80,9 @@ export function forecastTime(run: PlannedRun, probe: Probe): TimeForecast {
       high: (1 + UNCERTAINTY) * Math.max(...totals),
     },
     atMost: steady(all).total,
-    longest: longestOf(
-      [now, later].flatMap(({ training, evaluation }) => [...training, ...evaluation]),
-    ),
-    basis: now === all ? "budgets" : asked === null ? "now" : "learning",
+    longest: longestOf([...now.training, ...now.evaluation, ...(learns ? tried(run, now) : [])]),
+    graphs: graphs.map((each) => [...each.values()]),
+    basis: now === all ? "budgets" : learns ? "learning" : "now",
   };
 }
 
@@ -99,8 +105,18 @@ function askedOf(run: PlannedRun, probe: Probe, now: Shapes): Shapes | null {
   return { training, evaluation: evaluation.length > 0 ? evaluation : training };
 }
 
+/** Trajectories that search as often as they may, as the questions' are otherwise. */
+function tried(run: PlannedRun, { training }: Shapes): TrajectoryShape[] {
+  const lengths = messageLengths(training, run.longest.observations.each ?? 0);
+  return lengths === null ? [] : [searchingShape("", Infinity, lengths, run.longest)];
+}
+
 /** @param of what trajectories are like before a step, from 0; after the last, at the number of steps. */
-function runSeconds(run: PlannedRun, probe: Probe, of: (step: number) => Shapes): RunSeconds {
+function walkRun(
+  run: PlannedRun,
+  probe: Probe,
+  of: (step: number) => Shapes,
+): { seconds: RunSeconds; graphs: readonly CompiledGraphs[] } {
   const { opening: once, saving } = probe;
   const { steps } = run.work;
   const walk = openWalk(run, probe);
@@ -123,7 +139,10 @@ function runSeconds(run: PlannedRun, probe: Probe, of: (step: number) => Shapes)
   const opening = once.engine + once.training + OVERHEAD;
   const checkpoints = saves * saving;
   const total = opening + evaluations + rollouts + updates + checkpoints;
-  return { opening, evaluations, rollouts, updates, checkpoints, total };
+  return {
+    seconds: { opening, evaluations, rollouts, updates, checkpoints, total },
+    graphs: walk.graphs,
+  };
 }
 
 /** What a run does one after the other, each thing told in seconds. */
@@ -131,6 +150,8 @@ interface Walk {
   evaluation(shapes: Shapes, questions?: number): number;
   rollout(shapes: readonly TrajectoryShape[]): number;
   update(shapes: readonly TrajectoryShape[]): { warm: number; compiling: number };
+  /** What each worker has compiled so far and still holds. */
+  readonly graphs: readonly CompiledGraphs[];
 }
 
 function openWalk(run: PlannedRun, { speed, questions: all }: Probe): Walk {
@@ -139,7 +160,7 @@ function openWalk(run: PlannedRun, { speed, questions: all }: Probe): Walk {
   const setting = trainingSetting(run, workers);
   const stream = random("forecast");
   const state = freshSampling();
-  const graphs = Array.from({ length: workers }, () => new Set<string>());
+  const graphs = Array.from({ length: workers }, (): CompiledGraphs => new Map());
   const { prompts, groupSize } = run.work;
   const drawn = (from: readonly TrajectoryShape[], groups: number, size: number) =>
     Array.from({ length: groups * size }, (_, i) => {
@@ -154,6 +175,7 @@ function openWalk(run: PlannedRun, { speed, questions: all }: Probe): Walk {
     );
   let trajectories: TrajectoryShape[] = [];
   return {
+    graphs,
     evaluation({ evaluation }, questions = all) {
       const { samplesPerTask } = settings.evaluation;
       const some = Math.min(questions, QUESTIONS_LOOKED_AT);

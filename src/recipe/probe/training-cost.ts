@@ -1,5 +1,6 @@
 import { microBatches, type MicroBatch } from "../../engine/local/batching.ts";
 import { keptGraphs } from "../../engine/local/compiled.ts";
+import type { GraphKind, HeldGraph } from "../../engine/local/forecast.ts";
 import type { TrainingRow } from "../../engine/engine.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { parameterCount } from "../../models/parameters.ts";
@@ -30,8 +31,8 @@ export interface TrainingSetting {
   scoresAll: boolean;
 }
 
-/** Compiled graphs of a worker, the one not asked for longest first. */
-export type CompiledGraphs = Set<string>;
+/** Compiled graphs of a worker by their shapes, the one not asked for longest first. */
+export type CompiledGraphs = Map<string, HeldGraph>;
 
 /** What an update is made of: work of the busiest worker, and graphs that it compiles. */
 export interface UpdateWork {
@@ -105,7 +106,7 @@ export function rowOf(
 /** All micro-batches of some rows. @returns work and newly compiled graphs of the busiest worker. */
 function pass(
   rows: readonly TrainingRow[],
-  kind: "learn" | "score",
+  kind: GraphKind,
   { config, workers, microBatchTokens }: TrainingSetting,
   graphs: readonly CompiledGraphs[],
 ): { units: number; compiled: number } {
@@ -118,8 +119,8 @@ function pass(
       units += computed(config, batch);
       const key = [kind, batch.batch, batch.length, batch.scored].join(" ");
       if (!own.delete(key)) compiled += 1;
-      own.add(key);
-      const [oldest] = own;
+      own.set(key, { kind, length: batch.length });
+      const [oldest] = own.keys();
       if (own.size > most && oldest !== undefined) own.delete(oldest);
     }
     return { units, compiled };

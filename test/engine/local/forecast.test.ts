@@ -3,11 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import {
-  forecastMemory,
-  largestFitting,
-  type EngineLoad,
-} from "../../../src/engine/local/forecast.ts";
+import { largestFitting } from "../../../src/engine/local/fitting.ts";
+import { type EngineLoad, forecastMemory } from "../../../src/engine/local/forecast.ts";
 import { targetModules } from "../../../src/models/lora/lora.ts";
 import { parameterCount, parameterSpecs, totalSize } from "../../../src/models/parameters.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -20,6 +17,7 @@ const load: EngineLoad = {
   ...{ frozen: null, lossless: null },
   ...{ microBatchTokens: 512, recompute: false, rowTokens: 100, scoredShare: 0.5 },
   ...{ loss: { name: "policy-gradient", options: {} }, references: 0, samples: true, sequences: 8 },
+  ...{ rescores: false, graphs: null },
 };
 
 const partOf = (name: string, given: EngineLoad): number =>

@@ -182,7 +182,7 @@ describe("the memory of a plan", () => {
     expect(again.memory.total).toBe(over.fitting?.forecast.total);
     expect(again.model.frozen).toEqual({ held: "bfloat16", stored: "BF16" });
     // 494 million numbers, nearly all of them in matrices; what is widened at a time is taken off.
-    expect(memory.total - again.memory.total).toBeGreaterThan(0.6e9);
+    expect(memory.total - again.memory.total).toBeGreaterThan(0.55e9);
   });
 
   it("names adapters, or a smaller model, where no load fits", async () => {
@@ -191,7 +191,7 @@ describe("the memory of a plan", () => {
     const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
     expect(plan(4e9)).toMatchObject({ fitting: null, smallest: { model: null } });
     expect(plan(4e9).smallest?.settings).toMatchObject({ "policy.lora.rank": 16 });
-    expect(plan(1.8e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
+    expect(plan(2e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
     expect(plan(1e6)).toMatchObject({ fitting: null, smallest: null });
   });
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parameterCount } from "../../../src/models/parameters.ts";
-import { rowOf, updateSeconds, updateWork } from "../../../src/recipe/probe/training-cost.ts";
+import {
+  type CompiledGraphs,
+  rowOf,
+  updateSeconds,
+  updateWork,
+} from "../../../src/recipe/probe/training-cost.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
 const setting = {
@@ -8,7 +13,7 @@ const setting = {
   ...{ scorings: 0, scoresAll: true },
 };
 
-const graphs = (workers = 1) => Array.from({ length: workers }, () => new Set<string>());
+const graphs = (workers = 1) => Array.from({ length: workers }, (): CompiledGraphs => new Map());
 
 /** 32 tokens in a micro-batch of 2 × 32, all of them scored. */
 const row = { tokens: 33, written: 10 };
