@@ -9,6 +9,7 @@ import { environmentOver, policyOf, retrieverOver, weightedRewards } from "./ass
 import { HELD_OUT_EM, openBestSoFar, type BestSoFar } from "./best-so-far.ts";
 import {
   type Checkpoint,
+  type Checkpoints,
   newestCheckpoint,
   openCheckpoints,
   saveStart,
@@ -101,8 +102,7 @@ async function pass(
       },
       onStep: async (step) => {
         const done = step.step;
-        const asked = options.control?.take() ?? { save: false, evaluate: false, stop: false };
-        const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done, asked)) };
+        const data = { ...step.metrics, ...(await evaluatedOnTheWay(session, done)) };
         await run.metrics(done, data, timingOf(step));
         // Whole with its line: a run that goes on from a checkpoint does not write it again.
         [so.done, so.version] = [done, engine.policyVersion];
@@ -110,9 +110,8 @@ async function pass(
         options.onStep?.({ ...step, metrics: data, totalSteps: algorithmOptions.steps });
         so.back = await ring(session, alarms.after({ step: done, metrics: data }), rollbacks);
         if (so.back !== null) return false;
-        if (asked.save || done % settings.checkpoints.every === 0) await checkpoints.save(done);
-        if (asked.stop) throw new StoppedAsAsked();
-        await options.control?.whilePaused(options.signal);
+        if (done % settings.checkpoints.every === 0) await checkpoints.save(done);
+        await doAsAsked(session, done, checkpoints);
         return true;
       },
     }),
@@ -138,25 +137,51 @@ async function historyOf(
   return { best, alarms };
 }
 
-/** Evaluates where it is due, or was asked for. @returns what belongs to the step's metrics: nothing of what was asked for. */
+/** Does what was asked for since the last step, and what is asked for while the run is paused. @throws {StoppedAsAsked} */
+async function doAsAsked(
+  session: TrainSession,
+  done: number,
+  checkpoints: Checkpoints,
+): Promise<void> {
+  const { control, signal } = session.options;
+  if (control === undefined) return;
+  do {
+    await control.whilePaused(signal);
+    const { save, evaluate, stop } = control.take();
+    if (evaluate && !isEvaluated(session, done)) await evaluateAfter(session, done);
+    if (save) await checkpoints.save(done);
+    if (stop) throw new StoppedAsAsked();
+  } while (control.paused);
+}
+
+/** Whether the recipe has the policy evaluated after a step. */
+function isEvaluated({ settings }: TrainSession, step: number): boolean {
+  const { during } = settings.evaluation;
+  return during !== undefined && step % during.every === 0;
+}
+
+/** Evaluates where it is due. @returns what belongs to the step's metrics. */
 async function evaluatedOnTheWay(
+  session: TrainSession,
+  step: number,
+): Promise<Record<string, number>> {
+  if (!isEvaluated(session, step)) return {};
+  const { metrics } = await evaluateAfter(session, step);
+  return { [HELD_OUT_EM]: metrics.em, "eval/f1": metrics.f1 };
+}
+
+function evaluateAfter(
   { settings, options, run, engine, held, model }: TrainSession,
   step: number,
-  asked: { evaluate: boolean },
-): Promise<Record<string, number>> {
-  const { during } = settings.evaluation;
-  const isDue = during !== undefined && step % during.every === 0;
-  if (!isDue && !asked.evaluate) return {};
-  const summary = await recordedEvaluation(
+): ReturnType<typeof recordedEvaluation> {
+  const limit = settings.evaluation.during?.questions;
+  const given = { name: `step-${step}`, known: false, signal: options.signal };
+  return recordedEvaluation(
     { settings, engine, held, model },
     run,
-    {
-      ...{ name: `step-${step}`, known: false, signal: options.signal },
-      ...(during === undefined ? {} : { limit: during.questions }),
-    },
+    { ...given, ...(limit === undefined ? {} : { limit }) },
     options,
   );
-  return isDue ? { [HELD_OUT_EM]: summary.metrics.em, "eval/f1": summary.metrics.f1 } : {};
 }
 
 function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
@@ -183,11 +208,11 @@ async function ring(
   const gravest = stop ?? back;
   if (gravest === undefined) return null;
   if (stop === undefined && rollbacks.length < settings.rollback.most) return gravest;
-  const { alarm, step, message } = gravest;
+  const { alarm, step } = gravest;
   const again = stop === undefined ? ` It has gone back ${rollbacks.length} times before.` : "";
   throw new ExternalError(
     "RUN_ALARM",
-    `${options.out}: stopped after step ${step} by the alarm ${alarm}: ${message}${again} All until then is kept. docs/alarms.md says what the alarm means; change what caused it, or go on with --resume and --set alarms=[] if it is no trouble.`,
+    `${options.out}: stopped after step ${step} by the alarm ${alarm}.${again} All until then is kept. docs/alarms.md says what the alarm means; change what caused it, or go on with --resume and --set alarms=[] if it is no trouble.`,
   );
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { ConfigError, DataError } from "../base/errors.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import type { Engine } from "../engine/engine.ts";
+import { hasReference } from "../losses/loss.ts";
 import { algorithms } from "../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions } from "../train/on-policy.ts";
 import { mismatchKl } from "../train/rollout-metrics.ts";
@@ -25,7 +26,6 @@ import { METRICS_FILE, readMetrics } from "./metrics-log.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "./rollbacks.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
-import { hasReference } from "../losses/loss.ts";
 
 /** What came of a step's batch when it was learned from again. */
 export interface BatchReplay {

@@ -47,11 +47,13 @@ export async function setAside(run: string, all: readonly Rollback[]): Promise<v
   const folder = join(run, "rolled-back", String(all.length));
   const aside = join(folder, METRICS_FILE);
   if (existsSync(aside)) return;
-  await mkdir(join(folder, "trajectories"), { recursive: true });
-  const trajectories = join(run, "trajectories");
-  for (const name of existsSync(trajectories) ? await readdir(trajectories) : []) {
-    const step = Number(/^step-(\d+)\.jsonl$/.exec(name)?.[1] ?? NaN);
-    if (step > last.to) await rename(join(trajectories, name), join(folder, "trajectories", name));
+  for (const kind of ["trajectories", "eval"]) {
+    const [from, to] = [join(run, kind), join(folder, kind)];
+    await mkdir(to, { recursive: true });
+    for (const name of existsSync(from) ? await readdir(from) : []) {
+      const step = Number(/^step-(\d+)\./.exec(name)?.[1] ?? NaN);
+      if (step > last.to) await rename(join(from, name), join(to, name));
+    }
   }
   const lines: string[] = [];
   const file = join(run, METRICS_FILE);

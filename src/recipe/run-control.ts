@@ -15,20 +15,23 @@ export interface RunControl {
 
 /** The run's end of a control. */
 export interface ControlledRun extends RunControl {
-  /** Resolves at once unless the run is paused; then when it goes on. */
+  /** Resolves at once unless the run is paused; then when it goes on, or something is asked for. */
   whilePaused(signal: AbortSignal): Promise<void>;
   /** What was asked for since this was last called. */
   take(): { save: boolean; evaluate: boolean; stop: boolean };
 }
 
 export function openRunControl(): ControlledRun {
-  const going = new EventTarget();
+  const told = new EventTarget();
   let paused = false;
   const nothing = { save: false, evaluate: false, stop: false };
   let asked = { ...nothing };
+  const tell = (): void => {
+    told.dispatchEvent(new Event("told"));
+  };
   const resume = (): void => {
     paused = false;
-    going.dispatchEvent(new Event("resume"));
+    tell();
   };
   return {
     get paused() {
@@ -40,9 +43,11 @@ export function openRunControl(): ControlledRun {
     resume,
     save() {
       asked.save = true;
+      tell();
     },
     evaluate() {
       asked.evaluate = true;
+      tell();
     },
     stop() {
       asked.stop = true;
@@ -50,7 +55,7 @@ export function openRunControl(): ControlledRun {
       resume();
     },
     async whilePaused(signal) {
-      if (paused) await once(going, "resume", { signal });
+      if (paused && !Object.values(asked).includes(true)) await once(told, "told", { signal });
     },
     take() {
       const taken = asked;

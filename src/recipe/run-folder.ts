@@ -146,9 +146,16 @@ async function openRunFolder(
   let log = await openJsonl(metricsFile, { durable: true });
   const events = await openJsonl(join(path, "events.jsonl"));
   const start = startOf(opening, lastStep);
+  const closeFiles = async (): Promise<void> => {
+    await log.close();
+    await events.close();
+  };
   const reporter = await openReporters(resolved.settings.reporters, start, (message) => {
     const event = { kind: "reporter", step: lastStep, message, facts: {} } as const;
     run.event(event).catch(() => undefined);
+  }).catch(async (error: unknown) => {
+    await closeFiles();
+    throw error;
   });
   const run: RunFolder = {
     path,
@@ -189,8 +196,7 @@ async function openRunFolder(
     async close(outcome) {
       // It may have trouble to tell.
       await reporter.close(outcome);
-      await log.close();
-      await events.close();
+      await closeFiles();
     },
   };
 }

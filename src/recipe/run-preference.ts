@@ -115,8 +115,11 @@ async function trainOnPairs(
     }
     const { pairs, ...facts } = train;
     options.onPairs?.({ ...facts, count: pairs.length, steps: totalSteps });
+    const policyHash = await hashOfPolicy(model, await baseFolder(model, download));
+    if (from !== null)
+      await requireSameData(out, "a policy", { policy: { file: model, sha256: policyHash } });
     const hashes = {
-      policy: await hashOfPolicy(model, await baseFolder(model, download)),
+      policy: policyHash,
       pairs: train.sha256,
       ...(validation === null ? {} : { validationPairs: validation.sha256 }),
     };

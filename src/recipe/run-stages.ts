@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, writeJson } from "../base/files.ts";
@@ -71,6 +71,7 @@ export async function runStages(
     const before = goesOn ? known[done.length] : undefined;
     const isDone =
       before !== undefined &&
+      existsSync(folder) &&
       before.do === stage.do &&
       before.folder === folder &&
       before.settings === settings;
@@ -82,7 +83,9 @@ export async function runStages(
     // Draws under other settings are told apart by the synthesis itself, which may only have to select again.
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
-    if (resume && !isBegun) await rm(folder, { recursive: true, force: true });
+    if (resume && !isBegun) await removeWhole(folder);
+    // Neither it nor what was made after it counts as done from here on, however this ends.
+    if (known.length > done.length) await writeJson(file, done);
     const outcome = await runOrAgain(planned, isBegun, run);
     const { number, name } = stage;
     done.push({ number, name, do: stage.do, folder, ...outcome, settings });
@@ -93,6 +96,14 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
+}
+
+/** Takes a folder away under another name, so that half of one is never found under its own. */
+async function removeWhole(folder: string): Promise<void> {
+  const removed = `${folder}.removed`;
+  await rm(removed, { recursive: true, force: true });
+  if (existsSync(folder)) await rename(folder, removed);
+  await rm(removed, { recursive: true, force: true });
 }
 
 /** Settings that change nothing of what a stage makes. */

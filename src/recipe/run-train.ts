@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import type { Dataset } from "../data/datasets.ts";
+import { hasReference } from "../losses/loss.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { algorithms } from "../train/index.ts";
 import type { OnPolicyOptions } from "../train/on-policy.ts";
@@ -27,10 +28,10 @@ import { learnOnPolicy } from "./learn-on-policy.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 import { resumePoint } from "./resume-point.ts";
 import { withRunFolder } from "./run-folder.ts";
+import { requireSameData } from "./same-data.ts";
 import type { Settings } from "./settings-schema.ts";
 import type { ResolvedSettings } from "./settings.ts";
 import type { RunTrainOptions, TrainSession } from "./train-session.ts";
-import { hasReference } from "../losses/loss.ts";
 
 export interface TrainResult {
   run: string;
@@ -50,7 +51,7 @@ export type LearnedPolicy = Omit<TrainResult, "eval">;
  * Trains as a recipe says: evaluates before, trains, evaluates after on the same held-out questions, and writes the run folder.
  * Interrupted, it keeps a checkpoint of the last whole step; resumed from it, it goes on as if it had not stopped.
  *
- * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume;
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; RUN_NOTHING_LEFT when there is no step to resume; RUN_DATA_CHANGED;
  *   REWARD_CHECK_FAILED when a reward does not score known answers as it declares; SETTING_IGNORED, BUDGETS_UNFIT.
  */
 export async function runTrain(
@@ -106,9 +107,8 @@ async function reinforce(
   if (options.allowIgnored !== true) requireHonoured(resolved);
   const { from, events } = await resumePoint(options.out, options.resume);
   const steps = (algorithm as unknown as OnPolicyOptions).steps;
-  const isTrained = from !== null && from.step >= steps;
   const last = join(options.out, "eval", "after.json");
-  if (isTrained && existsSync(last)) {
+  if (from !== null && (from.step > steps || (from.step === steps && existsSync(last)))) {
     throw new ConfigError(
       "RUN_NOTHING_LEFT",
       `${options.out}: its newest checkpoint is step ${from.step} of ${steps}; nothing is left to do. Raise algorithm.steps, or evaluate ${from.path}.`,
@@ -126,6 +126,15 @@ async function reinforce(
     dataset: train.fingerprint,
     evaluationDataset: held.fingerprint,
   };
+  if (from !== null) {
+    await requireSameData(options.out, "a policy", {
+      policy: { file: model, sha256: hashes.policy },
+    });
+    await requireSameData(options.out, "questions", {
+      dataset: { file: settings.dataset.name, sha256: train.fingerprint },
+      evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
+    });
+  }
   const engine = await openEngine(settings, model);
   const { version, out, signal, onEvent } = options;
   const facts = { version, hashes, rewardCheck, afterStep: from?.step ?? 0 };

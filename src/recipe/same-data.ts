@@ -4,10 +4,10 @@ import { readJson } from "../base/files.ts";
 import { MANIFEST_FILE } from "./run-folder.ts";
 
 /**
- * Holds the data of a run that goes on against what it began with.
+ * Holds what a run that goes on is made of against what it began with.
  *
- * @param what they are, for the message: `samples`.
- * @param now by their names in the manifest; null: none.
+ * @param what it is, for the message: `samples`.
+ * @param now by their names in the manifest, each with the file, folder or dataset that it comes from; null: none.
  * @throws {ConfigError} RUN_DATA_CHANGED
  */
 export async function requireSameData(
@@ -23,7 +23,7 @@ export async function requireSameData(
     if (data === null || known === undefined || known === data.sha256) continue;
     throw new ConfigError(
       "RUN_DATA_CHANGED",
-      `${out}: began with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give the file that it began with, or begin anew in another folder.`,
+      `${out}: began with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give what it began with, or begin anew in another folder.`,
     );
   }
 }

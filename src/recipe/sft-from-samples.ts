@@ -56,8 +56,11 @@ export async function learnFromSamples(
     await requireSameData(out, "samples", { samples: train, validationSamples: validation });
   requireWork(session, finished, batches.length);
   const base = await baseFolder(model, { ...options.download, signal });
+  const policyHash = await hashOfPolicy(model, base);
+  if (from !== null)
+    await requireSameData(out, "a policy", { policy: { file: model, sha256: policyHash } });
   const hashes = {
-    policy: await hashOfPolicy(model, base),
+    policy: policyHash,
     samples: train.sha256,
     ...(validation === null ? {} : { validationSamples: validation.sha256 }),
     ...(held === null ? {} : { evaluationDataset: held.fingerprint }),

@@ -20,6 +20,9 @@ describe("rollbacks", () => {
     mkdirSync(join(run, "trajectories"));
     for (const step of [1, 2, 3])
       writeFileSync(join(run, "trajectories", `step-${step}.jsonl`), `${step}`);
+    mkdirSync(join(run, "eval"));
+    for (const name of ["before.json", "step-1.json", "step-2.json", "step-2.rows.jsonl"])
+      writeFileSync(join(run, "eval", name), name);
     const metrics = join(run, "metrics.jsonl");
     writeFileSync(metrics, `${line(1)}${line(2)}${line(3)}{"step": 4, "da`);
     const all = [{ step: 3, to: 1, alarm: "reward-drop" }];
@@ -33,6 +36,8 @@ describe("rollbacks", () => {
     expect(readFileSync(join(aside, "metrics.jsonl"), "utf8")).toBe(line(2) + line(3));
     expect(readdirSync(join(aside, "trajectories"))).toEqual(["step-2.jsonl", "step-3.jsonl"]);
     expect(readdirSync(join(run, "trajectories"))).toEqual(["step-1.jsonl"]);
+    expect(readdirSync(join(aside, "eval"))).toEqual(["step-2.json", "step-2.rows.jsonl"]);
+    expect(readdirSync(join(run, "eval"))).toEqual(["before.json", "step-1.json"]);
     expect(readFileSync(metrics, "utf8")).toBe(line(1));
   });
 

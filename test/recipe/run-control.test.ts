@@ -26,6 +26,20 @@ describe("openRunControl", () => {
     expect(control.paused).toBe(false);
   });
 
+  it("lets a paused run do what is asked for, and then wait again", async () => {
+    const control = openRunControl();
+    control.pause();
+    const held = control.whilePaused(signal);
+    control.save();
+    await held;
+    expect(control.take()).toEqual({ save: true, evaluate: false, stop: false });
+    expect(control.paused).toBe(true);
+    // Asked for before it waits.
+    control.evaluate();
+    await control.whilePaused(signal);
+    expect(control.take().evaluate).toBe(true);
+  });
+
   it("lets a paused run go that is to stop, or is interrupted", async () => {
     const control = openRunControl();
     control.pause();

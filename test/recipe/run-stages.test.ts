@@ -139,6 +139,17 @@ describe("stages", () => {
     expect(again.ran).toHaveLength(1);
   });
 
+  it("do not count as done under the first settings once they are begun anew under others", async () => {
+    const stages = (steps: number): string =>
+      `[{ do: train, set: { algorithm.steps: ${steps} } }, { do: train }]`;
+    await run(stages(3), "redone");
+    await run(stages(4), "redone", { resume: true, fail: 1 });
+    expect(await readJson(join(folder, "redone", "stages.json"))).toEqual([]);
+    const again = await run(stages(3), "redone", { resume: true });
+    expect(again.kept).toEqual([]);
+    expect(again.ran).toHaveLength(2);
+  });
+
   it("are run again where one before them was, and never go on with what other settings left", async () => {
     const stages = (epochs: number): string =>
       `[{ do: sft, set: { sft.epochs: ${epochs} } }, { do: synth }, { do: train }]`;

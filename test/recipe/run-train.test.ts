@@ -1,7 +1,16 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
+import { policyFolder } from "../../src/recipe/assemble.ts";
 import { loadRecipe } from "../../src/recipe/recipe-file.ts";
 import { openRunControl, StoppedAsAsked } from "../../src/recipe/run-control.ts";
 import { runTrain } from "../../src/recipe/run-train.ts";
@@ -45,6 +54,9 @@ const dataOf = (name: string, ...folders: string[]): unknown[] =>
 const weightsOf = (name: string, step: number): string =>
   sha256(readFileSync(at(name, "checkpoints", `step-${step}`, "model.safetensors")));
 
+/** For what a training does between two steps. */
+const PATIENCE = { timeout: 120_000, interval: 20 };
+
 /** An alarm that rings at every step of this recipe, and never again until it was quiet. */
 const RINGS = "{ name: zero-variance, limit: 0.01, smooth: 1";
 
@@ -79,6 +91,22 @@ describe("runTrain", { timeout: 300_000 }, () => {
     await train("whole", ["checkpoints.keep=null"]);
     expect(dataOf("straight")).toEqual(dataOf("whole"));
     expect(weightsOf("straight", 4)).toBe(weightsOf("whole", 4));
+  });
+
+  it("has nothing left to do under fewer steps than are done", async () => {
+    const fewer = train("straight", ["algorithm.steps=3"], { resume: true });
+    await expect(fewer).rejects.toThrow(errorWith("RUN_NOTHING_LEFT", "step 4 of 3"));
+  });
+
+  it("does not go on from another policy than it began with", async () => {
+    cpSync(await policyFolder("base"), at("policy"), { recursive: true });
+    const sets = [`policy.from=${at("policy")}`];
+    await train("other", [...sets, "algorithm.steps=1"]);
+    const config = JSON.parse(readFileSync(at("policy", "config.json"), "utf8")) as object;
+    writeFileSync(at("policy", "config.json"), JSON.stringify({ ...config, rms_norm_eps: 1e-4 }));
+    const on = train("other", sets, { resume: true });
+    await expect(on).rejects.toThrow(errorWith("RUN_DATA_CHANGED", "began with a policy of"));
+    expect(dataOf("other")).toHaveLength(1);
   });
 
   it("names a damaged checkpoint and goes on from the one before, to the same end", async () => {
@@ -121,12 +149,21 @@ describe("runTrain", { timeout: 300_000 }, () => {
     expect(rates).toEqual([[0.00005], [0.0001]]);
   });
 
-  it("does between steps what is asked of it, and can be gone on with after a stop", async () => {
+  it("does between steps what is asked of it, paused or not, and can be gone on with after a stop", async () => {
     const control = openRunControl();
+    const pausedAfterStep = async (step: number): Promise<void> => {
+      control.pause();
+      control.evaluate();
+      await vi.waitUntil(() => existsSync(at("asked", "eval", `step-${step}.json`)), PATIENCE);
+      control.save();
+      const saved = at("asked", "checkpoints", `step-${step}`, "checkpoint.json");
+      await vi.waitUntil(() => existsSync(saved), PATIENCE);
+      control.resume();
+    };
     const asked = train("asked", ["checkpoints.every=100"], {
       control,
       onBatch: (_, step) => {
-        if (step === 1) control.evaluate();
+        if (step === 1) void pausedAfterStep(1);
         if (step === 2) control.stop();
       },
     });
