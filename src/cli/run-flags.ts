@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { RunFolderUse } from "../recipe/claim-run.ts";
 import type { Override } from "../recipe/settings.ts";
+import type { CliContext } from "./command.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
 
 /** Flags of every command that trains into a run folder. */
@@ -28,6 +31,23 @@ export function addRunOptions(command: Command): Command {
 /** What is done about a run that the folder holds. */
 export function folderUseOf({ resume, overwrite }: RunFlags): Required<RunFolderUse> {
   return { resume: resume === true, overwrite: overwrite === true };
+}
+
+/** Does a run's work; where somebody ends it on the way, says how it is gone on with. */
+export async function sayingHowToGoOn(
+  context: CliContext,
+  out: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { MANIFEST_FILE } = await import("../recipe/run-folder.ts");
+    // Before its folder is made there is nothing to go on from.
+    if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
+      context.note(`${out}: kept as far as it is; the same command with --resume goes on.`);
+    throw error;
+  }
 }
 
 /** What the flags set of the recipe. @throws {ConfigError} RECIPE_NOT_YAML */

@@ -12,7 +12,13 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
-import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
+import {
+  addRunOptions,
+  folderUseOf,
+  type RunFlags,
+  runOverrides,
+  sayingHowToGoOn,
+} from "../run-flags.ts";
 
 interface DpoFlags extends RecipeFlags, RunFlags {
   data?: string;
@@ -53,19 +59,21 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   const download = watchDownload(context);
   const watch = watcher(context);
   const begun = performance.now();
-  try {
-    const result = await runPreference(resolved, {
-      ...{ out, version: packageVersion(), signal: context.signal },
-      ...folderUseOf(flags),
-      ...{ download: download.options, ...watch.observer },
-    });
-    const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
-    if (flags.json === true) context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
-    else context.out(asText(out, result, wallSeconds));
-  } finally {
-    download.stop();
-    watch.stop();
-  }
+  await sayingHowToGoOn(context, out, async () => {
+    try {
+      const result = await runPreference(resolved, {
+        ...{ out, version: packageVersion(), signal: context.signal },
+        ...folderUseOf(flags),
+        ...{ download: download.options, ...watch.observer },
+      });
+      const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+      if (flags.json === true) context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
+      else context.out(asText(out, result, wallSeconds));
+    } finally {
+      download.stop();
+      watch.stop();
+    }
+  });
 }
 
 function overridesOf(flags: DpoFlags): Override[] {

@@ -10,7 +10,13 @@ import {
   settingsOf,
   type RecipeFlags,
 } from "../recipe-options.ts";
-import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
+import {
+  addRunOptions,
+  folderUseOf,
+  type RunFlags,
+  runOverrides,
+  sayingHowToGoOn,
+} from "../run-flags.ts";
 import { sampleLines } from "../sft-text.ts";
 import { table } from "../table.ts";
 
@@ -48,20 +54,22 @@ export const sftCommand: CliCommand = {
         const watch = watcher(context);
         const download = watchDownload(context);
         const begun = performance.now();
-        try {
-          const result = await runSft(resolved, {
-            ...{ out, version: packageVersion(), signal: context.signal },
-            ...folderUseOf(flags),
-            ...{ ...watch.observer, download: download.options },
-          });
-          const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
-          if (flags.json === true)
-            context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
-          else context.out(asText(result, out, wallSeconds));
-        } finally {
-          download.stop();
-          watch.stop();
-        }
+        await sayingHowToGoOn(context, out, async () => {
+          try {
+            const result = await runSft(resolved, {
+              ...{ out, version: packageVersion(), signal: context.signal },
+              ...folderUseOf(flags),
+              ...{ ...watch.observer, download: download.options },
+            });
+            const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+            if (flags.json === true)
+              context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
+            else context.out(asText(result, out, wallSeconds));
+          } finally {
+            download.stop();
+            watch.stop();
+          }
+        });
       });
   },
 };

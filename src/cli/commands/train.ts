@@ -13,7 +13,13 @@ import {
   type RecipeFlags,
 } from "../recipe-options.ts";
 import { wholeNumber } from "../options.ts";
-import { addRunOptions, folderUseOf, type RunFlags, runOverrides } from "../run-flags.ts";
+import {
+  addRunOptions,
+  folderUseOf,
+  type RunFlags,
+  runOverrides,
+  sayingHowToGoOn,
+} from "../run-flags.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
 import { table } from "../table.ts";
 import { watchTraining } from "../train-watch.ts";
@@ -69,18 +75,20 @@ export const trainCommand: CliCommand = {
         context.note(
           `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
         );
-        try {
-          const result = await runRecipe(resolved, {
-            ...{ out, version: packageVersion(), signal: context.signal },
-            allowIgnored: flags.allowIgnored === true,
-            ...{ ...use, control, ...watch.news, download: download.options },
-          });
-          if (flags.json === true) context.out(JSON.stringify(asJson(result)));
-          else context.out(asText(result));
-        } finally {
-          download.stop();
-          watch.stop();
-        }
+        await sayingHowToGoOn(context, out, async () => {
+          try {
+            const result = await runRecipe(resolved, {
+              ...{ out, version: packageVersion(), signal: context.signal },
+              allowIgnored: flags.allowIgnored === true,
+              ...{ ...use, control, ...watch.news, download: download.options },
+            });
+            if (flags.json === true) context.out(JSON.stringify(asJson(result)));
+            else context.out(asText(result));
+          } finally {
+            download.stop();
+            watch.stop();
+          }
+        });
       });
   },
 };

@@ -81,6 +81,7 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       const { shown, status, modes } = await inTerminal("cut", once(/step \d+\/400/, "\u0003"));
       expect(status, shown).toBe(130);
       expect(shown).toContain("Interrupted: keeping what is finished.");
+      expect(shown).toMatch(/cut: kept as far as it is; the same command with --resume goes on\./);
       expect(modes[1]).toBe(modes[0]);
     });
 
