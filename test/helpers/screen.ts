@@ -80,7 +80,7 @@ export function fakeClock(): {
         time = Math.max(time, next.at);
         next.call();
       }
-      time = end;
+      time = Math.max(time, end);
     },
   };
 }

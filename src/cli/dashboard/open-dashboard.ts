@@ -141,7 +141,7 @@ class LiveDashboard {
       this.#keys.take();
       this.#tick();
     }
-    this.#redraw.ask(WAIT.news);
+    this.#redraw.askSparingly(WAIT.news);
   }
 
   #end(): void {
@@ -166,7 +166,7 @@ class LiveDashboard {
   /** Time passes without news too. */
   #tick(): void {
     if (this.#state === "suspended" && this.#options.signals.isForeground()) this.#goOn();
-    this.#redraw.ask(WAIT.news);
+    this.#redraw.askSparingly(WAIT.news);
     this.#callOffTick = this.#options.clock.later(WAIT.clock, () => {
       this.#tick();
     });
@@ -203,14 +203,14 @@ class LiveDashboard {
     void readPast().then(
       (past) => {
         this.#run.remember(past);
-        this.#redraw.ask(WAIT.news);
+        this.#redraw.askSparingly(WAIT.news);
       },
       () => undefined,
     );
     void openTexts().then(
       (textOf) => {
         this.#textOf = textOf;
-        this.#redraw.ask(WAIT.news);
+        this.#redraw.askSparingly(WAIT.news);
       },
       () => undefined,
     );

@@ -31,6 +31,27 @@ describe("throttled work", () => {
     expect(times).toEqual([0, 500, 1000, 1500, 2000]);
   });
 
+  it("is done less often the longer it takes, where that may be", () => {
+    const clock = fakeClock();
+    const times: number[] = [];
+    let takes = 25;
+    const work = throttled(() => {
+      times.push(clock.now());
+      clock.pass(takes);
+    }, clock);
+    const goOnUntil = (end: number): void => {
+      while (clock.now() < end) {
+        work.askSparingly(500);
+        clock.pass(5);
+      }
+    };
+    goOnUntil(2500);
+    takes = 400;
+    goOnUntil(7500);
+    // A fortieth of the time; then every two seconds, however long it takes.
+    expect(times).toEqual([0, 1000, 2000, 3000, 5000, 7000]);
+  });
+
   it("is done sooner for who may wait less", () => {
     const { times, work, clock } = counted();
     work.ask(500);
