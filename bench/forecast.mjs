@@ -1,8 +1,9 @@
 // Forecasts of `agentrl recipes plan` beside runs: each setting is probed, run by the command line, and compared.
 //
-//   npm run bench -- forecast [--only smoke,lora] [--work FOLDER]
+//   npm run bench -- forecast [--only smoke,lora] [--clock wall|processor] [--work FOLDER]
 //
-// Seconds are the processor's, of the whole process, so that other programs change them least; memory is the peak of resident memory.
+// Of the processor, seconds are those of the whole process, which other programs change least; but where one worker waits for another it
+// is told too much. Memory is the peak of resident memory.
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,10 +37,11 @@ export async function measure(args) {
     options: {
       json: { type: "boolean" },
       only: { type: "string", default: "" },
+      clock: { type: "string", default: "wall" },
       work: { type: "string", default: join(tmpdir(), "agentrl-bench-forecast") },
     },
   });
-  const { work, only } = values;
+  const { work, only, clock } = values;
   await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   const model = join(work, "random");
@@ -48,13 +50,13 @@ export async function measure(args) {
   for (const [name, [tier, ...own]] of Object.entries(SETTINGS)) {
     if (!only.split(",").some((begin) => name.startsWith(begin))) continue;
     const sets = name.startsWith("random") ? [...own, `policy.from=${model}`] : own;
-    rows.push({ name, ...(await compare(work, tier, sets)) });
+    rows.push({ name, ...(await compare({ work, clock }, tier, sets)) });
   }
-  return { benchmark: "forecast", machine: machine(), rows };
+  return { benchmark: "forecast", machine: machine(), clock, rows };
 }
 
-async function compare(work, tier, sets) {
-  const probe = [join(here, "probe.mjs"), "processor", "search-r1", tier, ...sets];
+async function compare({ work, clock }, tier, sets) {
+  const probe = [join(here, "probe.mjs"), clock, "search-r1", tier, ...sets];
   const { stdout } = await run(process.execPath, probe, { maxBuffer: 2 ** 26 });
   const { time, memory, workers, planned, probe: probed } = JSON.parse(stdout);
   const usage = join(work, "usage.json");
@@ -67,20 +69,33 @@ async function compare(work, tier, sets) {
     BENCH_USAGE: usage,
     NODE_OPTIONS: `--import ${join(here, "usage.mjs")}`,
   };
+  const begun = performance.now();
   await run(process.execPath, train, { env, maxBuffer: 2 ** 26 });
+  const wallSeconds = (performance.now() - begun) / 1000;
   const { cpuSeconds, peakBytes } = JSON.parse(await readFile(usage, "utf8"));
-  const seconds = workers * time.expected.total;
+  const isWall = clock === "wall";
+  const forecast = time.expected.total * (isWall ? 1 : workers);
+  const seconds = isWall ? wallSeconds : cpuSeconds;
   return {
-    ...{ seconds, cpuSeconds, timeRatio: seconds / cpuSeconds, basis: time.basis },
+    ...{ forecast, seconds, timeRatio: forecast / seconds, basis: time.basis },
     ...{ bytes: memory.total, planned, peakBytes, memoryRatio: memory.total / peakBytes },
     load: probed.load,
   };
 }
 
-export function table({ rows }) {
-  const heads = ["setting", "CPU s", "forecast", "ratio", "MB", "forecast", "ratio", "load"];
+export function table({ clock, rows }) {
+  const heads = [
+    "setting",
+    clock === "wall" ? "s" : "CPU s",
+    "forecast",
+    "ratio",
+    "MB",
+    "forecast",
+    "ratio",
+    "load",
+  ];
   const cells = rows.map((row) => [
-    ...[row.name, row.cpuSeconds.toFixed(1), row.seconds.toFixed(1), row.timeRatio.toFixed(2)],
+    ...[row.name, row.seconds.toFixed(1), row.forecast.toFixed(1), row.timeRatio.toFixed(2)],
     ...[(row.peakBytes / 1e6).toFixed(0), (row.bytes / 1e6).toFixed(0)],
     ...[row.memoryRatio.toFixed(2), row.load.toFixed(1)],
   ]);
