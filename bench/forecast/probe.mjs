@@ -4,9 +4,9 @@ import { loadavg } from "node:os";
 import { plannedModel } from "../../dist/recipe/plan/planned-model.js";
 import { plannedRun, planRecipe } from "../../dist/recipe/plan/plan.js";
 import { probedForecast } from "../../dist/recipe/probe/probed-forecast.js";
-import { loadRecipe } from "../../dist/recipe/recipe-file.js";
-import { checkSettings, parseSet, resolveSettings } from "../../dist/recipe/settings.js";
-import { settingsSchema } from "../../dist/recipe/settings-schema.js";
+import { loadRecipe } from "../../dist/recipe/settings/recipe-file.js";
+import { checkSettings, parseSet, resolveSettings } from "../../dist/recipe/settings/settings.js";
+import { settingsSchema } from "../../dist/recipe/settings/settings-schema.js";
 
 const [clockName, recipe, tier, ...sets] = process.argv.slice(2);
 const overrides = sets.map(parseSet);

@@ -1,6 +1,6 @@
-import type { BatchReplay } from "../recipe/replay-batch.ts";
-import type { ResolvedSettings } from "../recipe/settings.ts";
-import type { Settings } from "../recipe/settings-schema.ts";
+import type { BatchReplay } from "../recipe/train/replay-batch.ts";
+import type { ResolvedSettings } from "../recipe/settings/settings.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { watchDownload } from "./model-download.ts";
 import { table } from "./table.ts";
@@ -11,7 +11,7 @@ export async function showReplay(
   resolved: ResolvedSettings<Settings>,
   { run, step, json }: { run: string; step: number; json: boolean },
 ): Promise<void> {
-  const { replayBatch } = await import("../recipe/replay-batch.ts");
+  const { replayBatch } = await import("../recipe/train/replay-batch.ts");
   const download = watchDownload(context);
   try {
     const { signal } = context;

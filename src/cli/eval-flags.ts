@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
-import type { Override, ResolvedSettings } from "../recipe/settings.ts";
-import type { Settings } from "../recipe/settings-schema.ts";
+import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { decimal, deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError, errorMessage } from "../base/errors.ts";
-import { StoppedAsAsked } from "../recipe/run-control.ts";
+import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";

@@ -3,7 +3,7 @@ import { gapTo, measurementOf } from "../evaluate/compare/published-gap.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
 import type { PaperCell } from "../recipe/claims.ts";
-import { loadRecipe } from "../recipe/recipe-file.ts";
+import { loadRecipe } from "../recipe/settings/recipe-file.ts";
 import { publishedCells, publishedSetup } from "../recipe/published.ts";
 import { rangeOf } from "../report/row-value.ts";
 import type { CliContext } from "./command.ts";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { loadRecipe, selectTier } from "../recipe/recipe-file.ts";
+import { loadRecipe, selectTier } from "../recipe/settings/recipe-file.ts";
 import {
   checkSettings,
   parseSet,
   resolveSettings,
   type Override,
   type ResolvedSettings,
-} from "../recipe/settings.ts";
-import type { Settings } from "../recipe/settings-schema.ts";
+} from "../recipe/settings/settings.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { deviceOption, jsonOption, outOption, seedOption, setOption } from "./options.ts";
 
 /** Flags of every command that runs a recipe. */
@@ -45,7 +45,7 @@ export async function settingsOf(
   assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
   // The schema names every part: loaded when a recipe is run, not for --help.
-  const { settingsSchema } = await import("../recipe/settings-schema.ts");
+  const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
   const recipe = await loadRecipe(flags.recipe);
   const tier = selectTier(recipe, flags.tier);
   const overrides: Override[] = [...assumed, ...(flags.set ?? []).map(parseSet)];

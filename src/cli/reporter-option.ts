@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { parseYamlValue } from "../base/yaml.ts";
-import type { Override } from "../recipe/settings.ts";
+import type { Override } from "../recipe/settings/settings.ts";
 
 /** --reporter NAME|YAML, any number of times: programs that are told of a training. */
 export function reporterOption(): Option {

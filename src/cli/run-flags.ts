@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import type { RunFolderUse } from "../recipe/claim-run.ts";
-import type { Override } from "../recipe/settings.ts";
+import type { RunFolderUse } from "../recipe/folder/claim-run.ts";
+import type { Override } from "../recipe/settings/settings.ts";
 import type { CliContext } from "./command.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
 
@@ -42,7 +42,7 @@ export async function sayingHowToGoOn(
   try {
     await work();
   } catch (error) {
-    const { MANIFEST_FILE } = await import("../recipe/run-folder.ts");
+    const { MANIFEST_FILE } = await import("../recipe/folder/run-folder.ts");
     // Before its folder is made there is nothing to go on from.
     if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
       context.note(`${out}: kept as far as it is; the same command with --resume goes on.`);

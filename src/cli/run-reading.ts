@@ -57,9 +57,9 @@ async function findQuestions(
   const how = "right and wrong answers and gold passages are not marked";
   try {
     const { openNamedDataset } = await import("../recipe/assemble.ts");
-    const { loadRecipe, selectTier } = await import("../recipe/recipe-file.ts");
-    const { checkSettings, resolveSettings } = await import("../recipe/settings.ts");
-    const { settingsSchema } = await import("../recipe/settings-schema.ts");
+    const { loadRecipe, selectTier } = await import("../recipe/settings/recipe-file.ts");
+    const { checkSettings, resolveSettings } = await import("../recipe/settings/settings.ts");
+    const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
     // A path is known by its slash.
     const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
-import type { ResolvedSettings } from "../recipe/settings.ts";
-import type { Settings } from "../recipe/settings-schema.ts";
+import type { ResolvedSettings } from "../recipe/settings/settings.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { DEFAULT_RECIPE, EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SynthOutcome, SynthResult } from "../recipe/run-synth.ts";
+import type { SynthOutcome, SynthResult } from "../recipe/synth/run-synth.ts";
 import type { DrawYield, StepYield } from "../synth/yields.ts";
 import { table } from "./table.ts";
 

@@ -1,6 +1,6 @@
-import type { RunControl } from "../recipe/run-control.ts";
-import type { ResolvedSettings } from "../recipe/settings.ts";
-import type { Settings } from "../recipe/settings-schema.ts";
+import type { RunControl } from "../recipe/folder/run-control.ts";
+import type { ResolvedSettings } from "../recipe/settings/settings.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { trainLines } from "./train-lines.ts";
 import type { TrainWatch } from "./train-news.ts";

@@ -18,7 +18,7 @@ import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 /** The policy that comes with the package. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");

@@ -10,8 +10,8 @@ import type { WeightedReward } from "../rollout/score.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Dataset } from "../data/datasets.ts";
 import { weightedRewards } from "./assemble.ts";
-import type { ResolvedSettings } from "./settings.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { ResolvedSettings } from "./settings/settings.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 /** Questions of a check: enough for several kinds, few enough to be done within a second. */
 export const CHECKED_QUESTIONS = 8;

@@ -1,7 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import type { RecipeFile } from "./recipe-file.ts";
-import type { CellAddress, Claim, PaperTable } from "./recipe-schema.ts";
+import type { RecipeFile } from "./settings/recipe-file.ts";
+import type { CellAddress, Claim, PaperTable } from "./settings/recipe-schema.ts";
 
 /** One number that the paper reports. */
 export interface PaperCell {

@@ -8,7 +8,7 @@ import { initialWeights } from "../models/initialise.ts";
 import { TEACHER_TEXTS } from "../synth/teachers/brief-plan.ts";
 import { wordTokenizer } from "../text/word-tokenizer.ts";
 import { makeTokenizer } from "../text/tokenizer.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 const TAGS = ["think", "search", "information", "answer"].flatMap((tag) => [
   `<${tag}>`,

@@ -11,8 +11,8 @@ import { fingerprintOf } from "../evaluate/fingerprint.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
 import { protocolOf } from "./run-eval.ts";
-import type { RunFolder } from "./run-folder.ts";
-import type { Settings } from "./settings-schema.ts";
+import type { RunFolder } from "./folder/run-folder.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
 export type HeldOutEvaluation = EvaluationSummary & {

@@ -19,9 +19,9 @@ import {
   retrieverOver,
 } from "./assemble.ts";
 import { leavesOf } from "../base/leaves.ts";
-import { withRunLock } from "./run-lock.ts";
-import { type Settings, settingsSchema } from "./settings-schema.ts";
-import type { ResolvedSettings } from "./settings.ts";
+import { withRunLock } from "./folder/run-lock.ts";
+import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import type { ResolvedSettings } from "./settings/settings.ts";
 import { findTestedPolicy, type PolicyIdentity, type TestedPolicy } from "./tested-policy.ts";
 
 export interface RunEvalOptions {

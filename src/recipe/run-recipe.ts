@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
-import { withClaimedRun } from "./claim-run.ts";
+import { withClaimedRun } from "./folder/claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
-import { withRunFolder } from "./run-folder.ts";
-import { runPreference } from "./run-preference.ts";
-import { runSft } from "./run-sft.ts";
+import { withRunFolder } from "./folder/run-folder.ts";
+import { runPreference } from "./sft/run-preference.ts";
+import { runSft } from "./sft/run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
-import { runSynth } from "./run-synth.ts";
-import { runAlgorithm, runTrain, type TrainResult } from "./run-train.ts";
+import { runSynth } from "./synth/run-synth.ts";
+import { runAlgorithm, runTrain, type TrainResult } from "./train/run-train.ts";
 import type { Stage } from "./stages.ts";
-import type { Settings } from "./settings-schema.ts";
-import type { ResolvedSettings } from "./settings.ts";
-import type { RunTrainOptions } from "./train-session.ts";
+import type { Settings } from "./settings/settings-schema.ts";
+import type { ResolvedSettings } from "./settings/settings.ts";
+import type { RunTrainOptions } from "./train/train-session.ts";
 
 export interface RunRecipeOptions extends RunTrainOptions {
   /** Called before each stage of a recipe that has them, and once for each that an earlier run has done (`kept`). */

@@ -6,8 +6,8 @@ import { readJson, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Stage, stageList } from "./stages.ts";
-import { type Settings, settingsSchema } from "./settings-schema.ts";
-import { type Override, type ResolvedSettings, withOverrides } from "./settings.ts";
+import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import { type Override, type ResolvedSettings, withOverrides } from "./settings/settings.ts";
 
 /** A stage as its own settings say, ready to run. */
 export interface PlannedStage {

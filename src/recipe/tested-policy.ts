@@ -8,8 +8,8 @@ import type { Meter } from "../http/meter.ts";
 import { endpointPolicy } from "../rollout/endpoint/endpoint-policy.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { baseFolder, openEngine, policyFolder, policyOf, renderingFacts } from "./assemble.ts";
-import { hashOfPolicy } from "./policy-hash.ts";
-import type { Settings } from "./settings-schema.ts";
+import { hashOfPolicy } from "./folder/policy-hash.ts";
+import type { Settings } from "./settings/settings-schema.ts";
 
 /** What an evaluation measures, as results name it. */
 export interface PolicyIdentity {

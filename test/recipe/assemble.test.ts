@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Dataset } from "../../src/data/datasets.ts";
 import { environmentOver, retrieverOver } from "../../src/recipe/assemble.ts";
-import { settingsSchema } from "../../src/recipe/settings-schema.ts";
+import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { passagesOf } from "../helpers/listed-retriever.ts";
 import { task } from "../helpers/search-world.ts";

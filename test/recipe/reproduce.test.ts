@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseRecipe } from "../../src/recipe/recipe-file.ts";
+import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { type ArmRun, reproduce, type ReproduceOptions } from "../../src/recipe/reproduce.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

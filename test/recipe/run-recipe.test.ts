@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { loadRecipe } from "../../src/recipe/recipe-file.ts";
+import { loadRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { runRecipe } from "../../src/recipe/run-recipe.ts";
-import { settingsSchema } from "../../src/recipe/settings-schema.ts";
-import { checkSettings, parseSet, resolveSettings } from "../../src/recipe/settings.ts";
+import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
+import { checkSettings, parseSet, resolveSettings } from "../../src/recipe/settings/settings.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 it("a stage that reinforces leaves the policy without its optimiser's state", async () => {

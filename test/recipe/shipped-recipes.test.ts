@@ -1,8 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadRecipe, shippedRecipes, tiersOf } from "../../src/recipe/recipe-file.ts";
-import { settingsSchema } from "../../src/recipe/settings-schema.ts";
-import { armOverrides, checkSettings, resolveSettings } from "../../src/recipe/settings.ts";
+import { loadRecipe, shippedRecipes, tiersOf } from "../../src/recipe/settings/recipe-file.ts";
+import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
+import {
+  armOverrides,
+  checkSettings,
+  resolveSettings,
+} from "../../src/recipe/settings/settings.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

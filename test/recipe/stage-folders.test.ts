@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { parseRecipe } from "../../src/recipe/recipe-file.ts";
+import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { runStages } from "../../src/recipe/run-stages.ts";
-import { checkSettings, resolveSettings } from "../../src/recipe/settings.ts";
-import { type Settings, settingsSchema } from "../../src/recipe/settings-schema.ts";
+import { checkSettings, resolveSettings } from "../../src/recipe/settings/settings.ts";
+import { type Settings, settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const yaml = `

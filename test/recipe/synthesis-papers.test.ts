@@ -2,9 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/base/package-root.ts";
-import { parseRecipe } from "../../src/recipe/recipe-file.ts";
-import { checkSettings, resolveSettings, withOverrides } from "../../src/recipe/settings.ts";
-import { settingsSchema } from "../../src/recipe/settings-schema.ts";
+import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
+import {
+  checkSettings,
+  resolveSettings,
+  withOverrides,
+} from "../../src/recipe/settings/settings.ts";
+import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { stageList } from "../../src/recipe/stages.ts";
 
 const page = readFileSync(join(packageRoot, "docs", "synthesis-papers.md"), "utf8");

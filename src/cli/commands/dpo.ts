@@ -1,5 +1,5 @@
-import type { PreferenceResult, RunPreferenceOptions } from "../../recipe/run-preference.ts";
-import type { Override } from "../../recipe/settings.ts";
+import type { PreferenceResult, RunPreferenceOptions } from "../../recipe/sft/run-preference.ts";
+import type { Override } from "../../recipe/settings/settings.ts";
 import type { PreferenceStep } from "../../train/preference.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { eventLine } from "../event-line.ts";
@@ -51,7 +51,7 @@ export const dpoCommand: CliCommand = {
 };
 
 async function train(flags: DpoFlags, context: CliContext): Promise<void> {
-  const { runPreference } = await import("../../recipe/run-preference.ts");
+  const { runPreference } = await import("../../recipe/sft/run-preference.ts");
   const resolved = await settingsOf(flags, overridesOf(flags));
   const out = flags.out ?? `${defaultRunFolder(resolved)}-preference`;
   const { recipe, tier, settings } = resolved;

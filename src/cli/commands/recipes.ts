@@ -6,15 +6,15 @@ import {
   selectTier,
   shippedRecipes,
   tiersOf,
-} from "../../recipe/recipe-file.ts";
-import { settingsSchema } from "../../recipe/settings-schema.ts";
+} from "../../recipe/settings/recipe-file.ts";
+import { settingsSchema } from "../../recipe/settings/settings-schema.ts";
 import {
   armOverrides,
   checkSettings,
   parseSet,
   type ResolvedSettings,
   resolveSettings,
-} from "../../recipe/settings.ts";
+} from "../../recipe/settings/settings.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, setOption } from "../options.ts";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
-import { loadRecipe, selectTier } from "../../recipe/recipe-file.ts";
+import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
 import type { ArmRun, Reproduction } from "../../recipe/reproduce.ts";
-import { parseSet } from "../../recipe/settings.ts";
+import { parseSet } from "../../recipe/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, setOption, wholeNumber } from "../options.ts";
 import { packageVersion } from "../package-info.ts";

@@ -1,4 +1,4 @@
-import type { SftCheck, SftObserver, SftResult } from "../../recipe/sft-session.ts";
+import type { SftCheck, SftObserver, SftResult } from "../../recipe/sft/sft-session.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { eventLine } from "../event-line.ts";
 import { watchDownload } from "../model-download.ts";
@@ -41,7 +41,7 @@ export const sftCommand: CliCommand = {
     )
       .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
       .action(async (flags: SftFlags) => {
-        const { runSft } = await import("../../recipe/run-sft.ts");
+        const { runSft } = await import("../../recipe/sft/run-sft.ts");
         const { data } = flags;
         const resolved = await settingsOf(flags, [
           ...(data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }]),

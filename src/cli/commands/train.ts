@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
-import { openRunControl } from "../../recipe/run-control.ts";
+import { openRunControl } from "../../recipe/folder/run-control.ts";
 import type { CliCommand } from "../command.ts";
 import { watchDownload } from "../model-download.ts";
 import { packageVersion } from "../package-info.ts";

@@ -1,4 +1,4 @@
-import type { RunControl } from "../../recipe/run-control.ts";
+import type { RunControl } from "../../recipe/folder/run-control.ts";
 import type { FollowedRun } from "./follow-run.ts";
 
 /** What a key asks of a run. @returns whether it asks for anything. */

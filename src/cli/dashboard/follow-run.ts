@@ -1,4 +1,4 @@
-import type { RunControl } from "../../recipe/run-control.ts";
+import type { RunControl } from "../../recipe/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import type { TrainNews } from "../train-news.ts";

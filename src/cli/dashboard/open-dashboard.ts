@@ -1,5 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { RunControl } from "../../recipe/run-control.ts";
+import type { RunControl } from "../../recipe/folder/run-control.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { CliContext } from "../command.ts";
 import { holdTerminal } from "../progress.ts";

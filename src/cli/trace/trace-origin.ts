@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import type { Settings } from "../../recipe/settings-schema.ts";
+import type { Settings } from "../../recipe/settings/settings-schema.ts";
 import type { LintManner } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
@@ -58,9 +58,9 @@ async function beside(file: string): Promise<TraceOrigin | null> {
 }
 
 async function ofRecipe(path: string): Promise<TraceOrigin> {
-  const { loadRecipe, tiersOf } = await import("../../recipe/recipe-file.ts");
-  const { checkSettings, resolveSettings } = await import("../../recipe/settings.ts");
-  const { settingsSchema } = await import("../../recipe/settings-schema.ts");
+  const { loadRecipe, tiersOf } = await import("../../recipe/settings/recipe-file.ts");
+  const { checkSettings, resolveSettings } = await import("../../recipe/settings/settings.ts");
+  const { settingsSchema } = await import("../../recipe/settings/settings-schema.ts");
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
   const { settings } = checkSettings(settingsSchema, resolveSettings(recipe, { tier }));

@@ -5,7 +5,7 @@ import type { Rendering } from "../../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { environmentOver } from "../assemble.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 
 /** What of a dataset budgets are held against, in the policy's tokens. */
 export interface BudgetFacts {

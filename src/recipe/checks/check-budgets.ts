@@ -7,8 +7,8 @@ import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { algorithms } from "../../train/index.ts";
 import type { OnPolicyOptions } from "../../train/on-policy.ts";
 import { longestSequence } from "../plan/longest-sequence.ts";
-import type { Settings } from "../settings-schema.ts";
-import type { ResolvedSettings } from "../settings.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
 import type { BudgetFacts, TokenFacts } from "./budget-facts.ts";
 
 /** Something about a recipe's budgets that does not go together. */

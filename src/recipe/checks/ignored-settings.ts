@@ -1,8 +1,8 @@
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { algorithms } from "../../train/index.ts";
-import type { Settings } from "../settings-schema.ts";
-import type { ResolvedSettings } from "../settings.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
 
 /** A setting that a training would not look at. */
 export interface IgnoredSetting {

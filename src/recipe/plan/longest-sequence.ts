@@ -1,7 +1,7 @@
 import { budgetOf, type Budget } from "../../env/budget.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 
 /** How long a trajectory's sequence can become, in tokens, and what it follows from. */
 export interface LongestSequence {

@@ -6,7 +6,7 @@ import { hasReference } from "../../losses/loss.ts";
 import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
 import type { Work } from "./planned-work.ts";
 

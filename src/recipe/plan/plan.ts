@@ -10,8 +10,8 @@ import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount, totalSize } from "../../models/parameters.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
-import type { Settings } from "../settings-schema.ts";
-import type { ResolvedSettings } from "../settings.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
 import { batchOf, type BatchPlan } from "./batch-plan.ts";
 import { type LongestSequence, longestSequence } from "./longest-sequence.ts";
 import {

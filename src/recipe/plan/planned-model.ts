@@ -18,7 +18,7 @@ import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
 import { BASE_POLICY } from "../assemble.ts";
 import { freshConfig } from "../fresh-policy.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 
 /** As much of a model as a plan needs: its shape, not its weights. */
 export interface PlannedModel {

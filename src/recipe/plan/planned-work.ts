@@ -6,9 +6,9 @@ import { algorithms } from "../../train/index.ts";
 import { type OnPolicyOptions, recomputesOld } from "../../train/on-policy.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
-import { type Settings, settingsSchema } from "../settings-schema.ts";
-import { type ResolvedSettings, withOverrides } from "../settings.ts";
-import { hasStages } from "../sft-settings.ts";
+import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
+import { hasStages } from "../sft/sft-settings.ts";
 import { type Stage, stageList } from "../stages.ts";
 import type { BatchPlan } from "./batch-plan.ts";
 

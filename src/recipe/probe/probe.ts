@@ -16,7 +16,7 @@ import {
   weightedRewards,
 } from "../assemble.ts";
 import type { PlannedRun } from "../plan/plan.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 import { type Clock, measureLongCache, measureSampling, timed } from "./engine-speed.ts";
 import { measureTraining } from "./measure-training.ts";
 import { measuredSampling, type SamplingSpeed, samplingSeconds } from "./sampling-cost.ts";

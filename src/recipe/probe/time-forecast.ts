@@ -7,7 +7,7 @@ import { trainingSetting } from "./measure-training.ts";
 import type { Probe } from "./probe.ts";
 import { freshSampling, samplingSeconds } from "./sampling-cost.ts";
 import { type CompiledGraphs, updateSeconds, updateWork } from "./training-cost.ts";
-import type { Settings } from "../settings-schema.ts";
+import type { Settings } from "../settings/settings-schema.ts";
 import { longestOf, longestShape, sequencesOf, type TrajectoryShape } from "./trajectory-shape.ts";
 
 /** Seconds of a whole run, by what takes them. */

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
 import { type DashboardOptions, openDashboard } from "../../../src/cli/dashboard/open-dashboard.ts";
 import { writeAroundProgress } from "../../../src/cli/progress.ts";
-import { openRunControl } from "../../../src/recipe/run-control.ts";
+import { openRunControl } from "../../../src/recipe/folder/run-control.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
 import { BEGUN, madeEvaluation, madeStep } from "../../helpers/dashboard-run.ts";
 import { fakeClock, fakeTerminal } from "../../helpers/screen.ts";

@@ -6,14 +6,14 @@ import {
   requireSoundBudgets,
 } from "../../../src/recipe/checks/check-budgets.ts";
 import { ignoredSettings, requireHonoured } from "../../../src/recipe/checks/ignored-settings.ts";
-import { loadRecipe, shippedRecipes, tiersOf } from "../../../src/recipe/recipe-file.ts";
+import { loadRecipe, shippedRecipes, tiersOf } from "../../../src/recipe/settings/recipe-file.ts";
 import {
   armOverrides,
   checkSettings,
   parseSet,
   resolveSettings,
-} from "../../../src/recipe/settings.ts";
-import { settingsSchema } from "../../../src/recipe/settings-schema.ts";
+} from "../../../src/recipe/settings/settings.ts";
+import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 async function resolved(...sets: string[]) {

@@ -8,14 +8,14 @@ import { longestSequence } from "../../../src/recipe/plan/longest-sequence.ts";
 import { parseMemory } from "../../../src/recipe/plan/parse-memory.ts";
 import { plannedRun, planRecipe, type Plan } from "../../../src/recipe/plan/plan.ts";
 import { plannedModel } from "../../../src/recipe/plan/planned-model.ts";
-import { loadRecipe } from "../../../src/recipe/recipe-file.ts";
+import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import {
   checkSettings,
   parseSet,
   resolveSettings,
   type ResolvedSettings,
-} from "../../../src/recipe/settings.ts";
-import { settingsSchema, type Settings } from "../../../src/recipe/settings-schema.ts";
+} from "../../../src/recipe/settings/settings.ts";
+import { settingsSchema, type Settings } from "../../../src/recipe/settings/settings-schema.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";

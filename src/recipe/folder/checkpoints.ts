@@ -1,0 +1,237 @@
+import { existsSync } from "node:fs";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage } from "../../base/errors.ts";
+import { readJson, sha256File, writeJson } from "../../base/files.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import type { Engine } from "../../engine/engine.ts";
+
+/** How often checkpoints are made, and which of them stay. */
+export const checkpointsSchema = z.strictObject({
+  /** Steps between two; the last step always has one. */
+  every: z.int().min(1).default(20),
+  /** The newest so many stay, and the best one besides; null: all. */
+  keep: z.int().min(1).nullable().default(3),
+});
+
+type CheckpointSettings = z.output<typeof checkpointsSchema>;
+
+/** A checkpoint that a run can go on from. */
+export interface Checkpoint {
+  path: string;
+  /** Whole steps done. */
+  step: number;
+}
+
+/** The checkpoints of a run under way. */
+export interface Checkpoints {
+  /**
+   * Keeps the engine's weights and optimiser as what they are after a step, unless that is done. The folder appears whole, under a
+   * temporary name before, with the checksums of its files; what need not stay any more is removed then.
+   * @throws {ExternalError} FILE_WRITE_FAILED; what was there before stays.
+   */
+  save(step: number): Promise<void>;
+}
+
+/** Written last: what a checkpoint holds, and after how many returns to an earlier one it was made. */
+const FACTS_FILE = "checkpoint.json";
+
+const factsSchema = z.strictObject({
+  step: z.int().min(0),
+  /** Times that the run had gone back before. */
+  attempt: z.int().min(0),
+  files: z.record(z.string(), z.strictObject({ bytes: z.int(), sha256: z.string() })),
+});
+
+/** Where a run folder keeps the checkpoint of a step; 0: what it started from. */
+export function checkpointFolder(run: string, step: number): string {
+  return join(run, "checkpoints", `step-${step}`);
+}
+
+/**
+ * Keeps a run's checkpoints.
+ *
+ * @param options.firstStep whole steps done: what is there of later ones is of a stretch that is done again.
+ * @param options.attempt times that the run has gone back.
+ * @param options.best the step whose checkpoint stays for being the best, as far as that is known.
+ */
+export async function openCheckpoints(
+  engine: Pick<Engine, "save">,
+  run: string,
+  options: CheckpointSettings & {
+    firstStep: number;
+    attempt?: number;
+    best?: () => number | null;
+  },
+): Promise<Checkpoints> {
+  const { every, keep, firstStep, attempt = 0, best = () => null } = options;
+  const rotate = async (newest: number): Promise<void> => {
+    // What was made in between, by an interruption, stays until the next one.
+    const due = (await stepsIn(run)).filter((each) => each > 0 && each !== newest);
+    const regular = due.filter((each) => each % every === 0).sort((a, b) => b - a);
+    // It takes no other's place either: a run that was interrupted has those to go back to that an uninterrupted one has.
+    const others = newest % every === 0 ? 1 : 0;
+    const stay = keep === null ? regular : regular.slice(0, keep - others);
+    for (const each of due) {
+      if (!stay.includes(each) && each !== best()) await remove(run, each);
+    }
+  };
+  await removeRemains(run);
+  for (const step of await stepsIn(run)) if (step > firstStep) await remove(run, step);
+  // An interruption may have come before this was done.
+  await rotate(firstStep);
+  let saved = firstStep;
+  return {
+    async save(step) {
+      if (step <= saved) return;
+      await write(engine, run, { step, attempt });
+      saved = step;
+      await rotate(step);
+    },
+  };
+}
+
+/**
+ * Does a run's work and keeps a checkpoint of its last whole step, however it ends: an interruption is noticed between steps. What went
+ * wrong in the work matters, not that its weights could then not be saved either.
+ * @param last whole steps that are behind the weights; null: they are not kept.
+ */
+export async function savingAtEnd<T>(
+  checkpoints: Checkpoints,
+  last: () => number | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  const save = async (): Promise<void> => {
+    const step = last();
+    if (step !== null) await checkpoints.save(step);
+  };
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await save().catch(() => undefined);
+    throw error;
+  }
+  await save();
+  return result;
+}
+
+/** Makes the checkpoint of a run's start, for those that may have to go back to it. */
+export async function saveStart(engine: Pick<Engine, "save">, run: string): Promise<void> {
+  if (!existsSync(join(checkpointFolder(run, 0), FACTS_FILE)))
+    await write(engine, run, { step: 0, attempt: 0 });
+}
+
+async function write(
+  engine: Pick<Engine, "save">,
+  run: string,
+  { step, attempt }: { step: number; attempt: number },
+): Promise<void> {
+  const folder = checkpointFolder(run, step);
+  const partial = `${folder}${PARTIAL}`;
+  await rm(partial, { recursive: true, force: true });
+  await engine.save(partial, { optimizer: true });
+  const files: Facts["files"] = {};
+  for (const name of (await readdir(partial)).sort()) {
+    const path = join(partial, name);
+    files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
+  }
+  await writeJson(join(partial, FACTS_FILE), { step, attempt, files });
+  if (existsSync(folder)) await remove(run, step);
+  await rename(partial, folder);
+  await syncFolder(join(run, "checkpoints"));
+}
+
+/** Names of folders that are being written, or removed: neither is a checkpoint. */
+const PARTIAL = ".partial";
+const REMOVED = ".removed";
+
+/** Takes a checkpoint away under another name, so that half of one is never found under its own. */
+async function remove(run: string, step: number): Promise<void> {
+  const folder = checkpointFolder(run, step);
+  await rm(`${folder}${REMOVED}`, { recursive: true, force: true });
+  await rename(folder, `${folder}${REMOVED}`);
+  await rm(`${folder}${REMOVED}`, { recursive: true, force: true });
+}
+
+/** What an interruption left of writing and removing. */
+async function removeRemains(run: string): Promise<void> {
+  const folder = join(run, "checkpoints");
+  if (!existsSync(folder)) return;
+  for (const name of await readdir(folder)) {
+    if (name.endsWith(PARTIAL) || name.endsWith(REMOVED))
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+async function stepsIn(run: string): Promise<number[]> {
+  const folder = join(run, "checkpoints");
+  if (!existsSync(folder)) return [];
+  const names = await readdir(folder);
+  return names.flatMap((name) => {
+    const step = /^step-(\d+)$/.exec(name)?.[1];
+    return step === undefined ? [] : [Number(step)];
+  });
+}
+
+/** So that the new name outlives a power cut; file systems without it go without. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => null);
+  await folder?.sync().catch(() => undefined);
+  await folder?.close();
+}
+
+interface NewestCheckpointOptions {
+  /** Whether the run is still on the way that a checkpoint was made on; all are when absent. */
+  isCurrent?: (checkpoint: { step: number; attempt: number }) => boolean;
+  /** Told of each checkpoint that cannot be used: which, and why. */
+  onDamaged?: (checkpoint: Checkpoint, why: string) => void;
+}
+
+/**
+ * The newest checkpoint of a run folder whose files are as they were written; null where there is none. Step 0 is one only where the
+ * run keeps it to go back to.
+ */
+export async function newestCheckpoint(
+  run: string,
+  { isCurrent = () => true, onDamaged }: NewestCheckpointOptions = {},
+): Promise<Checkpoint | null> {
+  for (const step of (await stepsIn(run)).sort((a, b) => b - a)) {
+    const path = checkpointFolder(run, step);
+    if (step === 0 && !existsSync(join(path, FACTS_FILE))) continue;
+    const facts = await factsOf(path);
+    if (typeof facts !== "string" && !isCurrent(facts)) continue;
+    const why = typeof facts === "string" ? facts : await damageOf(path, facts);
+    if (why === null) return { path, step };
+    onDamaged?.({ path, step }, why);
+  }
+  return null;
+}
+
+type Facts = z.output<typeof factsSchema>;
+
+/** What a checkpoint says of itself, or why it cannot. */
+async function factsOf(path: string): Promise<Facts | string> {
+  const file = join(path, FACTS_FILE);
+  if (!existsSync(file)) return `${FACTS_FILE} is missing`;
+  const facts = await readJson(file).catch((error: unknown) => error);
+  if (facts instanceof Error) return errorMessage(facts);
+  const checked = checkOptions(factsSchema, facts);
+  if (checked.problem === null) return checked.value;
+  return `${FACTS_FILE}: ${checked.problem.path.join(".")} ${checked.problem.message}`;
+}
+
+/** What is wrong with a checkpoint's files; null: nothing. */
+async function damageOf(path: string, { files }: Facts): Promise<string | null> {
+  for (const [name, { bytes, sha256 }] of Object.entries(files)) {
+    const own = join(path, name);
+    const size = await stat(own).then(
+      (found) => found.size,
+      () => null,
+    );
+    if (size === null) return `${name} is missing`;
+    if (size !== bytes) return `${name} has ${size} bytes of ${bytes}`;
+    if ((await sha256File(own)) !== sha256) return `${name} is not what was written (its sha256)`;
+  }
+  return null;
+}

@@ -1,0 +1,152 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError, errorMessage } from "../../base/errors.ts";
+import { leavesOf } from "../../base/leaves.ts";
+import { quote } from "../../base/schema.ts";
+import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
+import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
+import { endedAsAsked } from "./run-control.ts";
+import { withRunLock } from "./run-lock.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
+import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
+
+/** What is done about a run that a folder holds already. */
+export interface RunFolderUse {
+  /** Go on from its newest checkpoint. */
+  resume?: boolean;
+  /** Remove it and begin anew. */
+  overwrite?: boolean;
+}
+
+interface ClaimOptions {
+  /** Whose settings a run goes on under: the run's own, or its stages', each of which is done again where they changed. */
+  settingsOf?: "run" | "stages";
+}
+
+/**
+ * What a run leaves in its folder, whichever command ran it, in the order in which it is removed: what could be gone on with first, and
+ * last what says that there is a run, so that a removal that is killed is done again.
+ */
+const REMAINS = [
+  ...["checkpoints", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
+  ...["outcome.json", "stages.json", "sft.json", "report.html"],
+  ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
+  ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],
+];
+
+/**
+ * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed. How it
+ * ended is written to the folder.
+ *
+ * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted; RUN_SETTINGS_CHANGED when a run would go on under other
+ *   settings than it began with. How long it lasts, what is kept and who is told may change.
+ * @throws {ExternalError} RUN_BUSY when another process writes the folder.
+ */
+export function withClaimedRun<T>(
+  claim: {
+    out: string;
+    resolved: ResolvedSettings<Settings>;
+    use: RunFolderUse & ClaimOptions;
+    signal: AbortSignal;
+  },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { out, resolved, use, signal } = claim;
+  return withRunLock(out, async () => {
+    await claimRun(out, resolved, use);
+    await recordOutcome(out, null);
+    let result: T;
+    try {
+      result = await work();
+    } catch (error) {
+      // What was refused before it began leaves nothing. Why it ended matters, not that this could not be written.
+      if (existsSync(join(out, MANIFEST_FILE)))
+        await recordOutcome(out, outcomeOf(error, signal)).catch(() => undefined);
+      throw error;
+    }
+    await recordOutcome(out, { state: "finished", message: null });
+    return result;
+  });
+}
+
+/** How a run ended that threw: one that has nothing left to do was finished before. */
+function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
+  if (error instanceof ConfigError && error.code === "RUN_NOTHING_LEFT")
+    return { state: "finished", message: null };
+  const [message = ""] = errorMessage(error).split("\n");
+  return { state: endedAsAsked(error, signal) ? "interrupted" : "failed", message };
+}
+
+async function claimRun(
+  out: string,
+  resolved: ResolvedSettings<Settings>,
+  { resume = false, overwrite = false, settingsOf = "run" }: RunFolderUse & ClaimOptions,
+): Promise<void> {
+  if (!existsSync(join(out, MANIFEST_FILE))) return;
+  if (resume) {
+    await requireSameSettings(out, resolved, settingsOf === "run" ? () => true : isOfWholeRun);
+    return;
+  }
+  if (!overwrite) {
+    throw new ConfigError(
+      "RUN_EXISTS",
+      `${out}: already holds a run. Go on with it by --resume, name another folder by --out, or replace it by --overwrite.`,
+    );
+  }
+  for (const name of REMAINS) await rm(join(out, name), { recursive: true, force: true });
+}
+
+/**
+ * Settings that change how long a run lasts, what is kept of it and who is told, and not what a step does; and where files lie whose
+ * content is compared by whoever reads them.
+ */
+const FREE =
+  /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|(batch|budget|reward)Check$)/;
+const NAMED = 5;
+
+/** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
+function isOfWholeRun(key: string): boolean {
+  return /^(in stages$|seed$|policy\.|evaluation\.)/.test(key);
+}
+
+async function requireSameSettings(
+  out: string,
+  { settings }: ResolvedSettings<Settings>,
+  counts: (key: string) => boolean,
+): Promise<void> {
+  const path = join(out, RESOLVED_FILE);
+  // Interrupted before its settings were written, it has done nothing.
+  if (!existsSync(path)) return;
+  const recipe = await loadRecipe(path);
+  const [tier = "mini"] = tiersOf(recipe);
+  const before = checkSettings(settingsSchema, resolveSettings(recipe, { tier })).settings;
+  const [then, now] = [valuesOf(before), valuesOf(settings)];
+  const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
+    (key) => counts(key) && !FREE.test(key) && then.get(key) !== now.get(key),
+  );
+  if (changed.length === 0) return;
+  const listed = changed
+    .slice(0, NAMED)
+    .map((key) => `${key}: ${shown(then.get(key))} → ${shown(now.get(key))}`);
+  const more = changed.length > NAMED ? [`${changed.length - NAMED} more`] : [];
+  throw new ConfigError(
+    "RUN_SETTINGS_CHANGED",
+    `${out}: began under other settings (${[...listed, ...more].join("; ")}), so what would come is no run of either. Resume it with those that it began with (${path}), or begin anew in another folder.`,
+  );
+}
+
+/** Values as JSON, by dotted key, and whether a run is one of stages. */
+function valuesOf(settings: Settings): Map<string, string> {
+  const values = new Map(
+    [...leavesOf(settings)]
+      .filter(([, value]) => value !== undefined)
+      .map(([keys, value]) => [keys.join("."), JSON.stringify(value)] as const),
+  );
+  return values.set("in stages", JSON.stringify(settings.stages !== undefined));
+}
+
+function shown(json: string | undefined): string {
+  return json === undefined ? "not set" : quote(JSON.parse(json));
+}

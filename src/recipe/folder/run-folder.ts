@@ -1,0 +1,223 @@
+import { mkdir } from "node:fs/promises";
+import { cpus, platform, totalmem } from "node:os";
+import { join } from "node:path";
+import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { writeFileAtomic, writeJson } from "../../base/files.ts";
+import { openJsonl } from "../../base/jsonl.ts";
+import { leavesOf } from "../../base/leaves.ts";
+import { milliseconds } from "../../base/waits/deadlines.ts";
+import { setDiskDeadline } from "../../base/waits/disk.ts";
+import { waits } from "../../base/waits/waits.ts";
+import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
+import { openReporters } from "../../watch/reporters/open-reporters.ts";
+import type { Reporter, RunStart } from "../../watch/reporters/reporter.ts";
+import type { RunEvent } from "../../watch/run-event.ts";
+import { checkpointFolder } from "./checkpoints.ts";
+import type { RewardCheckFacts } from "../check-rewards.ts";
+import { keepLines, METRICS_FILE } from "./metrics-log.ts";
+import { toYaml } from "../settings/resolved-yaml.ts";
+import { endedAsAsked } from "./run-control.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+
+/** A run as one folder that can be shared: settings, manifest, metrics, trajectories, checkpoints, evaluations. */
+export interface RunFolder {
+  readonly path: string;
+  /** One line of `metrics.jsonl`. Timings stand apart: all else is the same for the same seed. */
+  metrics(
+    step: number,
+    data: Record<string, number>,
+    timing: Record<string, number>,
+  ): Promise<void>;
+  /** One line per trajectory in `trajectories/step-N.jsonl`. */
+  trajectories(step: number, trajectories: readonly Trajectory[]): Promise<void>;
+  checkpoint(step: number): string;
+  /** Whole steps done, as far as they are written. */
+  readonly lastStep: number;
+  /** One line of `events.jsonl`, with the time; whoever watches is told. */
+  event(event: RunEvent): Promise<void>;
+  /** Takes back what was written of later steps than one: `setAside` is done while no file is open. */
+  rewind(toStep: number, setAside: () => Promise<void>): Promise<void>;
+  /** Writes `eval/<name>.json`, and its rows, one line each, to `eval/<name>.rows.jsonl`. */
+  evaluation(name: string, summary: EvaluationSummary, rows: readonly unknown[]): Promise<void>;
+}
+
+/** A run's settings, as a recipe of their own. */
+export const RESOLVED_FILE = "recipe.resolved.yaml";
+
+/** What a run was made with and on. */
+export const MANIFEST_FILE = "manifest.json";
+
+/** What a run folder's manifest says of a run. */
+export interface RunFacts {
+  version: string;
+  hashes?: Readonly<Record<string, string>>;
+  /** What came of the check of the rewards; null: it was switched off. */
+  rewardCheck?: RewardCheckFacts | null;
+  /** Metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one. */
+  afterStep?: number;
+}
+
+/** A run whose folder is to be opened. */
+export interface RunToOpen {
+  engine: Pick<LocalEngine, "device" | "workers">;
+  /** Of the folder. */
+  out: string;
+  resolved: ResolvedSettings<Settings>;
+  facts: RunFacts;
+  /** What is told first. */
+  events?: readonly RunEvent[];
+  /** Told of everything that is written to `events.jsonl`. */
+  onEvent?: ((event: RunEvent) => void) | undefined;
+  signal: AbortSignal;
+}
+
+/**
+ * Makes the folder of a run of an engine, writes what is known at the start, and does a run's work with it. While it lasts, reporters
+ * are told, and who waits long for what is an event.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ * @throws {ConfigError} when a reporter's setting is wrong that only the environment shows.
+ */
+export async function withRunFolder<T>(
+  opening: RunToOpen,
+  work: (run: RunFolder) => Promise<T>,
+): Promise<T> {
+  const { noticeSeconds, diskSeconds } = opening.resolved.settings.deadlines;
+  setDiskDeadline(milliseconds(diskSeconds));
+  const { run, close } = await openRunFolder(opening);
+  const watch = waits.watch({
+    noticeMs: noticeSeconds * 1000,
+    onLong: (message, facts) => {
+      // Nobody waits for the line that somebody is waiting.
+      run
+        .event({ kind: "waiting", step: run.lastStep, message, facts: { ...facts } })
+        .catch(() => undefined);
+    },
+  });
+  let outcome: Parameters<Reporter["close"]>[0] = "failed";
+  try {
+    for (const event of opening.events ?? []) await run.event(event);
+    const result = await work(run);
+    outcome = "finished";
+    return result;
+  } catch (error) {
+    if (endedAsAsked(error, opening.signal)) outcome = "interrupted";
+    throw error;
+  } finally {
+    watch.close();
+    await close(outcome);
+  }
+}
+
+async function openRunFolder(
+  opening: RunToOpen,
+): Promise<{ run: RunFolder; close: Reporter["close"] }> {
+  const { engine, out: path, resolved, facts: given, onEvent } = opening;
+  try {
+    for (const folder of ["trajectories", "checkpoints", "eval"]) {
+      await mkdir(join(path, folder), { recursive: true });
+    }
+  } catch (error) {
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${path}: the run folder could not be made (${errorMessage(error)}). Choose another --out.`,
+      { cause: error },
+    );
+  }
+  await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved));
+  await writeJson(join(path, MANIFEST_FILE), {
+    agentrl: given.version,
+    recipe: resolved.recipe.name,
+    tier: resolved.tier,
+    hashes: given.hashes ?? {},
+    ...(given.rewardCheck === undefined ? {} : { rewardCheck: given.rewardCheck }),
+    machine: {
+      ...machineFacts(),
+      // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
+      device: engine.device,
+      workers: engine.workers,
+    },
+  });
+  const metricsFile = join(path, METRICS_FILE);
+  let lastStep = Math.max(0, given.afterStep ?? 0);
+  await keepLines(metricsFile, given.afterStep ?? 0);
+  let log = await openJsonl(metricsFile, { durable: true });
+  const events = await openJsonl(join(path, "events.jsonl"));
+  const start = startOf(opening, lastStep);
+  const closeFiles = async (): Promise<void> => {
+    await log.close();
+    await events.close();
+  };
+  const reporter = await openReporters(resolved.settings.reporters, start, (message) => {
+    const event = { kind: "reporter", step: lastStep, message, facts: {} } as const;
+    run.event(event).catch(() => undefined);
+  }).catch(async (error: unknown) => {
+    await closeFiles();
+    throw error;
+  });
+  const run: RunFolder = {
+    path,
+    get lastStep() {
+      return lastStep;
+    },
+    async metrics(step, data, timing) {
+      lastStep = step;
+      reporter.metrics(step, data, timing);
+      await log.append({ step, data, timing });
+    },
+    async event(event) {
+      onEvent?.(event);
+      reporter.event(event);
+      await events.append({ at: new Date().toISOString(), ...event });
+    },
+    async rewind(toStep, setAside) {
+      await log.close();
+      await setAside();
+      await keepLines(metricsFile, toStep);
+      log = await openJsonl(metricsFile, { durable: true });
+      lastStep = toStep;
+    },
+    trajectories: async (step, trajectories) => {
+      const lines = trajectories.map((each) => `${JSON.stringify(each)}\n`).join("");
+      await writeFileAtomic(join(path, "trajectories", `step-${step}.jsonl`), lines);
+    },
+    checkpoint: (step) => checkpointFolder(path, step),
+    evaluation: async (name, summary, rows) => {
+      const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+      await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
+      await writeJson(join(path, "eval", `${name}.json`), summary);
+      reporter.evaluation(name, name === "before" ? 0 : lastStep, { ...summary.metrics });
+    },
+  };
+  return {
+    run,
+    async close(outcome) {
+      // It may have trouble to tell.
+      await reporter.close(outcome);
+      await closeFiles();
+    },
+  };
+}
+
+/** What reporters are told of a run. */
+function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunStart {
+  const settings = [...leavesOf(resolved.settings)].map(([keys, value]) => [keys.join("."), value]);
+  return {
+    ...{ recipe: resolved.recipe.name, tier: resolved.tier, version: facts.version },
+    ...{ out, afterStep },
+    settings: Object.fromEntries(settings) as Record<string, unknown>,
+  };
+}
+
+/** What a manifest says of the machine that a run was on. */
+export function machineFacts(): object {
+  return {
+    node: process.version,
+    platform: `${platform()}-${process.arch}`,
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+  };
+}

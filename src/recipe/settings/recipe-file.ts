@@ -1,0 +1,94 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { readText } from "../../base/files.ts";
+import { suggest } from "../../base/nearest.ts";
+import { packageRoot } from "../../base/package-root.ts";
+import { checkOptions } from "../../base/schema.ts";
+import { checkClaims } from "../claims.ts";
+import { type RecipeContent, recipeSchema, type Tier, TIERS } from "./recipe-schema.ts";
+import { parseYaml } from "../../base/yaml.ts";
+
+/** A recipe as read: its structure is checked, its settings are not yet (`resolveSettings`, `checkSettings`). */
+export interface RecipeFile extends RecipeContent {
+  /** File name without extension. */
+  name: string;
+  /** The file, as messages show it. */
+  path: string;
+  /** `recipes/a.yaml:12` for a key path of the file. */
+  place(keys: readonly string[]): string;
+}
+
+const shippedFolder = join(packageRoot, "recipes");
+
+/** Names of the shipped recipes, sorted. */
+export function shippedRecipes(): string[] {
+  if (!existsSync(shippedFolder)) return [];
+  return readdirSync(shippedFolder)
+    .filter((file) => file.endsWith(".yaml"))
+    .map((file) => file.slice(0, -".yaml".length))
+    .sort();
+}
+
+/**
+ * Reads a recipe and checks its structure: summary, paper, base, tiers, paper tables, claims.
+ *
+ * @param nameOrPath a shipped recipe's name, or a path (anything with a slash or ending in .yaml or .yml).
+ * @throws {ConfigError} RECIPE_MISSING, RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line.
+ */
+export async function loadRecipe(nameOrPath: string): Promise<RecipeFile> {
+  const isPath = /[/\\]|\.ya?ml$/.test(nameOrPath);
+  const file = isPath ? resolve(nameOrPath) : join(shippedFolder, `${nameOrPath}.yaml`);
+  if (!existsSync(file)) {
+    throw new ConfigError(
+      "RECIPE_MISSING",
+      isPath
+        ? `recipe ${nameOrPath}: there is no such file.`
+        : `recipe is "${nameOrPath}"; no such recipe. ${suggest(nameOrPath, shippedRecipes())} A file is named by its path: ./${nameOrPath}.yaml.`,
+    );
+  }
+  return parseRecipe(await readText(file), isPath ? nameOrPath : relative(packageRoot, file));
+}
+
+/** As `loadRecipe`, for text that is at hand. `path` names it in messages and gives the recipe its name. */
+export function parseRecipe(text: string, path: string): RecipeFile {
+  const yaml = parseYaml(text, path);
+  const place = (keys: readonly string[]): string => `${path}:${yaml.lineOf(keys)}`;
+  const result = checkOptions(recipeSchema, yaml.value);
+  if (result.problem !== null) {
+    const { code, path: keys, message } = result.problem;
+    const what = keys.length === 0 ? "the recipe" : keys.join(".");
+    throw new ConfigError(code, `${place(keys)}: ${what} ${message}`);
+  }
+  const recipe = {
+    name: basename(path).replace(/\.ya?ml$/, ""),
+    path,
+    place,
+    ...result.value,
+  };
+  checkClaims(recipe);
+  return recipe;
+}
+
+/** The tiers that a recipe has, smallest first. */
+export function tiersOf(recipe: RecipeFile): Tier[] {
+  return TIERS.filter((tier) => recipe.tiers[tier] !== undefined);
+}
+
+/**
+ * The tier to run: the one asked for, else "mini", else the smallest there is.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no such tier.
+ */
+export function selectTier(recipe: RecipeFile, asked: string | undefined): Tier {
+  const tiers = tiersOf(recipe);
+  const tier =
+    tiers.find((name) => name === (asked ?? "mini")) ??
+    (asked === undefined ? tiers[0] : undefined);
+  if (tier === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.place(["tiers"])}: --tier is ${JSON.stringify(asked)}; this recipe has no such tier. ${suggest(asked ?? "", tiers)}`,
+    );
+  }
+  return tier;
+}

@@ -1,0 +1,78 @@
+import { z } from "../../base/schema.ts";
+
+/** Sizes of one recipe: seconds, minutes on two cores, the paper's own. */
+export const TIERS = ["smoke", "mini", "paper"] as const;
+
+export type Tier = (typeof TIERS)[number];
+
+const settings = z.record(z.string(), z.unknown());
+
+/** A table of the paper: a value per row (system) and column (data set). */
+const paperTable = z.strictObject({
+  /** As the paper calls it: `table-2`. Tables that differ by model are separate entries under one id. */
+  id: z.string(),
+  title: z.string().optional(),
+  metric: z.string(),
+  model: z.string().optional(),
+  /** Which part of the data sets; absent where it differs by column. */
+  split: z.string().optional(),
+  columns: z.array(z.string()).min(1),
+  /** null where the paper has no value. */
+  rows: z.record(z.string(), z.array(z.number().nullable())),
+});
+
+/** Where an arm's published value stands. */
+const cellAddress = z.strictObject({
+  table: z.string(),
+  row: z.string(),
+  column: z.string(),
+  model: z.string().optional(),
+});
+
+const arm = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens"),
+  /** Settings by dotted key that make this arm. */
+  set: settings.default({}),
+  paperCell: cellAddress.optional(),
+});
+
+const claim = z.strictObject({
+  id: z.string(),
+  statement: z.string(),
+  metric: z.string(),
+  /** Arms in the claimed order, and numbers: `search > no-search > rag`, `search >= 0.8`. */
+  relation: z.string(),
+  arms: z.array(arm).min(1),
+  /** Where the paper claims it: section, table. */
+  source: z.string(),
+});
+
+/** The structure of `recipes/<name>.yaml`; what `base` and `tiers` hold is checked by the parts they name. */
+export const recipeSchema = z.strictObject({
+  summary: z.string(),
+  paper: z
+    .strictObject({
+      /** arXiv number, or another lasting identifier. */
+      id: z.string(),
+      title: z.string(),
+      /** Repository of the authors' code. */
+      code: z.string().optional(),
+      year: z.int().optional(),
+    })
+    .optional(),
+  /** Where the paper and its code disagree and which one is followed; what is done differently. */
+  notes: z.array(z.string()).default([]),
+  base: settings,
+  tiers: z.strictObject({
+    smoke: settings.nullable().optional(),
+    mini: settings.nullable().optional(),
+    paper: settings.nullable().optional(),
+  }),
+  paperTables: z.array(paperTable).default([]),
+  claims: z.array(claim).default([]),
+});
+
+export type RecipeContent = z.output<typeof recipeSchema>;
+export type PaperTable = z.output<typeof paperTable>;
+export type CellAddress = z.output<typeof cellAddress>;
+export type Claim = z.output<typeof claim>;

@@ -1,0 +1,21 @@
+import type { ResolvedSettings } from "./settings.ts";
+import { writeYaml } from "../../base/yaml.ts";
+
+/**
+ * A run's settings as a recipe of their own (`recipe.resolved.yaml`): every value spelt out, with its origin behind
+ * it. Running this file at its one tier is the same run.
+ */
+export function toYaml({ recipe, tier, settings, origins }: ResolvedSettings): string {
+  const { summary, paper, notes } = recipe;
+  const content = {
+    summary,
+    ...(paper === undefined ? {} : { paper }),
+    ...(notes.length === 0 ? {} : { notes }),
+    base: settings,
+    tiers: { [tier]: {} },
+  };
+  const header = `Resolved from ${recipe.path}, tier ${tier}. Behind each value: where it comes from.`;
+  return writeYaml(content, header, ([top, ...keys]) =>
+    top === "base" ? origins.get(keys.join(".")) : undefined,
+  );
+}

@@ -1,0 +1,151 @@
+import { partSchema } from "../../base/part-schema.ts";
+import { z } from "../../base/schema.ts";
+import { deadlinesSchema } from "../../base/waits/deadlines.ts";
+import { datasets } from "../../data/datasets.ts";
+import { frozenWeightTypes } from "../../engine/local/frozen-weight-types.ts";
+import { targetModules } from "../../models/lora/lora.ts";
+import { environments } from "../../env/environments/index.ts";
+import { deviceNames } from "../../onnx/device-names.ts";
+import { retrieverSchema } from "../../retrieval/index.ts";
+import { rewards } from "../../rewards/index.ts";
+import { chatSchema } from "../../rollout/chat-rendering.ts";
+import { endpointSchema } from "../../rollout/endpoint/endpoint-policy.ts";
+import { samplingSchema } from "../../rollout/sampling.ts";
+import { strategies } from "../../rollout/strategies/index.ts";
+import { synthSchema } from "../../synth/synth-settings.ts";
+import { algorithms } from "../../train/index.ts";
+import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
+import { reportersSchema } from "../../watch/reporters/reporter-settings.ts";
+import { checkpointsSchema } from "../folder/checkpoints.ts";
+import { rollbackSchema } from "../folder/rollbacks.ts";
+import { stagesSchema } from "../stages.ts";
+import { preferenceSchema } from "../../train/preference.ts";
+import { sftSchema } from "../sft/sft-settings.ts";
+
+/** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
+const freshPolicy = z.strictObject({
+  hiddenSize: z.int().positive(),
+  layers: z.int().positive(),
+  heads: z.int().positive(),
+  kvHeads: z.int().positive(),
+  /** Even: rotary positions turn pairs. */
+  headDim: z.int().positive().multipleOf(2),
+  intermediateSize: z.int().positive(),
+  maxPositions: z.int().positive(),
+});
+
+/** Adapters that do not exist yet; docs/models.md. */
+const adapters = z.strictObject({
+  rank: z.int().min(1).default(16),
+  /** What the adapters add is multiplied by alpha / rank. */
+  alpha: z.number().positive().default(32),
+  /** Instead by alpha / √rank. */
+  rslora: z.boolean().default(false),
+  targets: z
+    .array(z.enum(targetModules))
+    .min(1)
+    .default([...targetModules]),
+});
+
+/** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
+export const settingsSchema = z.strictObject({
+  /** Everything random derives from it. */
+  seed: z.int().min(0).default(0),
+  policy: z
+    .strictObject({
+      /**
+       * A Hugging Face folder, a model of the hub (`org/name`, `org/name@revision`), or `base`: the policy that comes with the
+       * package.
+       */
+      from: z.string().default("base"),
+      /** Instead: fresh weights of this shape. */
+      fresh: freshPolicy.optional(),
+      /** Trains low-rank adapters over the policy, which stays as it is. */
+      lora: adapters.optional(),
+      /** Asks the policy through the chat template of its folder; without it all text is put to it as it is. */
+      chat: chatSchema.optional(),
+      /** Instead, for evaluations: a model behind an OpenAI-compatible server. */
+      endpoint: endpointSchema.optional(),
+      /** Instead, for evaluations: a file of answers that were given elsewhere, by the questions' ids. */
+      predictions: z
+        .strictObject({
+          file: z.string(),
+          answerField: z.string().default("prediction"),
+          idField: z.string().default("id"),
+        })
+        .optional(),
+    })
+    .prefault({}),
+  /** Questions to train on, and their corpus. */
+  dataset: partSchema(datasets).prefault("tinyworld"),
+  /** What searches answer from; over the dataset's own passages unless it names another corpus. */
+  retriever: retrieverSchema.prefault("bm25"),
+  environment: partSchema(environments).prefault("search-qa"),
+  /** How the policy meets the environment in training. */
+  strategy: partSchema(strategies).prefault("agent"),
+  rewards: z
+    .array(partSchema(rewards, { weight: z.number().default(1) }))
+    .min(1)
+    .prefault(["exact-match"]),
+  /** Holds the rewards to what they declare before training (`agentrl reward check`), and stops where one fails. */
+  rewardCheck: z.boolean().default(true),
+  algorithm: partSchema(algorithms).optional(),
+  sampling: samplingSchema.prefault({}),
+  /** Several things done in order, for `agentrl train`: draws, supervised fine-tuning, preferences, reinforcement. */
+  stages: stagesSchema.optional(),
+  /** Trajectories of a teacher to learn from, for `agentrl synth-data`. */
+  synth: synthSchema.optional(),
+  /** Supervised fine-tuning on the samples of a file, or in stages on a teacher's trajectories; for `agentrl sft`. */
+  sft: sftSchema.optional(),
+  /** Training on pairs of better and worse trajectories; for `agentrl dpo`. */
+  preference: preferenceSchema.optional(),
+  /** Before and after training: questions of worlds that share no entity with the training ones. */
+  evaluation: z
+    .strictObject({
+      dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
+      /** What searches answer from here; as in training when absent. */
+      retriever: retrieverSchema.optional(),
+      strategy: partSchema(strategies).prefault("agent"),
+      sampling: samplingSchema.prefault({ temperature: 0 }),
+      /** Draws per question; several give avg@k and pass@k. */
+      samplesPerTask: z.int().min(1).default(1),
+      /** Also on the way, every so many steps, on the first so many questions. */
+      during: z
+        .strictObject({ every: z.int().min(1), questions: z.int().min(1).default(100) })
+        .optional(),
+    })
+    .prefault({}),
+  /** How long is waited for what is outside, and when that is told; docs/deadlines.md. */
+  deadlines: deadlinesSchema.prefault({}),
+  engine: z
+    .strictObject({
+      name: z.literal("local").default("local"),
+      /** Worker threads; every core by default. */
+      workers: z.int().min(1).optional(),
+      /** `auto`: the processor for a small model, else a GPU where one is faster. */
+      device: z.enum(["auto", ...deviceNames]).default("auto"),
+      slots: z.int().min(1).default(32),
+      microBatchTokens: z.int().min(1).default(1024),
+      /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
+      recompute: z.boolean().default(false),
+      /**
+       * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
+       * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md
+       */
+      frozenWeights: z.enum(frozenWeightTypes).default("float32"),
+    })
+    .prefault({}),
+  /** Holds the budgets of a training against each other and its data, and stops where nothing could be learned. */
+  budgetCheck: z.boolean().default(true),
+  /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
+  batchCheck: z.boolean().default(true),
+  checkpoints: checkpointsSchema.prefault({}),
+  /** Programs that are told of a training while it goes on; docs/reporters.md. */
+  reporters: reportersSchema,
+  /** Rules on the metrics of a training; docs/alarms.md. */
+  alarms: alarmsSchema,
+  /** How a training goes on that an alarm sent back to its best checkpoint. */
+  rollback: rollbackSchema.prefault({}),
+});
+
+export type Settings = z.output<typeof settingsSchema>;

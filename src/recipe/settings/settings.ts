@@ -1,0 +1,129 @@
+import { ConfigError } from "../../base/errors.ts";
+import { checkOptions, type z } from "../../base/schema.ts";
+import { Layers } from "./layers.ts";
+import { leavesOf } from "../../base/leaves.ts";
+import type { RecipeFile } from "./recipe-file.ts";
+import type { Claim, Tier } from "./recipe-schema.ts";
+import { parseYamlValue } from "../../base/yaml.ts";
+
+/** A setting from outside the file: a flag, `--set`, or an arm of a claim. */
+export interface Override {
+  /** Dotted: `algorithm.groupSize`; a number is a position in a list. */
+  key: string;
+  value: unknown;
+  /** What messages and listings call it: `--seed`. */
+  origin: string;
+}
+
+/** Settings and, for each value by dotted key, where it comes from. */
+export interface ResolvedSettings<S = unknown> {
+  recipe: RecipeFile;
+  tier: Tier;
+  settings: S;
+  /** `default`, `recipes/a.yaml:12`, `recipes/a.yaml:40 (tier mini)`, `--set`, `--seed`, … */
+  origins: ReadonlyMap<string, string>;
+  /** What was laid over the recipe's tier, to resolve it again with more. */
+  overrides: readonly Override[];
+}
+
+/**
+ * The override that `--set key=value` means. The value is read as YAML.
+ * @throws {ConfigError} RECIPE_BAD_VALUE without a key and "=", RECIPE_NOT_YAML.
+ * @example parseSet("algorithm.groupSize=4") // { key: "algorithm.groupSize", value: 4, origin: "--set" }
+ */
+export function parseSet(text: string): Override {
+  const split = text.indexOf("=");
+  if (split < 1) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `--set is ${JSON.stringify(text)}: expected key=value, e.g. algorithm.groupSize=4.`,
+    );
+  }
+  const key = text.slice(0, split).trim();
+  return { key, value: parseYamlValue(text.slice(split + 1), `--set ${key}`), origin: "--set" };
+}
+
+/** The overrides that make one arm of a claim. */
+export function armOverrides(claim: Claim, armName: string): Override[] {
+  const arm = claim.arms.find(({ name }) => name === armName);
+  const origin = `claim ${claim.id}, arm ${armName}`;
+  return Object.entries(arm?.set ?? {}).map(([key, value]) => ({ key, value, origin }));
+}
+
+/**
+ * Settings of a recipe at a tier: base < tier < overrides in their order. Objects merge key by key; lists and scalars
+ * are replaced; an object that selects another part (`name`) or schedule replaces the old one with its options.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when an override addresses a list by anything but a position in it.
+ */
+export function resolveSettings(
+  recipe: RecipeFile,
+  { tier, overrides = [] }: { tier: Tier; overrides?: readonly Override[] },
+): ResolvedSettings {
+  const layers = new Layers();
+  layers.put([], recipe.base, (keys) => recipe.place(["base", ...keys]));
+  const tierSettings = recipe.tiers[tier] ?? {};
+  layers.put(
+    [],
+    tierSettings,
+    (keys) => `${recipe.place(["tiers", tier, ...keys])} (tier ${tier})`,
+  );
+  for (const { key, value, origin } of overrides) layers.put(key.split("."), value, () => origin);
+  return { recipe, tier, settings: layers.settings, origins: layers.origins, overrides };
+}
+
+/**
+ * Checks resolved settings against their schema and fills in its defaults.
+ * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN, each beginning with where the value stands.
+ */
+export function checkSettings<S extends z.ZodType>(
+  schema: S,
+  resolved: ResolvedSettings,
+): ResolvedSettings<z.output<S>> {
+  const result = checkOptions(schema, resolved.settings);
+  if (result.problem !== null) {
+    const { code, path, message } = result.problem;
+    const where = originNear(resolved, path);
+    throw new ConfigError(code, `${where}: ${path.join(".")} ${message}`);
+  }
+  const origins = new Map<string, string>();
+  for (const [keys] of leavesOf(result.value)) {
+    origins.set(keys.join("."), originOfLeaf(resolved.origins, keys) ?? "default");
+  }
+  return { ...resolved, settings: result.value, origins };
+}
+
+/** `algorithm: grpo` in the file is `algorithm.name` once checked. */
+function originOfLeaf(
+  origins: ReadonlyMap<string, string>,
+  keys: readonly string[],
+): string | undefined {
+  const own = origins.get(keys.join("."));
+  return own ?? (keys.at(-1) === "name" ? origins.get(keys.slice(0, -1).join(".")) : undefined);
+}
+
+/** Where to look for a bad value: its own origin, else that of something in or around it. */
+function originNear(resolved: ResolvedSettings, path: readonly string[]): string {
+  for (let length = path.length; length > 0; length--) {
+    const key = path.slice(0, length).join(".");
+    for (const [known, origin] of resolved.origins) {
+      if (known === key || known.startsWith(`${key}.`)) return origin;
+    }
+  }
+  return resolved.recipe.path;
+}
+
+/**
+ * The same settings with more laid over them.
+ * @throws {ConfigError} as `resolveSettings` and `checkSettings`.
+ */
+export function withOverrides<S extends z.ZodType>(
+  schema: S,
+  { recipe, tier, overrides }: ResolvedSettings,
+  more: readonly Override[],
+): ResolvedSettings<z.output<S>> {
+  return checkSettings(
+    schema,
+    resolveSettings(recipe, { tier, overrides: [...overrides, ...more] }),
+  );
+}

@@ -1,0 +1,143 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ConfigError, DataError } from "../../base/errors.ts";
+import { sha256File } from "../../base/files.ts";
+import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import type { Student } from "../../train/student-rows.ts";
+import type { Sample } from "../../trajectory/sample.ts";
+import { readSamples, SAMPLE_FILES } from "../../trajectory/sample-files.ts";
+import { type LearnedSample, readSample, type SampleReading } from "../../train/sample-rows.ts";
+import type { SftSamplesSettings } from "../../train/sft.ts";
+import { drawnReader } from "./student.ts";
+
+/** Where a run's samples lie. */
+export interface SampleFiles {
+  train: string;
+  /** null: nothing is measured on the way. */
+  validation: string | null;
+}
+
+/** A file of samples as a model is trained on it. */
+export interface LoadedSamples {
+  file: string;
+  sha256: string;
+  samples: LearnedSample[];
+  /** Tokens that are computed in one epoch, and those of them that are learned. */
+  tokens: number;
+  learned: number;
+  /** Samples that were left out, each named. */
+  tooLong: { id: string; tokens: number }[];
+  nothingToLearn: string[];
+  /** Left out since their weight is 0. */
+  weightless: string[];
+}
+
+/**
+ * The files that `sft.data` and `sft.validationData` name; of a synthesis's folder, those that it left.
+ * @param where names the recipe, for messages.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when no data is named.
+ * @throws {DataError} FILE_MISSING when it is not there, or a folder holds no samples.
+ */
+export async function findSampleFiles(
+  { data, validationData }: Pick<SftSamplesSettings, "data" | "validationData">,
+  where: string,
+): Promise<SampleFiles> {
+  if (data === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${where}: sft has neither "data" nor "stages"; name the folder of a synthesis or a file of samples (--data), or add stages on a stream of the tiny world's.`,
+    );
+  }
+  const isFolder = await stat(data).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  const train = isFolder ? join(data, SAMPLE_FILES.samples) : data;
+  const missing = [train, ...(validationData == null ? [] : [validationData])].find(
+    (file) => !existsSync(file),
+  );
+  if (missing !== undefined) {
+    const key = missing === train ? `sft.data is ${data}` : `sft.validationData is ${missing}`;
+    throw new DataError(
+      "FILE_MISSING",
+      `${key}: ${isFolder && missing === train ? `has no ${SAMPLE_FILES.samples}, which agentrl synth-data writes when it is done` : "is not there"}.`,
+    );
+  }
+  if (validationData !== undefined) return { train, validation: validationData };
+  const own = isFolder ? join(data, SAMPLE_FILES.validation) : train;
+  return { train, validation: isFolder && existsSync(own) ? own : null };
+}
+
+/** Who learns, and how. */
+export interface SampleReader {
+  engine: Pick<LocalEngine, "capabilities">;
+  student: Student;
+  settings: SftSamplesSettings;
+}
+
+/**
+ * Reads a file of samples and makes token sequences of them. Those that cannot be trained on are left out and named.
+ *
+ * @param purpose samples to measure on may be none, and count whatever their weights.
+ * @throws {DataError} SAMPLE_TOO_LONG with `onTooLong: error`; SAMPLES_UNUSABLE when none is left to learn from; as `readSamples` and
+ *   `readSample`.
+ */
+export async function loadSamples(
+  file: string,
+  { engine, student, settings }: SampleReader,
+  purpose: "training" | "validation",
+): Promise<LoadedSamples> {
+  const { hints, lines } = settings;
+  const { maxPositions } = engine.capabilities;
+  const reading: Omit<SampleReading, "drawnWith"> = {
+    ...{ student, hints, lines },
+    maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
+  };
+  const readDrawn = drawnReader();
+  const loaded: LoadedSamples = {
+    ...{ file, sha256: await sha256File(file), samples: [], tokens: 0, learned: 0 },
+    ...{ tooLong: [], nothingToLearn: [], weightless: [] },
+  };
+  for await (const { row, where } of readSamples(file)) {
+    if (purpose === "training" && settings.weighted && row.weight === 0) {
+      loaded.weightless.push(row.id);
+      continue;
+    }
+    const found = await readDrawn(row, (drawnWith) =>
+      readSample(row, { ...reading, drawnWith }, where),
+    );
+    if (!("reason" in found)) {
+      loaded.samples.push(found);
+      loaded.tokens += found.tokens;
+      loaded.learned += found.learned;
+    } else if (found.reason === "nothing-to-learn") loaded.nothingToLearn.push(row.id);
+    else {
+      const { tokens } = found;
+      if (settings.onTooLong === "error") throw tooLong({ row, where, tokens }, reading.maxTokens);
+      loaded.tooLong.push({ id: row.id, tokens });
+    }
+  }
+  if (purpose === "training" && loaded.samples.length === 0) throw unusable(loaded, reading);
+  return loaded;
+}
+
+function tooLong(
+  { row, where, tokens }: { row: Sample; where: string; tokens: number },
+  maxTokens: number,
+): DataError {
+  return new DataError(
+    "SAMPLE_TOO_LONG",
+    `${where}: sample ${row.id} has ${tokens} tokens, of which ${maxTokens} fit. Take it out, raise sft.maxTokens or take a model with more positions, or leave such samples out (sft.onTooLong: drop).`,
+  );
+}
+
+function unusable(
+  { file, tooLong, nothingToLearn, weightless }: LoadedSamples,
+  { maxTokens }: Pick<SampleReading, "maxTokens">,
+): DataError {
+  return new DataError(
+    "SAMPLES_UNUSABLE",
+    `${file}: has no sample to learn from: ${tooLong.length} are longer than ${maxTokens} tokens, in ${nothingToLearn.length} the policy wrote nothing, ${weightless.length} have weight 0. Draw more, or take a model with more positions.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DataError } from "../../base/errors.ts";
+import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import { noneRetriever } from "../../retrieval/controls/none.ts";
+import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
+import type { Student } from "../../train/student-rows.ts";
+import type { Candidate } from "../../trajectory/sample.ts";
+import { BASE_POLICY, environmentOver, policyOf } from "../assemble.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+
+/**
+ * The policy that is to learn from what a teacher wrote: how messages are put to it, and where its rollouts end them.
+ * @param model folder that it was read from.
+ */
+export async function studentOf(
+  engine: LocalEngine,
+  settings: Settings,
+  model: string,
+): Promise<Student> {
+  // No search is run: the environment only tells its grammar, and which tools a template is to name.
+  const environment = environmentOver(noneRetriever(), settings);
+  const { tokenizer, rendering } = await policyOf(engine, settings, model, environment);
+  return { tokenizer, rendering, stopStrings: environment.protocol.stopStrings };
+}
+
+/** Reads what a teacher drew; `drawnWith` is null at first, and its teacher's tokenizer where the ids are not the student's. */
+export type ReadDrawn = <T>(
+  drawn: Pick<Candidate, "provenance">,
+  read: (drawnWith: Tokenizer | null) => T,
+) => Promise<T>;
+
+/** Makes a `ReadDrawn` that knows the tokenizers of teachers whose folders are here, each read once. */
+export function drawnReader(): ReadDrawn {
+  const tokenizers = new Map<string, Tokenizer | null>();
+  return async ({ provenance: { teacher } }, read) => {
+    try {
+      return read(null);
+    } catch (error) {
+      const { from } = teacher;
+      const isForeign = error instanceof DataError && error.code === "SAMPLE_TOKENS_FOREIGN";
+      if (!isForeign || from === undefined) throw error;
+      let drawnWith = tokenizers.get(from);
+      if (drawnWith === undefined) {
+        const folder = from === "base" ? BASE_POLICY : from;
+        const isHere = existsSync(join(folder, "tokenizer.json"));
+        drawnWith = isHere ? await loadTokenizer(folder) : null;
+        tokenizers.set(from, drawnWith);
+      }
+      if (drawnWith === null) throw error;
+      return read(drawnWith);
+    }
+  };
+}

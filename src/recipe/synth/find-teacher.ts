@@ -1,0 +1,98 @@
+import type { Environment } from "../../env/environments/environment.ts";
+import type { Meter } from "../../http/meter.ts";
+import type { HubModelOptions } from "../../hub/hub-model.ts";
+import type { Policy } from "../../rollout/policy.ts";
+import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
+import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
+import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
+import type { TeacherMark } from "../../trajectory/sample.ts";
+import { baseFolder, policyFolder } from "../assemble.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import { findTestedPolicy } from "../tested-policy.ts";
+
+/** A teacher, found but not loaded. */
+export interface FoundTeacher {
+  /** As samples name it. */
+  mark: TeacherMark;
+  /** What else decides what it writes; undefined: nothing. */
+  options: unknown;
+  /** How prompt and replies are put to it; undefined: as they are. */
+  rendering: unknown;
+  /** Rollouts under way together; undefined: as many as suit an engine. */
+  window?: number;
+  open(environment: Environment): Promise<OpenedTeacher>;
+}
+
+interface OpenedTeacher {
+  policy: Policy;
+  /** What a server was asked. */
+  meter?: Meter;
+  close(): Promise<void>;
+}
+
+/** Rollouts of a script under way together: its searches go to the index by batches. */
+const SCRIPT_WINDOW = 64;
+
+/**
+ * Finds the teacher that `synth.teacher` names.
+ * @throws as `findTestedPolicy`.
+ */
+export async function findTeacher(
+  settings: Settings,
+  teacher: TeacherSettings,
+  download: HubModelOptions,
+): Promise<FoundTeacher> {
+  if (teacher.name === "gold-chain") {
+    const { name, ...options } = teacher;
+    const policy = goldChainPolicy(teacher);
+    const opened = { policy, close: () => Promise.resolve() };
+    const open = () => Promise.resolve(opened);
+    return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
+  }
+  const asked = { ...settings, policy: teacherPolicy(settings, teacher) };
+  const found = await findTestedPolicy(asked, download);
+  return {
+    mark: { name: teacher.name, ...found.identity },
+    // Weights that are held with less precision write otherwise.
+    options:
+      teacher.name === "model" ? { frozenWeights: settings.engine.frozenWeights } : undefined,
+    rendering: found.rendering,
+    ...(found.window === undefined ? {} : { window: found.window }),
+    open: async (environment) => {
+      const { policy, ...opened } = await found.open(environment);
+      if (typeof policy === "function") throw new TypeError("A teacher is no file of answers.");
+      return { policy, ...opened };
+    },
+  };
+}
+
+/** The recipe's `policy` as it would have to be to name the teacher. */
+function teacherPolicy(
+  { policy }: Settings,
+  teacher: Exclude<TeacherSettings, { name: "gold-chain" }>,
+): Settings["policy"] {
+  if (teacher.name === "endpoint") {
+    const { name: _, ...endpoint } = teacher;
+    return { from: policy.from, endpoint };
+  }
+  // Another model is asked in its own way, not in that of the recipe's policy.
+  if (teacher.from !== undefined) {
+    const { from, chat } = teacher;
+    return { from, ...(chat === undefined ? {} : { chat }) };
+  }
+  const { predictions: _, ...own } = policy;
+  return { ...own, ...(teacher.chat === undefined ? {} : { chat: teacher.chat }) };
+}
+
+/** The tokenizer of a teacher whose tokens are ours; null for one that is asked by text. */
+export async function teacherTokenizer(
+  settings: Settings,
+  teacher: TeacherSettings,
+  download: HubModelOptions,
+): Promise<Tokenizer | null> {
+  if (teacher.name === "gold-chain") return null;
+  const { endpoint, from } = teacherPolicy(settings, teacher);
+  if (endpoint !== undefined) return null;
+  const folder = await policyFolder(from, download);
+  return loadTokenizer((await baseFolder(folder, download)) ?? folder);
+}

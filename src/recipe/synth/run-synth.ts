@@ -1,0 +1,202 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { writeFileAtomic, writeJson } from "../../base/files.ts";
+import type { Dataset } from "../../data/datasets.ts";
+import type { MeterReading } from "../../http/meter.ts";
+import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
+import { type DrawProgress, drawQuestions } from "../../synth/draw.ts";
+import { selectSamples, type Selection } from "../../synth/select.ts";
+import type { Provenance } from "../../trajectory/sample.ts";
+import type { PolicyDownload } from "../assemble.ts";
+import { toYaml } from "../settings/resolved-yaml.ts";
+import { withRunLock } from "../folder/run-lock.ts";
+import { machineFacts, MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-folder.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
+
+export interface RunSynthOptions {
+  /** Folder of the run. */
+  out: string;
+  /** agentrl's version, for the rows and the manifest. */
+  version: string;
+  signal: AbortSignal;
+  /** Goes on with the draws that the folder holds. */
+  resume?: boolean;
+  /** Also writes what was dropped. */
+  keepDropped?: boolean;
+  /** Ends well though so many rollouts failed; none by default. */
+  allowErrors?: number;
+  /** When the teacher is a model of the hub. */
+  download?: PolicyDownload;
+  /** Reads the questions once to count them, for who shows how far it is; they are streamed. */
+  countFirst?: boolean;
+  /**
+   * @param start.questions null without `countFirst`.
+   * @param start.kept questions taken over from an interrupted run.
+   */
+  onStart?: (start: { questions: number | null; kept: number }) => void;
+  onDraw?: (progress: DrawProgress) => void;
+  /** @param questions gone through by the steps. */
+  onSelect?: (questions: number) => void;
+}
+
+/** What a run's manifest says of what it drew from. */
+export interface SynthFacts {
+  agentrl: string;
+  recipe: string;
+  tier: string;
+  seed: number;
+  teacher: Provenance["teacher"];
+  dataset: string;
+  /** Hashes of what a draw depends on (`settings`), of prompt and grammar, corpus and ranking, questions and passages. */
+  hashes: Record<"settings" | "template" | "retriever" | "dataset", string>;
+  /** Whether a tool or the retriever looked at the questions' gold. */
+  readsGold: boolean;
+}
+
+/** What `synth.json` holds: the same for the same seed, so no times. */
+export interface SynthResult extends SynthFacts, Selection {}
+
+/** A synthesis as it went. */
+export interface SynthOutcome {
+  result: SynthResult;
+  out: string;
+  /** Of this run: draws that were taken over cost nothing. */
+  drawn: { rollouts: number; seconds: number };
+  /** What a server was asked in this run. */
+  requests?: MeterReading;
+}
+
+const RESULT_FILE = "synth.json";
+
+/**
+ * Draws trajectories of a recipe's questions as its `synth` says, and selects samples from them.
+ *
+ * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings.
+ * @throws {ExternalError} RUN_BUSY; SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
+ *   more failed than are allowed.
+ * @throws {DataError} when dataset, index or model cannot be read, each by its own code.
+ */
+export async function runSynth(
+  resolved: ResolvedSettings<Settings>,
+  options: RunSynthOptions,
+): Promise<SynthOutcome> {
+  return withRunLock(options.out, () => synthesise(resolved, options));
+}
+
+async function synthesise(
+  resolved: ResolvedSettings<Settings>,
+  options: RunSynthOptions,
+): Promise<SynthOutcome> {
+  const { out, version, signal, download } = options;
+  const synthesis = await findSynthesis(resolved.settings, { ...download, version, signal });
+  try {
+    const facts = factsOf(resolved, synthesis);
+    const { progress, requests, seconds } = await draw(resolved, synthesis, options);
+    const result = await selectInto(out, resolved, { ...options, facts });
+    requireComplete(result, options.allowErrors ?? 0);
+    const drawn = { rollouts: progress.rollouts, seconds };
+    return { result, out, drawn, ...(requests === undefined ? {} : { requests }) };
+  } finally {
+    await synthesis.close();
+  }
+}
+
+async function draw(
+  resolved: ResolvedSettings<Settings>,
+  synthesis: Synthesis,
+  options: RunSynthOptions,
+): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
+  const { out, resume = false, signal, countFirst, onStart, onDraw } = options;
+  const { synth, dataset, origin, window } = synthesis;
+  await makeFolder(out);
+  const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
+  try {
+    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved));
+    const facts = factsOf(resolved, synthesis);
+    await writeJson(join(out, MANIFEST_FILE), { ...facts, machine: machineFacts() });
+    const opened = await synthesis.open();
+    const begun = performance.now();
+    try {
+      const questions = countFirst === true ? await countOf(dataset, synth.limit) : null;
+      onStart?.({ questions, kept: log.kept });
+      const tasks = dataset.stream(synth.limit);
+      const progress = await drawQuestions(opened.setting, {
+        ...{ tasks, log, window, signal },
+        ...(onDraw === undefined ? {} : { onProgress: onDraw }),
+      });
+      await log.finish();
+      const seconds = (performance.now() - begun) / 1000;
+      return { progress, requests: opened.meter?.reading(), seconds };
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await log.close();
+  }
+}
+
+function factsOf(
+  { recipe, tier, settings }: ResolvedSettings<Settings>,
+  { dataset, origin, readsGold }: Synthesis,
+): SynthFacts {
+  const { agentrl, teacher, settings: hash, template, retriever } = origin;
+  return {
+    ...{ agentrl, recipe: recipe.name, tier, seed: settings.seed, teacher, dataset: dataset.name },
+    hashes: { settings: hash, template, retriever, dataset: origin.dataset },
+    readsGold,
+  };
+}
+
+/** Selects from a folder's draws and writes what came of it to `synth.json`. */
+export async function selectInto(
+  out: string,
+  { settings }: ResolvedSettings<Settings>,
+  options: Pick<RunSynthOptions, "signal" | "download" | "keepDropped" | "onSelect"> & {
+    facts: SynthFacts;
+  },
+): Promise<SynthResult> {
+  const { signal, download, keepDropped = false, onSelect, facts } = options;
+  const selection = await selectSamples({
+    ...{ folder: out, settings: synthOf(settings), seed: settings.seed, signal, keepDropped },
+    resources: await stepResources(settings, { ...download, signal }),
+    ...(onSelect === undefined ? {} : { onProgress: onSelect }),
+  });
+  const result = { ...facts, ...selection };
+  await writeJson(join(out, RESULT_FILE), result);
+  return result;
+}
+
+/**
+ * @param allowed rollouts that may have failed.
+ * @throws {ExternalError} SYNTHESIS_INCOMPLETE
+ */
+export function requireComplete({ failures }: SynthResult, allowed: number): void {
+  const count = Object.values(failures).reduce((sum, each) => sum + each, 0);
+  if (count <= allowed) return;
+  const codes = Object.entries(failures).map(([code, each]) => `${code} ${each}`);
+  throw new ExternalError(
+    "SYNTHESIS_INCOMPLETE",
+    `${count} rollouts failed and gave no sample (${codes.join(", ")}). What was drawn is written; --resume asks them again, --allow-errors ${count} accepts them.`,
+  );
+}
+
+async function countOf(dataset: Dataset, limit: number | undefined): Promise<number> {
+  let count = 0;
+  for await (const _ of dataset.stream(limit)) count += 1;
+  return count;
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${path}: the run folder could not be made (${errorMessage(error)}). Choose another --out.`,
+      { cause: error },
+    );
+  }
+}

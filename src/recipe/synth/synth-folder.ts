@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { readJson, writeFileAtomic } from "../../base/files.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
+import { toYaml } from "../settings/resolved-yaml.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-folder.ts";
+import {
+  type RunSynthOptions,
+  selectInto,
+  type SynthFacts,
+  type SynthResult,
+} from "./run-synth.ts";
+import {
+  checkSettings,
+  type Override,
+  type ResolvedSettings,
+  resolveSettings,
+} from "../settings/settings.ts";
+import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+
+/** What selection depends on alone: all else was decided when the draws were made. */
+const SELECTION_KEYS = ["synth.steps", "synth.selection", "synth.validation"];
+
+const factsSchema = z.looseObject({
+  agentrl: z.string(),
+  recipe: z.string(),
+  tier: z.string(),
+  seed: z.number(),
+  teacher: z.looseObject({ name: z.string() }),
+  dataset: z.string(),
+  hashes: z.looseObject({
+    settings: z.string(),
+    template: z.string(),
+    retriever: z.string(),
+    dataset: z.string(),
+  }),
+  readsGold: z.boolean(),
+});
+
+/** A run of a synthesis that is on disk. */
+export interface SynthFolder {
+  resolved: ResolvedSettings<Settings>;
+  facts: SynthFacts;
+}
+
+/**
+ * Reads the settings of a run's folder and what it drew from.
+ * @throws {DataError} FILE_MISSING where the folder holds no run.
+ * @throws {ConfigError} USAGE for overrides of what its draws were made with.
+ */
+export async function openSynthFolder(
+  folder: string,
+  overrides: readonly Override[] = [],
+): Promise<SynthFolder> {
+  const path = join(folder, MANIFEST_FILE);
+  const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
+  for (const { key, origin } of overrides) {
+    if (SELECTION_KEYS.some((own) => key === own || key.startsWith(`${own}.`))) continue;
+    throw new ConfigError(
+      "USAGE",
+      `${origin} ${key}: the draws of ${folder} are made; what is selected from them depends on ${SELECTION_KEYS.join(", ")}. Leave it out, or draw anew into another folder.`,
+    );
+  }
+  const recipe = await loadRecipe(join(folder, RESOLVED_FILE));
+  const tier = selectTier(recipe, undefined);
+  const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+  return { resolved, facts: facts as unknown as SynthFacts };
+}
+
+/**
+ * Selects from a folder's draws again: nothing is drawn.
+ * @param options.overrides of `synth.steps`, `synth.selection` and `synth.validation`; the folder's settings change with them.
+ * @throws as `openSynthFolder` and `selectSamples`.
+ */
+export async function selectAgain(
+  folder: string,
+  options: Pick<RunSynthOptions, "signal" | "download" | "keepDropped" | "onSelect"> & {
+    overrides: readonly Override[];
+  },
+): Promise<SynthResult> {
+  const { overrides } = options;
+  const { resolved, facts } = await openSynthFolder(folder, overrides);
+  const result = await selectInto(folder, resolved, { ...options, facts });
+  if (overrides.length > 0) await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved));
+  return result;
+}

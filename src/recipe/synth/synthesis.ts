@@ -1,0 +1,167 @@
+import { ConfigError } from "../../base/errors.ts";
+import { partSchema } from "../../base/part-schema.ts";
+import type { Dataset } from "../../data/datasets.ts";
+import type { Environment } from "../../env/environments/environment.ts";
+import { shortHash } from "../../evaluate/fingerprint.ts";
+import type { HubModelOptions } from "../../hub/hub-model.ts";
+import type { Meter } from "../../http/meter.ts";
+import { noneRetriever } from "../../retrieval/controls/none.ts";
+import { strategies } from "../../rollout/strategies/index.ts";
+import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
+import { taskAnnotations } from "../../synth/annotations/index.ts";
+import type { OpenedAnnotation } from "../../synth/annotations/annotation.ts";
+import type { DrawSetting } from "../../synth/draw.ts";
+import { sampleScorers } from "../../synth/scorers/index.ts";
+import type { StepResources } from "../../synth/steps/step.ts";
+import { type SynthSettings, synthSchema } from "../../synth/synth-settings.ts";
+import type { Provenance } from "../../trajectory/sample.ts";
+import { environmentOver, openNamedDataset, retrieverOver, weightedRewards } from "../assemble.ts";
+import { type FoundTeacher, findTeacher, teacherTokenizer } from "./find-teacher.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+
+/** What a synthesis draws from, found; its teacher is not loaded yet. */
+export interface Synthesis {
+  synth: SynthSettings;
+  dataset: Dataset;
+  /** What all of its samples have in common. */
+  origin: DrawSetting["origin"];
+  readsGold: boolean;
+  /** Questions under way together. */
+  window: number;
+  /** Loads the teacher, and what is asked beside it. */
+  open(): Promise<OpenedSynthesis>;
+  close(): Promise<void>;
+}
+
+interface OpenedSynthesis {
+  setting: DrawSetting;
+  meter?: Meter;
+  close(): Promise<void>;
+}
+
+/** Rollouts of an engine under way together: twice what one of two workers decodes at once. */
+const ENGINE_WINDOW = 128;
+
+/** A recipe's synthesis; the defaults where it has none. */
+export function synthOf({ synth }: Settings): SynthSettings {
+  return synth ?? synthSchema.parse({});
+}
+
+/**
+ * Finds dataset, retriever and teacher.
+ * @throws {ConfigError} DATASET_NOT_TRAINABLE for a test set; what they throw when they cannot be had.
+ */
+export async function findSynthesis(
+  settings: Settings,
+  { version, ...download }: HubModelOptions & { version: string },
+): Promise<Synthesis> {
+  const synth = synthOf(settings);
+  const teacher = await findTeacher(settings, synth.teacher, download);
+  const dataset = await openNamedDataset(settings.dataset);
+  if (!dataset.trainable) {
+    throw new ConfigError(
+      "DATASET_NOT_TRAINABLE",
+      `dataset is "${dataset.name}", a test set that must stay out of training: nothing to learn from is drawn of it. Name another.`,
+    );
+  }
+  const retriever = await retrieverOver(dataset, searching(settings, synth), "training");
+  const environment = environmentOver(retriever, settings);
+  const rollouts = synth.draws.reduce((sum, { samples }) => sum + samples, 0);
+  const shared = {
+    agentrl: version,
+    teacher: teacher.mark,
+    template: templateHash(settings, teacher.rendering),
+    retriever: retriever.fingerprint,
+    dataset: dataset.fingerprint,
+  };
+  const origin = { ...shared, settings: settingsHash(settings, teacher, shared) };
+  return {
+    ...{ synth, dataset, origin, readsGold: environment.readsGold },
+    window: Math.max(1, Math.ceil((teacher.window ?? ENGINE_WINDOW) / rollouts)),
+    open: () => openSynthesis({ settings, synth, teacher, environment, dataset, origin }),
+    close: () => retriever.close(),
+  };
+}
+
+/** The settings with a strategy that searches if anything here does, which decides whether there is a corpus. */
+function searching(settings: Settings, { draws, annotate, scores }: SynthSettings): Settings {
+  const named = draws.map(({ strategy }) => strategy);
+  const found = named.find((each) => openStrategy(each, "synth.draws").searches);
+  if (found !== undefined) return { ...settings, strategy: found };
+  const asks = annotate.length + scores.length > 0;
+  return asks ? { ...settings, strategy: AGENT } : { ...settings, strategy: named[0] ?? AGENT };
+}
+
+/** A strategy that searches. */
+const AGENT = partSchema(strategies).parse("agent");
+
+/** Hash of how a question is put to the teacher, and of the grammar and limits that it answers in. */
+function templateHash({ environment }: Settings, rendering: unknown): string {
+  return shortHash({ environment, rendering: rendering ?? null });
+}
+
+/** Hash of all that a draw depends on beside its question: with equal ones, equal draws. */
+function settingsHash(
+  settings: Settings,
+  { mark, options, rendering }: FoundTeacher,
+  { retriever, dataset }: Pick<Provenance, "retriever" | "dataset">,
+): string {
+  const { draws, annotate, scores } = synthOf(settings);
+  const { environment, rewards, sampling, seed } = settings;
+  // Equal weights are the same teacher by any name.
+  const { from: _, ...weights } = mark;
+  const teacher = mark.sha256 === undefined ? mark : weights;
+  return shortHash({
+    ...{ teacher, options: options ?? null, rendering: rendering ?? null, retriever, dataset },
+    ...{ environment, rewards, sampling, seed, draws, annotate, scores },
+  });
+}
+
+interface Found extends Pick<Synthesis, "synth" | "dataset" | "origin"> {
+  settings: Settings;
+  teacher: FoundTeacher;
+  environment: Environment;
+}
+
+async function openSynthesis(found: Found): Promise<OpenedSynthesis> {
+  const { settings, synth, teacher, environment, dataset, origin } = found;
+  const opened = await teacher.open(environment);
+  const { policy, meter } = opened;
+  const { seed, sampling } = settings;
+  const annotations: OpenedAnnotation[] = [];
+  const closeAll = async (): Promise<void> => {
+    for (const each of annotations) await each.close();
+    await opened.close();
+  };
+  try {
+    const passages = () => dataset.passages();
+    for (const { name, ...options } of synth.annotate) {
+      const part = taskAnnotations.get(name, "synth.annotate");
+      annotations.push(await part.open(options, { policy, environment, passages, seed }));
+    }
+    const scorers = synth.scores.map(({ name, ...options }) =>
+      sampleScorers.get(name, "synth.scores").open(options, { policy, environment, seed }),
+    );
+    const setting = {
+      ...{ policy, environment, draws: synth.draws, sampling, annotations, scorers, seed, origin },
+      rewards: weightedRewards(settings),
+    };
+    return { setting, ...(meter === undefined ? {} : { meter }), close: closeAll };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+/** What a synthesis's steps read trajectories with: neither a corpus nor a model is opened for it. */
+export async function stepResources(
+  settings: Settings,
+  download: HubModelOptions,
+): Promise<StepResources> {
+  const { protocol, toolSchemas: tools } = environmentOver(noneRetriever(), settings);
+  const tokenizer = await teacherTokenizer(settings, synthOf(settings).teacher, download);
+  return {
+    ...{ protocol, tools, seed: settings.seed },
+    textOf: ({ text, ids }) => text ?? tokenizer?.decode(ids) ?? "",
+  };
+}

@@ -1,0 +1,191 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError, DataError } from "../../base/errors.ts";
+import { readJsonl } from "../../base/jsonl.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { hasReference } from "../../losses/loss.ts";
+import { algorithms } from "../../train/index.ts";
+import { trainOnPolicy, type OnPolicyOptions } from "../../train/on-policy.ts";
+import { mismatchKl } from "../../train/rollout-metrics.ts";
+import { policyRows, weighted } from "../../train/training-rows.ts";
+import { readTrajectory } from "../../trajectory/lint/lint-shape.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import {
+  environmentOver,
+  openEngine,
+  openNamedDataset,
+  type PolicyDownload,
+  policyFolder,
+  policyOf,
+  requireTrainable,
+  retrieverOver,
+  weightedRewards,
+} from "../assemble.ts";
+import { newestCheckpoint } from "../folder/checkpoints.ts";
+import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
+import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+
+/** What came of a step's batch when it was learned from again. */
+export interface BatchReplay {
+  /** From 1. */
+  step: number;
+  /** Whole steps done in the checkpoint begun from; 0: the policy that the run began with. */
+  from: number;
+  /** The step's metrics as the run logged them; null where it did not get so far. */
+  logged: Readonly<Record<string, number>> | null;
+  /** As they came now: to the last bit the same under the same settings on the same machine. */
+  replayed: Readonly<Record<string, number>>;
+  /** KL(policy that sampled ‖ policy after the step's updates) on the batch, k3 per token, nats: how far the step went. */
+  klAfter: number;
+}
+
+export interface ReplayOptions {
+  /** Run folder; only read. */
+  run: string;
+  /** From 1. */
+  step: number;
+  signal: AbortSignal;
+  download?: PolicyDownload;
+}
+
+/**
+ * Learns again from the batch of one step of a run: from the newest checkpoint before it the saved batches are applied in order,
+ * without sampling. With other settings it tells what would have come of the same trajectories: those of the algorithm count;
+ * rewards are the saved ones.
+ *
+ * @param resolved the run's settings, or others: they hold for every step from the checkpoint on.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REPLAY_NO_BATCH when a batch is not there.
+ * @throws {DataError} REPLAY_NO_BATCH when one is damaged.
+ */
+export async function replayBatch(
+  { recipe, settings }: ResolvedSettings<Settings>,
+  { run, step, signal, download }: ReplayOptions,
+): Promise<BatchReplay> {
+  const { algorithm } = settings;
+  if (algorithm === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${recipe.path}: has no "algorithm", so it has no batches to replay.`,
+    );
+  }
+  requireTrainable(settings);
+  const rollbacks = await rollbacksOf(run);
+  const from = await newestCheckpoint(run, {
+    isCurrent: (each) => each.step < step && isCurrent(each, rollbacks),
+  });
+  requireBatches(run, { first: (from?.step ?? 0) + 1, last: step });
+  const model = await policyFolder(settings.policy.from, { ...download, signal });
+  const engine = await openEngine(settings, model);
+  try {
+    // As the run itself does: the reference is what it began with.
+    if (hasReference(algorithm)) await engine.keepAs("reference");
+    if (from !== null) await engine.load(from.path);
+    const train = await openNamedDataset(settings.dataset);
+    const retriever = await retrieverOver(train, settings, "training");
+    try {
+      const environment = environmentOver(retriever, settings);
+      const policy = await policyOf(engine, settings, model, environment);
+      const { name, ...given } = algorithm;
+      const options = given as unknown as OnPolicyOptions;
+      const learned = await learnAgain(
+        {
+          ...{ algorithm: algorithms.get(name, "algorithm"), options, engine, policy, environment },
+          ...{ strategy: settings.strategy, tasks: [], rewards: weightedRewards(settings) },
+          ...{ sampling: settings.sampling, seed: settings.seed, signal },
+        },
+        { run, first: (from?.step ?? 0) + 1, last: step, settings, rollbacks },
+      );
+      return { step, from: from?.step ?? 0, logged: await loggedOf(run, step), ...learned };
+    } finally {
+      await retriever.close();
+    }
+  } finally {
+    await engine.close();
+  }
+}
+
+type Training = Omit<Parameters<typeof trainOnPolicy>[0], "firstStep" | "onStep" | "batchOf">;
+
+interface Stretch {
+  run: string;
+  first: number;
+  last: number;
+  settings: Settings;
+  rollbacks: readonly Rollback[];
+}
+
+/** One step at a time: the learning rate of each is that of the way it was done on. */
+async function learnAgain(
+  training: Training,
+  { run, first, last, settings, rollbacks }: Stretch,
+): Promise<Pick<BatchReplay, "replayed" | "klAfter">> {
+  let replayed: Record<string, number> = {};
+  let batch: Trajectory[] = [];
+  for (let step = first; step <= last; step++) {
+    batch = await batchOf(run, step);
+    // Of several returns to before a step, it was last done after the last.
+    const returns = rollbacks.findLastIndex(({ to }) => to < step) + 1;
+    await trainOnPolicy({
+      ...training,
+      // A run may be replayed past the end that other settings give it.
+      options: { ...training.options, steps: Math.max(training.options.steps, step) },
+      firstStep: step - 1,
+      learningRateFactor: settings.rollback.learningRateFactor ** returns,
+      batchOf: () => Promise.resolve(batch),
+      onStep: ({ metrics }) => {
+        replayed = metrics;
+        return Promise.resolve(false);
+      },
+    });
+  }
+  return { replayed, klAfter: await klTo(training.engine, batch) };
+}
+
+async function klTo(
+  engine: Pick<Engine, "logprobs">,
+  batch: readonly Trajectory[],
+): Promise<number> {
+  const rows = batch
+    .flatMap((trajectory) => policyRows(trajectory, ["policy"]))
+    .filter(({ trainedTokens }) => trainedTokens > 0);
+  return mismatchKl(rows, await engine.logprobs(rows.map((row) => weighted(row, 1))));
+}
+
+function batchFile(run: string, step: number): string {
+  return join(run, "trajectories", `step-${step}.jsonl`);
+}
+
+function requireBatches(run: string, { first, last }: { first: number; last: number }): void {
+  for (let step = first; step <= last; step++) {
+    if (existsSync(batchFile(run, step))) continue;
+    throw new ConfigError(
+      "REPLAY_NO_BATCH",
+      `--replay-batch ${last}: ${batchFile(run, step)} is missing; the batches of steps ${first} to ${last} are needed, from the newest checkpoint before. Name a step that the run has done, and its folder by --out.`,
+    );
+  }
+}
+
+async function batchOf(run: string, step: number): Promise<Trajectory[]> {
+  const file = batchFile(run, step);
+  const batch: Trajectory[] = [];
+  for await (const { value, line } of readJsonl(file)) {
+    const read = readTrajectory(value);
+    if ("problem" in read) {
+      throw new DataError(
+        "REPLAY_NO_BATCH",
+        `${file}:${line}: is no trajectory (${read.problem}). Replay a step after a later checkpoint, or before this one.`,
+      );
+    }
+    batch.push(read.trajectory);
+  }
+  return batch;
+}
+
+async function loggedOf(run: string, step: number): Promise<BatchReplay["logged"]> {
+  let logged: BatchReplay["logged"] = null;
+  for await (const line of readMetrics(join(run, METRICS_FILE)))
+    if (line.step === step) logged = line.metrics;
+  return logged;
+}
