@@ -66,8 +66,8 @@ export interface MemoryForecast {
  */
 const PROCESS_BYTES = 180e6;
 const WORKER_BYTES = 50e6;
-/** Of a compiled graph that has run, a node: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes). */
-const NODE_BYTES = 4_500;
+/** Of a compiled graph that has run, a node: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes); what splinters between them counts. */
+const NODE_BYTES = 5_000;
 /** Buffers below glibc's largest threshold for mapping lie in its heap, which splinters where many come and go. */
 const RECOMPUTE_ALLOWANCE = 1.12;
 
