@@ -146,7 +146,7 @@ export const ERROR_CODES = {
   RUN_BUSY: "Another process is writing the folder of a run.",
   RUN_FOLDER_GONE: "The folder of a run was removed or moved away while it was written.",
   RUN_NOTHING_LEFT: "A run was resumed whose last step is done.",
-  RUN_DATA_CHANGED: "A run was resumed on other samples than it began with.",
+  RUN_DATA_CHANGED: "A run was resumed from another policy or on other data than it began with.",
   SAMPLES_UNUSABLE: "A file of samples has none that can be learned from.",
   SAMPLE_TOKENS_FOREIGN:
     "A sample's token ids are another tokenizer's than that of the policy which is to learn from it.",
