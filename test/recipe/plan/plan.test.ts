@@ -191,7 +191,8 @@ describe("the memory of a plan", () => {
     const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
     expect(plan(4e9)).toMatchObject({ fitting: null, smallest: { model: null } });
     expect(plan(4e9).smallest?.settings).toMatchObject({ "policy.lora.rank": 16 });
-    expect(plan(2e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
+    // Between what the smaller model takes with adapters, 1.9 GB, and this one, 2.6.
+    expect(plan(2.3e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
     expect(plan(1e6)).toMatchObject({ fitting: null, smallest: null });
   });
 
