@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -176,4 +176,15 @@ export function unreadable(path: string, error: unknown): DataError {
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
+}
+
+/** What `removeAtOnce` calls a folder while it is on its way out. */
+export const REMOVED = ".removed";
+
+/** Takes a folder away, if it is there, under another name: half of one is never found under its own. */
+export async function removeAtOnce(folder: string): Promise<void> {
+  const removed = `${folder}${REMOVED}`;
+  await rm(removed, { recursive: true, force: true });
+  if (existsSync(folder)) await rename(folder, removed);
+  await rm(removed, { recursive: true, force: true });
 }

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { readJson, writeJson } from "../base/files.ts";
+import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Stage, stageList } from "./stages.ts";
@@ -83,7 +83,7 @@ export async function runStages(
     // Draws under other settings are told apart by the synthesis itself, which may only have to select again.
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
-    if (resume && !isBegun) await removeWhole(folder);
+    if (resume && !isBegun) await removeAtOnce(folder);
     // Neither it nor what was made after it counts as done from here on, however this ends.
     if (known.length > done.length) await writeJson(file, done);
     const outcome = await runOrAgain(planned, isBegun, run);
@@ -96,14 +96,6 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
-}
-
-/** Takes a folder away under another name, so that half of one is never found under its own. */
-async function removeWhole(folder: string): Promise<void> {
-  const removed = `${folder}.removed`;
-  await rm(removed, { recursive: true, force: true });
-  if (existsSync(folder)) await rename(folder, removed);
-  await rm(removed, { recursive: true, force: true });
 }
 
 /** Settings that change nothing of what a stage makes. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
-import { readJson, sha256File, writeJson } from "../../base/files.ts";
+import { readJson, REMOVED, removeAtOnce, sha256File, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Engine } from "../../engine/engine.ts";
 
@@ -73,11 +73,12 @@ export async function openCheckpoints(
     const others = newest % every === 0 ? 1 : 0;
     const stay = keep === null ? regular : regular.slice(0, keep - others);
     for (const each of due) {
-      if (!stay.includes(each) && each !== best()) await remove(run, each);
+      if (!stay.includes(each) && each !== best()) await removeAtOnce(checkpointFolder(run, each));
     }
   };
   await removeRemains(run);
-  for (const step of await stepsIn(run)) if (step > firstStep) await remove(run, step);
+  for (const step of await stepsIn(run))
+    if (step > firstStep) await removeAtOnce(checkpointFolder(run, step));
   // An interruption may have come before this was done.
   await rotate(firstStep);
   let saved = firstStep;
@@ -137,22 +138,13 @@ async function write(
     files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
   }
   await writeJson(join(partial, FACTS_FILE), { step, attempt, files });
-  if (existsSync(folder)) await remove(run, step);
+  await removeAtOnce(folder);
   await rename(partial, folder);
   await syncFolder(join(run, "checkpoints"));
 }
 
-/** Names of folders that are being written, or removed: neither is a checkpoint. */
+/** Of the name of a folder that is being written: no checkpoint yet, as one that is being removed is none any more. */
 const PARTIAL = ".partial";
-const REMOVED = ".removed";
-
-/** Takes a checkpoint away under another name, so that half of one is never found under its own. */
-async function remove(run: string, step: number): Promise<void> {
-  const folder = checkpointFolder(run, step);
-  await rm(`${folder}${REMOVED}`, { recursive: true, force: true });
-  await rename(folder, `${folder}${REMOVED}`);
-  await rm(`${folder}${REMOVED}`, { recursive: true, force: true });
-}
 
 /** What an interruption left of writing and removing. */
 async function removeRemains(run: string): Promise<void> {
