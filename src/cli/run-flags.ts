@@ -33,14 +33,20 @@ export function folderUseOf({ resume, overwrite }: RunFlags): Required<RunFolder
   return { resume: resume === true, overwrite: overwrite === true };
 }
 
-/** Does a run's work; where somebody ends it on the way, says how it is gone on with. */
-export async function sayingHowToGoOn(
+/**
+ * Does a run's work and then stops what showed it; where somebody ended it on the way, says how it is gone on with.
+ * @param shown stopped in this order, before anything is said.
+ */
+export async function showingRun(
   context: CliContext,
-  out: string,
+  { out, shown }: { out: string; shown: readonly { stop(): void }[] },
   work: () => Promise<void>,
 ): Promise<void> {
+  const stop = (): void => {
+    for (const each of shown) each.stop();
+  };
   try {
-    await work();
+    await work().finally(stop);
   } catch (error) {
     const { MANIFEST_FILE } = await import("../recipe/folder/run-folder.ts");
     // Before its folder is made there is nothing to go on from.

@@ -17,7 +17,7 @@ import {
   folderUseOf,
   type RunFlags,
   runOverrides,
-  sayingHowToGoOn,
+  showingRun,
 } from "../run-flags.ts";
 
 interface DpoFlags extends RecipeFlags, RunFlags {
@@ -59,20 +59,15 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   const download = watchDownload(context);
   const watch = watcher(context);
   const begun = performance.now();
-  await sayingHowToGoOn(context, out, async () => {
-    try {
-      const result = await runPreference(resolved, {
-        ...{ out, version: packageVersion(), signal: context.signal },
-        ...folderUseOf(flags),
-        ...{ download: download.options, ...watch.observer },
-      });
-      const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
-      if (flags.json === true) context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
-      else context.out(asText(out, result, wallSeconds));
-    } finally {
-      download.stop();
-      watch.stop();
-    }
+  await showingRun(context, { out, shown: [download, watch] }, async () => {
+    const result = await runPreference(resolved, {
+      ...{ out, version: packageVersion(), signal: context.signal },
+      ...folderUseOf(flags),
+      ...{ download: download.options, ...watch.observer },
+    });
+    const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+    if (flags.json === true) context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
+    else context.out(asText(out, result, wallSeconds));
   });
 }
 

@@ -15,7 +15,7 @@ import {
   folderUseOf,
   type RunFlags,
   runOverrides,
-  sayingHowToGoOn,
+  showingRun,
 } from "../run-flags.ts";
 import { sampleLines } from "../sft-text.ts";
 import { table } from "../table.ts";
@@ -54,21 +54,16 @@ export const sftCommand: CliCommand = {
         const watch = watcher(context);
         const download = watchDownload(context);
         const begun = performance.now();
-        await sayingHowToGoOn(context, out, async () => {
-          try {
-            const result = await runSft(resolved, {
-              ...{ out, version: packageVersion(), signal: context.signal },
-              ...folderUseOf(flags),
-              ...{ ...watch.observer, download: download.options },
-            });
-            const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
-            if (flags.json === true)
-              context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
-            else context.out(asText(result, out, wallSeconds));
-          } finally {
-            download.stop();
-            watch.stop();
-          }
+        await showingRun(context, { out, shown: [download, watch] }, async () => {
+          const result = await runSft(resolved, {
+            ...{ out, version: packageVersion(), signal: context.signal },
+            ...folderUseOf(flags),
+            ...{ ...watch.observer, download: download.options },
+          });
+          const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+          if (flags.json === true)
+            context.out(JSON.stringify({ run: out, ...result, wallSeconds }));
+          else context.out(asText(result, out, wallSeconds));
         });
       });
   },

@@ -18,7 +18,7 @@ import {
   folderUseOf,
   type RunFlags,
   runOverrides,
-  sayingHowToGoOn,
+  showingRun,
 } from "../run-flags.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
 import { table } from "../table.ts";
@@ -75,19 +75,14 @@ export const trainCommand: CliCommand = {
         context.note(
           `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
         );
-        await sayingHowToGoOn(context, out, async () => {
-          try {
-            const result = await runRecipe(resolved, {
-              ...{ out, version: packageVersion(), signal: context.signal },
-              allowIgnored: flags.allowIgnored === true,
-              ...{ ...use, control, ...watch.news, download: download.options },
-            });
-            if (flags.json === true) context.out(JSON.stringify(asJson(result)));
-            else context.out(asText(result));
-          } finally {
-            download.stop();
-            watch.stop();
-          }
+        await showingRun(context, { out, shown: [download, watch] }, async () => {
+          const result = await runRecipe(resolved, {
+            ...{ out, version: packageVersion(), signal: context.signal },
+            allowIgnored: flags.allowIgnored === true,
+            ...{ ...use, control, ...watch.news, download: download.options },
+          });
+          if (flags.json === true) context.out(JSON.stringify(asJson(result)));
+          else context.out(asText(result));
         });
       });
   },
