@@ -36,8 +36,14 @@ export interface DownloadRequest {
   signal?: AbortSignal | undefined;
 }
 
+interface UnderWay {
+  work: Promise<void>;
+  /** `onBytes` of all who want the file. */
+  listeners: DownloadRequest["onBytes"][];
+}
+
 /** Downloads under way in this process, by their path: several may want the same file. */
-const underWay = new Map<string, Promise<void>>();
+const underWay = new Map<string, UnderWay>();
 
 /**
  * Downloads one file, once: what an ended process has left of it is gone on with, what another one is loading is waited for, and
@@ -46,10 +52,18 @@ const underWay = new Map<string, Promise<void>>();
  * @throws what `problems` makes of it, and as the disk does.
  */
 export async function downloadFile(request: DownloadRequest): Promise<void> {
-  const known = underWay.get(request.path);
-  if (known !== undefined) return known;
-  const work = download(request).finally(() => underWay.delete(request.path));
-  underWay.set(request.path, work);
+  const { path, onBytes } = request;
+  const known = underWay.get(path);
+  if (known !== undefined) {
+    known.listeners.push(onBytes);
+    return known.work;
+  }
+  const listeners = [onBytes];
+  const tellAll = (bytes: number): void => {
+    for (const listener of listeners) listener(bytes);
+  };
+  const work = download({ ...request, onBytes: tellAll }).finally(() => underWay.delete(path));
+  underWay.set(path, { work, listeners });
   return work;
 }
 

@@ -151,7 +151,10 @@ async function fetchAll(
     };
     if (isOutgrown(fetch.wanted)) await rm(fetch.path, { force: true });
     await fetchOne(fetch, onBytes, options.signal);
-    before += await sizeOf(fetch.path);
+    const size = await sizeOf(fetch.path);
+    // Where another process put it there, nothing has been told yet.
+    onBytes(size);
+    before += size;
   }
   return new Set(fetches.map(({ path }) => path));
 }
