@@ -55,6 +55,29 @@ describe("a shell's limits", () => {
       expect(differences(filesOf("straight"), filesOf("tight"))).toEqual([]);
     },
   );
+
+  it.skipIf(process.platform !== "linux")(
+    "on memory are told by the engine with what it was asked for; --resume with more gives a straight run's bytes",
+    async () => {
+      // How much a run needs depends on the machine; where V8 is refused some, it ends the process itself.
+      const told: string[] = [];
+      for (let megabytes = 550; megabytes >= 300 && told.length === 0; megabytes -= 50) {
+        const out = `short-${megabytes}`;
+        const { status, stderr } = await runAgentrl(trainArguments(out, STEPS), {
+          cwd,
+          under: `ulimit -d ${megabytes * 1000};`,
+        });
+        if (!stderr.includes("[ENGINE_OUT_OF_MEMORY]")) continue;
+        expect(status, stderr).toBe(4);
+        expect(stderr).toMatch(/out of memory for \w+ \(.*\d+ (tokens|positions).*bad_alloc/);
+        told.push(out);
+      }
+      const [out = "no limit led to it"] = told;
+      const again = await runAgentrl(trainArguments(out, STEPS, "--resume"), { cwd });
+      expect(again.status, again.stderr).toBe(0);
+      expect(differences(filesOf("straight"), filesOf(out))).toEqual([]);
+    },
+  );
 });
 
 describe("SIGTERM", () => {
