@@ -159,7 +159,26 @@ export function openUnpacked(path: string): Readable {
   if (!path.endsWith(".gz")) return file;
   const unpacked = file.pipe(createGunzip());
   file.on("error", (error) => unpacked.destroy(error));
+  unpacked.on("close", () => file.destroy());
   return unpacked;
+}
+
+/**
+ * For a reader that opens its file more than once: the second time a pipe is empty, or goes on where the first reading stopped.
+ * @throws {DataError} FILE_MISSING
+ */
+export async function requireFile(path: string): Promise<void> {
+  try {
+    const found = await stat(path);
+    if (found.isFile()) return;
+    throw new Error(
+      found.isDirectory()
+        ? "it is a folder; name a file in it"
+        : "it is a pipe, and this is read more than once; save it as a file first",
+    );
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 /** SHA-256 of text or bytes, in hex. */

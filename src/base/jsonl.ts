@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
 import { openUnpacked, unreadable } from "./files.ts";
+import { decodedLines, NOT_TEXT } from "./text-lines.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /** One parsed line and where it stands, for messages. */
@@ -22,16 +22,14 @@ export async function* readJsonl(
   path: string,
   options: { tolerateCutEnd?: boolean; onBadLine?: (error: DataError) => void } = {},
 ): AsyncGenerator<JsonLine> {
-  const lines = createInterface({ input: openUnpacked(path), crlfDelay: Infinity });
-  let line = 0;
   let failed: DataError | null = null;
   try {
-    for await (const text of lines) {
-      line += 1;
+    for await (const { text, line, isText } of decodedLines(openUnpacked(path))) {
       if (failed !== null) throw failed;
       if (text.trim() === "") continue;
       let value: unknown;
       try {
+        if (!isText) throw new Error(NOT_TEXT);
         value = JSON.parse(text);
       } catch (error) {
         const bad = new DataError(

@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { DataError, errorMessage } from "../base/errors.ts";
+import { NOT_TEXT } from "../base/text-lines.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,8 +9,7 @@ const [ARRAY_OPEN, ARRAY_CLOSE, OBJECT_OPEN, OBJECT_CLOSE] = [0x5b, 0x5d, 0x7b, 
 
 /**
  * The elements of one JSON array, streamed: published files are larger than the longest text that Node can hold. What stands
- * before the first `[` and after its end is not looked at, so the array may be the first value of an object, as in TriviaQA's
- * files.
+ * before the first `[` is not looked at, nor what follows in an object whose first value it is, as in TriviaQA's files.
  *
  * @param path for messages.
  * @throws {DataError} FILE_NOT_JSON with the element's number; the file may be broken from there on.
@@ -20,16 +21,22 @@ export async function* jsonElements(
   const scan = new ElementScan();
   let number = 0;
   for await (const chunk of chunks) {
-    for (const text of scan.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
+    for (const bytes of scan.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
       number += 1;
-      yield { value: parsed(text, `${path}: record ${number}`), number };
+      yield { value: parsed(bytes, `${path}: record ${number}`), number };
     }
-    if (scan.ended) return;
   }
+  if (scan.after !== "") {
+    const found = JSON.stringify(scan.after);
+    throw notJson(`${path}: after record ${number}`, `its list has ended, and ${found} follows`);
+  }
+  if (scan.ended) return;
   throw notJson(`${path}: record ${number + 1}`, "the file ends within its list");
 }
 
-function parsed(text: string, where: string): unknown {
+function parsed(bytes: Buffer, where: string): unknown {
+  const text = bytes.toString("utf8");
+  if (text.includes("\uFFFD") && !isUtf8(bytes)) throw notJson(where, NOT_TEXT);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -44,14 +51,17 @@ function notJson(where: string, problem: string, cause?: unknown): DataError {
 /** Cuts the bytes of an array at the commas between its elements. */
 class ElementScan {
   ended = false;
+  /** Begins what follows the end of an array that stands alone. */
+  after = "";
+  #isWithinObject = false;
   /** Brackets open within the array; -1 before it begins. */
   #depth = -1;
   #inText = false;
   /** Bytes of an element that earlier chunks began. */
   #held: Buffer[] = [];
 
-  /** Texts of the elements that this chunk completes. */
-  *push(chunk: Buffer): Generator<string> {
+  /** The elements that this chunk completes. */
+  *push(chunk: Buffer): Generator<Buffer> {
     let start = 0;
     let i = 0;
     while (i < chunk.length && !this.ended) {
@@ -63,18 +73,21 @@ class ElementScan {
       if (this.#depth === -1) {
         // An envelope's key is no array, and holds no bracket.
         if (byte === ARRAY_OPEN) [this.#depth, start] = [0, i + 1];
+        else if (byte === OBJECT_OPEN) this.#isWithinObject = true;
       } else if (byte === QUOTE) this.#inText = true;
       else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) this.#depth += 1;
       else if ((byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) && this.#depth > 0) this.#depth -= 1;
       else if (this.#depth === 0 && (byte === COMMA || byte === ARRAY_CLOSE)) {
-        const text = this.#take(chunk.subarray(start, i));
+        const bytes = this.#take(chunk.subarray(start, i));
         this.ended = byte === ARRAY_CLOSE;
         // The list may be empty; between two commas something is missing, which the parser says.
-        if (text.trim() !== "" || !this.ended) yield text;
+        if (!this.ended || !isBlank(bytes)) yield bytes;
         start = i + 1;
       }
       i += 1;
     }
+    if (this.ended && !this.#isWithinObject)
+      this.after ||= chunk.toString("utf8", i).trim().slice(0, 20);
     if (this.#depth >= 0 && !this.ended) this.#held.push(Buffer.from(chunk.subarray(start)));
   }
 
@@ -103,9 +116,13 @@ class ElementScan {
     return count % 2 === 1;
   }
 
-  #take(last: Buffer): string {
-    const text = Buffer.concat([...this.#held, last]).toString("utf8");
+  #take(last: Buffer): Buffer {
+    const bytes = Buffer.concat([...this.#held, last]);
     this.#held = [];
-    return text;
+    return bytes;
   }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.toString("utf8").trim() === "";
 }

@@ -1,5 +1,5 @@
 import type { DataError } from "../base/errors.ts";
-import { openUnpacked, unreadable } from "../base/files.ts";
+import { openUnpacked, requireFile, unreadable } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
 import { jsonElements } from "./json-elements.ts";
@@ -27,6 +27,7 @@ export async function* readRecords(
   options: { onBad?: (error: DataError) => void } = {},
 ): AsyncGenerator<PlacedRecord> {
   const { onBad } = options;
+  await requireFile(path);
   const isTable = /\.tsv(\.gz)?$/.test(path);
   if (!isTable && !/^(\[|\{\s*"Data"\s*:\s*\[)/.test(await beginning(path))) {
     yield* lines(path, onBad);

@@ -1,4 +1,5 @@
 import { DataError } from "../base/errors.ts";
+import { NOT_TEXT } from "../base/text-lines.ts";
 import type { JsonRecord } from "./layouts/record.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { JsonRecord } from "./layouts/record.ts";
  * stand in double quotes, doubled within (as pandas writes them), and then hold tabs and line breaks. Streamed.
  *
  * @param path for messages.
- * @throws {DataError} DATA_BAD_RECORD for a row with another number of cells.
+ * @throws {DataError} DATA_BAD_RECORD for a row with another number of cells, and for bytes that are no text.
  */
 export async function* tsvRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -14,7 +15,7 @@ export async function* tsvRecords(
   onBad?: (error: DataError) => void,
 ): AsyncGenerator<{ record: JsonRecord; line: number }> {
   let names: string[] | null = null;
-  for await (const { cells, line } of rows(chunks)) {
+  for await (const { cells, line } of rows(chunks, path)) {
     if (names === null) {
       names = cells;
       continue;
@@ -35,11 +36,20 @@ export async function* tsvRecords(
 /** `line` is that on which the row begins. */
 async function* rows(
   chunks: AsyncIterable<Uint8Array>,
+  path: string,
 ): AsyncGenerator<{ cells: string[]; line: number }> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let [rest, line] = ["", 1];
+  const decoded = (chunk: Uint8Array | undefined): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      const where = `${path}: at or behind line ${line}`;
+      throw new DataError("DATA_BAD_RECORD", `${where}: ${NOT_TEXT}.`, { cause: error });
+    }
+  };
   for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true });
+    rest += decoded(chunk);
     for (let row = firstRow(rest); row !== null; row = firstRow(rest)) {
       const text = rest.slice(0, row.end);
       if (text.trim() !== "") yield { cells: row.cells, line };
@@ -47,6 +57,7 @@ async function* rows(
       rest = rest.slice(row.end + 1);
     }
   }
+  rest += decoded(undefined);
   if (rest.trim() === "") return;
   // A quote that never ends is taken as it stands.
   yield { cells: firstRow(`${rest}\n`)?.cells ?? rest.split("\t"), line };

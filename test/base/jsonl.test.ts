@@ -28,6 +28,31 @@ describe("readJsonl", () => {
     ]);
   });
 
+  it("ends a line where a file does, not at signs that a text may hold", async () => {
+    const text = "a\u2028b\u2029c\u0085d\v\f";
+    const content = `\uFEFF${JSON.stringify(text)}\r\n${JSON.stringify({ text })}\n`;
+    expect(await all(file("signs.jsonl", content))).toEqual([
+      { value: text, line: 1 },
+      { value: { text }, line: 2 },
+    ]);
+  });
+
+  it("puts a line together that is longer than what is read at once, and letters of several bytes", async () => {
+    const values = [1, 2, 3].map((length) => "x".repeat(length) + "日本é".repeat(40_000));
+    const content = values.map((value) => JSON.stringify(value)).join("\n");
+    expect((await all(file("long.jsonl", content))).map(({ value }) => value)).toEqual(values);
+  });
+
+  it("names a line whose bytes are no text", async () => {
+    const path = file("latin1.jsonl", Buffer.from('"ok"\n"Par\xe9s"\n', "latin1"));
+    await expect(all(path)).rejects.toMatchObject({
+      code: "JSONL_BAD_LINE",
+      message: expect.stringContaining(
+        "latin1.jsonl:2: is not JSON (its bytes are not UTF-8",
+      ) as string,
+    });
+  });
+
   it("unpacks .gz", async () => {
     expect(await all(file("a.jsonl.gz", gzipSync("1\n2\n")))).toHaveLength(2);
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -78,6 +79,16 @@ describe("jsonElements", () => {
       errorWith("FILE_NOT_JSON", "a.json: record 2"),
     );
   });
+
+  it.each([1, 3, 64])(
+    "refuses a second list behind the first, as of files put together, in pieces of %i",
+    async (size) => {
+      await expect(elements('[{"a":1}]\n[{"a":2}]\n', size)).rejects.toThrow(
+        errorWith("FILE_NOT_JSON", /^a\.json: after record 1: .*"\[/),
+      );
+      expect(await elements('[{"a":1}]\r\n \n', size)).toEqual([{ a: 1 }]);
+    },
+  );
 });
 
 describe("readRecords", () => {
@@ -135,6 +146,33 @@ describe("readRecords", () => {
       break;
     }
   });
+
+  it("refuses bytes that are no text: the answers in them could never be matched", async () => {
+    const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
+    for (const [name, code] of [
+      ["l.jsonl", "JSONL_BAD_LINE"],
+      ["l.json", "FILE_NOT_JSON"],
+      ["l.tsv", "DATA_BAD_RECORD"],
+    ] as const) {
+      const text = name === "l.tsv" ? "a\nParís\n" : '[{"a":"París"}]';
+      const content = latin1(name === "l.jsonl" ? text.slice(1, -1) : text);
+      await expect(recordsOf(await written(name, content))).rejects.toThrow(
+        errorWith(code, "not UTF-8"),
+      );
+    }
+    const sign = await written("sign.jsonl", '{"a":"\uFFFD"}\n');
+    expect(await recordsOf(sign)).toEqual([{ a: "\uFFFD" }]);
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "refuses a pipe, whose beginning it would lose, and a folder",
+    async () => {
+      const pipe = join(folder, "pipe.jsonl");
+      execFileSync("mkfifo", [pipe]);
+      await expect(recordsOf(pipe)).rejects.toThrow(errorWith("FILE_MISSING", "is a pipe"));
+      await expect(recordsOf(folder)).rejects.toThrow(errorWith("FILE_MISSING", "is a folder"));
+    },
+  );
 
   it("names a file that is absent or not packed as its name says", async () => {
     await expect(recordsOf(join(folder, "none.tsv"))).rejects.toThrow(errorWith("FILE_MISSING"));
