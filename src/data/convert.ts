@@ -1,4 +1,4 @@
-import { ConfigError } from "../base/errors.ts";
+import { ConfigError, DataError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import type { Part, Registry } from "../base/registry.ts";
 import type { Task, TaskAnnotations } from "../trajectory/task.ts";
@@ -32,7 +32,7 @@ export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
 
 /**
  * Rewrites a question file, a BEIR folder or a corpus in another layout, as JSON lines, streamed. `out` appears whole or not at
- * all.
+ * all, packed where it ends in `.gz`.
  *
  * @param to a layout that is written; only "agentrl" loses nothing.
  * @throws {ConfigError} PART_UNKNOWN when no such layout can hold what `from` holds; RECIPE_BAD_VALUE for a prompt without
@@ -56,7 +56,7 @@ export async function convertFile(
   const split = options.split ?? (isFolder ? "test" : "train");
   const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from);
   const lost: Conversion["lost"] = {};
-  const records = written(tasks, write, { split, prompt: promptOf(options.prompt), lost });
+  const records = written(tasks, write, { from, split, prompt: promptOf(options.prompt), lost });
   return { kind: "questions", ...(await writeJsonl(out, records, options.signal)), lost };
 }
 
@@ -97,9 +97,14 @@ function promptOf(template = PLACEHOLDER): (task: Task) => string {
 async function* written(
   tasks: AsyncIterable<PlacedTask>,
   write: TaskWriter,
-  rows: { split: string; prompt: (task: Task) => string; lost: Conversion["lost"] },
+  rows: {
+    from: string;
+    split: string;
+    prompt: (task: Task) => string;
+    lost: Conversion["lost"];
+  },
 ): AsyncGenerator<object> {
-  const { split, prompt, lost } = rows;
+  const { from, split, prompt, lost } = rows;
   let index = 0;
   for await (const { task } of tasks) {
     for (const key of Object.keys(task.annotations) as (keyof TaskAnnotations)[]) {
@@ -107,6 +112,9 @@ async function* written(
     }
     yield write.record(task, { index, split, prompt: prompt(task) });
     index += 1;
+  }
+  if (index === 0) {
+    throw new DataError("DATA_EMPTY", `${from}: holds no record; at least one is needed.`);
   }
 }
 

@@ -1,17 +1,20 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { writeAtomic } from "../base/files.ts";
 
-/** What was written. */
+/** What was written; bytes and hash are the file's. */
 export interface WrittenFile {
   records: number;
   bytes: number;
   sha256: string;
 }
 
+/** Characters that are written at once; of a packed file each piece is a member of its own. */
 const PIECE = 1 << 16;
 
 /**
- * Writes records as JSON lines, streamed in bounded memory; the file appears whole or not at all.
+ * Writes records as JSON lines, streamed in bounded memory; the file appears whole or not at all, and is packed
+ * where it is named `.gz`, since readers go by the name.
  * @param signal aborting stops between records and leaves no file behind.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -25,7 +28,8 @@ export async function writeJsonl(
   await writeAtomic(path, async (write) => {
     let piece = "";
     const flush = async (): Promise<void> => {
-      const bytes = Buffer.from(piece, "utf8");
+      const text = Buffer.from(piece, "utf8");
+      const bytes = path.endsWith(".gz") ? gzipSync(text) : text;
       piece = "";
       hash.update(bytes);
       written.bytes += bytes.length;

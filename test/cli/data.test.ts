@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../helpers/run-cli.ts";
@@ -82,6 +82,20 @@ describe("agentrl data", () => {
     expect(stderr).toMatch(
       /^error: dataset wiki18:corpus is not on this machine .*21015324 passages, .*agentrl data download wiki18 --split corpus/,
     );
+  });
+
+  it("says what a folder to be checked lacks, and converts nothing of nothing", () => {
+    mkdirSync(join(cwd, "folder"));
+    writeFileSync(join(cwd, "nothing.jsonl"), "");
+    expect(data("check", "folder")).toMatchObject({
+      status: 3,
+      stderr: expect.stringMatching(/^error: folder: .*manifest\.json.*queries\.jsonl/) as string,
+    });
+    expect(data("convert", "nothing.jsonl", "none.jsonl", "--to", "trl")).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("DATA_EMPTY") as string,
+    });
+    expect(readdirSync(cwd)).not.toContain("none.jsonl");
   });
 
   it("names what is allowed when an argument is not", () => {

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkFile } from "../../src/data/check-file.ts";
@@ -62,6 +62,23 @@ describe("convertFile", () => {
     await expect(convertFile(at("f.jsonl"), at("h.jsonl"), "hotpotqa")).rejects.toThrow(
       /f\.jsonl is a corpus, which cannot be written so\. Known: agentrl, flashrag\.$/,
     );
+  });
+
+  it("writes no file of nothing", async () => {
+    await writeFile(at("nothing.jsonl"), "\n");
+    await expect(convertFile(at("nothing.jsonl"), at("none.jsonl"), "trl")).rejects.toThrow(
+      errorWith("DATA_EMPTY", "nothing.jsonl"),
+    );
+    expect(existsSync(at("none.jsonl"))).toBe(false);
+  });
+
+  it("packs a file that is named so, as readers take it", async () => {
+    const many = [...world.questions(200, { distractors: 5 })];
+    await writeJsonl(at("many.jsonl"), many);
+    const { bytes } = await convertFile(at("many.jsonl"), at("many.jsonl.gz"), "agentrl");
+    expect(statSync(at("many.jsonl.gz")).size).toBe(bytes);
+    expect(bytes).toBeLessThan(statSync(at("many.jsonl")).size / 2);
+    expect(await loadTasks(at("many.jsonl.gz"))).toEqual(many);
   });
 
   it("leaves no file when a line is bad, and what was there before stays", async () => {

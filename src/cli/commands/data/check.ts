@@ -61,7 +61,12 @@ async function check(path: string, signal: AbortSignal): Promise<Checked> {
   if (existsSync(path)) {
     if (!statSync(path).isDirectory()) return checkOne(path, signal);
     const beir = beirFiles(path);
-    return beir === null ? checkWorld(path) : checkBeir(beir, signal);
+    if (beir !== null) return checkBeir(beir, signal);
+    if (existsSync(join(path, "manifest.json"))) return checkWorld(path);
+    throw new DataError(
+      "FILE_MISSING",
+      `${path}: is a folder without manifest.json (a tiny world) and without queries.jsonl (BEIR). Name a file in it.`,
+    );
   }
   const [name = path, split] = path.split(":");
   const names = [...cardNames("questions"), ...cardNames("corpus")];
