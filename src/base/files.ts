@@ -165,20 +165,16 @@ export function openUnpacked(path: string): Readable {
 
 /**
  * For a reader that opens its file more than once: the second time a pipe is empty, or goes on where the first reading stopped.
+ * What is not there is left for the reader to name.
  * @throws {DataError} FILE_MISSING
  */
 export async function requireFile(path: string): Promise<void> {
-  try {
-    const found = await stat(path);
-    if (found.isFile()) return;
-    throw new Error(
-      found.isDirectory()
-        ? "it is a folder; name a file in it"
-        : "it is a pipe, and this is read more than once; save it as a file first",
-    );
-  } catch (error) {
-    throw unreadable(path, error);
-  }
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.isFile()) return;
+  const what = found.isDirectory()
+    ? "it is a folder; name a file in it"
+    : "it is a pipe, and this is read more than once; save it as a file first";
+  throw unreadable(path, new Error(what));
 }
 
 /** SHA-256 of text or bytes, in hex. */
