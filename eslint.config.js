@@ -33,6 +33,9 @@ const owners = {
   ink: "cli",
   react: "cli",
   yaml: "base",
+  "http-proxy-agent": "http",
+  "https-proxy-agent": "http",
+  "proxy-from-env": "http",
   fastify: "server",
 };
 

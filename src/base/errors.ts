@@ -169,6 +169,7 @@ export const ERROR_CODES = {
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
   TOKENIZER_BAD: "A tokenizer.json cannot be read.",
   PROMPT_TOO_LONG: "A prompt leaves no room in the context.",
+  PROXY_BAD: "A variable of the environment names a proxy that cannot be used.",
   TEACHER_CANNOT_PLAY:
     "A strategy asks with prompts of its own of a teacher that has no model to answer them.",
   TEACHER_GAVE_UP:

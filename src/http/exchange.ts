@@ -1,8 +1,8 @@
-import * as http from "node:http";
-import * as https from "node:https";
+import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../base/errors.ts";
+import { routeTo } from "./route.ts";
 
 /** What is known of a reply before its body. */
 export interface ReplyHead {
@@ -62,13 +62,6 @@ export interface ExchangeLimits {
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
 }
 
-/** Sockets stay open for the next request; idle ones keep no process alive. How many there are is for the clients to bound. */
-const connections = { keepAlive: true, maxFreeSockets: 1024 };
-const transports = {
-  "http:": { request: http.request, agent: new http.Agent(connections) },
-  "https:": { request: https.request, agent: new https.Agent(connections) },
-};
-
 /** How long the rest of a reply that is complete may take before its connection is closed. */
 const DRAIN_MS = 1000;
 
@@ -90,8 +83,7 @@ export function exchange(
       return;
     }
     const sent = performance.now();
-    const { request, agent: kept } = transports[url.protocol === "https:" ? "https:" : "http:"];
-    const agent = isAlone ? false : kept;
+    const { request, agent, proxy } = routeTo(url, isAlone);
     const asking = request(url, { method, headers: { ...DEFAULT_HEADERS, ...headers }, agent });
     const over = (): void => {
       clearTimeout(timer);
@@ -112,7 +104,7 @@ export function exchange(
     signal?.addEventListener("abort", onAbort, { once: true });
     asking.on("error", (cause: NodeJS.ErrnoException) => {
       const isStale = asking.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(cause.code ?? "");
-      fail({ kind: "unreachable", detail: connectionProblem(cause), cause, isStale });
+      fail({ kind: "unreachable", detail: connectionProblem(cause, proxy), cause, isStale });
     });
     asking.on("response", (response) => {
       receive(response, { ...limits, sent }, (outcome) => {
@@ -133,7 +125,7 @@ const DEFAULT_HEADERS = { "accept-encoding": "gzip, deflate, br", "user-agent": 
 
 /** Reads a body and says once what came of it. */
 function receive(
-  response: http.IncomingMessage,
+  response: IncomingMessage,
   { maxReplyBytes, reader: open, sent }: ExchangeLimits & { sent: number },
   settle: (outcome: HttpReply | Failure) => void,
 ): void {
@@ -168,7 +160,7 @@ function receive(
   });
 }
 
-function headersOf({ headers }: http.IncomingMessage): Pick<Headers, "get"> {
+function headersOf({ headers }: IncomingMessage): Pick<Headers, "get"> {
   return {
     get: (name) => {
       const value = headers[name.toLowerCase()];
@@ -177,7 +169,8 @@ function headersOf({ headers }: http.IncomingMessage): Pick<Headers, "get"> {
   };
 }
 
-function decompressed(response: http.IncomingMessage): Readable {
+/** The body of a reply as it was before the server compressed it. */
+export function decompressed(response: IncomingMessage): Readable {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === "gzip" || encoding === "x-gzip") return response.pipe(createGunzip());
   if (encoding === "deflate") return response.pipe(createInflate());
@@ -185,13 +178,13 @@ function decompressed(response: http.IncomingMessage): Readable {
 }
 
 /**
- * Why there was no connection, or none any more. Node's fetch says "fetch failed" or "terminated" and has a cause that says why;
- * of several addresses of one host each fails on its own.
+ * Why there was no connection, or none any more; of several addresses of one host each fails on its own.
+ * @param proxy that the connection was to go over, null for none.
  */
-export function connectionProblem(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  if (cause instanceof AggregateError && cause.errors.length > 0) {
-    return cause.errors.map(errorMessage).join("; ");
-  }
-  return errorMessage(cause);
+export function connectionProblem(error: unknown, proxy: string | null): string {
+  const isSeveral = error instanceof AggregateError && error.errors.length > 0;
+  const problem = isSeveral ? error.errors.map(errorMessage).join("; ") : errorMessage(error);
+  return proxy === null
+    ? problem
+    : `${problem} (over the proxy ${proxy} that the environment names)`;
 }

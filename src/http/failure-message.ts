@@ -82,6 +82,8 @@ function statusRemedy(
       : `It refuses the key: check ${keyVariables.join(" and ")}.`;
   }
   if (status === 404) return "Check the address and the name of the index, collection or model.";
+  if (status === 407)
+    return "The proxy wants to know who asks: put name and password into HTTPS_PROXY, as http://name:password@host:port.";
   if (status === 429) return "It asks for fewer requests: lower concurrency, or raise deadlineMs.";
   if (status >= 500) return "The server failed: its own log says why.";
   return "It refuses the request for the reason quoted.";

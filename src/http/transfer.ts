@@ -1,8 +1,12 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
-import { AgentrlError } from "../base/errors.ts";
+import { AgentrlError, errorMessage } from "../base/errors.ts";
 import { isDiskError } from "./disk-error.ts";
-import { connectionProblem } from "./exchange.ts";
+import { connectionProblem, decompressed } from "./exchange.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
+import { routeTo } from "./route.ts";
 
 /** Where files come from and how patiently they are asked for. */
 export interface TransferSettings {
@@ -82,7 +86,7 @@ export async function transfer<T>(
     signal?.throwIfAborted();
     if (error instanceof Interruption || error instanceof AgentrlError || isDiskError(error))
       throw error;
-    const problem = ending.signal.aborted ? silence.message : connectionProblem(error);
+    const problem = ending.signal.aborted ? silence.message : errorMessage(error);
     throw new Interruption(problem, 0, error);
   } finally {
     clearTimeout(timer);
@@ -92,19 +96,32 @@ export async function transfer<T>(
   }
 }
 
+/** What Node's `fetch` does for files, over the proxy that the environment names. @throws {Error} without an answer. */
+export async function fetchFile(
+  address: string | URL,
+  { headers: given, signal }: RequestInit = {},
+): Promise<Response> {
+  const url = new URL(address);
+  const { authorization, ...headers } = Object.fromEntries(new Headers(given));
+  const token = authorization?.replace(/^Bearer /i, "") ?? null;
+  const request = { method: "GET", url, headers, follow: "anywhere" } as const;
+  return followed({ endpoint: url.origin, token }, request, signal ?? undefined);
+}
+
 async function followed(
-  { endpoint, token }: TransferSettings,
+  { endpoint, token }: Pick<TransferSettings, "endpoint" | "token">,
   { method, url: first, headers, follow }: TransferRequest,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Response> {
   const home = new URL(endpoint).origin;
   let url = first;
   for (let hop = 0; ; hop++) {
     const isHome = url.origin === home;
-    const response = await fetch(url, {
-      ...{ method, signal, redirect: "manual" },
+    const response = await answered(url, {
+      ...{ method, signal },
       headers: {
         "accept-encoding": "identity", // lengths and ranges are of the file itself
+        "user-agent": "agentrl",
         ...headers,
         ...(token !== null && isHome ? { authorization: `Bearer ${token}` } : {}),
       },
@@ -120,6 +137,44 @@ async function followed(
       throw new Interruption(`it redirects to ${next.host} without encryption`);
     url = next;
   }
+}
+
+/** Asks once. Redirects are given as they are. @throws {Error} that says why there is no answer; what its body throws says it too. */
+function answered(
+  url: URL,
+  asked: { method: string; headers: Record<string, string>; signal: AbortSignal | undefined },
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const { request, agent, proxy } = routeTo(url);
+    const asking = request(url, { ...asked, agent });
+    asking.on("error", (error) => {
+      reject(new Error(connectionProblem(error, proxy), { cause: error }));
+    });
+    asking.on("response", (incoming) => {
+      const { statusCode: status = 0, headers } = incoming;
+      const hasBody = asked.method !== "HEAD" && status !== 204 && status !== 304;
+      const body = decompressed(incoming);
+      incoming.on("error", (error) => {
+        if (body !== incoming) body.destroy(error);
+      });
+      if (!hasBody) incoming.resume();
+      try {
+        const web = hasBody ? (Readable.toWeb(body) as ReadableStream<Uint8Array>) : null;
+        resolve(new Response(web, { status, headers: entriesOf(headers) }));
+      } catch (error) {
+        // A status or header that is none.
+        reject(error instanceof Error ? error : new Error(String(error)));
+        asking.destroy();
+      }
+    });
+    asking.end();
+  });
+}
+
+function entriesOf(headers: IncomingHttpHeaders): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value = ""]) =>
+    [value].flat().map((each): [string, string] => [name, each]),
+  );
 }
 
 /** A server that asks for a longer wait is not waited for: the hub counts requests by five minutes. */

@@ -2,6 +2,7 @@ import { access, mkdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import { fetchFile } from "../../http/transfer.ts";
 import { type ModelLibrary, modelLibrary } from "./model-library.ts";
 
 /** How a model's numbers are stored: the ending of its file's name in `onnx/`. In this order when nothing is asked for. */
@@ -147,7 +148,7 @@ async function fetchLayout(library: ModelLibrary, model: string, folder: string)
     const path = join(folder, name);
     if (await exists(path)) continue;
     const url = `${library.env.remoteHost}${model}/resolve/main/${name}`;
-    const response = await fetch(url).catch((error: unknown) => {
+    const response = await fetchFile(url).catch((error: unknown) => {
       throw unreachable(model, error);
     });
     if (!response.ok && response.status !== 404) {

@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import type * as Transformers from "@huggingface/transformers";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { fetchFile } from "../../http/transfer.ts";
 
 /** The library that runs embedding and reranking models; types only, so that nothing is loaded. */
 export type ModelLibrary = typeof Transformers;
@@ -14,6 +15,7 @@ export async function modelLibrary(): Promise<ModelLibrary> {
   try {
     const library = await import("@huggingface/transformers");
     library.env.logLevel = library.LogLevel.ERROR;
+    library.env.fetch = fetchFile;
     const endpoint = process.env["HF_ENDPOINT"];
     if (endpoint !== undefined && endpoint !== "")
       library.env.remoteHost = `${endpoint.replace(/\/$/, "")}/`;
