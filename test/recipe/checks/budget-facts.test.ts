@@ -41,7 +41,7 @@ describe("what budgets are held against", () => {
       await settingsOf(`dataset={name: files, tasks: "${file}"}`),
     );
     expect({ maxPositions, questions }).toEqual({ maxPositions: 1024, questions: 2 });
-    const answers = ["Baker", "the hills"].map((answer) => count(`<answer>${answer}</answer>`));
+    const answers = ["Baker", "the hills"].map((answer) => count(`<answer> ${answer}</answer>`));
     expect(tokens?.answers).toEqual(answers);
     expect(tokens?.prompts).toHaveLength(2);
     for (const [i, { question }] of lines.entries())
@@ -52,8 +52,12 @@ describe("what budgets are held against", () => {
 
   it("are what searches show, more of it where more passages are shown", async () => {
     const sets = ["dataset.questions=12", "dataset.people=50"];
-    const one = await factsOf(await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 1}]"));
-    const three = await factsOf(await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 3}]"));
+    const one = await factsOf(
+      await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 1}]"),
+    );
+    const three = await factsOf(
+      await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 3}]"),
+    );
     expect(one.questions).toBe(12);
     expect(one.tokens?.observations).toHaveLength(12);
     const sum = ({ tokens }: BudgetFacts): number =>
@@ -61,6 +65,10 @@ describe("what budgets are held against", () => {
     expect(sum(three) / sum(one)).toBeGreaterThan(2);
     expect(sum(three) / sum(one)).toBeLessThan(4);
     // Nothing is drawn by chance.
-    expect(await factsOf(await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 3}]"))).toEqual(three);
+    expect(
+      await factsOf(
+        await settingsOf(...sets, "environment.tools=[{name: corpus-search, topK: 3}]"),
+      ),
+    ).toEqual(three);
   });
 });
