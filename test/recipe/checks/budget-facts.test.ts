@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 const file = join(folder, "questions.jsonl");
 const lines = [
   { id: "a", question: "Who leads Vorn?", answers: ["the old Baker of Vorn", "Baker"] },
-  { id: "b", question: "Where is Vorn?", answers: ["the hills"] },
+  { id: "b", question: `Who leads Vorn${" and a word".repeat(20)}?`, answers: ["the hills"] },
 ];
 writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
 
@@ -44,8 +44,10 @@ describe("what budgets are held against", () => {
     const answers = ["Baker", "the hills"].map((answer) => count(`<answer> ${answer}</answer>`));
     expect(tokens?.answers).toEqual(answers);
     expect(tokens?.prompts).toHaveLength(2);
-    for (const [i, { question }] of lines.entries())
-      expect(tokens?.prompts[i]).toBeGreaterThanOrEqual(count(question));
+    const [short = 0, long = 0] = tokens?.prompts ?? [];
+    expect(short).toBeGreaterThan(0);
+    const more = count(" and a word".repeat(20));
+    expect(Math.abs(long - short - more)).toBeLessThanOrEqual(1);
     // Questions alone: what a search would show is not known.
     expect(tokens?.observations).toEqual([]);
   });
