@@ -51,11 +51,12 @@ export function evaluationText(result: EvalResult): string {
 }
 
 function metricRow(name: string, { n, metrics }: GroupSummary): string[] {
-  return [
-    name,
-    String(n),
-    ...COLUMNS.map(([, key, digits]) => metrics[key]?.toFixed(digits) ?? "–"),
-  ];
+  return [name, String(n), ...COLUMNS.map(([, key, digits]) => numberText(metrics[key], digits))];
+}
+
+/** Where nothing could be measured there is no number. */
+function numberText(value = NaN, digits = 3): string {
+  return Number.isNaN(value) ? "–" : value.toFixed(digits);
 }
 
 /** avg@k and pass@k, where there are several draws. */
@@ -76,7 +77,7 @@ function evidenceRow(metrics: MetricValues): string[] {
 }
 
 function intervalsText({ intervals, intervalMethods }: EvalResult): string {
-  const shown = ([low, high]: Interval): string => `${low.toFixed(3)} – ${high.toFixed(3)}`;
+  const shown = ([low, high]: Interval): string => `${numberText(low)} – ${numberText(high)}`;
   return [
     `EM ${shown(intervals.em)} (${intervalMethods.em})`,
     `F1 ${shown(intervals.f1)} (${intervalMethods.f1})`,
@@ -96,12 +97,13 @@ export function timingsText(
   ];
   if (requests === undefined) return parts.join("; ");
   const { retries, failed, promptTokens, completionTokens, cost, firstTokenMs } = requests;
+  const uncounted = requests.uncounted === 0 ? "" : ` (${requests.uncounted} replies not counted)`;
   const thousand = (count: number): string => count.toLocaleString("en").replaceAll(",", " ");
   return [
     parts.join("; "),
     [
       `${thousand(requests.requests)} requests (${retries} retried, ${failed} given up)`,
-      `${thousand(promptTokens)} + ${thousand(completionTokens)} tokens`,
+      `${thousand(promptTokens)} + ${thousand(completionTokens)} tokens${uncounted}`,
       ...(cost === null ? [] : [`${cost.amount.toFixed(2)} ${cost.currency}`]),
       ...(firstTokenMs === null ? [] : [`first token after ${ms(firstTokenMs.p50)} (median)`]),
     ].join("; "),

@@ -34,6 +34,8 @@ export interface EvaluationProgress {
   /** Of those, failed. */
   failed: number;
   em: number;
+  /** Why the draw failed that has just ended. */
+  error?: NonNullable<EvaluationRow["error"]>;
 }
 
 const DEFAULT_WINDOW = 128;
@@ -108,7 +110,8 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       right += error === undefined ? em : 0;
       failed += error === undefined ? 0 : 1;
       const inARow = streak.add(error !== undefined);
-      onProgress?.({ done, failed, em: right / Math.max(1, done - failed) });
+      const progress = { done, failed, em: right / Math.max(1, done - failed) };
+      onProgress?.({ ...progress, ...(error === undefined ? {} : { error }) });
       if (error === undefined || inARow === null) return;
       throw new ScoreError(
         "EVALUATION_GIVEN_UP",

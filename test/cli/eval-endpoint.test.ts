@@ -66,6 +66,21 @@ describe("agentrl eval of a server", () => {
     expect(lastMessage(first!)).toMatch(/^Answer the question below/);
   });
 
+  it("says once why rollouts failed, and shows no number where nothing was measured", async () => {
+    const server = await chatServer((_, response) => {
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end('{"error":{"message":"no such key"}}');
+      return null;
+    });
+    const { stdout, stderr, status } = await evaluate(server.url, "--limit", "3");
+    expect(status).toBe(6);
+    expect(
+      stderr.match(/^HTTP_STATUS: policy \(.*status 401, saying .*no such key/gm),
+    ).toHaveLength(1);
+    expect(stdout).not.toContain("NaN");
+    expect(stdout).toMatch(/^all +0 +– +– /m);
+  });
+
   it("asks again only what failed, and ends with the files of a run in which nothing did", async () => {
     let mended = true;
     const server = await chatServer((asked, response) => {

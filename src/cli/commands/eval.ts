@@ -155,6 +155,8 @@ async function run(
   // The runtime is slow to load: not for --help.
   const { runEval } = await import("../../recipe/run-eval.ts");
   let progress: Progress | null = null;
+  /** The first of each kind. */
+  const failures = new Map<string, string>();
   const download = watchDownload(context);
   try {
     return await runEval(resolved, {
@@ -169,12 +171,15 @@ async function run(
         const unit = resolved.settings.evaluation.samplesPerTask > 1 ? "draws" : "questions";
         progress = startProgress(context, { label: "evaluating", total: draws ?? 0, unit });
       },
-      onProgress: ({ done, failed, em }) => {
+      onProgress: ({ done, failed, em, error }) => {
         progress?.update(done, `EM ${em.toFixed(3)}${failed === 0 ? "" : `, ${failed} failed`}`);
+        if (error !== undefined && !failures.has(error.code))
+          failures.set(error.code, error.message);
       },
     });
   } finally {
     download.stop();
     (progress as Progress | null)?.stop();
+    for (const [code, message] of failures) context.note(`${code}: ${message}`);
   }
 }
