@@ -5,6 +5,7 @@ import { ConfigError, errorMessage } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { quote } from "../../base/schema.ts";
 import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
+import { effectOf, type SettingEffect } from "../../watch/setting-effect.ts";
 import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
@@ -98,12 +99,8 @@ async function claimRun(
   for (const name of REMAINS) await rm(join(out, name), { recursive: true, force: true });
 }
 
-/**
- * Settings that change how long a run lasts, what is kept of it and who is told, and not what a step does; and where files lie whose
- * content is compared by whoever reads them.
- */
-const FREE =
-  /^((sft|preference)\.(data|validationData)$|algorithm\.steps|sft\.epochs|sft\.stages\.\d+\.steps|preference\.epochs|(checkpoints|alarms|rollback|reporters|deadlines|evaluation\.during)(\.|$)|(batch|budget|reward)Check$)/;
+/** What a run may have otherwise when it is gone on with; what its steps do, to the last bit, it may not. */
+const FREE: ReadonlySet<SettingEffect> = new Set(["length", "place", "return", "conduct"]);
 const NAMED = 5;
 
 /** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
@@ -124,7 +121,7 @@ async function requireSameSettings(
   const before = checkSettings(settingsSchema, resolveSettings(recipe, { tier })).settings;
   const [then, now] = [valuesOf(before), valuesOf(settings)];
   const changed = [...new Set([...then.keys(), ...now.keys()])].filter(
-    (key) => counts(key) && !FREE.test(key) && then.get(key) !== now.get(key),
+    (key) => counts(key) && !FREE.has(effectOf(key)) && then.get(key) !== now.get(key),
   );
   if (changed.length === 0) return;
   const listed = changed
