@@ -70,6 +70,8 @@ describe("agentrl dpo", { timeout: 120_000 }, () => {
     expect(after!["validation/rewards/accuracy"]).toBe(1);
     expect(stderr).toContain("6 pairs of /pairs.jsonl; 6 steps");
     expect(hashOf("first", "policy/model.safetensors")).toHaveLength(64);
+    const manifest = JSON.parse(readFileSync(join(at("first"), "manifest.json"), "utf8")) as object;
+    expect(manifest).toMatchObject({ steps: 6 });
   });
 
   it("goes on from a checkpoint as if it had not stopped, against the same reference", async () => {

@@ -56,6 +56,8 @@ export interface RunFacts {
   hashes?: Readonly<Record<string, string>>;
   /** What came of the check of the rewards; null: it was switched off. */
   rewardCheck?: RewardCheckFacts | null;
+  /** To be done in all, where it follows from the data and not from the settings alone. */
+  steps?: number;
   /** Metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one. */
   afterStep?: number;
 }
@@ -133,6 +135,7 @@ async function openRunFolder(
     tier: resolved.tier,
     hashes: given.hashes ?? {},
     ...(given.rewardCheck === undefined ? {} : { rewardCheck: given.rewardCheck }),
+    ...(given.steps === undefined ? {} : { steps: given.steps }),
     machine: {
       ...machineFacts(),
       // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.

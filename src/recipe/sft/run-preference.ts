@@ -124,7 +124,7 @@ async function trainOnPairs(
       ...(validation === null ? {} : { validationPairs: validation.sha256 }),
     };
     const { signal, onEvent } = options;
-    const begun = { version, hashes, afterStep: from?.step ?? -1 };
+    const begun = { version, hashes, steps: totalSteps, afterStep: from?.step ?? -1 };
     const opening = { engine, out, resolved, facts: begun, events, onEvent, signal };
     return await withRunFolder(opening, async (run) => {
       // Written last: while it is not there, there is something to do.

@@ -67,7 +67,7 @@ export async function learnFromSamples(
   };
   const facts = { train: factsOf(train), validation: read && factsOf(read) };
   options.onSamples?.({ ...facts, totalSteps: batches.length });
-  const begun = { version, hashes, afterStep: from?.step ?? -1 };
+  const begun = { version, hashes, steps: batches.length, afterStep: from?.step ?? -1 };
   const { events } = session;
   const { onEvent } = options;
   const opening = { engine, out, resolved, facts: begun, events, onEvent, signal };

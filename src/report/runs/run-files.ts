@@ -17,6 +17,8 @@ const manifestSchema = z.looseObject({
   agentrl: z.string().optional(),
   recipe: z.string().optional(),
   tier: z.string().optional(),
+  /** To be done in all, where the settings alone do not say it. */
+  steps: z.int().optional(),
   hashes: z.record(z.string(), z.unknown()).default({}),
   machine: z.record(z.string(), z.unknown()).default({}),
 });
@@ -91,7 +93,7 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
   return {
     ...{ folder, kind, manifest, settings, metrics, events, stages, troubles, state },
     evaluations: found.evaluations,
-    steps: { done, planned: plannedSteps(kind, settings, result?.steps ?? null) },
+    steps: { done, planned: result?.steps ?? manifest.steps ?? plannedSteps(kind, settings) },
     updatedMs: updated,
   };
 }
@@ -155,12 +157,8 @@ function kindOf(
   return has("sft.") ? "sft" : "train";
 }
 
-function plannedSteps(
-  kind: RunKind,
-  settings: RunSettings | null,
-  ended: number | null,
-): number | null {
-  if (ended !== null) return ended;
+/** As far as the settings say it. */
+function plannedSteps(kind: RunKind, settings: RunSettings | null): number | null {
   const values = settings?.values ?? new Map<string, unknown>();
   if (kind === "train") return wholeNumber(values.get("algorithm.steps"));
   if (kind !== "sft") return null;
