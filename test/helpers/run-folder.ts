@@ -11,6 +11,8 @@ export interface MadeRun {
   steps?: number;
   /** By step from 1: reward. */
   rewards?: readonly number[];
+  /** Further settings. */
+  settings?: object;
   /** Beside the rewards, on every step's line. */
   more?: Readonly<Record<string, number>>;
   /** Rows of the held-out questions: exact match of each. */
@@ -28,6 +30,7 @@ export interface MadeRun {
 export function writeRun(folder: string, run: MadeRun = {}): string {
   const { seed = 1, klCoef = 0.001, rewards = [], more = {}, steps = rewards.length } = run;
   const { fingerprint = "aaaaaaaaaaaa", trajectories = {}, recipe = "search-r1" } = run;
+  const { settings = {} } = run;
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
@@ -46,6 +49,8 @@ export function writeRun(folder: string, run: MadeRun = {}): string {
       `    name: grpo # recipes/${recipe}.yaml:20`,
       `    steps: ${steps} # recipes/${recipe}.yaml:40 (tier smoke)`,
       `    klCoef: ${klCoef} # --set`,
+      // Flow style, which YAML takes as it is.
+      ...Object.entries(settings).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`),
       "tiers:",
       "  smoke: {}",
       "",

@@ -23,7 +23,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
     .summary("runs as a page to compare them by")
     .description(
       "One self-contained page of runs: curves by step with a band over seeds, final figures with paired differences, settings that " +
-        "differ, events, and trajectories by step side by side. Runs that differ in nothing but the seed are one arm. A run of stages is " +
+        "differ, events, and trajectories by step side by side. Runs that are trained alike but for the seed are one arm. A run of stages is " +
         "shown stage by stage. Runs under way are shown as far as they are.",
     )
     .argument("<runs...>", "run folders")

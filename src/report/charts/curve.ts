@@ -1,5 +1,6 @@
 import type { Interval } from "../../evaluate/statistics.ts";
 import type { BandPoint, StepValue } from "../runs/curve-statistics.ts";
+import { seriesClass } from "../html/arm-label.ts";
 import { html, type Markup } from "../html/markup.ts";
 import { shortNumber } from "../short-number.ts";
 import type { CurveAxis } from "./curve-axis.ts";
@@ -35,11 +36,15 @@ export interface CurvePoint {
   whisker: Interval | null;
   /** For people, in whole. */
   title: string;
+  /** A return took it back. */
+  takenBack?: boolean;
 }
 
 /** Something on the axis of steps. */
 export interface StepMark {
   step: number;
+  /** Of a return: where it went. */
+  to?: number;
   kind: string;
   title: string;
 }
@@ -84,7 +89,7 @@ export function curvePlot(
         ${grid}${arms.map((arm) => armLines(arm, frame))}
       </svg>
       <svg class="marks" width="100%" height="${HEIGHT}" aria-hidden="true">
-        ${marks.map((mark, i) => stepMark(mark, frame, marks.slice(0, i).filter(({ step }) => step === mark.step).length))}${arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }))}
+        ${marks.map((mark, i) => stepMark(mark, frame, signsUnder(marks, i)))}${arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }))}
       </svg>
     </div>
     ${stepTicks(frame)}
@@ -115,7 +120,7 @@ function armLines(arm: ArmCurve, frame: CurveFrame): Markup {
   const { series, runs, band, smoothBand, smooth, rolledBack } = arm;
   const single = runs.length === 1;
   const mean = band.map(({ step, mean: value }) => ({ step, value }));
-  return html`<g class="arm s${series % 6}" data-arm="${series}">
+  return html`<g class="arm ${seriesClass(series)}" data-arm="${series}">
     ${bandArea("raw", band, frame)}${bandArea("smooth", smoothBand, frame)}
     ${rolledBack.map((values) => line("rolled-back", values, frame))}
     ${runs.map((values) => line(single ? "run" : "run member", values, frame))}
@@ -127,8 +132,9 @@ function line(className: string, values: readonly StepValue[], frame: CurveFrame
   if (values.length === 0) return null;
   const points = values.map(({ step, value }) => place(step, value, frame));
   // A point alone is seen by its round ends.
-  const path = values.length === 1 ? `M${points.join("")}h0` : `M${points.join("L")}`;
-  return html`<path class="${className}" d="${path}" />`;
+  if (values.length === 1)
+    return html`<path class="${className} alone" d="M${points.join("")}h0" />`;
+  return html`<path class="${className}" d="M${points.join("L")}" />`;
 }
 
 function place(step: number, value: number, frame: CurveFrame): string {
@@ -152,22 +158,22 @@ function bandArea(
   });
 }
 
-/** Held-out points; those of several arms at one step stand a little apart. */
+/** Held-out points; those of several arms at one step stand a little apart, and never far from it. */
 function armPoints(
   { series, points }: ArmCurve,
   frame: CurveFrame,
   { at, of }: { at: number; of: number },
 ): Markup {
-  const shift = (at - (of - 1) / 2) * 5;
+  const shift = (at - (of - 1) / 2) * Math.min(5, 20 / of);
   return html`<g
-    class="arm s${series % 6}"
+    class="arm ${seriesClass(series)}"
     data-arm="${series}"
     transform="translate(${round(shift)} 0)"
   >
-    ${points.map(({ step, value, whisker, title }) => {
+    ${points.map(({ step, value, whisker, title, takenBack }) => {
       const cx = percent(step, frame);
       const [low, high] = whisker ?? [value, value];
-      return html`<g class="held-out">
+      return html`<g class="held-out${takenBack === true && " taken-back"}">
         <title>${title}</title>
         <line
           class="whisker"
@@ -189,24 +195,27 @@ function percent(step: number, frame: CurveFrame): string {
 /** Signs that are told apart without colour: a warning points up, a return points back, a beginning points on. */
 const SIGNS: Readonly<Record<string, string>> = {
   alarm: "M0 -9L5 0H-5Z",
-  rollback: "M-5 -4.5L4 -9V0Z",
+  rollback: "M0 0L8 -4V4Z",
   resumed: "M5 -4.5L-4 -9V0Z",
 };
 
-/** @param above marks of the same step that are drawn under it. */
-function stepMark({ step, kind, title }: StepMark, frame: CurveFrame, above: number): Markup {
+/** Signs of the same step that were drawn before one, and stand under it; those of returns lie on the axis elsewhere. */
+function signsUnder(marks: readonly StepMark[], at: number): number {
+  const step = marks[at]?.step;
+  return marks.slice(0, at).filter((each) => each.step === step && each.to === undefined).length;
+}
+
+/** A line at its step with a sign at its foot. A return's lies along the axis and points to where it went. */
+function stepMark({ step, to, kind, title }: StepMark, frame: CurveFrame, under: number): Markup {
   const sign = SIGNS[kind] ?? "M0 -9L4.5 -4.5L0 0L-4.5 -4.5Z";
-  return html`<svg
-    class="step-mark ${kind}"
-    x="${percent(step, frame)}"
-    y="${HEIGHT}"
-    overflow="visible"
-    aria-hidden="true"
-  >
+  const [at, end] = [percent(step, frame), percent(to ?? step, frame)];
+  const foot = to === undefined ? HEIGHT - 11 * under : HEIGHT;
+  return html`<g class="step-mark ${kind}">
     <title>${title}</title>
-    <line x1="0" x2="0" y1="${-HEIGHT}" y2="0" />
-    <path d="${sign}" transform="translate(0 ${-11 * above})" />
-  </svg>`;
+    <line x1="${at}" x2="${at}" y1="0" y2="${HEIGHT}" />
+    ${to !== undefined && html`<line class="way" x1="${end}" x2="${at}" y1="${HEIGHT}" y2="${HEIGHT}" />`}
+    <svg x="${end}" y="${foot}" overflow="visible" aria-hidden="true"><path d="${sign}" /></svg>
+  </g>`;
 }
 
 function stepTicks({ steps: [first, last] }: CurveFrame): Markup {

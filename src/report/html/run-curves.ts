@@ -1,8 +1,10 @@
 import type { CurveData } from "../charts/curve-data.ts";
 import { curvePlot, type StepMark } from "../charts/curve.ts";
 import { drawnGroups, type DrawnPanel } from "../runs/drawn-panels.ts";
-import type { RunPart } from "../runs/run-parts.ts";
+import type { RunFiles } from "../runs/run-files.ts";
+import type { DrawnRun, RunPart } from "../runs/run-parts.ts";
 import { shortNumber } from "../short-number.ts";
+import { seriesClass } from "./arm-label.ts";
 import { html, jsonScript, type Markup } from "./markup.ts";
 
 /** How the curves are shown, once for all parts: which arms, smoothed or not, which spread. */
@@ -13,7 +15,12 @@ export function curveControls(part: readonly RunPart[]): Markup {
   const most = Math.max(...[...arms.values()].map(({ runs }) => runs.length));
   const buttons = [...arms.values()].map(
     ({ series, name, runs }) =>
-      html`<button type="button" class="s${series % 6}" data-toggle="${series}" aria-pressed="true">
+      html`<button
+        type="button"
+        class="${seriesClass(series)}"
+        data-toggle="${series}"
+        aria-pressed="true"
+      >
         <span class="key"></span
         >${name}${runs.length > 1 && html` <small>${runs.length} runs</small>`}
       </button>`,
@@ -37,15 +44,31 @@ export function curveControls(part: readonly RunPart[]): Markup {
 
 /** What is drawn and how, in words. */
 export function curveNote(parts: readonly RunPart[]): string {
-  const sizes = parts.flatMap(({ arms }) => arms.map(({ runs }) => runs.length));
-  const several = Math.max(...sizes) > 1;
+  const arms = parts.flatMap((part) => part.arms);
+  const several = Math.max(...arms.map(({ runs }) => runs.length)) > 1;
+  const returned = arms.some(({ runs }) => runs.some(({ rolledBack }) => rolledBack.length > 0));
   return [
     several
-      ? "Lines are means over the runs of an arm, which differ in nothing but the seed and stand faint behind; the band, smallest to largest run or the 95 % t interval of the mean, is over as many runs as the legend says."
+      ? "Lines are means over the runs of an arm, which are trained alike but for the seed and stand faint behind; the band, smallest to largest run or the 95 % t interval of the mean, is over as many runs as the legend says."
       : "The measured values stand faint behind the smoothed lines.",
     "Smoothing is a Gaussian over 2 % of the steps, to both sides, of curves of 20 values or more.",
     "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several runs.",
+    ...(arms.some(({ runs }) => hasSeedTwice(runs))
+      ? [
+          "Runs of one arm and one seed are the same draw twice: a band over them is narrower than one over as many seeds.",
+        ]
+      : []),
+    ...(returned
+      ? [
+          "An arrow along the axis is a return to a checkpoint: it points to the step that the run went back to. What was taken back is dotted, its evaluations are hollow.",
+        ]
+      : []),
   ].join(" ");
+}
+
+function hasSeedTwice(runs: readonly DrawnRun[]): boolean {
+  const seeds = runs.map(({ files }) => files.settings?.values.get("seed"));
+  return new Set(seeds).size < seeds.length;
 }
 
 /** A part's panels, with what its script needs. */
@@ -107,14 +130,16 @@ function panelFigure(
 ): Markup {
   const { title, unit, heldOut } = spec;
   const points = curves.some((curve) => curve.points.length > 0);
-  const note =
-    points && heldOut !== undefined ? `${unit}${unit === "" ? "" : "; "}dots: held-out` : unit;
+  const note = points && heldOut !== undefined ? `line: ${unit}; dots: held-out` : unit;
   return html`<figure class="curve">
     <figcaption><b>${title}</b>${note !== "" && html` <span>${note}</span>`}</figcaption>
     <p class="readout">
       ${part.arms.map(({ arm }, i) => {
         const last = values[i]?.at(-1);
-        return html`<span class="s${arm.series % 6}" data-arm="${arm.series}" title="${arm.name}"
+        return html`<span
+          class="${seriesClass(arm.series)}"
+          data-arm="${arm.series}"
+          title="${arm.name}"
           >${last === undefined ? "–" : shortNumber(last.value)}</span
         >`;
       })}
@@ -128,9 +153,9 @@ function stepRange({ arms }: RunPart): [first: number, last: number] {
   const steps = arms.flatMap(({ runs }) =>
     runs.flatMap(({ files, rolledBack }) => [
       ...files.metrics.map(({ step }) => step),
-      ...rolledBack.flat().map(({ step }) => step),
+      ...rolledBack.flatMap(({ metrics }) => metrics.map(({ step }) => step)),
       ...files.evaluations.map(({ step }) => step),
-      ...files.events.map(({ step }) => step),
+      ...drawnEvents(files).map(({ step }) => step),
     ]),
   );
   const range = steps.reduce<[number, number]>(
@@ -143,16 +168,19 @@ function stepRange({ arms }: RunPart): [first: number, last: number] {
 /** Kinds of events that belong to no step's health: what is said of settings and of the first batch is in the table alone. */
 const UNDRAWN = new Set(["budgets", "lint", "reporter"]);
 
+function drawnEvents({ events }: RunFiles): RunFiles["events"] {
+  return events.filter(({ kind }) => !UNDRAWN.has(kind));
+}
+
 function marksOf({ arms }: RunPart): StepMark[] {
   const several = arms.reduce((sum, { runs }) => sum + runs.length, 0) > 1;
   return arms.flatMap(({ runs }) =>
     runs.flatMap(({ name, files }) =>
-      files.events
-        .filter(({ kind }) => !UNDRAWN.has(kind))
-        .map(({ step, kind, message }) => ({
-          ...{ step, kind },
-          title: `${kind}, step ${step}${several ? `, ${name}` : ""}: ${message}`,
-        })),
+      drawnEvents(files).map(({ step, kind, message, facts }) => ({
+        ...{ step, kind },
+        ...(kind === "rollback" && typeof facts["to"] === "number" ? { to: facts["to"] } : {}),
+        title: `${kind}, step ${step}${several ? `, ${name}` : ""}: ${message}`,
+      })),
     ),
   );
 }
@@ -177,6 +205,10 @@ function curveData(
     grids: [...grids.values()].map((grid) => grid.steps),
     panels: packed,
     arms: arms.map(({ arm }) => arm.series),
-    marks: marks.map(({ step, title }) => ({ step, text: title })),
+    // A return is told at both of its ends.
+    marks: marks.flatMap(({ step, to, title: text }) => [
+      { step, text },
+      ...(to === undefined ? [] : [{ step: to, text }]),
+    ]),
   };
 }

@@ -7,18 +7,15 @@ import type { RunFiles } from "../runs/run-files.ts";
 import { sampleTrajectories, type TrajectoryBounds } from "../runs/run-trajectories.ts";
 import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { RUN_SPEC, runItems, type RunReading, type SampledStep } from "../viewer/run-items.ts";
+import { armLabel } from "./arm-label.ts";
 import { browserScript } from "./browser-script.ts";
 import { html, type Markup } from "./markup.ts";
 import { page } from "./page.ts";
 import { curveControls, curveNote, curvePart } from "./run-curves.ts";
 import { RUN_STYLE } from "./run-style.ts";
-import {
-  eventTable,
-  heldOutTable,
-  lastStepsTable,
-  runsTable,
-  settingsTable,
-} from "./run-tables.ts";
+import { heldOutTable, lastStepsTable } from "./run-figure-tables.ts";
+import { settingsTable } from "./run-settings-table.ts";
+import { eventTable, runsTable } from "./run-tables.ts";
 
 /** What a page of runs is made of. */
 export interface RunPageOptions {
@@ -57,7 +54,8 @@ interface PageContent {
 }
 
 async function* bodyOf({ base, parts, samples, title }: PageContent): AsyncGenerator<string> {
-  const { arms, differences } = base;
+  const { arms, differences, conduct } = base;
+  const isSame = differences.length + conduct.length === 0;
   const runs = arms.flatMap((arm) => arm.runs);
   const heldOut = await heldOutComparison(arms);
   const lasts = parts.map((part) => ({ part, figures: lastFigures(part) }));
@@ -93,16 +91,16 @@ async function* bodyOf({ base, parts, samples, title }: PageContent): AsyncGener
         ),
       ],
     },
-    ...(arms.length > 1
-      ? [
+    ...(isSame
+      ? []
+      : [
           {
             id: "settings",
             title: "Settings",
-            note: "those in which the arms differ, and no others",
+            note: "those that differ, and no others",
             content: [settingsTable(base)],
           },
-        ]
-      : []),
+        ]),
     ...(events.length > 0
       ? [{ id: "events", title: "Events", note: null, content: [eventTable(arms)] }]
       : []),
@@ -124,7 +122,7 @@ async function* bodyOf({ base, parts, samples, title }: PageContent): AsyncGener
         <p class="kicker">agentrl runs</p>
         <h1>${title}</h1>
         ${arms.map((arm) => headline(arm, arms.length > 1))}
-        ${arms.length > 1 && differences.length === 0 && html`<p class="headline">No setting differs.</p>`}
+        ${arms.length > 1 && isSame && html`<p class="headline">No setting differs.</p>`}
       </div>
     </header>
     <nav class="sections" aria-label="Sections">
@@ -161,7 +159,8 @@ function titleOf(arms: readonly Arm[]): string {
   return [...recipes].join(", ");
 }
 
-function headline({ name, series, runs }: Arm, isNamed: boolean): Markup {
+function headline(arm: Arm, isNamed: boolean): Markup {
+  const { runs } = arm;
   const seeds = runs.map(({ settings }) => settings?.values.get("seed") ?? "–");
   const [first] = runs;
   const done = [...new Set(runs.map(({ steps }) => steps.done))].sort((a, b) => a - b);
@@ -175,7 +174,7 @@ function headline({ name, series, runs }: Arm, isNamed: boolean): Markup {
     states.join(", "),
   ];
   return html`<p class="headline">
-    ${isNamed && html`<b><span class="key s${series % 6}"></span>${name}</b> `}${facts.join(" · ")}
+    ${isNamed && html`<b>${armLabel(arm, arm.name)}</b> `}${facts.join(" · ")}
   </p>`;
 }
 
@@ -191,7 +190,10 @@ async function sampledSteps(
   const steps: SampledStep[] = [];
   let [taken, there] = [0, 0];
   for (const { stage, run } of drawn) {
-    const sample = await sampleTrajectories(run.files.folder, { perStep, characters: share });
+    const sample = await sampleTrajectories(
+      { folder: run.files.folder, rolledBack: run.rolledBack },
+      { perStep, characters: share },
+    );
     taken += sample.steps.length;
     there += sample.stepsThere;
     if (sample.steps.length === 0) continue;

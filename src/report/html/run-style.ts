@@ -31,27 +31,38 @@ export const RUN_STYLE = `
 .lines path { fill: none; stroke: var(--c); stroke-width: 1.75; stroke-linejoin: round; stroke-linecap: round; }
 .lines .band { stroke: none; fill: var(--c); fill-opacity: .16; visibility: hidden; }
 .lines .member { stroke-width: 1; opacity: .28; }
+.again.key, .again > .key { border-radius: 2px; } .arm.again .run, .arm.again .mean { stroke-dasharray: 7 4; } .readout .again { font-style: italic; }
 .lines .rolled-back { stroke-width: 1.25; opacity: .55; stroke-dasharray: 2 4; }
 .smoothing .lines .run { stroke-width: 1; opacity: .32; } .smoothing .lines .member { opacity: .22; }
+.plot .lines path.alone { stroke-width: 6; }
 body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
 .band-range .lines .band.range, .band-t95 .lines .band.t95 { visibility: visible; }
 .arm.off { display: none; }
 .marks .dot { stroke-width: 1.5; }
+.held-out.taken-back { opacity: .45; } .held-out.taken-back .dot { fill: var(--card); stroke: var(--c); }
 .step-mark line { stroke: var(--soft); stroke-dasharray: 1 3; } .step-mark path { fill: var(--soft); stroke: var(--card); stroke-width: 1; }
-.step-mark.alarm path { fill: var(--wrong); } .step-mark.alarm line, .step-mark.rollback line { stroke: var(--wrong); } .step-mark.rollback path { fill: var(--partly); }
+.step-mark.alarm path { fill: var(--wrong); } .step-mark.alarm line, .step-mark.rollback line { stroke: var(--wrong); } .step-mark.rollback path { fill: var(--wrong); } .step-mark line.way { stroke-width: 1.5; stroke-dasharray: none; }
 .cursor { position: absolute; top: 0; bottom: -14px; width: 0; border-left: 1px solid var(--ink); pointer-events: none; visibility: hidden; opacity: .65; }
 .cursor.on { visibility: visible; }
 .cursor span { position: absolute; bottom: -1px; left: 0; transform: translateX(-50%); padding: 0 4px; background: var(--card); color: var(--ink); font-size: 11px; line-height: 14px; }
 .tip { position: absolute; z-index: 3; left: 0; right: 0; top: calc(100% + 16px); padding: 6px 10px; border: 1px solid var(--line); border-radius: 7px; background: var(--card); box-shadow: 0 4px 16px rgb(0 0 0 / .16); font-size: 12.5px; line-height: 1.4; pointer-events: none; overflow-wrap: anywhere; }
 .tip p { margin: 0; } .tip p + p { margin-top: 4px; }
-.figures-table td, .figures-table tbody th, .settings-table tbody th { vertical-align: baseline; }
-.figures-table th[scope="rowgroup"] { border-bottom: 0; }
-.figures-table th[scope="row"] { white-space: nowrap; }
+.card > .wide { background: linear-gradient(to left, var(--card) 26px, transparent) right / 60px 100% no-repeat local, linear-gradient(to left, var(--edge), transparent) right / 16px 100% no-repeat scroll; --edge: rgb(0 0 0 / .16); }
+@media screen and (prefers-color-scheme: dark) { .card > .wide { --edge: rgb(0 0 0 / .6); } }
+.wide .figures-table, .wide .settings-table { border-collapse: separate; border-spacing: 0; }
+.figures-table tr > th:first-child, .settings-table tr > th:first-child { position: sticky; left: 0; z-index: 1; background: var(--card); }
+.figures-table .group th, .settings-table .group th { padding-top: 14px; color: var(--soft); font-size: 13px; font-weight: 600; }
+.group th > span { position: sticky; left: 0; }
+.figures-table td, .figures-table tbody th, .settings-table td, .settings-table tbody th { vertical-align: baseline; }
+.figures-table th[scope="row"] { max-width: 260px; overflow-wrap: break-word; } .last-steps tr > th:first-child { min-width: 190px; }
 .figures-table .number small { min-width: 0; margin-left: 6px; } .figures-table b.right { color: var(--right); } .figures-table b.wrong { color: var(--wrong); }
-.plain tr:last-child > * { border-bottom: 0; } .plain tbody + tbody tr:first-child > * { border-top: 2px solid var(--line); }
-.runs-table td:nth-child(2) { min-width: 200px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
+.figures-table .number small.against { display: block; margin: 0; line-height: 1.3; }
+.figures-table thead .number { white-space: normal; overflow-wrap: anywhere; min-width: 92px; vertical-align: bottom; }
+.settings-table .of-runs + .of-runs { margin-top: 2px; }
+.plain tr:last-child > * { border-bottom: 0; }
+.runs-table td:nth-child(2) { min-width: 200px; } .runs-table tbody th { min-width: 112px; } .events-table td:last-child { min-width: 260px; } .runs-table .trouble { display: block; color: var(--wrong); }
 .runs-table .number small { min-width: 0; margin-left: 4px; } .events-table tbody th { min-width: 124px; }
-.runs-table th, .events-table th, .figures-table th { min-width: 92px; }
+.runs-table th, .events-table th { min-width: 92px; }
 .detail.beside { display: grid; grid-template-columns: 1fr 1fr; gap: 0 24px; align-content: start; }
 .beside .side { min-width: 0; } .beside .side + .side { border-left: 1px solid var(--line); padding-left: 24px; }
 .side-name { margin: 0 0 4px; font-size: 12.5px; font-weight: 600; color: var(--accent); overflow-wrap: anywhere; }
@@ -65,6 +76,7 @@ body:not(.smoothing) .lines .smooth, .smoothing .lines .raw { display: none; }
   .curve { padding: 10px 12px 6px; }
   .plain.events-table th, .plain.events-table td { min-width: 0; padding-right: 8px; } .plain.events-table td:last-child { min-width: 180px; } .plain.events-table td:nth-child(3) { overflow-wrap: normal; }
   .plain.figures-table th, .plain.figures-table td { min-width: 0; padding-right: 12px; } .figures-table tbody th small { display: none; }
+  .figures-table .number small { display: block; margin: 0; } .plain.figures-table thead .number { min-width: 64px; } .figures-table th[scope="row"] { max-width: 40vw; } .plain.last-steps tr > th:first-child { min-width: 110px; }
 }
 @media print { .controls, .stepper { display: none; } .curves { grid-template-columns: repeat(3, 1fr); } }
 `;

@@ -1,7 +1,9 @@
 import { basename } from "node:path";
+import { effectOf } from "../../watch/setting-effect.ts";
 import type { RunFiles } from "./run-files.ts";
+import { type SettingColumn, type SettingRow, settingRows, textOf } from "./setting-rows.ts";
 
-/** Runs that differ in nothing but the seed, and in where they lie. */
+/** Runs that train the same, of whatever seed, wherever they lie, and however they are kept, watched and told of. */
 export interface Arm {
   /** Unlike that of any other arm. */
   name: string;
@@ -10,78 +12,115 @@ export interface Arm {
   runs: RunFiles[];
 }
 
-/** One setting in which arms differ. */
-export interface SettingDifference {
-  key: string;
-  /** By arm; undefined: it has no such setting. */
-  values: (string | undefined)[];
-}
-
 /** What a comparison of arms begins with. */
 export interface ArmComparisonBase {
   arms: Arm[];
-  differences: SettingDifference[];
+  /** Settings, versions and data in which arms differ, values by arm. */
+  differences: SettingRow[];
+  /** Further settings in which runs differ, which make no arm, values by run of each arm. */
+  conduct: { key: string; values: (string | undefined)[][] }[];
 }
 
 /** Settings that name an arm, at most; with more, its first run's folder does. */
 const NAMED_BY = 2;
 
 /**
- * Runs as arms: those of one recipe, with the same settings and made of the same data and policy, seed and folders left aside.
+ * Runs as arms: those of one recipe, with the same settings and made of the same data and policy. Left aside are seed and folders, and
+ * the settings that do not change what is learned; alarms are among these as long as they sent no run back.
  * In the order in which they are given.
  */
 export function armsOf(runs: readonly RunFiles[]): ArmComparisonBase {
-  const groups = new Map<string, RunFiles[]>();
-  for (const run of runs) {
-    const key = JSON.stringify([...comparedSettings(run)].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const own = groups.get(key);
-    if (own === undefined) groups.set(key, [run]);
-    else own.push(run);
-  }
-  const members = [...groups.values()];
-  const differences = settingDifferences(members.map(([first]) => first));
+  const members = groupedBy(runs, (run) => keyOf(comparedSettings(run).values)).flatMap(byReturns);
+  const order = (own: readonly RunFiles[]): number =>
+    own[0] === undefined ? 0 : runs.indexOf(own[0]);
+  members.sort((a, b) => order(a) - order(b));
+  const differences = settingRows(
+    members.flatMap(([first]) => (first === undefined ? [] : [comparedSettings(first)])),
+  );
   const names = armNames(members, differences);
   const arms = members.map((own, series) => ({ name: names[series] ?? "", series, runs: own }));
-  return { arms, differences };
+  return { arms, differences, conduct: conductOf(members) };
 }
 
-function settingDifferences(firsts: readonly (RunFiles | undefined)[]): SettingDifference[] {
-  const all = firsts.map((run) => (run === undefined ? new Map() : comparedSettings(run)));
-  const keys = [...new Set(all.flatMap((own) => [...own.keys()] as string[]))];
-  return keys.flatMap((key) => {
-    const values = all.map((own) => own.get(key) as string | undefined);
-    return new Set(values).size < 2 ? [] : [{ key, values }];
+function groupedBy(runs: readonly RunFiles[], key: (run: RunFiles) => string): RunFiles[][] {
+  const groups = new Map<string, RunFiles[]>();
+  for (const run of runs) {
+    const own = groups.get(key(run));
+    if (own === undefined) groups.set(key(run), [run]);
+    else own.push(run);
+  }
+  return [...groups.values()];
+}
+
+/** Alarms, and how a run goes on after them, were part of the training where they sent a run back; elsewhere they watched. */
+function byReturns(runs: readonly RunFiles[]): RunFiles[][] {
+  const groups = groupedBy(runs, (run) => keyOf(chosen(run, (key) => effectOf(key) === "return")));
+  const watched = groups.filter((own) => !own.some(wentBack)).flat();
+  const returned = groups.filter((own) => own.some(wentBack));
+  return [...returned, runs.filter((run) => watched.includes(run))].filter((own) => own.length > 0);
+}
+
+function wentBack(run: RunFiles): boolean {
+  return [run, ...run.stages].some(({ events }) => events.some(({ kind }) => kind === "rollback"));
+}
+
+function conductOf(members: readonly (readonly RunFiles[])[]): ArmComparisonBase["conduct"] {
+  const columns = members.flat().map((run) => ({
+    values: chosen(run, (key) => key !== "seed" && !isCompared(run, key)),
+    origins: run.settings?.origins ?? new Map<string, string>(),
+  }));
+  return settingRows(columns).map(({ key, values }) => {
+    let at = 0;
+    return { key, values: members.map(({ length }) => values.slice(at, (at += length))) };
   });
 }
 
-/** A run's settings as text by key, with what else makes it comparable: data, policy, kind, recipe. */
-function comparedSettings({ settings, manifest, kind }: RunFiles): Map<string, string> {
-  const found = new Map<string, string>();
-  const { recipe, tier, agentrl, hashes, machine } = manifest;
-  const facts = { recipe, tier, kind, agentrl, "machine.device": machine["device"] };
-  for (const [key, value] of Object.entries(facts))
-    if (value !== undefined) found.set(key, withoutFolder(value));
-  for (const [key, value] of settings?.values ?? []) {
-    if (key !== "seed") found.set(key, withoutFolder(value));
-  }
-  // What an earlier stage of the same run made differs by its seed.
-  const isOwn = found.get("policy.from")?.startsWith("{run}") === true;
-  for (const [key, value] of Object.entries(hashes)) {
-    if (["dataset", "evaluationDataset"].includes(key) || (key === "policy" && !isOwn))
-      found.set(`hashes.${key}`, withoutFolder(value));
-  }
-  return found;
+function chosen(
+  { settings }: RunFiles,
+  isChosen: (key: string) => boolean,
+): ReadonlyMap<string, unknown> {
+  return new Map([...(settings?.values ?? [])].filter(([key]) => isChosen(key)));
 }
 
-/** A value as text; a path into the run's own stages without the run's folder. */
-function withoutFolder(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.replace(/^.*?\/?(?=stages\/\d+-[a-z0-9-]+(\/|$))/, "{run}/");
+function keyOf(values: ReadonlyMap<string, unknown>): string {
+  const texts = [...values].map(([key, value]) => [key, textOf(value)] as const);
+  return JSON.stringify(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Whether runs with another value are of another arm. */
+function isCompared({ manifest: { hashes } }: RunFiles, key: string): boolean {
+  const effect = effectOf(key);
+  // Of a version that wrote no checksum of what was learned from, the path must do.
+  if (effect === "place") return !("samples" in hashes || "pairs" in hashes);
+  return key !== "seed" && (effect === "training" || effect === "length");
+}
+
+/** What an earlier stage of the same run made differs by its seed. */
+const MADE_BY_STAGES: Readonly<Record<string, readonly string[]>> = {
+  "policy.from": ["policy"],
+  "sft.data": ["samples", "validationSamples"],
+  "preference.data": ["pairs", "validationPairs"],
+};
+
+/** A run's settings by key, with what else makes it comparable: data, policy, kind, recipe. */
+function comparedSettings(run: RunFiles): SettingColumn {
+  const { settings, manifest, kind } = run;
+  const { recipe, tier, agentrl, hashes, machine } = manifest;
+  const facts = { recipe, tier, kind, agentrl, "machine.device": machine["device"] };
+  const values = new Map(Object.entries(facts).filter(([, value]) => value !== undefined));
+  for (const [key, value] of chosen(run, (name) => isCompared(run, name))) values.set(key, value);
+  const made = Object.entries(MADE_BY_STAGES).flatMap(([key, names]) =>
+    textOf(settings?.values.get(key) ?? "").startsWith("{run}") ? names : [],
+  );
+  const names = ["dataset", "evaluationDataset", ...Object.values(MADE_BY_STAGES).flat()];
+  for (const name of names.filter((each) => each in hashes && !made.includes(each)))
+    values.set(`hashes.${name}`, hashes[name]);
+  return { values, origins: settings?.origins ?? new Map() };
 }
 
 function armNames(
   members: readonly (readonly RunFiles[])[],
-  differences: readonly SettingDifference[],
+  differences: readonly SettingRow[],
 ): string[] {
   const [only] = members[0] ?? [];
   if (members.length === 1) return [only?.manifest.recipe ?? basename(only?.folder ?? "")];

@@ -3,6 +3,7 @@ import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
 import { type CurveAxis, curveAxis } from "../charts/curve-axis.ts";
 import { bandOf, smoothed, type StepValue, thinned } from "./curve-statistics.ts";
 import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
+import { rolledBackStretches } from "./rolled-back.ts";
 import type { RunEvaluation } from "./run-evaluations.ts";
 import type { MetricsRow } from "./run-metrics.ts";
 import type { DrawnRun, RunPart } from "./run-parts.ts";
@@ -61,8 +62,10 @@ function drawnPanel(spec: PanelSpec, part: RunPart): DrawnPanel | null {
       smooth: thinned(
         single ? (soft[0] ?? []) : smoothBand.map(({ step, mean: value }) => ({ step, value })),
       ),
-      rolledBack: runs.flatMap(({ rolledBack }) =>
-        rolledBack.map((stretch) => thinned(valuesOf(stretch, spec))),
+      rolledBack: runs.flatMap(({ files, rolledBack }) =>
+        rolledBackStretches(rolledBack, files.metrics).map((stretch) =>
+          thinned(valuesOf(stretch, spec)),
+        ),
       ),
       points: spec.heldOut === undefined ? [] : pointsOf(runs, spec.heldOut),
     };
@@ -97,7 +100,10 @@ export function valuesOf(
   return [];
 }
 
-/** Held-out evaluations of an arm by step: of one run with the interval over its questions, of several the mean with their range. */
+/**
+ * Held-out evaluations of an arm by step: of one run with the interval over its questions, of several the mean with their range. Those
+ * that a return took back stand for themselves.
+ */
 function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] {
   const byStep = new Map<number, RunEvaluation[]>();
   for (const { files } of runs) {
@@ -106,18 +112,28 @@ function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] 
     for (const [step, evaluation] of own)
       byStep.set(step, [...(byStep.get(step) ?? []), evaluation]);
   }
-  return [...byStep].flatMap(([step, found]) => {
-    const values = found.flatMap(({ metrics }) => metrics[metric] ?? []);
-    if (values.length === 0) return [];
-    const { mean } = summarize(values);
-    const one = found.length === 1 ? (found[0]?.intervals[metric] ?? null) : null;
-    const isRange = values.length > 1;
-    const whisker: Interval | null = isRange ? [Math.min(...values), Math.max(...values)] : one;
-    const spread =
-      whisker === null
-        ? ""
-        : ` (${whisker.map((end) => end.toFixed(3)).join("–")}, ${isRange ? "min–max of runs" : "95 % over questions"})`;
-    const title = `step ${step}: held-out ${metric.toUpperCase()} ${mean.toFixed(3)}${spread}, ${found[0]?.n ?? 0} questions`;
-    return [{ step, value: mean, whisker, title }];
-  });
+  const takenBack = runs.flatMap(({ rolledBack }) =>
+    rolledBack.flatMap(({ evaluations }) => evaluations.flatMap((own) => pointOf([own], metric))),
+  );
+  return [
+    ...takenBack.map((own) => ({ ...own, title: `${own.title}; taken back`, takenBack: true })),
+    ...[...byStep.values()].flatMap((found) => pointOf(found, metric)),
+  ];
+}
+
+function pointOf(found: readonly RunEvaluation[], metric: "em" | "f1"): CurvePoint[] {
+  const [first] = found;
+  const values = found.flatMap(({ metrics }) => metrics[metric] ?? []);
+  if (first === undefined || values.length === 0) return [];
+  const { step, n, intervals } = first;
+  const { mean } = summarize(values);
+  const one = found.length === 1 ? (intervals[metric] ?? null) : null;
+  const isRange = values.length > 1;
+  const whisker: Interval | null = isRange ? [Math.min(...values), Math.max(...values)] : one;
+  const spread =
+    whisker === null
+      ? ""
+      : ` (${whisker.map((end) => end.toFixed(3)).join("–")}, ${isRange ? "min–max of runs" : "95 % over questions"})`;
+  const title = `step ${step}: held-out ${metric.toUpperCase()} ${mean.toFixed(3)}${spread}, ${n} questions`;
+  return [{ step, value: mean, whisker, title }];
 }

@@ -25,20 +25,22 @@ export interface LastFigure {
 }
 
 /**
- * Every declared metric's mean over the last steps of each run, and over the runs of each arm; arms of the same seeds are compared seed
- * by seed.
+ * Every declared metric's mean over the last steps of each run, and over the runs of each arm, those of one seed counted as one; arms of
+ * the same seeds are compared seed by seed.
  */
 export function lastFigures(part: RunPart): LastFigure[] {
   return PANEL_GROUPS.flatMap(({ panels }) => panels).flatMap((spec) => {
     const found = part.arms.map(({ arm, runs }) => ({
       arm,
-      values: runs.flatMap(({ files }, i): SeededValue[] => {
-        const last = valuesOf(files.metrics, spec).slice(-LAST_STEPS);
-        const seed = files.settings?.values.get("seed");
-        if (last.length === 0) return [];
-        const value = mean(last.map((each) => each.value));
-        return [{ seed: typeof seed === "number" ? seed : -1 - i, value }];
-      }),
+      values: bySeed(
+        runs.flatMap(({ files }, i): SeededValue[] => {
+          const last = valuesOf(files.metrics, spec).slice(-LAST_STEPS);
+          const seed = files.settings?.values.get("seed");
+          if (last.length === 0) return [];
+          const value = mean(last.map((each) => each.value));
+          return [{ seed: typeof seed === "number" ? seed : -1 - i, value }];
+        }),
+      ),
     }));
     const [first] = found;
     if (found.every(({ values }) => values.length === 0)) return [];
@@ -51,5 +53,13 @@ export function lastFigures(part: RunPart): LastFigure[] {
           : compareArms(values, first.values),
     }));
     return [{ spec, arms }];
+  });
+}
+
+/** One value for each seed: runs of the same seed are no further draw. */
+function bySeed(values: readonly SeededValue[]): SeededValue[] {
+  return [...new Set(values.map(({ seed }) => seed))].map((seed) => {
+    const own = values.filter((each) => each.seed === seed);
+    return { seed, value: mean(own.map(({ value }) => value)) };
   });
 }

@@ -32,7 +32,7 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
     panels: [
       amount("Reward", "mean of a step's rollouts", "rollout/reward_mean"),
       {
-        ...share("EM", "line: while training", "reward/exact-match", "validation/em"),
+        ...share("EM", "while training", "reward/exact-match", "validation/em"),
         heldOut: "em",
       },
       share("Groups of one reward", "share of groups", "rollout/zero_variance_share"),

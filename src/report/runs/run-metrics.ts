@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { readJsonl } from "../../base/jsonl.ts";
 import { z } from "../../base/schema.ts";
 
@@ -32,18 +30,6 @@ export async function readRunMetrics(file: string): Promise<MetricsRow[]> {
     rows.set(step, { ...rows.get(step), ...finite(data), ...times });
   }
   return [...rows].map(([step, values]) => ({ step, values })).sort((a, b) => a.step - b.step);
-}
-
-/** What a rollback took out of a run: `rolled-back/<n>/metrics.jsonl`, in order. */
-export async function readRolledBack(folder: string): Promise<MetricsRow[][]> {
-  const place = join(folder, "rolled-back");
-  if (!existsSync(place)) return [];
-  const numbered = (await readdir(place)).filter((name) => /^\d+$/.test(name));
-  numbered.sort((a, b) => Number(a) - Number(b));
-  const stretches = await Promise.all(
-    numbered.map((name) => readRunMetrics(join(place, name, "metrics.jsonl"))),
-  );
-  return stretches.filter((rows) => rows.length > 0);
 }
 
 function finite(values: Readonly<Record<string, unknown>>): Record<string, number> {

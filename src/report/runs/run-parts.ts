@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Arm } from "./arms.ts";
-import { type MetricsRow, readRolledBack } from "./run-metrics.ts";
+import { readRolledBack, type RolledBack } from "./rolled-back.ts";
 import type { RunFiles } from "./run-files.ts";
 
 /** A run as the page draws it: itself, or one of its stages. */
@@ -8,7 +8,7 @@ export interface DrawnRun {
   /** Short, unlike that of any other: `klCoef 0, seed 2`. */
   name: string;
   files: RunFiles;
-  rolledBack: MetricsRow[][];
+  rolledBack: RolledBack[];
 }
 
 /** Curves that share an axis of steps: a run's, or those of one stage of several runs. */
@@ -42,12 +42,14 @@ export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
   return [...parts.values()].sort((a, b) => number(a.stage) - number(b.stage));
 }
 
-/** A run's name in lists: its arm's with its seed; where that does not tell it from its siblings, its folder's. */
+/** A run's name in lists: its arm's, with what tells it from its siblings. */
 export function runName(arm: Arm, run: RunFiles): string {
+  return arm.runs.length === 1 ? arm.name : `${arm.name}, ${runLabel(arm, run)}`;
+}
+
+/** A run's name among those of its arm: its seed, or its folder's where that is not its own. */
+export function runLabel(arm: Arm, run: RunFiles): string {
   const seed = (of: RunFiles): string => JSON.stringify(of.settings?.values.get("seed") ?? null);
-  if (arm.runs.length === 1) return arm.name;
   const alike = arm.runs.filter((other) => seed(other) === seed(run));
-  return alike.length === 1
-    ? `${arm.name}, seed ${seed(run)}`
-    : `${arm.name}, ${basename(run.folder)}`;
+  return alike.length === 1 ? `seed ${seed(run)}` : basename(run.folder);
 }

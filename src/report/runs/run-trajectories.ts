@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
+import type { RolledBack } from "./rolled-back.ts";
 
 /** How much of a run's trajectories goes into a page. */
 export interface TrajectoryBounds {
@@ -13,9 +14,18 @@ export interface TrajectoryBounds {
   characters: number;
 }
 
+/** Trajectories of a step. */
+export interface StepSample {
+  step: number;
+  /** Number of the return that took the step back; null: it stands. */
+  takenBack: number | null;
+  trajectories: Trajectory[];
+}
+
 /** What was taken of a run's trajectories, and what was there. */
 export interface TrajectorySample {
-  steps: { step: number; trajectories: Trajectory[] }[];
+  /** By step; what was taken back before what came in its place. */
+  steps: StepSample[];
   /** Steps of the run whose trajectories are kept on disk. */
   stepsThere: number;
 }
@@ -23,30 +33,44 @@ export interface TrajectorySample {
 /**
  * A sample of a run's trajectories, by a rule that looks at nothing but their questions and rewards, so that runs can be laid side by
  * side: of a step the questions whose hash is smallest, and of each the trajectory of highest and that of lowest reward. Steps are taken
- * from the last and the first inwards, halving what lies between, until the bound is reached.
+ * from the last and the first inwards, halving what lies between, until the bound is reached; those that were taken back after the others.
  */
 export async function sampleTrajectories(
-  folder: string,
+  { folder, rolledBack = [] }: { folder: string; rolledBack?: readonly RolledBack[] },
   { perStep, characters }: TrajectoryBounds,
 ): Promise<TrajectorySample> {
-  const place = join(folder, "trajectories");
+  const places = [
+    { place: join(folder, "trajectories"), takenBack: null },
+    ...[...rolledBack].reverse().map(({ folder: aside, number }) => ({
+      ...{ place: join(aside, "trajectories"), takenBack: number },
+    })),
+  ];
+  const steps: StepSample[] = [];
+  let left = perStep === 0 ? 0 : characters;
+  let stepsThere = 0;
+  for (const { place, takenBack } of places) {
+    const there = await stepsIn(place);
+    stepsThere += there.length;
+    for (const at of inwards(there.length)) {
+      const step = there[at] ?? 0;
+      if (left <= 0) break;
+      const trajectories = await sampleOfStep(join(place, `step-${step}.jsonl`), perStep);
+      left -= trajectories.reduce((sum, own) => sum + JSON.stringify(own).length, 0);
+      steps.push({ step, takenBack, trajectories });
+    }
+  }
+  const order = ({ takenBack }: StepSample): number => takenBack ?? Infinity;
+  steps.sort((a, b) => a.step - b.step || (order(a) < order(b) ? -1 : 1));
+  return { steps, stepsThere };
+}
+
+async function stepsIn(place: string): Promise<number[]> {
   const names = existsSync(place) ? await readdir(place) : [];
-  const there = names.flatMap((name) => {
+  const steps = names.flatMap((name) => {
     const [, step] = /^step-(\d+)\.jsonl$/.exec(name) ?? [];
     return step === undefined ? [] : [Number(step)];
   });
-  there.sort((a, b) => a - b);
-  const steps: TrajectorySample["steps"] = [];
-  let left = perStep === 0 ? 0 : characters;
-  for (const at of inwards(there.length)) {
-    const step = there[at] ?? 0;
-    if (left <= 0) break;
-    const trajectories = await sampleOfStep(join(place, `step-${step}.jsonl`), perStep);
-    left -= trajectories.reduce((sum, own) => sum + JSON.stringify(own).length, 0);
-    steps.push({ step, trajectories });
-  }
-  steps.sort((a, b) => a.step - b.step);
-  return { steps, stepsThere: there.length };
+  return steps.sort((a, b) => a - b);
 }
 
 /** Positions 0 to count − 1: the last, the first, then the middles of what lies between. @example inwards(5) // [4, 0, 2, 1, 3] */

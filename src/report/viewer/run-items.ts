@@ -30,6 +30,8 @@ export interface SampledStep {
   /** `2-sft`; null: not a stage. */
   stage: string | null;
   step: number;
+  /** Number of the return that took the step back; null: it stands. */
+  takenBack: number | null;
   trajectories: readonly Trajectory[];
   reading: RunReading;
 }
@@ -41,6 +43,7 @@ export const RUN_SPEC: ViewerSpec = {
     { key: "run", label: "Run" },
     { key: "stage", label: "Stage" },
     { key: "step", label: "Step" },
+    { key: "return", label: "Taken back" },
     { key: "verdict", label: "Verdict" },
     { key: "reward", label: "Reward" },
     { key: "searches", label: "Searches" },
@@ -55,7 +58,7 @@ export async function* runItems(
   steps: AsyncIterable<SampledStep>,
   several: boolean,
 ): AsyncGenerator<ViewerItem> {
-  for await (const { run, stage, step, trajectories, reading } of steps) {
+  for await (const { run, stage, step, takenBack, trajectories, reading } of steps) {
     for (const trajectory of trajectories) {
       const { id, taskId, end, error, answer, reward } = trajectory;
       const asked = reading.questionOf(taskId);
@@ -64,17 +67,21 @@ export async function* runItems(
       const draws = trajectories.filter((each) => each.taskId === taskId);
       yield {
         entry: {
-          id: [run, stage, step, id].filter((part) => part !== null).join(" "),
+          id: [run, stage, step, takenBack === null ? null : `return-${takenBack}`, id]
+            .filter((part) => part !== null)
+            .join(" "),
           title,
           subtitle: error?.code ?? answer ?? `no answer (${end})`,
           verdict,
           facets: [
-            ...[several ? run : null, stage, String(step), verdict],
+            ...[several ? run : null, stage, String(step)],
+            ...[takenBack === null ? null : returnText(takenBack), verdict],
             ...[reward === null ? null : shortNumber(reward), String(searchCount(trajectory)), end],
           ],
           group: JSON.stringify([run, stage, step, taskId]),
           label: [
             `step ${step}`,
+            ...(takenBack === null ? [] : ["taken back"]),
             ...(draws.length > 1 ? [`draw ${draws.indexOf(trajectory) + 1}`] : []),
           ].join(", "),
           ...(several
@@ -82,7 +89,9 @@ export async function* runItems(
             : {}),
         },
         detail: {
-          facts: factsOf(trajectory, asked, { run: several ? run : null, stage, step }),
+          facts: factsOf(trajectory, asked, {
+            ...{ run: several ? run : null, stage, step, takenBack },
+          }),
           blocks: trajectoryBlocks(trajectory, {
             decode: reading.decode,
             gold: asked?.gold ?? null,
@@ -91,6 +100,10 @@ export async function* runItems(
       };
     }
   }
+}
+
+function returnText(number: number): string {
+  return `by return ${number}`;
 }
 
 function verdictOf({ error, answer }: Trajectory, asked: AskedQuestion | null): Verdict {
@@ -102,7 +115,12 @@ function verdictOf({ error, answer }: Trajectory, asked: AskedQuestion | null): 
 function factsOf(
   trajectory: Trajectory,
   asked: AskedQuestion | null,
-  { run, stage, step }: { run: string | null; stage: string | null; step: number },
+  {
+    run,
+    stage,
+    step,
+    takenBack,
+  }: Pick<SampledStep, "stage" | "step" | "takenBack"> & { run: string | null },
 ): ViewerDetail["facts"] {
   const { answer, end, reward, rewards } = trajectory;
   const parts = rewards
@@ -111,7 +129,7 @@ function factsOf(
   const facts: [label: string, value: string][] = [
     ["Run", run ?? ""],
     ["Stage", stage ?? ""],
-    ["Step", String(step)],
+    ["Step", takenBack === null ? String(step) : `${step}, taken back ${returnText(takenBack)}`],
     ["Answer", answer ?? "none"],
     [
       asked?.references.length === 1 ? "Reference" : "References",

@@ -55,7 +55,15 @@ function twoArms(): string[] {
         { kind: "alarm", step: 6, message: `Entropy rose.${ATTACK}`, facts: {} },
         { kind: "rollback", step: 6, message: "Went back to step 4.", facts: { to: 4 } },
       ],
-      files: { "rolled-back/1/metrics.jsonl": metricsText([0.1, 0], {}, 5) },
+      files: {
+        "rolled-back/1/metrics.jsonl": metricsText([0.1, 0], {}, 5),
+        "rolled-back/1/eval/step-6.json": JSON.stringify({ n: 4, metrics: { em: 0, f1: 0 } }),
+        "rolled-back/1/trajectories/step-5.jsonl":
+          trajectories("Oslo")[3]
+            ?.map((each) => JSON.stringify(each))
+            .join("\n") ?? "",
+      },
+      settings: { checkpoints: { every: 2 } },
     }),
   ];
 }
@@ -78,19 +86,25 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     await page.waitForSelector("#viewer-detail h3");
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
       ...["Curves by step", "Figures"],
-      "Settings those in which the arms differ, and no others",
+      "Settings those that differ, and no others",
       "Events",
       "Runs",
-      expect.stringContaining("Trajectories of all 2 steps"),
+      expect.stringContaining("Trajectories of all 3 steps"),
     ]);
     const reward = page.locator("figure.curve").first();
     expect(await reward.locator("path.member").count()).toBe(2);
     expect(await reward.locator("path.band.range.smooth").isVisible()).toBe(true);
     expect(await reward.locator("path.band.t95.smooth").isVisible()).toBe(false);
-    expect(await reward.locator("path.rolled-back").count()).toBe(1);
+    // From step 4, which it went back to, to step 6.
+    expect(await reward.locator("path.rolled-back").getAttribute("d")).toMatch(
+      /^M500 .*L625 .*L750 /,
+    );
+    const way = reward.locator(".step-mark.rollback .way");
+    expect([await way.getAttribute("x2"), await way.getAttribute("x1")]).toEqual(["75%", "50%"]);
     expect(await page.locator("figure.curve .step-mark.alarm").count()).toBeGreaterThan(2);
-    // Held-out points of each arm, before and after.
-    expect(await page.locator("figure.curve .held-out").count()).toBe(4);
+    // Held-out points of each arm, before and after, and the one that was taken back.
+    expect(await page.locator("figure.curve .held-out").count()).toBe(5);
+    expect(await page.locator("figure.curve .held-out.taken-back").count()).toBe(1);
     expect(await page.evaluate(`"broken" in window`)).toBe(false);
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
   });
@@ -116,6 +130,10 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     const { page } = await openPage(path);
     const area = page.locator(".plot .area").first();
     const { width } = (await area.boundingBox()) ?? { width: 0 };
+    await area.hover({ position: { x: (width * 4) / 8, y: 20 } });
+    expect(await page.locator(".tip p").allInnerTexts()).toEqual([
+      "rollback, step 6, klCoef 0.1: Went back to step 4.",
+    ]);
     await area.hover({ position: { x: (width * 6) / 8, y: 20 } });
     expect(await page.locator(".tip p").allInnerTexts()).toEqual([
       `alarm, step 6, klCoef 0.1: Entropy rose.${ATTACK}`,
@@ -146,10 +164,13 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
   it("gives figures with paired differences, and the settings that differ alone", async () => {
     const { page } = await openPage(path);
     const rows = await page.locator("#figures table").first().locator("tbody tr").allInnerTexts();
-    expect(rows[0]).toMatch(/EM\s+klCoef 0\s+2\s+0\.250\s+0\.750\s+\+0\.500/);
-    expect(rows[1]).toMatch(/klCoef 0\.1\s+1\s+0\.250\s+0\.750\s+\+0\.500.*±0\.000/s);
+    expect(rows[0]).toBe("EM");
+    expect(rows[1]).toMatch(/klCoef 0\s+2\s+0\.250\s+0\.750\s+\+0\.500/);
+    expect(rows[2]).toMatch(/klCoef 0\.1\s+1\s+0\.250\s+0\.750\s+\+0\.500.*±0\.000/s);
     expect(await page.locator("#settings tbody tr").allInnerTexts()).toEqual([
       expect.stringMatching(/algorithm\.klCoef\s+0\s+0\.1/),
+      expect.stringContaining("Makes no arm"),
+      expect.stringMatching(/checkpoints\.every\s+–\s+2/),
     ]);
     expect(await page.locator("#events tbody tr").count()).toBe(2);
   });
@@ -166,6 +187,35 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     await page.selectOption("select[name=beside]", "-");
     await expect.poll(() => sides.count()).toBe(0);
     expect(await page.locator("#viewer-detail h3").innerText()).toBe("shared?");
+  });
+
+  it("shows what a return took back among the trajectories", async () => {
+    const { page } = await openPage(path);
+    await page.waitForSelector("#viewer-detail h3");
+    await page.selectOption("select[name=return]", "by return 1");
+    expect(await page.locator("#viewer-count").innerText()).toBe("2 of 6 trajectories");
+    await page.locator(".line", { hasText: "shared?" }).click();
+    await expect
+      .poll(() => page.locator("#viewer-detail .facts").first().innerText())
+      .toContain("5, taken back by return 1");
+  });
+
+  it("keeps a table of many arms within its box, its first column in sight", async () => {
+    const places = Array.from({ length: 12 }, (_, i) =>
+      writeRun(join(folder, `many${i}`), { klCoef: i, rewards: [0.05 * i, 0.5] }),
+    );
+    const file = await writePage(join(folder, "many.html"), places);
+    const { page } = await openPage(file, { viewport: { width: 700, height: 900 } });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(700);
+    const first = page.locator(".last-steps tbody th").first();
+    const at = (await first.boundingBox())?.x;
+    const scrolled = await page.evaluate(
+      `(box => (box.scrollLeft = 1e6, box.scrollLeft))(document.querySelector(".last-steps").parentElement)`,
+    );
+    expect(scrolled).toBeGreaterThan(100);
+    expect((await first.boundingBox())?.x).toBe(at);
+    // Of the seventh arm on colours begin again, in another shape.
+    expect(await page.locator(".arm-toggles .again").count()).toBe(6);
   });
 
   it("fits a phone without scrolling sideways and is readable in both looks", async () => {

@@ -55,4 +55,64 @@ describe("armsOf", () => {
       });
     expect(armsOf([await stage("e"), await stage("f")]).arms).toHaveLength(1);
   });
+
+  it("leaves aside how a run is kept, watched, told of and divided, and says it by run", async () => {
+    const runs = [
+      await made("g1", { seed: 1, settings: { reporters: [], engine: { workers: 1 } } }),
+      await made("g2", {
+        seed: 2,
+        settings: {
+          reporters: [{ name: "tensorboard" }],
+          alarms: [{ name: "truncation", limit: 0.3 }],
+          engine: { workers: 2 },
+        },
+      }),
+    ];
+    const { arms, differences, conduct } = armsOf(runs);
+    expect([arms.map(({ runs: own }) => own.length), differences]).toEqual([[2], []]);
+    expect(conduct).toEqual([
+      { key: "reporters", values: [["none", "tensorboard"]] },
+      { key: "engine.workers", values: [["1", "2"]] },
+      { key: "alarms", values: [[undefined, "truncation (limit 0.3)"]] },
+    ]);
+  });
+
+  it("keeps a run apart that other alarms sent back, and together those that the same did or did not", async () => {
+    const alarms = (limit: number): object => ({ alarms: [{ name: "truncation", limit }] });
+    const events = [{ kind: "rollback", step: 4, message: "went back", facts: { to: 2 } }];
+    const runs = [
+      await made("h1", { seed: 1, settings: alarms(0.1) }),
+      await made("h2", { seed: 2, settings: alarms(0.2), events }),
+      await made("h3", { seed: 3, settings: alarms(0.3) }),
+      await made("h4", { seed: 4, settings: alarms(0.2) }),
+    ];
+    const { arms, conduct } = armsOf(runs);
+    expect(arms.map(({ name, runs: own }) => [name, own.length])).toEqual([
+      ["h1", 2],
+      ["h2", 2],
+    ]);
+    expect(conduct).toEqual([
+      {
+        key: "alarms.truncation",
+        values: [
+          ["limit 0.1", "limit 0.3"],
+          ["limit 0.2", "limit 0.2"],
+        ],
+      },
+    ]);
+  });
+
+  it("goes by the checksum of what was learned from, not by where it lies", async () => {
+    const learned = (name: string, data: string, samples: string) =>
+      made(name, {
+        settings: { sft: { data } },
+        files: { "manifest.json": JSON.stringify({ hashes: { samples } }) },
+      });
+    const same = [await learned("i1", "/a/draws", "1f"), await learned("i2", "/b/draws", "1f")];
+    expect(armsOf(same).arms).toHaveLength(1);
+    const other = await learned("i3", "/a/draws", "2e");
+    expect(armsOf([...same, other]).differences).toEqual([
+      { key: "hashes.samples", values: ["1f", "2e"] },
+    ]);
+  });
 });

@@ -6,7 +6,7 @@ import { processMark } from "../../../src/base/process-mark.ts";
 import { findRuns } from "../../../src/report/runs/find-runs.ts";
 import { detailOf } from "../../../src/report/runs/run-detail.ts";
 import { readRun } from "../../../src/report/runs/run-files.ts";
-import { readRolledBack } from "../../../src/report/runs/run-metrics.ts";
+import { readRolledBack, rolledBackStretches } from "../../../src/report/runs/rolled-back.ts";
 import { isOverride } from "../../../src/report/runs/run-settings.ts";
 import { readRunCheckpoints } from "../../../src/report/runs/run-sizes.ts";
 import { recordOutcome } from "../../../src/watch/run-outcome.ts";
@@ -165,15 +165,46 @@ describe("readRunCheckpoints", () => {
 });
 
 describe("readRolledBack", () => {
-  it("gives the stretches that were taken back, in order", async () => {
+  const summary = JSON.stringify({ n: 4, metrics: { em: 0.5 } });
+
+  it("gives what was taken back, in order, as curves from the step that the run went back to", async () => {
+    // Went back from 6 to 4, then from 7 to 2: the first return's step 4 was taken back by the second.
     const run = writeRun(at("back"), {
+      rewards: [0.1, 0.2, 0.9],
       files: {
-        "rolled-back/2/metrics.jsonl": metricsText([0.2], {}, 7),
-        "rolled-back/1/metrics.jsonl": metricsText([0.4, 0.3], {}, 5),
+        "rolled-back/2/metrics.jsonl": metricsText([0.3, 0.4, 0.5, 0.6, 0.7], {}, 3),
+        "rolled-back/1/metrics.jsonl": metricsText([0, 0.05], {}, 5),
+        "rolled-back/1/eval/step-6.json": summary,
+        "rolled-back/3/trajectories/step-9.jsonl": "",
       },
     });
-    const stretches = await readRolledBack(run);
-    expect(stretches.map((rows) => rows.map(({ step }) => step))).toEqual([[5, 6], [7]]);
+    const returns = await readRolledBack(run);
+    expect(returns.map(({ number, metrics }) => [number, metrics.length])).toEqual([
+      [1, 2],
+      [2, 5],
+      [3, 0],
+    ]);
+    expect(returns[0]?.evaluations.map(({ step, metrics }) => [step, metrics["em"]])).toEqual([
+      [6, 0.5],
+    ]);
+    const stretches = rolledBackStretches(returns, (await readRun(run)).metrics);
+    expect(
+      stretches.map((rows) => rows.map(({ values }) => values["rollout/reward_mean"])),
+    ).toEqual([
+      [0.4, 0, 0.05],
+      [0.2, 0.3, 0.4, 0.5, 0.6, 0.7],
+    ]);
+  });
+});
+
+describe("planned steps", () => {
+  it("are those of the manifest where the settings do not say them", async () => {
+    const planned = async (name: string, manifest: object): Promise<number | null> => {
+      const files = { "manifest.json": JSON.stringify(manifest) };
+      return (await readRun(writeRun(at(name), { files }))).steps.planned;
+    };
+    expect(await planned("pairs", { hashes: { pairs: "1f" }, steps: 104 })).toBe(104);
+    expect(await planned("older", { hashes: { pairs: "1f" } })).toBe(null);
   });
 });
 
