@@ -122,7 +122,6 @@ async function* bodyOf({ base, parts, samples, title }: PageContent): AsyncGener
         <p class="kicker">agentrl runs</p>
         <h1>${title}</h1>
         ${arms.map((arm) => headline(arm, arms.length > 1))}
-        ${arms.length > 1 && isSame && html`<p class="headline">No setting differs.</p>`}
       </div>
     </header>
     <nav class="sections" aria-label="Sections">

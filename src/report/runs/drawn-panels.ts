@@ -117,7 +117,10 @@ function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] 
   );
   return [
     ...takenBack.map((own) => ({ ...own, title: `${own.title}; taken back`, takenBack: true })),
-    ...[...byStep.values()].flatMap((found) => pointOf(found, metric)),
+    ...[...byStep.values()].flatMap((found) => {
+      const measured = found.length < runs.length ? `; ${found.length} of ${runs.length} runs` : "";
+      return pointOf(found, metric).map((own) => ({ ...own, title: own.title + measured }));
+    }),
   ];
 }
 

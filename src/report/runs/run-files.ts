@@ -146,13 +146,15 @@ function kindOf(
   const measured = new Set(metrics.flatMap(({ values }) => Object.keys(values)));
   const { hashes } = manifest;
   const isStaged = ["stages", "stages.json"].some((name) => existsSync(join(folder, name)));
-  if (isStaged || (has("stages.") && metrics.length === 0)) return "staged";
+  if (isStaged) return "staged";
   if (existsSync(join(folder, "synth.json")) || existsSync(join(folder, "draws.jsonl")))
     return "synth";
   if (measured.has("rollout/reward_mean")) return "train";
   if (measured.has("losses/sft")) return "sft";
   if (measured.has("losses/preference") || "pairs" in hashes) return "dpo";
   if ("samples" in hashes) return "sft";
+  // Draws, samples and pairs may be one stage's that was run alone.
+  if (has("stages.") && metrics.length === 0) return "staged";
   if (has("algorithm.")) return "train";
   return has("sft.") ? "sft" : "train";
 }

@@ -11,7 +11,7 @@ import { isOverride } from "../../../src/report/runs/run-settings.ts";
 import { readRunCheckpoints } from "../../../src/report/runs/run-sizes.ts";
 import { recordOutcome } from "../../../src/watch/run-outcome.ts";
 import { errorWith } from "../../helpers/error-with.ts";
-import { metricsText, writeRun } from "../../helpers/run-folder.ts";
+import { type MadeRun, metricsText, writeRun } from "../../helpers/run-folder.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -112,6 +112,16 @@ describe("readRun", () => {
         ["10-train", "interrupted"],
       ],
     ]);
+  });
+
+  it("takes draws, and a run on samples before its first step, of a recipe with stages for what they are", async () => {
+    const settings = { stages: [{ do: "synth" }, { do: "sft" }], sft: {} };
+    const kindOf = async (name: string, files: MadeRun["files"] = {}): Promise<string> =>
+      (await readRun(writeRun(at(name), { settings, files }))).kind;
+    expect(await kindOf("drawn", { "synth.json": "{}" })).toBe("synth");
+    const manifest = JSON.stringify({ hashes: { samples: "1f" } });
+    expect(await kindOf("tuned", { "manifest.json": manifest })).toBe("sft");
+    expect(await kindOf("begun")).toBe("staged");
   });
 
   it("refuses a folder that holds no run", async () => {
