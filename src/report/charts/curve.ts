@@ -219,8 +219,10 @@ function stepMark({ step, to, kind, title }: StepMark, frame: CurveFrame, under:
 }
 
 function stepTicks({ steps: [first, last] }: CurveFrame): Markup {
+  const [start, end] = [first.toLocaleString("en"), last.toLocaleString("en")];
   return html`<svg class="step-ticks" width="100%" height="15" aria-hidden="true">
-    <text x="0" y="12">${first.toLocaleString("en")}</text>
-    <text class="end" x="100%" y="12">${last === first ? "" : last.toLocaleString("en")}</text>
+    <text x="0" y="12">${first !== last && start}</text>
+    <text class="middle" x="50%" y="12">${first === last && start}</text>
+    <text class="end" x="100%" y="12">${first !== last && end}</text>
   </svg>`;
 }
