@@ -1,7 +1,17 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
@@ -24,12 +34,20 @@ export async function writeAtomic(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const temporary = `${path}${TEMPORARY}${processMark()}`;
+  // What a link leads to is written, and the link stays.
+  const place = await realpath(path).catch(() => path);
+  const temporary = `${place}${TEMPORARY}${processMark()}`;
   try {
-    await onDisk(path, "make its folder", () => makeFolder(dirname(path)));
-    await onDisk(path, "clean up after killed processes", () => removeRemains(path));
+    // A file in its place would take a device or a pipe (/dev/stdout, /dev/null) away from everybody.
+    const isFile = await onDisk(path, "look at it", () => isNoDevice(path));
+    if (!isFile) {
+      await writeInto(path, produce);
+      return;
+    }
+    await onDisk(path, "make its folder", () => makeFolder(dirname(place)));
+    await onDisk(path, "clean up after killed processes", () => removeRemains(place));
     await writeWhole(temporary, produce);
-    await onDisk(path, "rename", () => rename(temporary, path));
+    await onDisk(path, "rename", () => rename(temporary, place));
   } catch (error) {
     if (isStalledDisk(error)) throw error;
     // What went wrong matters, not that its remains could not be removed.
@@ -42,6 +60,20 @@ export async function writeAtomic(
       );
     }
     throw error;
+  }
+}
+
+async function isNoDevice(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found === null || found.isFile() || found.isDirectory();
+}
+
+async function writeInto(path: string, produce: Parameters<typeof writeAtomic>[1]): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    await produce((piece) => file.writeFile(piece));
+  } finally {
+    await file.close();
   }
 }
 
@@ -111,19 +143,31 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 /**
- * Makes a folder, and those on the way to it. Fails with the system's own reason: Node calls a read-only disk a missing folder.
+ * Makes a folder, and those on the way to it, one by one: Node's own way calls a read-only disk a missing folder, and never ends where a
+ * system says of a folder that is there that it is not (/proc).
  * @returns whether it was not there.
  */
 export async function makeFolder(path: string): Promise<boolean> {
-  try {
-    return (await mkdir(path, { recursive: true })) !== undefined;
-  } catch (error) {
-    let missing = path;
-    while (dirname(missing) !== missing && !(await exists(dirname(missing))))
-      missing = dirname(missing);
-    await mkdir(missing);
-    throw error;
+  const missing: string[] = [];
+  for (let at = resolve(path); !(await exists(at)); at = dirname(at)) missing.unshift(at);
+  if (missing.length === 0) missing.push(path);
+  let made = false;
+  for (const folder of missing) {
+    made = await mkdir(folder).then(
+      () => true,
+      async (error: unknown) => {
+        // Of others who make the same folder, one is the first.
+        if (await isFolder(folder)) return false;
+        throw error;
+      },
+    );
   }
+  return made;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true;
 }
 
 /** Whether a path leads to a file; a link whose file is gone does not. */

@@ -1,7 +1,7 @@
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { exists, sizeOf } from "../base/files.ts";
+import { exists, makeFolder, sizeOf } from "../base/files.ts";
 import { isAlive, processMark } from "../base/process-mark.ts";
 import { Interruption, transfer, type TransferSettings, withRetries } from "./transfer.ts";
 
@@ -69,7 +69,7 @@ export async function downloadFile(request: DownloadRequest): Promise<void> {
 
 async function download(request: DownloadRequest): Promise<void> {
   const { path, problems, settings, signal } = request;
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   if (await loadedByOther(request)) return;
   const partial = `${partBase(request)}.${processMark()}${ENDING}`;
   const givenUp = (last: Interruption, attempts: number): Error =>

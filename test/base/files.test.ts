@@ -1,7 +1,18 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  makeFolder,
   readJson,
   readText,
   sha256,
@@ -52,6 +63,48 @@ describe("writeFileAtomic", () => {
       code: "FILE_WRITE_FAILED",
       message: expect.stringContaining("occupied: could not be written") as string,
     });
+  });
+});
+
+describe.skipIf(process.platform === "win32")("what is there already", () => {
+  it("is written where it is a pipe, instead of put out of the way", async () => {
+    mkdirSync(join(folder, "pipes"));
+    const pipe = join(folder, "pipes", "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const [read] = await Promise.all([readFile(pipe, "utf8"), writeFileAtomic(pipe, "through")]);
+    expect(read).toBe("through");
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    expect(readdirSync(join(folder, "pipes"))).toEqual(["pipe"]);
+  });
+
+  it("stays a link, and what it leads to is written", async () => {
+    mkdirSync(join(folder, "far"));
+    const [file, link] = [join(folder, "far", "file"), join(folder, "link")];
+    writeFileSync(file, "old");
+    symlinkSync(file, link);
+    await writeFileAtomic(link, "new");
+    expect(readlinkSync(link)).toBe(file);
+    expect(readFileSync(file, "utf8")).toBe("new");
+    expect(readdirSync(join(folder, "far"))).toEqual(["file"]);
+  });
+});
+
+describe("makeFolder", () => {
+  it("says of several who make one folder at once that one made it", async () => {
+    const path = join(folder, "x", "y", "z");
+    const made = await Promise.all(Array.from({ length: 8 }, () => makeFolder(path)));
+    expect(made.filter(Boolean)).toHaveLength(1);
+    expect(await makeFolder(path)).toBe(false);
+  });
+
+  it("says of a file that it is in the way", async () => {
+    writeFileSync(join(folder, "file"), "");
+    await expect(makeFolder(join(folder, "file"))).rejects.toThrow("EEXIST");
+    await expect(makeFolder(join(folder, "file", "a", "b"))).rejects.toThrow("ENOTDIR");
+  });
+
+  it.skipIf(process.platform !== "linux")("ends where no folder can ever be made", async () => {
+    await expect(makeFolder("/proc/agentrl/a/b")).rejects.toThrow("ENOENT");
   });
 });
 

@@ -1,7 +1,7 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { exists, sha256, sha256File, sizeOf } from "../../base/files.ts";
+import { exists, makeFolder, sha256, sha256File, sizeOf } from "../../base/files.ts";
 import { freeDiskBytes } from "../../base/free-space.ts";
 import { isDiskError } from "../../http/disk-error.ts";
 import { downloadFile } from "../../http/download-file.ts";
@@ -225,7 +225,7 @@ async function settle(
 ): Promise<void> {
   const { file, path, archive, what } = wanted;
   if (archive !== null && file.member !== undefined) {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await extractMember(archive, file.member, path, options.signal);
   }
   const isOurs = archive !== null || options.fetched.has(path);

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/files.ts";
 import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Hit } from "../retriever.ts";
@@ -71,7 +72,7 @@ async function readSearches(path: string): Promise<Searches> {
  */
 export async function growRecording(path: string): Promise<GrowingRecording> {
   if (existsSync(path)) await dropCutLine(path);
-  else await writing(path, () => mkdir(dirname(path), { recursive: true }));
+  else await writing(path, () => makeFolder(dirname(path)));
   const searches = existsSync(path) ? await readSearches(path) : new Searches();
   const log = await openJsonl(path);
   let last: Promise<void> = Promise.resolve();

@@ -13,7 +13,7 @@ import {
   errorMessage,
   ExternalError,
 } from "../../base/errors.ts";
-import { readText, sha256, writeFileAtomic } from "../../base/files.ts";
+import { makeFolder, readText, sha256, writeFileAtomic } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import { corrupt } from "./checked-file.ts";
 import {
@@ -189,8 +189,7 @@ export async function writeIndexFolder<T>(
     if (!(await exists(out))) await finishReplacing(out);
     if (await exists(out)) await refuseUnlessReplaceable(out, overwrite);
     await removeLeftovers(out);
-    // In two steps: on a read-only disk a recursive one says "no such file" (Node 20).
-    await mkdir(dirname(temporary), { recursive: true });
+    await makeFolder(dirname(temporary));
     await mkdir(temporary);
     const result = await write(temporary);
     signal?.throwIfAborted();
