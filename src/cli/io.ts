@@ -1,11 +1,12 @@
 import { isatty } from "node:tty";
+import { EXIT } from "./exit-code.ts";
 import { writeAroundProgress } from "./progress.ts";
 
 /**
  * Why a process is asked to stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; or the
- * reader of its output went away.
+ * reader of its output went away, or there is no room for it.
  */
-export type StopRequest = "interrupt" | "terminate" | "hang-up" | "pipe-closed";
+export type StopRequest = "interrupt" | "terminate" | "hang-up" | "pipe-closed" | "output-failed";
 
 /** Where the command line meets the process; a test passes its own. */
 export interface CliIo {
@@ -44,16 +45,22 @@ export function processIo(): CliIo {
       const hangUp = (): void => {
         if ([0, 1, 2].some((stream) => isatty(stream))) listener("hang-up");
       };
-      const closed = (error: NodeJS.ErrnoException): void => {
-        // EIO: of a terminal that was closed.
-        if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
-        listener("pipe-closed");
+      // EIO: of a terminal that was closed. What else fails of stderr was only said to people.
+      const saidFailed = ({ code }: NodeJS.ErrnoException): void => {
+        if (code === "EPIPE" || code === "EIO") listener("pipe-closed");
+      };
+      const resultFailed = (error: NodeJS.ErrnoException): void => {
+        saidFailed(error);
+        if (error.code === "EPIPE" || error.code === "EIO") return;
+        // The command may have ended meanwhile.
+        process.exitCode = EXIT.failed;
+        listener("output-failed");
       };
       process.once("SIGINT", interrupt);
       process.once("SIGTERM", terminate);
       process.on("SIGHUP", hangUp);
-      process.stdout.on("error", closed);
-      process.stderr.on("error", closed);
+      process.stdout.on("error", resultFailed);
+      process.stderr.on("error", saidFailed);
       return () => {
         process.removeListener("SIGINT", interrupt);
         process.removeListener("SIGTERM", terminate);

@@ -44,6 +44,10 @@ const STOPS: Record<StopRequest, { said: string; exitCode: number }> = {
   // There is nobody left to be told.
   "hang-up": { said: "", exitCode: EXIT.hungUp },
   "pipe-closed": { said: "", exitCode: EXIT.pipeClosed },
+  "output-failed": {
+    said: "error: stdout could not be written, perhaps for want of room. What is finished is kept. [FILE_WRITE_FAILED]\n",
+    exitCode: EXIT.failed,
+  },
 };
 
 /**

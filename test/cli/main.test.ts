@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync, type StdioOptions } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageVersion } from "../../src/cli/package-info.ts";
@@ -191,3 +192,20 @@ function start(args: string[]) {
   );
   return Object.assign(child, { ended });
 }
+
+describe.skipIf(process.platform !== "linux")("a disk without room", () => {
+  const agentrl = (args: string[], stdio: StdioOptions) => {
+    const root = join(import.meta.dirname, "..", "..");
+    const command = [join(root, "bin", "agentrl.js"), ...args];
+    return spawnSync(process.execPath, command, { encoding: "utf8", timeout: 20_000, stdio });
+  };
+
+  it("is said of stdout, with status 4; of stderr it costs what is only said", () => {
+    const full = openSync("/dev/full", "w");
+    const { stderr, status } = agentrl(["data", "list"], ["ignore", full, "pipe"]);
+    expect(status).toBe(4);
+    expect(stderr).toMatch(/^error: stdout could not be written.*\[FILE_WRITE_FAILED\]\n$/);
+    expect(agentrl(["data", "check", "none.jsonl"], ["ignore", "pipe", full]).status).toBe(3);
+    closeSync(full);
+  });
+});
