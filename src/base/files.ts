@@ -117,7 +117,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
  * @throws {DataError} FILE_MISSING when there is none, FILE_NOT_JSON when it does not parse.
  */
 export async function readJson(path: string): Promise<unknown> {
-  const text = await readText(path);
+  const text = (await readText(path)).replace(/^\uFEFF/, "");
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

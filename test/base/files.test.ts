@@ -116,6 +116,11 @@ describe("readJson", () => {
     expect(await readJson(path)).toEqual({ a: [1] });
   });
 
+  it("passes a byte-order mark over, which Windows writes", async () => {
+    writeFileSync(join(folder, "marked.json"), '\uFEFF{"a":1}\r\n');
+    expect(await readJson(join(folder, "marked.json"))).toEqual({ a: 1 });
+  });
+
   it("tells a missing file from one that does not parse", async () => {
     const path = join(folder, "bad.json");
     writeFileSync(path, "{");
