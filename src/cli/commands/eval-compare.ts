@@ -13,6 +13,7 @@ import {
   addWhatOptions,
   type EvalCompareFlags,
 } from "../eval-compare-flags.ts";
+import { refuseOwnInput } from "../refuse-own-input.ts";
 import { jsonOption, seedOption } from "../options.ts";
 import { comparePublished } from "../published-comparison.ts";
 
@@ -45,6 +46,10 @@ async function evalCompare(
   const { paper, published, seed = 0, format = "text" } = flags;
   const wantsPublished = paper !== undefined || published !== undefined;
   checkGiven(given, flags, wantsPublished);
+  if (flags.changed !== undefined) {
+    const runs = given.flatMap((side) => side.split(","));
+    refuseOwnInput(flags.changed, runs, "--changed");
+  }
   const sides: Side[] = [];
   for (const name of given) sides.push(await readSide(name, flags));
   context.signal.throwIfAborted();

@@ -5,6 +5,7 @@ import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliContext } from "../command.ts";
 import { outOption } from "../options.ts";
+import { refuseOwnInput } from "../refuse-own-input.ts";
 import { packageVersion } from "../package-info.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
@@ -84,6 +85,7 @@ export async function writeReport(
     }
     return;
   }
+  refuseOwnInput(out, places, "--out");
   await writeAtomic(out, async (write) => {
     for await (const piece of pieces) {
       context.signal.throwIfAborted();

@@ -4,6 +4,7 @@ import { unreadable } from "../../../base/files.ts";
 import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
+import { refuseOwnInput } from "../../refuse-own-input.ts";
 
 interface ConvertFlags {
   to: string;
@@ -38,6 +39,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
     .addOption(jsonOption())
     .addHelpText("after", TRAINERS)
     .action(async (from: string, out: string, { to, split, prompt, json }: ConvertFlags) => {
+      refuseOwnInput(out, [from], "OUT");
       const { kind, records, bytes, lost } = await convertFile(from, out, to, {
         ...(split === undefined ? {} : { split }),
         ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),
