@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { copyFile, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { exists } from "../base/files.ts";
+import { exists, makeFolder } from "../base/files.ts";
 import type { HubName } from "./hub-name.ts";
 
 /**
@@ -41,7 +41,7 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
     async remember(revision, commit) {
       if (revision === commit || (await commitOf(revision)) === commit) return;
       const path = join(root, "refs", revision);
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolder(dirname(path));
       // Not by the process's number: several calls of one process may write it.
       const temporary = `${path}.${randomUUID()}`;
       await writeFile(temporary, commit);
@@ -50,7 +50,7 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
     async place(blob, commit, file) {
       const path = join(snapshot(commit), file);
       if (await exists(path)) return;
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolder(dirname(path));
       const temporary = `${path}.${randomUUID()}`;
       // Relative, so that the cache can be moved.
       await symlink(relative(dirname(path), blob), temporary).catch(async () => {

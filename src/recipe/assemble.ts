@@ -18,6 +18,7 @@ import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
+import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** The policy that comes with the package. */
@@ -29,9 +30,17 @@ export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
 /**
  * The folder of a policy that is named: `base`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
  * @throws as `modelFolder`.
+ * @throws {ConfigError} POLICY_IS_RUN
  */
 export async function policyFolder(from: string, options: HubModelOptions = {}): Promise<string> {
-  return from === "base" ? BASE_POLICY : modelFolder(from, options);
+  if (from === "base") return BASE_POLICY;
+  const folder = await modelFolder(from, options);
+  const steps = await stepsIn(folder);
+  if (steps.length === 0) return folder;
+  throw new ConfigError(
+    "POLICY_IS_RUN",
+    `${from}: is a run, which holds several policies. Name one of its checkpoints, such as ${checkpointFolder(from, Math.max(...steps))}.`,
+  );
 }
 
 /**

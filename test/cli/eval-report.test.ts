@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { writeResults } from "../helpers/report-folder.ts";
@@ -42,6 +42,18 @@ describe("agentrl eval report", () => {
       2,
       expect.stringContaining("--tokenizer would be passed over: it belongs to --format html"),
     ]);
+  });
+
+  it("refuses an ending that tells no format, unless one is named", () => {
+    const out = join(folder, "report.pdf");
+    const { status, stderr } = runCli(["eval", "report", place, "--out", out]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining("no format has the ending .pdf. Known: .json, .jsonl, .csv, .md"),
+    ]);
+    expect(existsSync(out)).toBe(false);
+    expect(runCli(["eval", "report", place, "--out", out, "--format", "csv"]).status).toBe(0);
+    expect(readFileSync(out, "utf8")).toContain("question");
   });
 
   it("refuses what is no evaluation", () => {

@@ -88,6 +88,14 @@ describe("agentrl eval", () => {
     expect(result.fingerprint).toMatch(/^[0-9a-f]{12}$/);
   });
 
+  it("refuses two formats", async () => {
+    const { status, stderr } = await evaluate("--json", "--format", "csv");
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining("--json is --format json, and --format csv was given too"),
+    ]);
+  });
+
   it("takes a strategy's options, which its fingerprint holds", async () => {
     const voted = ["--strategy", "self-consistency", "--set"];
     const inner = "evaluation.strategy.strategy=direct";

@@ -1,10 +1,13 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Dataset } from "../../src/data/datasets.ts";
-import { environmentOver, retrieverOver } from "../../src/recipe/assemble.ts";
+import { environmentOver, policyFolder, retrieverOver } from "../../src/recipe/assemble.ts";
 import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { passagesOf } from "../helpers/listed-retriever.ts";
 import { task } from "../helpers/search-world.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const dataset = (supportingPassages?: string[]): Dataset => ({
   name: "letters",
@@ -18,6 +21,20 @@ const dataset = (supportingPassages?: string[]): Dataset => ({
       { ...task, annotations: supportingPassages === undefined ? {} : { supportingPassages } },
     ]),
   passages: () => passagesOf("a", "b"),
+});
+
+describe("policyFolder", () => {
+  it("asks for a checkpoint where a run is named, and names its newest", async () => {
+    const run = temporaryFolder();
+    expect(await policyFolder(run)).toBe(run);
+    for (const step of ["step-2", "step-10", "step-9"])
+      mkdirSync(join(run, "checkpoints", step), { recursive: true });
+    await expect(policyFolder(run)).rejects.toThrow(
+      errorWith("POLICY_IS_RUN", new RegExp(`such as ${run}/checkpoints/step-10\\.`)),
+    );
+    const checkpoint = join(run, "checkpoints", "step-9");
+    expect(await policyFolder(checkpoint)).toBe(checkpoint);
+  });
 });
 
 describe("retrieverOver", () => {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
@@ -95,8 +95,14 @@ export async function writeReport(
   context.note(`written to ${out}`);
 }
 
-/** @example formatOf("runs/a/report.html") // "html" */
-function formatOf(out: string | undefined): TextFormat | undefined {
-  const ending = /\.(json|jsonl|csv|md|html)$/.exec(out ?? "")?.[1];
-  return ending as TextFormat | undefined;
+/** @throws {ConfigError} USAGE for an ending of another kind. @example formatOf("runs/a/report.html") // "html" */
+function formatOf(out = ""): TextFormat | undefined {
+  const ending = extname(out);
+  if (ending === "") return undefined;
+  const known = FORMATS.find((format) => ending === `.${format}`);
+  if (known !== undefined && known !== "lm-eval") return known;
+  throw new ConfigError(
+    "USAGE",
+    `--out ${out}: no format has the ending ${ending}. Known: .json, .jsonl, .csv, .md, .html; for another name add --format.`,
+  );
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { ScoreError } from "../../base/errors.ts";
+import { ConfigError, ScoreError } from "../../base/errors.ts";
 import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
 import type { EvalOutcome } from "../../recipe/run-eval.ts";
 import type { ResolvedSettings } from "../../recipe/settings/settings.ts";
@@ -95,6 +95,11 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   }
   const { out } = flags;
   const format = flags.json === true ? "json" : flags.format;
+  if (format !== (flags.format ?? format))
+    throw new ConfigError(
+      "USAGE",
+      `--json is --format json, and --format ${flags.format} was given too. Leave one out.`,
+    );
   const temporary = await folderForRows(format, out);
   const folder = out ?? temporary;
   let outcome: EvalOutcome;

@@ -156,7 +156,8 @@ async function removeRemains(run: string): Promise<void> {
   }
 }
 
-async function stepsIn(run: string): Promise<number[]> {
+/** Steps of the checkpoints that a run folder holds, damaged ones too, in no order. */
+export async function stepsIn(run: string): Promise<number[]> {
   const folder = join(run, "checkpoints");
   if (!existsSync(folder)) return [];
   const names = await readdir(folder);

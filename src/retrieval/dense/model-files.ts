@@ -1,7 +1,7 @@
-import { access, mkdir, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
+import { makeFolder, readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
 import { fetchFile } from "../../http/transfer.ts";
 import { type ModelLibrary, modelLibrary } from "./model-library.ts";
 
@@ -155,7 +155,7 @@ async function fetchLayout(library: ModelLibrary, model: string, folder: string)
       // The hub answers 401 for a model that does not exist.
       throw unreachable(model, new Error(`${url} answers ${response.status}`));
     }
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await writeFileAtomic(path, response.ok ? await response.text() : "{}\n");
   }
 }

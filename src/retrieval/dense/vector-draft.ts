@@ -2,20 +2,12 @@
  * The vectors of a build that is under way, in a folder beside the index (`OUT.draft`) that outlives an interruption:
  * `vectors.part`, records as they will be, and `draft.json`, how many of them are on disk for good.
  */
-import {
-  closeSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { readJson, writeJson } from "../../base/files.ts";
+import { makeFolder, readJson, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { VectorFormat } from "./vector-format.ts";
 
@@ -64,7 +56,7 @@ export async function openDraft(out: string, options: DraftOptions): Promise<Vec
   if (discard && !resume) await removeDraft(out);
   const state = await readState(folder);
   if (state !== null) refuseUnlessSame(folder, state, options);
-  mkdirSync(folder, { recursive: true });
+  await makeFolder(folder);
   const file = openSync(join(folder, "vectors.part"), state === null ? "w+" : "r+");
   let done = state?.done ?? 0;
   let crc = state?.crc32 ?? 0;

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
+import { open, readdir, rm, type FileHandle } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
+import { makeFolder } from "../../../base/files.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
 import type { Teller } from "../delivery.ts";
 import { queuedReporter, queueShape } from "../queued-reporter.ts";
@@ -145,7 +146,7 @@ const OURS = /^events\.out\.tfevents\.(\d+)\.agentrl\.\d+$/;
  * others also where the clock went back.
  */
 async function beginFile(folder: string, start: RunStart, now: number): Promise<EventFile> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const older = (await readdir(folder)).filter((name) => OURS.test(name));
   const seconds = older.map((name) => Number(OURS.exec(name)?.[1]));
   const second = Math.max(Math.floor(now / 1000), ...seconds.map((each) => each + 1));
