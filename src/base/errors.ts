@@ -168,7 +168,7 @@ export const ERROR_CODES = {
   SHAPE_MATMUL: "The inner axes of a matrix product differ.",
   SHAPE_RESHAPE: "A tensor was reshaped to another number of elements.",
   TOKENIZER_BAD: "A tokenizer.json cannot be read.",
-  POLICY_IS_RUN: "A run folder was named where one of its checkpoints is meant.",
+  POLICY_IS_RUN: "A run was named where a policy that it holds is meant.",
   PROMPT_TOO_LONG: "A prompt leaves no room in the context.",
   PROXY_BAD: "A variable of the environment names a proxy that cannot be used.",
   TEACHER_CANNOT_PLAY:

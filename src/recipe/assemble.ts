@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
@@ -36,10 +37,12 @@ export async function policyFolder(from: string, options: HubModelOptions = {}):
   if (from === "base") return BASE_POLICY;
   const folder = await modelFolder(from, options);
   const steps = await stepsIn(folder);
-  if (steps.length === 0) return folder;
+  const hasPolicy = existsSync(join(folder, "policy"));
+  if (!hasPolicy && steps.length === 0) return folder;
+  const meant = hasPolicy ? join(from, "policy") : checkpointFolder(from, Math.max(...steps));
   throw new ConfigError(
     "POLICY_IS_RUN",
-    `${from}: is a run, which holds several policies. Name one of its checkpoints, such as ${checkpointFolder(from, Math.max(...steps))}.`,
+    `${from}: is a run, not a policy. Name one that it holds, such as ${meant}.`,
   );
 }
 

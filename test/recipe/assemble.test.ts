@@ -24,7 +24,7 @@ const dataset = (supportingPassages?: string[]): Dataset => ({
 });
 
 describe("policyFolder", () => {
-  it("asks for a checkpoint where a run is named, and names its newest", async () => {
+  it("asks for a policy where a run is named, and names the newest", async () => {
     const run = temporaryFolder();
     expect(await policyFolder(run)).toBe(run);
     for (const step of ["step-2", "step-10", "step-9"])
@@ -34,6 +34,9 @@ describe("policyFolder", () => {
     );
     const checkpoint = join(run, "checkpoints", "step-9");
     expect(await policyFolder(checkpoint)).toBe(checkpoint);
+    // What a finished fine-tuning leaves.
+    mkdirSync(join(run, "policy"));
+    await expect(policyFolder(run)).rejects.toThrow(`such as ${run}/policy.`);
   });
 });
 
