@@ -22,7 +22,7 @@ export function addDataConvert(data: Command, context: CliContext): void {
       "Rewrite a question file, a folder of BEIR or a corpus in another layout, as JSON lines.",
     )
     .argument("<in>", "file in any known layout, .gz or not, or folder of BEIR")
-    .argument("<out>", "file to write")
+    .argument("<out>", "file to write; packed where its name ends in .gz")
     .addOption(
       new Option("--to <layout>", "layout to write")
         .choices(WRITABLE_LAYOUTS)
