@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
@@ -61,6 +61,9 @@ export async function runStages(
   checkReferences(resolved, stages);
   const file = join(out, STAGES_FILE);
   const known = resume && existsSync(file) ? ((await readJson(file)) as FinishedStage[]) : [];
+  const [first] = known;
+  // As the run's folder was named when they were done: from another working folder, or moved, it is the same run.
+  const then = first === undefined ? out : dirname(dirname(first.folder));
   const done: FinishedStage[] = [];
   // What follows a stage that is not taken over was made of something else: only the first may have begun what is wanted.
   let goesOn = resume;
@@ -69,15 +72,17 @@ export async function runStages(
     const { folder } = planned;
     const settings = settingsHash(planned.resolved.settings);
     const before = goesOn ? known[done.length] : undefined;
+    const was = planStage(resolved, stage, { out: then, done: known.slice(0, done.length) });
     const isDone =
       before !== undefined &&
       existsSync(folder) &&
       before.do === stage.do &&
-      before.folder === folder &&
-      before.settings === settings;
+      basename(before.folder) === basename(folder) &&
+      before.settings === settingsHash(was.resolved.settings);
     onStage?.(stage, stages.length, isDone);
     if (isDone) {
-      done.push(before);
+      const policy = before.policy === null ? null : movedPath(before.policy, then, out);
+      done.push({ ...before, folder, policy, settings });
       continue;
     }
     // Draws under other settings are told apart by the synthesis itself, which may only have to select again.
@@ -96,6 +101,12 @@ export async function runStages(
     stages: outcomes,
     policy: outcomes.findLast(({ policy }) => policy !== null)?.policy ?? null,
   };
+}
+
+/** A path below one folder, below another; others stay. */
+function movedPath(path: string, from: string, to: string): string {
+  const inside = relative(from, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : join(to, inside);
 }
 
 /** Settings that change nothing of what a stage makes. */

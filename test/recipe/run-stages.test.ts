@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { readJson } from "../../src/base/files.ts";
@@ -31,11 +31,15 @@ tiers: { mini: {} }
 }
 
 /** Runs stages of which each, but for draws, leaves the folder `policy` in its own; tells what each was given. */
-async function run(stages: string, name: string, more: { resume?: boolean; fail?: number } = {}) {
+async function run(
+  stages: string,
+  name: string,
+  more: { resume?: boolean; fail?: number; below?: string } = {},
+) {
   const ran: (PlannedStage & { resumed: boolean })[] = [];
   const kept: number[] = [];
   const result = runStages(settingsOf(stages), {
-    ...{ out: join(folder, name), resume: more.resume ?? false },
+    ...{ out: join(more.below ?? folder, name), resume: more.resume ?? false },
     onStage: ({ number }, _, done) => {
       if (done) kept.push(number);
     },
@@ -113,6 +117,25 @@ describe("stages", () => {
       ["sft", true],
       ["train", false],
     ]);
+  });
+
+  it("are taken over from a run whose folder is named otherwise now, or was moved", async () => {
+    const stages = "[{ do: synth }, { do: sft }, { do: train }, { do: train, name: more }]";
+    await run(stages, "here", { fail: 4 });
+    writeFileSync(join(at("here", "1-synth"), "draws.jsonl"), "drawn");
+    renameSync(join(folder, "here"), join(folder, "there"));
+    const again = await run(stages, "there", { resume: true, fail: 4 });
+    expect(again.kept).toEqual([1, 2, 3]);
+    expect(again.ran.map(({ stage, resumed }) => [stage.name, resumed])).toEqual([["more", true]]);
+    expect(again.ran[0]?.resolved.settings.policy.from).toBe(at("there", "3-train/policy"));
+    expect(existsSync(join(at("there", "1-synth"), "draws.jsonl"))).toBe(true);
+    const relatively = relative(process.cwd(), folder);
+    const third = await run(stages, "there", { resume: true, below: relatively });
+    expect(third.kept).toEqual([1, 2, 3]);
+    expect(third.outcome).toMatchObject({
+      policy: join(relatively, "there", "stages", "4-more", "policy"),
+    });
+    expect((await run(stages, "there", { resume: true })).kept).toEqual([1, 2, 3, 4]);
   });
 
   it("that had ended when the run was interrupted are run anew", async () => {
