@@ -40,7 +40,8 @@ export async function runRecipe(
   if (settings.stages === undefined) return runTrain(resolved, options);
   requireTrainable(settings);
   const use = { ...options, settingsOf: "stages" } as const;
-  return withClaimedRun({ out: options.out, resolved, use, signal: options.signal }, () =>
+  const { out, signal } = options;
+  return withClaimedRun({ out, command: "train", resolved, use, signal }, () =>
     runInStages(resolved, options),
   );
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { dpoCommand } from "../../src/cli/commands/dpo.ts";
+import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
+import { trainCommand } from "../../src/cli/commands/train.ts";
 import { madePair, madeTrajectory } from "../helpers/made-pairs.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -88,6 +90,45 @@ describe("agentrl dpo", { timeout: 120_000 }, () => {
     await writePairs("others.jsonl", 4);
     const other = await run("resumed", "--resume", "--data", at("others.jsonl"));
     expect(other.stderr).toContain("RUN_DATA_CHANGED");
+  });
+
+  it("goes on from a policy that has moved, and not on other weights in its place", async () => {
+    expect((await run("moved", "--set", "preference.epochs=1")).status).toBe(0);
+    await cp(at("model"), at("elsewhere"), { recursive: true });
+    const moved = await run("moved", "--resume", "--model", at("elsewhere"));
+    expect(moved.status, moved.stderr).toBe(0);
+    const weights = at("first/policy");
+    const other = await run(
+      "moved",
+      "--resume",
+      "--set",
+      "preference.epochs=3",
+      "--model",
+      weights,
+    );
+    expect(other.stderr).toContain("RUN_DATA_CHANGED");
+  });
+
+  it("goes on with no other command's run, and replaces no draws", async () => {
+    const metrics = metricsOf("first");
+    const flags = ["--recipe", "search-r1", "--tier", "smoke", "--model", at("model")];
+    const asked = [...flags, "--out", at("first"), "--resume"];
+    const { stderr, status } = await runCommand(trainCommand, ["train", ...asked], folder);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/holds a run of agentrl dpo.*\[RUN_EXISTS\]/);
+    const draw = ["synth-data", "draw", "--limit", "2", "--out", at("first")];
+    expect((await runCommand(synthDataCommand, draw, folder)).stderr).toMatch(
+      /holds a run of agentrl dpo, whose settings draws would replace.*\[RUN_EXISTS\]/,
+    );
+    expect(metricsOf("first")).toEqual(metrics);
+    const drawn = await runCommand(synthDataCommand, [...draw.slice(0, -1), at("draws")], folder);
+    expect(drawn.status, drawn.stderr).toBe(0);
+    const manifest = readFileSync(join(at("draws"), "manifest.json"), "utf8");
+    for (const flag of ["--resume", "--overwrite"]) {
+      const over = await run("draws", flag);
+      expect(over.stderr).toMatch(/holds draws of agentrl synth-data.*\[RUN_EXISTS\]/);
+    }
+    expect(readFileSync(join(at("draws"), "manifest.json"), "utf8")).toBe(manifest);
   });
 
   it("stops when the held-out loss no longer falls, and goes back to the best", async () => {

@@ -7,6 +7,7 @@ import { quote } from "../../base/schema.ts";
 import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import { effectOf, type SettingEffect } from "../../watch/setting-effect.ts";
 import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
+import { begunBy, type RunBegun, type RunCommand } from "./begun-by.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
@@ -37,26 +38,30 @@ const REMAINS = [
   ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],
 ];
 
+/** A run that wants a folder. */
+interface RunClaim {
+  out: string;
+  command: RunCommand;
+  resolved: ResolvedSettings<Settings>;
+  use: RunFolderUse & ClaimOptions;
+}
+
 /**
  * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed. How it
  * ended is written to the folder.
  *
- * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted; RUN_SETTINGS_CHANGED when a run would go on under other
- *   settings than it began with. How long it lasts, what is kept and who is told may change.
+ * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted, when it is another command's that is to be gone on with, and
+ *   over a synthesis always; RUN_SETTINGS_CHANGED when a run would go on under other settings than it began with. How long it lasts,
+ *   what is kept and who is told may change.
  * @throws {ExternalError} RUN_BUSY when another process writes the folder.
  */
 export function withClaimedRun<T>(
-  claim: {
-    out: string;
-    resolved: ResolvedSettings<Settings>;
-    use: RunFolderUse & ClaimOptions;
-    signal: AbortSignal;
-  },
+  claim: RunClaim & { signal: AbortSignal },
   work: () => Promise<T>,
 ): Promise<T> {
-  const { out, resolved, use, signal } = claim;
+  const { out, signal } = claim;
   return withRunLock(out, async () => {
-    await claimRun(out, resolved, use);
+    await claimRun(claim);
     await recordOutcome(out, null);
     let result: T;
     try {
@@ -80,14 +85,20 @@ function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
   return { state: endedAsAsked(error, signal) ? "interrupted" : "failed", message };
 }
 
-async function claimRun(
-  out: string,
-  resolved: ResolvedSettings<Settings>,
-  { resume = false, overwrite = false, settingsOf = "run" }: RunFolderUse & ClaimOptions,
-): Promise<void> {
-  if (!existsSync(join(out, MANIFEST_FILE))) return;
+async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void> {
+  const { resume = false, overwrite = false, settingsOf = "run" } = use;
+  const begun = await begunBy(out);
+  if (begun === null) return;
+  if (begun.command === "synth-data") {
+    throw new ConfigError(
+      "RUN_EXISTS",
+      `${out}: holds draws of agentrl synth-data, and what they were made with, which a run of agentrl ${command} there would replace. Name another folder by --out.`,
+    );
+  }
   if (resume) {
-    await requireSameSettings(out, resolved, settingsOf === "run" ? () => true : isOfWholeRun);
+    requireSameCommand(begun, { out, command });
+    const counts = settingsOf === "run" ? toldBySettings(begun) : isOfWholeRun;
+    await requireSameSettings(out, resolved, counts);
     return;
   }
   if (!overwrite) {
@@ -99,9 +110,23 @@ async function claimRun(
   for (const name of REMAINS) await rm(join(out, name), { recursive: true, force: true });
 }
 
+/** Checkpoints of one command say nothing to another: its steps are other steps, its moments those of another loss. */
+function requireSameCommand(begun: RunBegun, { out, command }: Omit<RunClaim, "use" | "resolved">) {
+  if (begun.command === null || begun.command === command) return;
+  throw new ConfigError(
+    "RUN_EXISTS",
+    `${out}: holds a run of agentrl ${begun.command}, which agentrl ${command} cannot go on with. Name another folder by --out, or replace it by --overwrite.`,
+  );
+}
+
 /** What a run may have otherwise when it is gone on with; what its steps do, to the last bit, it may not. */
 const FREE: ReadonlySet<SettingEffect> = new Set(["length", "place", "return", "conduct"]);
 const NAMED = 5;
+
+/** What settings alone tell of: a policy whose checksum the manifest has may lie elsewhere. */
+function toldBySettings({ hashes }: RunBegun): (key: string) => boolean {
+  return (key) => key !== "policy.from" || hashes["policy"] === undefined;
+}
 
 /** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
 function isOfWholeRun(key: string): boolean {

@@ -76,7 +76,8 @@ export async function runPreference(
   const { settings } = resolved;
   requireTrainable(settings);
   const files = await findPairFiles(resolved);
-  return withClaimedRun({ out: options.out, resolved, use: options, signal: options.signal }, () =>
+  const { out, signal } = options;
+  return withClaimedRun({ out, command: "dpo", resolved, use: options, signal }, () =>
     trainOnPairs(resolved, options, files),
   );
 }

@@ -39,7 +39,8 @@ export async function runSft(
   const learn = hasStages(sft)
     ? (session: SftSession) => learnFromStream(session, sft)
     : await learningFrom(sft, recipe.path);
-  return withClaimedRun({ out, resolved, use: options, signal: options.signal }, () =>
+  const { signal } = options;
+  return withClaimedRun({ out, command: "sft", resolved, use: options, signal }, () =>
     fineTune(resolved, options, learn),
   );
 }

@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage, ExternalError } from "../../base/errors.ts";
+import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { MeterReading } from "../../http/meter.ts";
@@ -10,6 +11,7 @@ import { selectSamples, type Selection } from "../../synth/select.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { PolicyDownload } from "../assemble.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
+import { begunBy } from "../folder/begun-by.ts";
 import { withRunLock } from "../folder/run-lock.ts";
 import { machineFacts, MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-folder.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -74,7 +76,8 @@ const RESULT_FILE = "synth.json";
 /**
  * Draws trajectories of a recipe's questions as its `synth` says, and selects samples from them.
  *
- * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings.
+ * @throws {ConfigError} SYNTHESIS_EXISTS when the folder holds draws and `resume` is not set, or draws under other settings; RUN_EXISTS
+ *   when it holds a training.
  * @throws {ExternalError} RUN_BUSY; SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail; SYNTHESIS_INCOMPLETE, after everything is written, when
  *   more failed than are allowed.
  * @throws {DataError} when dataset, index or model cannot be read, each by its own code.
@@ -112,6 +115,7 @@ async function draw(
   const { out, resume = false, signal, countFirst, onStart, onDraw } = options;
   const { synth, dataset, origin, window } = synthesis;
   await makeFolder(out);
+  await requireNoOtherRun(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved));
@@ -187,6 +191,17 @@ async function countOf(dataset: Dataset, limit: number | undefined): Promise<num
   let count = 0;
   for await (const _ of dataset.stream(limit)) count += 1;
   return count;
+}
+
+/** A run keeps its settings and checksums under the same names. @throws {ConfigError} RUN_EXISTS */
+async function requireNoOtherRun(out: string): Promise<void> {
+  const begun = await begunBy(out);
+  // Where draws lie, they decide themselves whether they are gone on with.
+  if (begun === null || begun.command === "synth-data" || existsSync(join(out, DRAWS_FILE))) return;
+  throw new ConfigError(
+    "RUN_EXISTS",
+    `${out}: holds a run of agentrl ${begun.command ?? "train or sft"}, whose settings draws would replace. Choose another --out.`,
+  );
 }
 
 async function makeFolder(path: string): Promise<void> {

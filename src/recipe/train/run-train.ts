@@ -87,7 +87,8 @@ export async function runAlgorithm(
     );
   }
   requireTrainable(settings);
-  return withClaimedRun({ out: options.out, resolved, use: options, signal: options.signal }, () =>
+  const { out, signal } = options;
+  return withClaimedRun({ out, command: "train", resolved, use: options, signal }, () =>
     reinforce(resolved, { begun, algorithm, options, evaluate }),
   );
 }
