@@ -79,7 +79,7 @@ export interface SampleRequest {
 
 export interface SampleResult {
   ids: number[];
-  /** Of each id under the distribution that it was drawn from (temperature, top-p, top-k and bias applied; 1 for greedy). */
+  /** Of each id under the distribution that it was drawn from (temperature, top-p, top-k and bias applied); of greedy ones as at temperature 1. */
   logprobs: number[];
   finish: CallFinish;
 }

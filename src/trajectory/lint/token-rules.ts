@@ -92,17 +92,23 @@ export const logprobPlace: LintRule = {
     }),
 };
 
+/** A model may have more ids than its tokenizer: rows of its embedding that are padding. */
+const PADDED = 2;
+
 export const logprobGreedy: LintRule = {
   name: "logprob-greedy",
-  summary: "At temperature 0 every log-probability is 0: the token was certain.",
-  find(trajectory, { temperature }) {
-    if (temperature === null) return null;
+  summary:
+    "At temperature 0 the likeliest token is taken: none is less likely than one of V can be.",
+  find(trajectory, { temperature, vocabSize }) {
+    if (temperature === null || (temperature === 0 && vocabSize === null)) return null;
     if (temperature > 0) return [];
+    // What the model gave it, before it was taken for certain.
+    const least = -Math.log(PADDED * (vocabSize ?? Infinity));
     return perSegment(trajectory, ({ segment: { logprobs } }) => {
-      const at = (logprobs ?? []).findIndex((each) => each < 0);
+      const at = (logprobs ?? []).findIndex((each) => each < least);
       return at < 0
         ? null
-        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, drawn at temperature 0; expected 0.`;
+        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, drawn at temperature 0; the likeliest of ${vocabSize} ids has at least ${least.toFixed(2)}.`;
     });
   },
 };

@@ -108,9 +108,9 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
       /^logprob-place: calls\[1\]\.prompt\[0\] is no text that a model sampled here \(owner environment\)/,
     ],
     [
-      "uncertainty at temperature 0",
-      (t) => first(t, "completion").logprobs?.splice(0, 1, -0.5),
-      "logprob-greedy: calls[0].completion[0] has -0.5 as log-probability 0, drawn at temperature 0; expected 0.",
+      "a token at temperature 0 that cannot have been the likeliest",
+      (t) => first(t, "completion").logprobs?.splice(0, 1, -20),
+      /^logprob-greedy: calls\[0\]\.completion\[0\] has -20 as log-probability 0, drawn at temperature 0; the likeliest of \d+ ids has at least -\d\.\d\d\.$/,
     ],
     [
       "an observation that would be trained on",
@@ -275,6 +275,12 @@ describe("lint over a trajectory", () => {
   it("takes an observation that was cut on the right, also within a character", async () => {
     const trajectory = await clean();
     first(trajectory, "prompt", 1).ids.splice(12);
+    expect(found(trajectory)).toEqual([]);
+  });
+
+  it("lets the likeliest token at temperature 0 have the probability that the model gave it", async () => {
+    const trajectory = await clean();
+    first(trajectory, "completion").logprobs?.splice(0, 1, -0.7);
     expect(found(trajectory)).toEqual([]);
   });
 
