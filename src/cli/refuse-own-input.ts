@@ -2,8 +2,12 @@ import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 
-/** What `agentrl eval --out` measured: nothing that is made of it may take its place. */
-const MEASURED = new Set(["rows.jsonl", "trajectories.jsonl", "results.json"]);
+/** What `agentrl eval --out` measured and `agentrl synth-data` drew: nothing that is made of it may take its place. */
+const MEASURED = new Set([
+  ...["rows.jsonl", "trajectories.jsonl", "results.json"],
+  ...["draws.jsonl", "samples.jsonl", "validation.jsonl", "dropped.jsonl", "synth.json"],
+  ...["pairs.jsonl", "pairs-validation.jsonl", "manifest.json", "recipe.resolved.yaml"],
+]);
 
 /**
  * Refuses a file to be written that is one of those read, or lies among the files of a folder that is.

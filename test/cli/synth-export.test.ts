@@ -48,6 +48,19 @@ describe("agentrl synth-data export", () => {
     expect(JSON.parse(stdout)).toMatchObject({ records: 1, rows: 0 });
   });
 
+  it("does not take the place of samples, nor of what lies beside them", async () => {
+    for (const [out, from] of [
+      ["samples.jsonl", folder],
+      ["pairs.jsonl", at("samples.jsonl")],
+    ] as const) {
+      const before = readFileSync(at(out), "utf8");
+      const { stderr, status } = await run("trl-messages", out, from);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/would replace what is read of .*\[USAGE\]/);
+      expect(readFileSync(at(out), "utf8")).toBe(before);
+    }
+  });
+
   it("leaves no file behind where a record cannot be read", async () => {
     await writeFile(at("bad.jsonl"), `${readFileSync(at("samples.jsonl"), "utf8")}{"id": 1}\n`);
     const { stderr, status } = await run("verl", "v.jsonl", at("bad.jsonl"));

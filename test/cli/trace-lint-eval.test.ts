@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { traceCommand } from "../../src/cli/commands/trace.ts";
@@ -5,15 +6,16 @@ import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
+const measured = join(folder, "measured");
 
 it(
   "trace lint finds nothing in what an evaluation at temperature 0 wrote",
   { timeout: 60_000 },
   async () => {
-    const flags = ["--recipe", "search-r1", "--tier", "smoke", "--limit", "4", "--out", "measured"];
-    const measured = await runCommand(evalCommand, ["eval", ...flags], folder);
-    expect(measured.status, measured.stderr).toBe(0);
-    const args = ["trace", "lint", "measured/trajectories.jsonl", "--json"];
+    const flags = ["--recipe", "search-r1", "--tier", "smoke", "--limit", "4", "--out", measured];
+    const made = await runCommand(evalCommand, ["eval", ...flags], folder);
+    expect(made.status, made.stderr).toBe(0);
+    const args = ["trace", "lint", join(measured, "trajectories.jsonl"), "--json"];
     const { stdout, status } = await runCommand(traceCommand, args, folder);
     expect(JSON.parse(stdout)).toMatchObject({ checked: 4, violations: [], unknown: {} });
     expect(status).toBe(0);

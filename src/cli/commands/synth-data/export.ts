@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Command, Option } from "commander";
 import type { ExportOutcome } from "../../../recipe/run-export.ts";
 import { exportFormats } from "../../../synth/exports/index.ts";
@@ -5,6 +7,7 @@ import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption } from "../../options.ts";
 import { type Progress, startProgress } from "../../progress.ts";
+import { refuseOwnInput } from "../../refuse-own-input.ts";
 import { table } from "../../table.ts";
 
 interface ExportFlags {
@@ -55,6 +58,9 @@ async function exportRecords(
   { as, out, hints, calls, tokenizer, json }: ExportFlags,
   context: CliContext,
 ): Promise<void> {
+  // Beside a file of samples lies the rest of its synthesis.
+  const beside = statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
+  refuseOwnInput(out, [from, ...beside], "--out");
   const { runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
 import { outOption } from "../../options.ts";
+import { refuseOwnInput } from "../../refuse-own-input.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
 import { findWords } from "../../trace/trace-texts.ts";
 
@@ -38,6 +39,7 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   const named = flags.tokenizer ?? from ?? origin?.policy;
   const words = await findWords(named, flags.tokenizer !== undefined);
   const path = flags.out ?? join(files.folder, "report.html");
+  refuseOwnInput(path, [files.folder], "--out");
   await writeAtomic(path, async (write) => {
     const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
     for await (const piece of samplesPage(files, decode)) {
