@@ -59,7 +59,8 @@ async function exportRecords(
   context: CliContext,
 ): Promise<void> {
   // Beside a file of samples lies the rest of its synthesis.
-  const beside = statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
+  const beside =
+    statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");
   const { runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
