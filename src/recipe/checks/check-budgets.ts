@@ -10,6 +10,7 @@ import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { BudgetFacts, TokenFacts } from "./budget-facts.ts";
+import { ratioFindings } from "./ratio-findings.ts";
 
 /** Something about a recipe's budgets that does not go together. */
 export interface BudgetFinding {
@@ -42,6 +43,7 @@ export function checkBudgets(
   const found = [
     ...batchFindings(algorithm.name, options),
     ...signalFindings(settings, options),
+    ...ratioFindings(settings, options),
     ...scheduleFindings(options),
     ...(facts === null ? [] : factFindings(settings, options, facts)),
   ];

@@ -65,6 +65,17 @@ describe("budgets held against each other", () => {
     expect(await keys("rewards=[{ name: exact-match, weight: 0 }]")).toEqual(["rewards"]);
   });
 
+  it("name a ratio between two distributions, where the loss has one of sampled log-probabilities", async () => {
+    const keys = async (...sets: string[]) => (await found(null, ...sets)).map(({ key }) => key);
+    const [shaped] = await found(null, "sampling.temperature=1.2", "sampling.topP=0.9");
+    expect(shaped).toMatchObject({ severity: "warning", key: "sampling.temperature" });
+    expect(shaped?.message).toMatch(/^temperature 1\.2, topP 0\.9: .*oldLogprobs: recomputed/);
+    expect(await keys("sampling.topK=5")).toEqual(["sampling.topK"]);
+    expect(await keys("sampling.topK=5", "algorithm.oldLogprobs=recomputed")).toEqual([]);
+    expect(await keys("sampling.topK=5", "algorithm={ name: reinforce }")).toEqual([]);
+    expect(await keys()).toEqual([]);
+  });
+
   it("name a warm-up that is longer than the run", async () => {
     const rate =
       "algorithm.optimizer.learningRate={ schedule: constant, value: 1, unit: steps, warmup: 8 }";

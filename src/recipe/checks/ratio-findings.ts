@@ -1,0 +1,32 @@
+import { algorithms } from "../../train/index.ts";
+import type { OnPolicyOptions } from "../../train/on-policy.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { BudgetFinding } from "./check-budgets.ts";
+
+/**
+ * Whether the ratio of the loss compares one distribution with itself. Sampled log-probabilities are those of what was drawn from;
+ * the trainer's are of temperature 1 over all tokens.
+ */
+export function ratioFindings(
+  { algorithm, sampling }: Settings,
+  options: OnPolicyOptions,
+): Omit<BudgetFinding, "origin">[] {
+  const { temperature, topP, topK } = sampling;
+  if (algorithm === undefined || options.oldLogprobs !== "sampled" || temperature === 0) return [];
+  const loss = algorithms.get(algorithm.name, "algorithm").loss({ ...options });
+  if ((loss.options as Record<string, unknown>)["ratio"] === "none") return [];
+  const shaped = [
+    ...(temperature === 1 ? [] : [["temperature", temperature] as const]),
+    ...(topP === 1 ? [] : [["topP", topP] as const]),
+    ...(topK === 0 ? [] : [["topK", topK] as const]),
+  ];
+  const [first] = shaped;
+  if (first === undefined) return [];
+  const list = shaped.map(([name, value]) => `${name} ${value}`).join(", ");
+  return [
+    {
+      ...{ severity: "warning", key: `sampling.${first[0]}` },
+      message: `${list}: what is drawn has log-probabilities of that distribution, and the trainer's are of temperature 1 over all tokens, so that ratios differ from 1, and are clipped, before anything is learned (mismatch/kl). algorithm.oldLogprobs: recomputed takes both from the trainer; temperature 1 with all tokens makes them one.`,
+    },
+  ];
+}
