@@ -4,6 +4,7 @@ import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { hasReference } from "../../losses/loss.ts";
+import { ADAPTER_CONFIG } from "../../models/lora/adapter-folder.ts";
 import { algorithms } from "../../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions } from "../../train/on-policy.ts";
 import { mismatchKl } from "../../train/rollout-metrics.ts";
@@ -11,6 +12,7 @@ import { policyRows, weighted } from "../../train/training-rows.ts";
 import { readTrajectory } from "../../trajectory/lint/lint-shape.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import {
+  baseFolder,
   environmentOver,
   openEngine,
   openNamedDataset,
@@ -23,7 +25,9 @@ import {
 } from "../assemble.ts";
 import { newestCheckpoint } from "../folder/checkpoints.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
+import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
+import { requireSameData } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 
@@ -56,7 +60,8 @@ export interface ReplayOptions {
  * rewards are the saved ones.
  *
  * @param resolved the run's settings, or others: they hold for every step from the checkpoint on.
- * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REPLAY_NO_BATCH when a batch is not there.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REPLAY_NO_BATCH when a batch is not there; RUN_DATA_CHANGED,
+ *   RUN_SETTINGS_CHANGED when the policy is another one than the run's, or other weights of it are trained.
  * @throws {DataError} REPLAY_NO_BATCH when one is damaged.
  */
 export async function replayBatch(
@@ -77,8 +82,11 @@ export async function replayBatch(
   });
   requireBatches(run, { first: (from?.step ?? 0) + 1, last: step });
   const model = await policyFolder(settings.policy.from, { ...download, signal });
+  const sha256 = await hashOfPolicy(model, await baseFolder(model, { ...download, signal }));
+  await requireSameData(run, "a policy", { policy: { file: model, sha256 } });
   const engine = await openEngine(settings, model);
   try {
+    if (from !== null) requireSameWeights(from.path, engine.lora !== null);
     // As the run itself does: the reference is what it began with.
     if (hasReference(algorithm)) await engine.keepAs("reference");
     if (from !== null) await engine.load(from.path);
@@ -104,6 +112,18 @@ export async function replayBatch(
   } finally {
     await engine.close();
   }
+}
+
+/** Adapters cannot be loaded in place of a whole model, nor the other way round. @throws {ConfigError} RUN_SETTINGS_CHANGED */
+function requireSameWeights(checkpoint: string, asksForAdapters: boolean): void {
+  const hasAdapters = existsSync(join(checkpoint, ADAPTER_CONFIG));
+  if (hasAdapters === asksForAdapters) return;
+  const held = hasAdapters ? "adapters" : "a whole model";
+  const advice = hasAdapters ? "Give the policy.lora that the run has" : "Leave policy.lora out";
+  throw new ConfigError(
+    "RUN_SETTINGS_CHANGED",
+    `${checkpoint}: holds ${held}, and the settings ask for ${asksForAdapters ? "adapters" : "a whole model"}. ${advice}.`,
+  );
 }
 
 type Training = Omit<Parameters<typeof trainOnPolicy>[0], "firstStep" | "onStep" | "batchOf">;

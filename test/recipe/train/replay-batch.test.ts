@@ -79,6 +79,14 @@ describe("replayBatch", { timeout: 120_000 }, () => {
     writeFileSync(join(run, "rollbacks.json"), "[]");
   });
 
+  it("learns nothing with another policy than the run's, nor with adapters in place of its weights", async () => {
+    const other = `policy.from=${join(run, "checkpoints", "step-2")}`;
+    await expect(replay(1, other)).rejects.toThrow(errorWith("RUN_DATA_CHANGED", "a policy"));
+    await expect(replay(4, "policy.lora.rank=2")).rejects.toThrow(
+      errorWith("RUN_SETTINGS_CHANGED", "step-2: holds a whole model"),
+    );
+  });
+
   it("says which batch is missing or damaged", async () => {
     await expect(replay(7)).rejects.toThrow(
       errorWith("REPLAY_NO_BATCH", /step-5\.jsonl is missing; the batches of steps 5 to 7/),
