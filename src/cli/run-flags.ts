@@ -48,7 +48,7 @@ export async function showingRun(
   try {
     await work().finally(stop);
   } catch (error) {
-    const { MANIFEST_FILE } = await import("../recipe/folder/run-folder.ts");
+    const { MANIFEST_FILE } = await import("../recipe/folder/file-names.ts");
     // Before its folder is made there is nothing to go on from.
     if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
       context.note(`${out}: kept as far as it is; the same command with --resume goes on.`);

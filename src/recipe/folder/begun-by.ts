@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJson } from "../../base/files.ts";
-import { MANIFEST_FILE } from "./run-folder.ts";
+import { MANIFEST_FILE } from "./file-names.ts";
 
 /** Commands that leave a manifest in a folder. */
 export type RunCommand = "train" | "sft" | "dpo" | "synth-data";

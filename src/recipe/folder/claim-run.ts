@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, errorMessage } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
@@ -8,9 +7,10 @@ import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import { effectOf, type SettingEffect } from "../../watch/setting-effect.ts";
 import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
 import { begunBy, type RunBegun, type RunCommand } from "./begun-by.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./file-names.ts";
+import { restoreReplaced, setRunAside } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./run-folder.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
 
@@ -27,17 +27,6 @@ interface ClaimOptions {
   settingsOf?: "run" | "stages";
 }
 
-/**
- * What a run leaves in its folder, whichever command ran it, in the order in which it is removed: what could be gone on with first, and
- * last what says that there is a run, so that a removal that is killed is done again.
- */
-const REMAINS = [
-  ...["checkpoints", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
-  ...["outcome.json", "stages.json", "sft.json", "report.html"],
-  ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
-  ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],
-];
-
 /** A run that wants a folder. */
 interface RunClaim {
   out: string;
@@ -48,7 +37,7 @@ interface RunClaim {
 
 /**
  * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed. How it
- * ended is written to the folder.
+ * ended is written to the folder. What is to be removed is set aside until the new run has begun, and comes back where it does not.
  *
  * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted, when it is another command's that is to be gone on with, and
  *   over a synthesis always; RUN_SETTINGS_CHANGED when a run would go on under other settings than it began with. How long it lasts,
@@ -61,12 +50,15 @@ export function withClaimedRun<T>(
 ): Promise<T> {
   const { out, signal } = claim;
   return withRunLock(out, async () => {
+    await restoreReplaced(out);
     await claimRun(claim);
-    await recordOutcome(out, null);
     let result: T;
     try {
+      await recordOutcome(out, null);
       result = await work();
     } catch (error) {
+      // Whatever it was, it did not begin: what it was to replace is as it was.
+      if (await restoreReplaced(out)) throw error;
       // What was refused before it began leaves nothing. Why it ended matters, not that this could not be written.
       if (existsSync(join(out, MANIFEST_FILE)))
         await recordOutcome(out, outcomeOf(error, signal)).catch(() => undefined);
@@ -107,7 +99,7 @@ async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void
       `${out}: already holds a run. Go on with it by --resume, name another folder by --out, or replace it by --overwrite.`,
     );
   }
-  for (const name of REMAINS) await rm(join(out, name), { recursive: true, force: true });
+  await setRunAside(out);
 }
 
 /** Checkpoints of one command say nothing to another: its steps are other steps, its moments those of another loss. */

@@ -15,9 +15,11 @@ import { openReporters } from "../../watch/reporters/open-reporters.ts";
 import type { Reporter, RunStart } from "../../watch/reporters/reporter.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { checkpointFolder } from "./checkpoints.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./file-names.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
+import { removeReplaced } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -43,12 +45,6 @@ export interface RunFolder {
   /** Writes `eval/<name>.json`, and its rows, one line each, to `eval/<name>.rows.jsonl`. */
   evaluation(name: string, summary: EvaluationSummary, rows: readonly unknown[]): Promise<void>;
 }
-
-/** A run's settings, as a recipe of their own. */
-export const RESOLVED_FILE = "recipe.resolved.yaml";
-
-/** What a run was made with and on. */
-export const MANIFEST_FILE = "manifest.json";
 
 /** What a run folder's manifest says of a run. */
 export interface RunFacts {
@@ -116,7 +112,7 @@ export async function withRunFolder<T>(
 async function openRunFolder(
   opening: RunToOpen,
 ): Promise<{ run: RunFolder; close: Reporter["close"] }> {
-  const { engine, out: path, resolved, facts: given, onEvent } = opening;
+  const { out: path, resolved, facts: given, onEvent } = opening;
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
       await mkdir(join(path, folder), { recursive: true });
@@ -129,20 +125,6 @@ async function openRunFolder(
     );
   }
   await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved));
-  await writeJson(join(path, MANIFEST_FILE), {
-    agentrl: given.version,
-    recipe: resolved.recipe.name,
-    tier: resolved.tier,
-    hashes: given.hashes ?? {},
-    ...(given.rewardCheck === undefined ? {} : { rewardCheck: given.rewardCheck }),
-    ...(given.steps === undefined ? {} : { steps: given.steps }),
-    machine: {
-      ...machineFacts(),
-      // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
-      device: engine.device,
-      workers: engine.workers,
-    },
-  });
   const metricsFile = join(path, METRICS_FILE);
   let lastStep = Math.max(0, given.afterStep ?? 0);
   await keepLines(metricsFile, given.afterStep ?? 0);
@@ -194,12 +176,35 @@ async function openRunFolder(
       reporter.evaluation(name, name === "before" ? 0 : lastStep, { ...summary.metrics });
     },
   };
+  const close: Reporter["close"] = async (outcome) => {
+    // It may have trouble to tell.
+    await reporter.close(outcome);
+    await closeFiles();
+  };
+  try {
+    // From here on there is a run.
+    await writeJson(join(path, MANIFEST_FILE), manifestOf(opening));
+    await removeReplaced(path);
+  } catch (error) {
+    await close("failed");
+    throw error;
+  }
+  return { run, close };
+}
+
+function manifestOf({ engine, resolved, facts }: RunToOpen): object {
   return {
-    run,
-    async close(outcome) {
-      // It may have trouble to tell.
-      await reporter.close(outcome);
-      await closeFiles();
+    agentrl: facts.version,
+    recipe: resolved.recipe.name,
+    tier: resolved.tier,
+    hashes: facts.hashes ?? {},
+    ...(facts.rewardCheck === undefined ? {} : { rewardCheck: facts.rewardCheck }),
+    ...(facts.steps === undefined ? {} : { steps: facts.steps }),
+    machine: {
+      ...machineFacts(),
+      // What was chosen, where the recipe says auto or nothing: results depend on both in their last bits.
+      device: engine.device,
+      workers: engine.workers,
     },
   };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
-import { MANIFEST_FILE } from "./run-folder.ts";
+import { MANIFEST_FILE } from "./file-names.ts";
 
 /**
  * Holds what a run that goes on is made of against what it began with.

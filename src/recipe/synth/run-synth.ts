@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { writeFileAtomic, writeJson } from "../../base/files.ts";
+import { makeFolder, writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { MeterReading } from "../../http/meter.ts";
 import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
@@ -13,7 +12,8 @@ import type { PolicyDownload } from "../assemble.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
 import { begunBy } from "../folder/begun-by.ts";
 import { withRunLock } from "../folder/run-lock.ts";
-import { machineFacts, MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-folder.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/file-names.ts";
+import { machineFacts } from "../folder/run-folder.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
@@ -114,7 +114,7 @@ async function draw(
 ): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
   const { out, resume = false, signal, countFirst, onStart, onDraw } = options;
   const { synth, dataset, origin, window } = synthesis;
-  await makeFolder(out);
+  await makeRunFolder(out);
   await requireNoOtherRun(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
@@ -204,9 +204,9 @@ async function requireNoOtherRun(out: string): Promise<void> {
   );
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function makeRunFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await makeFolder(path);
   } catch (error) {
     throw new ExternalError(
       "FILE_WRITE_FAILED",

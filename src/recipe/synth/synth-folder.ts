@@ -4,7 +4,7 @@ import { readJson, writeFileAtomic } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-folder.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/file-names.ts";
 import {
   type RunSynthOptions,
   selectInto,

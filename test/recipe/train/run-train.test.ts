@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { sha256 } from "../../../src/base/files.ts";
 import { policyFolder } from "../../../src/recipe/assemble.ts";
+import { setRunAside } from "../../../src/recipe/folder/replaced-run.ts";
 import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { openRunControl, StoppedAsAsked } from "../../../src/recipe/folder/run-control.ts";
 import { runTrain } from "../../../src/recipe/train/run-train.ts";
@@ -80,6 +81,24 @@ describe("runTrain", { timeout: 300_000 }, () => {
     await train("straight", ["algorithm.steps=1"], { overwrite: true });
     expect(dataOf("straight")).toEqual(before.slice(0, 1));
     expect(readdirSync(at("straight", "checkpoints"))).toEqual(["step-1"]);
+  });
+
+  it("leaves the run as it was where the one that is to replace it cannot begin", async () => {
+    const files = (): string[] =>
+      readdirSync(at("straight"), { recursive: true }).map(String).sort();
+    const [before, data] = [files(), dataOf("straight")];
+    const instead = (...sets: string[]) => train("straight", sets, { overwrite: true });
+    await expect(instead(`policy.from=${at("nowhere")}`)).rejects.toThrow(/nowhere/);
+    // Of itself, too: what it would begin with is what it would remove.
+    const own = at("straight", "checkpoints", "step-1");
+    await expect(instead(`policy.from=${own}`)).rejects.toThrow(/step-1/);
+    await expect(instead("reporters=[mlflow]")).rejects.toThrow("MLFLOW_TRACKING_URI");
+    expect(files()).toEqual(before);
+    expect(dataOf("straight")).toEqual(data);
+    // As a process leaves it that is killed in between.
+    await setRunAside(at("straight"));
+    await expect(train("straight")).rejects.toThrow(errorWith("RUN_EXISTS", "--resume"));
+    expect(files()).toEqual(before);
   });
 
   it("refuses to go on under other settings, and goes on under a higher number of steps", async () => {
