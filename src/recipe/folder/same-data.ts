@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
+import type { HubModelOptions } from "../../hub/hub-model.ts";
+import { baseFolder } from "../assemble.ts";
 import { MANIFEST_FILE } from "./file-names.ts";
+import { hashOfPolicy } from "./policy-hash.ts";
 
 /**
  * Holds what a run that goes on is made of against what it began with.
@@ -26,4 +29,20 @@ export async function requireSameData(
       `${out}: began with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give what it began with, or begin anew in another folder.`,
     );
   }
+}
+
+/**
+ * The checksum of the policy that a run begins with, its adapters' base included.
+ *
+ * @param begun the folder of a run that goes on, or is looked at again, with this policy; null: it begins.
+ * @throws {ConfigError} RUN_DATA_CHANGED
+ */
+export async function samePolicyHash(
+  model: string,
+  begun: string | null,
+  download: HubModelOptions,
+): Promise<string> {
+  const sha256 = await hashOfPolicy(model, await baseFolder(model, download));
+  if (begun !== null) await requireSameData(begun, "a policy", { policy: { file: model, sha256 } });
+  return sha256;
 }

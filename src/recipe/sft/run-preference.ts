@@ -14,18 +14,11 @@ import {
   type PreferenceStep,
 } from "../../train/preference.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
-import {
-  baseFolder,
-  openEngine,
-  policyFolder,
-  requireTrainable,
-  type PolicyDownload,
-} from "../assemble.ts";
+import { openEngine, policyFolder, requireTrainable, type PolicyDownload } from "../assemble.ts";
 import { openCheckpoints, savingAtEnd } from "../folder/checkpoints.ts";
 import { withClaimedRun, type RunFolderUse } from "../folder/claim-run.ts";
-import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { findPairFiles, loadPairs, type LoadedPairs } from "./preference-data.ts";
-import { requireSameData } from "../folder/same-data.ts";
+import { requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { resumePoint } from "../folder/resume-point.ts";
 import { type RunFolder, withRunFolder } from "../folder/run-folder.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -116,11 +109,8 @@ async function trainOnPairs(
     }
     const { pairs, ...facts } = train;
     options.onPairs?.({ ...facts, count: pairs.length, steps: totalSteps });
-    const policyHash = await hashOfPolicy(model, await baseFolder(model, download));
-    if (from !== null)
-      await requireSameData(out, "a policy", { policy: { file: model, sha256: policyHash } });
     const hashes = {
-      policy: policyHash,
+      policy: await samePolicyHash(model, from === null ? null : out, download),
       pairs: train.sha256,
       ...(validation === null ? {} : { validationPairs: validation.sha256 }),
     };

@@ -7,12 +7,11 @@ import type { Dataset } from "../../data/datasets.ts";
 import { bestCheck, type Check, outOfPatience, type StoppingRule } from "../../train/early-stop.ts";
 import { samplesLoss, type SftSamplesSettings, trainOnSamples } from "../../train/sft.ts";
 import { sftBatches } from "../../train/sft-batches.ts";
-import { baseFolder, openNamedDataset } from "../assemble.ts";
+import { openNamedDataset } from "../assemble.ts";
 import { openCheckpoints, savingAtEnd } from "../folder/checkpoints.ts";
 import { heldOutEvaluation } from "../held-out-evaluation.ts";
-import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { type RunFolder, withRunFolder } from "../folder/run-folder.ts";
-import { requireSameData } from "../folder/same-data.ts";
+import { requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts";
 import {
   lastLoss,
@@ -55,12 +54,9 @@ export async function learnFromSamples(
   if (from !== null)
     await requireSameData(out, "samples", { samples: train, validationSamples: validation });
   requireWork(session, finished, batches.length);
-  const base = await baseFolder(model, { ...options.download, signal });
-  const policyHash = await hashOfPolicy(model, base);
-  if (from !== null)
-    await requireSameData(out, "a policy", { policy: { file: model, sha256: policyHash } });
+  const download = { ...options.download, signal };
   const hashes = {
-    policy: policyHash,
+    policy: await samePolicyHash(model, from === null ? null : out, download),
     samples: train.sha256,
     ...(validation === null ? {} : { validationSamples: validation.sha256 }),
     ...(held === null ? {} : { evaluationDataset: held.fingerprint }),

@@ -12,7 +12,6 @@ import { policyRows, weighted } from "../../train/training-rows.ts";
 import { readTrajectory } from "../../trajectory/lint/lint-shape.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import {
-  baseFolder,
   environmentOver,
   openEngine,
   openNamedDataset,
@@ -25,9 +24,8 @@ import {
 } from "../assemble.ts";
 import { newestCheckpoint } from "../folder/checkpoints.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
-import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
-import { requireSameData } from "../folder/same-data.ts";
+import { samePolicyHash } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 
@@ -82,8 +80,7 @@ export async function replayBatch(
   });
   requireBatches(run, { first: (from?.step ?? 0) + 1, last: step });
   const model = await policyFolder(settings.policy.from, { ...download, signal });
-  const sha256 = await hashOfPolicy(model, await baseFolder(model, { ...download, signal }));
-  await requireSameData(run, "a policy", { policy: { file: model, sha256 } });
+  await samePolicyHash(model, run, { ...download, signal });
   const engine = await openEngine(settings, model);
   try {
     if (from !== null) requireSameWeights(from.path, engine.lora !== null);

@@ -13,7 +13,6 @@ import {
   openEngine,
   openNamedDataset,
   policyOf,
-  baseFolder,
   policyFolder,
   requireTrainable,
 } from "../assemble.ts";
@@ -25,10 +24,9 @@ import { checkBeforeTraining } from "../check-rewards.ts";
 import { withClaimedRun } from "../folder/claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "../held-out-evaluation.ts";
 import { learnOnPolicy } from "./learn-on-policy.ts";
-import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { resumePoint } from "../folder/resume-point.ts";
 import { withRunFolder } from "../folder/run-folder.ts";
-import { requireSameData } from "../folder/same-data.ts";
+import { requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { RunTrainOptions, TrainSession } from "./train-session.ts";
@@ -123,14 +121,11 @@ async function reinforce(
   const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
   options.onRewardCheck?.(rewardCheck);
   const hashes = {
-    policy: await hashOfPolicy(model, await baseFolder(model, download)),
+    policy: await samePolicyHash(model, from === null ? null : options.out, download),
     dataset: train.fingerprint,
     evaluationDataset: held.fingerprint,
   };
   if (from !== null) {
-    await requireSameData(options.out, "a policy", {
-      policy: { file: model, sha256: hashes.policy },
-    });
     await requireSameData(options.out, "questions", {
       dataset: { file: settings.dataset.name, sha256: train.fingerprint },
       evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
