@@ -5,6 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
+import { effectOf } from "../watch/setting-effect.ts";
 import { type Stage, stageList } from "./stages.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import { type Override, type ResolvedSettings, withOverrides } from "./settings/settings.ts";
@@ -72,13 +73,16 @@ export async function runStages(
     const { folder } = planned;
     const settings = settingsHash(planned.resolved.settings);
     const before = goesOn ? known[done.length] : undefined;
-    const was = planStage(resolved, stage, { out: then, done: known.slice(0, done.length) });
+    const settingsThen = (): string => {
+      const was = planStage(resolved, stage, { out: then, done: known.slice(0, done.length) });
+      return settingsHash(was.resolved.settings);
+    };
     const isDone =
       before !== undefined &&
       existsSync(folder) &&
       before.do === stage.do &&
       basename(before.folder) === basename(folder) &&
-      before.settings === settingsHash(was.resolved.settings);
+      before.settings === settingsThen();
     onStage?.(stage, stages.length, isDone);
     if (isDone) {
       const policy = before.policy === null ? null : movedPath(before.policy, then, out);
@@ -109,15 +113,11 @@ function movedPath(path: string, from: string, to: string): string {
   return inside.startsWith("..") || isAbsolute(inside) ? path : join(to, inside);
 }
 
-/** Settings that change nothing of what a stage makes. */
-const APART: ReadonlySet<string> = new Set([
-  ...["checkpoints", "alarms", "rollback", "reporters", "deadlines"],
-  ...["batchCheck", "budgetCheck", "rewardCheck"],
-]);
-
-/** What a stage was done under. */
+/** What a stage was done under; what is kept of it, and who watches, changes nothing of what it makes. */
 function settingsHash(settings: Settings): string {
-  const decisive = Object.entries(settings).filter(([key]) => !APART.has(key));
+  const decisive = Object.entries(settings).filter(
+    ([key]) => !["return", "conduct"].includes(effectOf(key)),
+  );
   return shortHash(Object.fromEntries(decisive));
 }
 
