@@ -25,6 +25,7 @@ export async function* jsonElements(
       number += 1;
       yield { value: parsed(bytes, `${path}: record ${number}`), number };
     }
+    if (scan.isDone) break;
   }
   if (scan.after !== "") {
     const found = JSON.stringify(scan.after);
@@ -54,6 +55,10 @@ class ElementScan {
   /** Begins what follows the end of an array that stands alone. */
   after = "";
   #isWithinObject = false;
+  /** Nothing that follows is looked at. */
+  get isDone(): boolean {
+    return this.ended && (this.#isWithinObject || this.after !== "");
+  }
   /** Brackets open within the array; -1 before it begins. */
   #depth = -1;
   #inText = false;

@@ -27,7 +27,7 @@ export async function removeReplaced(out: string): Promise<void> {
 }
 
 /**
- * Ends a replacement that another process began: what it set aside comes back, unless the new run had begun.
+ * Ends a replacement, another process's too: what it set aside comes back, unless the new run had begun.
  * @returns whether something came back.
  */
 export async function restoreReplaced(out: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { makeFolder, writeFileAtomic, writeJson } from "../../base/files.ts";
+import { ConfigError, ExternalError } from "../../base/errors.ts";
+import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { MeterReading } from "../../http/meter.ts";
 import { DRAWS_FILE, openDrawLog } from "../../synth/draw-log.ts";
@@ -114,7 +114,6 @@ async function draw(
 ): Promise<{ progress: DrawProgress; requests: MeterReading | undefined; seconds: number }> {
   const { out, resume = false, signal, countFirst, onStart, onDraw } = options;
   const { synth, dataset, origin, window } = synthesis;
-  await makeRunFolder(out);
   await requireNoOtherRun(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
@@ -202,16 +201,4 @@ async function requireNoOtherRun(out: string): Promise<void> {
     "RUN_EXISTS",
     `${out}: holds a run of agentrl ${begun.command ?? "train or sft"}, whose settings draws would replace. Choose another --out.`,
   );
-}
-
-async function makeRunFolder(path: string): Promise<void> {
-  try {
-    await makeFolder(path);
-  } catch (error) {
-    throw new ExternalError(
-      "FILE_WRITE_FAILED",
-      `${path}: the run folder could not be made (${errorMessage(error)}). Choose another --out.`,
-      { cause: error },
-    );
-  }
 }

@@ -45,8 +45,9 @@ export function armsOf(runs: readonly RunFiles[]): ArmComparisonBase {
 function groupedBy(runs: readonly RunFiles[], key: (run: RunFiles) => string): RunFiles[][] {
   const groups = new Map<string, RunFiles[]>();
   for (const run of runs) {
-    const own = groups.get(key(run));
-    if (own === undefined) groups.set(key(run), [run]);
+    const id = key(run);
+    const own = groups.get(id);
+    if (own === undefined) groups.set(id, [run]);
     else own.push(run);
   }
   return [...groups.values()];
