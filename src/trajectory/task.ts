@@ -1,3 +1,5 @@
+import type { Segment } from "./trajectory.ts";
+
 /** A unit of a corpus that a retriever returns whole. */
 export interface Passage {
   id: string;
@@ -8,16 +10,25 @@ export interface Passage {
   sentences?: string[];
 }
 
-/** A question with its accepted answers. */
+/** A question with its accepted answers, or another beginning of an episode. */
 export interface Task {
   /** Unique within its dataset. */
   id: string;
+  /** What the policy is asked; the empty string where the environment alone says how an episode begins. */
   question: string;
-  /** Accepted answers, at least one; any of them counts. */
+  /** Accepted answers, any of which counts; none where the environment scores what was done. */
   references: string[];
   /** Name of the dataset that it comes from. */
   source: string;
   annotations: TaskAnnotations;
+  /** Messages already given, in order: the rollout replays their actions and continues after the last. */
+  prefix?: readonly PrefixMessage[];
+}
+
+/** A message that an episode begins with. Tokens of owner "policy" may be trained; others never are. */
+export interface PrefixMessage {
+  text: string;
+  owner: Extract<Segment["owner"], "policy" | "inserted">;
 }
 
 /** Gold beyond the answers. Every field is optional: a reward or metric that needs an absent one skips the task. */

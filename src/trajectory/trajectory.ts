@@ -75,6 +75,10 @@ export interface Turn {
   actions: Action[];
   problems: Problem[];
   observations: Observation[];
+  /** What the environment paid for this message alone; absent where it pays none. Rewards may pass it on. */
+  reward?: number;
+  /** Status of the world after it, in the environment's own words ("hole", "goal", "illegal-move"); absent where it has none. */
+  status?: string;
   /**
    * Which line of a strategy it belongs to, where it has several: a draft that was not kept, one of several chains, a module. Absent on
    * the trajectory's main line.
@@ -82,13 +86,23 @@ export interface Turn {
   chain?: string;
 }
 
+/**
+ * A place that a reward is about: a call's whole completion, or its tokens from `token` to `endToken` (exclusive; one token where it is
+ * absent), counted within the completion. A turn is addressed by its call; a span of characters is mapped to tokens when it is scored.
+ */
+export interface RewardAddress {
+  call: number;
+  token?: number;
+  endToken?: number;
+}
+
 /** A reward by name and address. */
 export interface RewardValue {
   name: string;
   /** null: cannot be scored. */
   value: number | null;
-  /** null: the whole trajectory. `token` counts within the call's completion. */
-  at: { call: number; token?: number } | null;
+  /** null: the whole trajectory. */
+  at: RewardAddress | null;
 }
 
 /** Text that was put into a message, or before it, for the policy to go on from: a segment of owner "inserted" holds it. */

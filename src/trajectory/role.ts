@@ -1,0 +1,37 @@
+/**
+ * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the policy as it is now or some steps ago. Tools,
+ * rewards, strategies and judges ask roles; they never open a model themselves.
+ */
+export interface Role {
+  readonly name: string;
+  /**
+   * Text that the model writes after a prompt.
+   * @throws {RolloutError} when an endpoint gives no answer.
+   */
+  complete(prompt: string, options: RoleRequest): Promise<string>;
+  /**
+   * Log-probability (nats, temperature 1) of each token of `text` after `prompt`, given the whole prompt and the text before it.
+   * @returns null where this model cannot tell, or the text does not fit its context.
+   */
+  logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
+}
+
+export interface RoleRequest {
+  maxTokens: number;
+  /** 0 is greedy, and the default. */
+  temperature?: number;
+  /** The text ends before the first of these; it is not returned. */
+  stop?: readonly string[];
+  seed?: number;
+  signal: AbortSignal;
+}
+
+/** The models of a run by name. */
+export interface Roles {
+  readonly names: readonly string[];
+  /**
+   * @param where the recipe key that named it, for the message.
+   * @throws {ConfigError} PART_UNKNOWN with the nearest name.
+   */
+  get(name: string, where: string): Role;
+}
