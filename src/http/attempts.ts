@@ -1,4 +1,4 @@
-import type { Endpoint, HttpEnvironment, HttpRequest } from "./client.ts";
+import type { Endpoint, HttpEnvironment, HttpRequest } from "./endpoint.ts";
 import { exchange, type Failure, type HttpReply } from "./exchange.ts";
 import { givenUp } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";

@@ -1,4 +1,5 @@
-import type { ChatMessage, ChatRequest, ChatSettings, ToolCall } from "./chat.ts";
+import type { ChatSettings } from "./chat-settings.ts";
+import type { ChatMessage, ChatRequest, ToolCall } from "./chat-messages.ts";
 
 /** The body of a chat request, as it goes over the wire; keys that are undefined stay out of its JSON. */
 export function chatBody(

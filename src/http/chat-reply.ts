@@ -1,5 +1,5 @@
 import { z } from "../base/schema.ts";
-import type { ChatReply, TokenUsage } from "./chat.ts";
+import type { ChatReply, TokenUsage } from "./chat-messages.ts";
 
 /** Tokens as servers count them. */
 export const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });

@@ -1,5 +1,5 @@
 import { z } from "../base/schema.ts";
-import type { ChatReply, TokenLogprob, TokenUsage, ToolCall } from "./chat.ts";
+import type { ChatReply, TokenLogprob, TokenUsage, ToolCall } from "./chat-messages.ts";
 import { argumentsText, contentText, logprobsSchema, tokensOf, usageSchema } from "./chat-reply.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "../base/schema.ts";
-import type { ChatSettings } from "./chat.ts";
+import type { ChatSettings } from "./chat-settings.ts";
 import { httpClient } from "./client.ts";
 import { modelKey } from "./model-key.ts";
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, ExternalError } from "../base/errors.ts";
-import type { Endpoint, HttpRequest } from "./client.ts";
+import type { Endpoint, HttpRequest } from "./endpoint.ts";
 import type { Failure } from "./exchange.ts";
 import { failureMessage, type GivenUp } from "./failure-message.ts";
 import { requestUrl } from "./http-options.ts";

@@ -1,5 +1,5 @@
 import { z } from "../base/schema.ts";
-import type { ReplyTimes, TokenUsage } from "./chat.ts";
+import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
 
 /** What tokens cost. */
 export const priceSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { readApiKey } from "./api-key.ts";
-import type { Endpoint } from "./client.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 /**
  * The key of an OpenAI-compatible server, as its client needs it. A variable that is not set is no error for a server on this

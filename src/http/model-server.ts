@@ -1,13 +1,14 @@
 import { suggest } from "../base/nearest.ts";
 import { z } from "../base/schema.ts";
-import type { ChatSettings, ReplyTimes, TokenUsage } from "./chat.ts";
+import type { ChatSettings } from "./chat-settings.ts";
+import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
+import { httpClient } from "./client.ts";
 import {
   type Explanation,
   type HttpEnvironment,
-  httpClient,
   type HttpRequest,
   systemEnvironment,
-} from "./client.ts";
+} from "./endpoint.ts";
 import type { StreamedReply } from "./event-stream.ts";
 import type { HttpReply, ReplyHead } from "./exchange.ts";
 import { type Meter, meter } from "./meter.ts";

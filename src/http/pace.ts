@@ -1,4 +1,4 @@
-import type { HttpEnvironment } from "./client.ts";
+import type { HttpEnvironment } from "./endpoint.ts";
 
 /** Keeps to so many units a minute. */
 export interface Pace {

@@ -1,7 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import type { RecipeFile } from "./settings/recipe-file.ts";
-import type { CellAddress, Claim, PaperTable } from "./settings/recipe-schema.ts";
+import type { CellAddress, Claim, PaperTable, RecipeFile } from "./settings/recipe-schema.ts";
 
 /** One number that the paper reports. */
 export interface PaperCell {

@@ -2,7 +2,7 @@ import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { type PaperCell, paperCells } from "./claims.ts";
-import type { RecipeFile } from "./settings/recipe-file.ts";
+import type { RecipeFile } from "./settings/recipe-schema.ts";
 import { resolveSettings } from "./settings/settings.ts";
 
 /** Which of a paper's numbers to look at. */

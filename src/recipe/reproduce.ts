@@ -16,8 +16,7 @@ import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Interval, summarize } from "../evaluate/statistics.ts";
 import { type Comparison, comparisons, findCells, type PaperCell } from "./claims.ts";
 import { leavesOf } from "../base/leaves.ts";
-import type { RecipeFile } from "./settings/recipe-file.ts";
-import type { Claim, Tier } from "./settings/recipe-schema.ts";
+import type { Claim, RecipeFile, Tier } from "./settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import {
   armOverrides,

@@ -2,7 +2,7 @@ import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
 import { type Probe, PROBES } from "../chat/probes.ts";
 import { ConfigError } from "../base/errors.ts";
-import type { ToolSchema } from "../http/chat.ts";
+import type { ToolSchema } from "../http/chat-messages.ts";
 import { z } from "../base/schema.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 

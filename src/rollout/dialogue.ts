@@ -1,6 +1,6 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
 import type { Budget } from "../env/budget.ts";
-import type { ToolSchema } from "../http/chat.ts";
+import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
 import type { Sampling } from "./sampling.ts";

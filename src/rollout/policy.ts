@@ -5,7 +5,6 @@ import type { Turn } from "../trajectory/trajectory.ts";
 import type { Rendering } from "./chat-rendering.ts";
 import { firstEnd, tokensThrough } from "./cut-tokens.ts";
 import type { Dialogue, DialogueSetting } from "./dialogue.ts";
-import { tokenDialogue } from "./token-dialogue.ts";
 
 /** A request with what a scripted policy may look at; a model sees the tokens only. */
 export interface CompletionRequest extends SampleRequest {
@@ -41,11 +40,6 @@ export interface TextPolicy {
 
 /** Whatever writes the messages of a rollout. */
 export type Policy = TokenPolicy | TextPolicy;
-
-/** Begins a conversation. */
-export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue {
-  return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
-}
 
 /** Whether the beginning of a message can be forced on it. */
 export function takesPrefix(policy: Policy): boolean {

@@ -3,7 +3,8 @@ import { budgetOf } from "../env/budget.ts";
 import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
 import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
-import { firstTokens, openDialogue, takesPrefix } from "./policy.ts";
+import { firstTokens, takesPrefix } from "./policy.ts";
+import { openDialogue } from "./token-dialogue.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 
 /** What a strategy changes about a plain rollout. */

@@ -1,5 +1,5 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
-import type { ToolSchema } from "../http/chat.ts";
+import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Call, Turn } from "../trajectory/trajectory.ts";
 import { budgetOf } from "../env/budget.ts";

@@ -5,10 +5,15 @@ import type { Call, CallFinish, Segment } from "../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
 import { emptyDraft, type MessageOpening } from "./draft.ts";
 import { withoutOpening } from "./said-opening.ts";
-import type { TokenPolicy } from "./policy.ts";
+import type { Policy, TokenPolicy } from "./policy.ts";
 
 /** Longest message where the environment sets no budget for a turn, in tokens. */
 export const DEFAULT_TURN_TOKENS = 500;
+
+/** Begins a conversation. */
+export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue {
+  return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
+}
 
 /** Where a dialogue stands. */
 interface Place {
@@ -22,7 +27,7 @@ interface Place {
  * A dialogue with a model whose tokens are ours. Ids are kept as sampled; a message is cut at whole tokens through the one that
  * closes the cut.
  */
-export function tokenDialogue(
+function tokenDialogue(
   policy: TokenPolicy,
   setting: DialogueSetting,
   from: Place = { last: null, messages: 0 },

@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions, z } from "../../src/base/schema.ts";
-import { chatClient, type ChatReply, measuredModelShape } from "../../src/http/chat.ts";
-import type { HttpEnvironment } from "../../src/http/client.ts";
+import { chatClient } from "../../src/http/chat.ts";
+import { measuredModelShape } from "../../src/http/chat-settings.ts";
+import type { ChatReply } from "../../src/http/chat-messages.ts";
+import type { HttpEnvironment } from "../../src/http/endpoint.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { localServer, sendJson } from "../helpers/local-server.ts";
 

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions, z } from "../../src/base/schema.ts";
-import { chatClient, type ChatMessage, chatShape } from "../../src/http/chat.ts";
+import { chatClient } from "../../src/http/chat.ts";
+import { chatShape } from "../../src/http/chat-settings.ts";
+import type { ChatMessage } from "../../src/http/chat-messages.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { localServer, sendJson } from "../helpers/local-server.ts";
 

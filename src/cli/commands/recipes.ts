@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { AgentrlError, ConfigError } from "../../base/errors.ts";
 import {
   loadRecipe,
-  type RecipeFile,
   selectTier,
   shippedRecipes,
   tiersOf,
 } from "../../recipe/settings/recipe-file.ts";
+import type { RecipeFile } from "../../recipe/settings/recipe-schema.ts";
 import { settingsSchema } from "../../recipe/settings/settings-schema.ts";
 import {
   armOverrides,

@@ -1,45 +1,24 @@
-import type { Random } from "../../base/random.ts";
 import type { DecoderConfig } from "../../models/config.ts";
-import type { Device } from "../../onnx/device.ts";
-import { hostModel } from "./host-model.ts";
+import { CACHE_STEP, samplingGraph } from "../../models/sampling-graph.ts";
+import { floats, zeros, type Session } from "../../onnx/session.ts";
+import {
+  type CachedModel,
+  type CachedModelOptions,
+  capacityFor,
+  inverseTemperatures,
+  pieces,
+  tokenFeeds,
+} from "./cached-steps.ts";
+import { growKvCache, kvCache } from "./kv-cache.ts";
+import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
-import type { PickOptions } from "./pick-token.ts";
+import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 
-/** A decoder with a key/value cache of several slots. */
-export interface CachedModel {
-  /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
-  fill(slot: number, ids: readonly number[], at: number): Promise<void>;
-  /** Gives a slot what another holds, from position 0 on. @param count positions that are needed. */
-  copy(from: number, to: number, count: number): Promise<void>;
-  /**
-   * Computes each slot's newest token and draws the one after it. All slots run, whoever needs them, so that a row's result never
-   * depends on the others.
-   * @param newest by slot; null: the slot is idle and keeps what it has.
-   * @returns the draws, by slot.
-   */
-  step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;
-}
+/** Sizes of fill runs. */
+const CHUNKS = [16, 32, 64, 128] as const;
 
-/** A token whose keys and values are computed next, and how its successor is drawn. */
-export interface NewestToken {
-  id: number;
-  position: number;
-  pick: PickOptions;
-  stream: Random;
-}
-
-export interface PickedToken {
-  id: number;
-  logprob: number;
-}
-
-export interface CachedModelOptions {
-  device: Device;
-  /** Sequences decoded together. */
-  slots: number;
-}
-
+/** Opens the decoder's cache where the device computes. */
 export function cachedModel(
   config: DecoderConfig,
   weights: ModelWeights,
@@ -48,4 +27,72 @@ export function cachedModel(
   return options.device.resident
     ? residentModel(config, weights, options)
     : hostModel(config, weights, options);
+}
+
+/** A cache in the host's memory: graphs read it, this writes it, and tokens are drawn here. */
+async function hostModel(
+  config: DecoderConfig,
+  weights: ModelWeights,
+  { device, slots }: CachedModelOptions,
+): Promise<CachedModel> {
+  const { vocabSize } = config;
+  let cache = kvCache(config, slots, CACHE_STEP);
+  const once = compiled(keptGraphs(config).sampling);
+  const session = (rows: number, chunk: number): Promise<Session> => {
+    const { capacity } = cache;
+    return once([rows, chunk, capacity].join(), () => {
+      const { graph, outputs } = samplingGraph(
+        config,
+        { rows, chunk, capacity },
+        {
+          gives: chunk === 1 ? "probabilities" : "nothing",
+          ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
+        },
+      );
+      return device.compile(graph, outputs);
+    });
+  };
+  const makeRoom = (positions: number): void => {
+    if (positions > cache.capacity)
+      cache = growKvCache(config, cache, slots, capacityFor(positions));
+  };
+  const probabilities = zeros("float32", [slots, vocabSize]);
+  await session(slots, 1);
+  return {
+    async fill(slot, given, from) {
+      for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
+        makeRoom(at + count);
+        const ready = await session(1, ids.length);
+        const feeds = { ...weights.feeds, ...cache.slot(slot) };
+        const results = await ready.run({ ...feeds, ...tokenFeeds(ids, [at]) });
+        cache.write(results, { row: 0, slot, at, count });
+      }
+    },
+    copy(from, to, count) {
+      cache.copy(from, to, count);
+      return Promise.resolve();
+    },
+    async step(newest) {
+      const positions = newest.map((each) => each?.position ?? -1);
+      makeRoom(Math.max(...positions) + 1);
+      const ready = await session(slots, 1);
+      const ids = Int32Array.from(newest, (each) => each?.id ?? 0);
+      const results = await ready.run(
+        {
+          ...weights.feeds,
+          ...cache.all,
+          ...tokenFeeds(ids, positions),
+          inverseTemperature: inverseTemperatures(newest),
+        },
+        { probabilities },
+      );
+      positions.forEach((at, slot) => {
+        if (at >= 0) cache.write(results, { row: slot, slot, at, count: 1 });
+      });
+      const all = floats(probabilities);
+      return newest.map(
+        (each, slot) => each && pickToken(all, slot * vocabSize, vocabSize, each.pick, each.stream),
+      );
+    },
+  };
 }

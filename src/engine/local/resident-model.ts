@@ -5,8 +5,16 @@ import { concat, expand, reshape } from "../../autodiff/ops/shape.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { CACHE_STEP, cacheNames, samplingGraph } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.ts";
-import type { CachedModel, CachedModelOptions, NewestToken, PickedToken } from "./cached-model.ts";
-import { capacityFor, inverseTemperatures, pieces, tokenFeeds } from "./cached-steps.ts";
+import {
+  type CachedModel,
+  type CachedModelOptions,
+  capacityFor,
+  inverseTemperatures,
+  type NewestToken,
+  type PickedToken,
+  pieces,
+  tokenFeeds,
+} from "./cached-steps.ts";
 import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";

@@ -2,7 +2,8 @@ import { random, type Random } from "../../base/random.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { SampleRequest, SampleResult } from "../engine.ts";
-import { cachedModel, type CachedModelOptions, type PickedToken } from "./cached-model.ts";
+import { cachedModel } from "./cached-model.ts";
+import type { CachedModelOptions, PickedToken } from "./cached-steps.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { stopText, type StopText } from "./stop-text.ts";
 

@@ -4,7 +4,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
 import type { Protocol } from "../protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { ToolResources } from "../tools/tool.ts";
 
 /** What a message did to the world. */

@@ -10,7 +10,7 @@ import type { Protocol } from "../protocols/protocol.ts";
 import { boundedTool } from "../tools/bounded-tool.ts";
 import { tools } from "../tools/index.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Environment, EnvironmentPart, Episode, StepResult } from "./environment.ts";
 
 const options = z.strictObject({

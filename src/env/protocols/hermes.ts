@@ -1,7 +1,7 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { ParsedMessage, Protocol, ProtocolPart } from "./protocol.ts";
 
 const options = z.strictObject({

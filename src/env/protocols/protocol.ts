@@ -1,7 +1,7 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { AnswerRule } from "../answer-rule.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 
 /** A call of a tool as a chat server gives it. */
 export interface NativeCall {

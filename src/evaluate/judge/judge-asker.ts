@@ -1,5 +1,6 @@
-import { chatClient, type ChatMessage } from "../../http/chat.ts";
-import type { HttpEnvironment } from "../../http/client.ts";
+import { chatClient } from "../../http/chat.ts";
+import type { ChatMessage } from "../../http/chat-messages.ts";
+import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { type JudgePrompt, verdictJsonSchema } from "./judge-prompt.ts";
 import type { JudgeSettings, VerdictFormat } from "./judge-settings.ts";
 import type { JudgeReply, ReplyCache } from "./reply-cache.ts";

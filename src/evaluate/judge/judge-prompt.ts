@@ -1,5 +1,5 @@
 import type { Part } from "../../base/registry.ts";
-import type { ChatMessage } from "../../http/chat.ts";
+import type { ChatMessage } from "../../http/chat-messages.ts";
 import { shortHash } from "../fingerprint.ts";
 import type { JudgeCase } from "./judge-case.ts";
 

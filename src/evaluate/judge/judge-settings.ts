@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { chatShape } from "../../http/chat.ts";
+import { chatShape } from "../../http/chat-settings.ts";
 import { judgePrompts } from "./prompts/index.ts";
 
 /** How a server is told to reply with JSON, strictest first. `auto` takes the first that it accepts. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { readJson, sha256, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
-import type { ChatReply } from "../../http/chat.ts";
+import type { ChatReply } from "../../http/chat-messages.ts";
 
 /** What of a reply a verdict is read from. */
 export type JudgeReply = Pick<ChatReply, "text" | "finishReason" | "usage">;

@@ -9,20 +9,8 @@ import type { OnPolicyOptions } from "../../train/on-policy.ts";
 import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import type { BudgetFacts, TokenFacts } from "./budget-facts.ts";
+import type { BudgetFacts, BudgetFinding, TokenFacts } from "./budget-facts.ts";
 import { ratioFindings } from "./ratio-findings.ts";
-
-/** Something about a recipe's budgets that does not go together. */
-export interface BudgetFinding {
-  /** error: nothing could be learned, so training does not begin; notice: only at the very end of what is allowed. */
-  severity: "error" | "warning" | "notice";
-  /** The setting to look at first. */
-  key: string;
-  /** Where it was set. */
-  origin: string;
-  /** What does not go together, with its numbers, and what to change. */
-  message: string;
-}
 
 type Found = Omit<BudgetFinding, "origin">;
 

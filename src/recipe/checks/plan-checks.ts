@@ -2,8 +2,8 @@ import { AgentrlError } from "../../base/errors.ts";
 import { loadTokenizer } from "../../text/tokenizer.ts";
 import { baseFolder, openNamedDataset } from "../assemble.ts";
 import type { PlannedRun } from "../plan/plan.ts";
-import { type BudgetFacts, budgetFacts } from "./budget-facts.ts";
-import { type BudgetFinding, checkBudgets } from "./check-budgets.ts";
+import { budgetFacts, type BudgetFacts, type BudgetFinding } from "./budget-facts.ts";
+import { checkBudgets } from "./check-budgets.ts";
 import { type IgnoredSetting, ignoredSettings } from "./ignored-settings.ts";
 
 /** What is to be said of a plan before it is run. */

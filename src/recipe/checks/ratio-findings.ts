@@ -1,7 +1,7 @@
 import { algorithms } from "../../train/index.ts";
 import type { OnPolicyOptions } from "../../train/on-policy.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import type { BudgetFinding } from "./check-budgets.ts";
+import type { BudgetFinding } from "./budget-facts.ts";
 
 /**
  * Whether the ratio of the loss compares one distribution with itself. Sampled log-probabilities are those of what was drawn from;

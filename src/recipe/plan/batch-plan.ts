@@ -1,7 +1,7 @@
 import { type EngineLoad } from "../../engine/local/forecast.ts";
 import { microBatchShape } from "../../engine/local/batching.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
-import type { Work } from "./planned-work.ts";
+import type { LossSpec } from "../../losses/loss.ts";
 
 /** What one step is made of, at most: every trajectory as long as its budgets allow. */
 export interface BatchPlan {
@@ -21,6 +21,18 @@ export interface BatchPlan {
   steps: number;
   /** Tokens in all steps together, at most; padding left out. Evaluations come on top. */
   tokens: { sampled: number; trained: number };
+}
+
+/** What a step does, whichever command runs it. */
+export interface Work extends Pick<
+  BatchPlan,
+  "command" | "prompts" | "groupSize" | "epochs" | "minibatches" | "steps"
+> {
+  loss: LossSpec;
+  /** Whether tokens that the policy did not write are trained as well. */
+  scoresAll: boolean;
+  /** Times that log-probabilities of a step's sequences are computed before they are learned from. */
+  scorings: number;
 }
 
 /** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */

@@ -8,7 +8,7 @@ import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { LongestSequence } from "./longest-sequence.ts";
-import type { Work } from "./planned-work.ts";
+import type { Work } from "./batch-plan.ts";
 
 /** Settings with which a recipe fits. */
 export interface Remedy {

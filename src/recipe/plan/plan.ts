@@ -12,7 +12,7 @@ import type { StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
-import { batchOf, type BatchPlan } from "./batch-plan.ts";
+import { batchOf, type BatchPlan, type Work } from "./batch-plan.ts";
 import { type LongestSequence, longestSequence } from "./longest-sequence.ts";
 import {
   loadOf,
@@ -23,7 +23,7 @@ import {
   smallerModel,
 } from "./memory-plan.ts";
 import type { PlannedModel } from "./planned-model.ts";
-import { plannedStage, type PlannedStages, type Work, workOf } from "./planned-work.ts";
+import { plannedStage, type PlannedStages, workOf } from "./planned-work.ts";
 
 /** How weights are held that adapters leave as they are. */
 export interface FrozenPlan {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { hasReference, type LossSpec } from "../../losses/loss.ts";
+import { hasReference } from "../../losses/loss.ts";
 import { algorithms } from "../../train/index.ts";
 import { type OnPolicyOptions, recomputesOld } from "../../train/on-policy.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
@@ -10,24 +10,12 @@ import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { hasStages } from "../sft/sft-settings.ts";
 import { type Stage, stageList } from "../stages.ts";
-import type { BatchPlan } from "./batch-plan.ts";
+import type { Work } from "./batch-plan.ts";
 
 /** Of a recipe of several stages, the numbers and names of all, and of the one that is planned. */
 export interface PlannedStages {
   all: string[];
   planned: string;
-}
-
-/** What a step does, whichever command runs it. */
-export interface Work extends Pick<
-  BatchPlan,
-  "command" | "prompts" | "groupSize" | "epochs" | "minibatches" | "steps"
-> {
-  loss: LossSpec;
-  /** Whether tokens that the policy did not write are trained as well. */
-  scoresAll: boolean;
-  /** Times that log-probabilities of a step's sequences are computed before they are learned from. */
-  scorings: number;
 }
 
 /** The stage that is planned of several, its settings on top: the first that reinforces, which holds most, or else that fine-tunes. */

@@ -6,18 +6,8 @@ import { suggest } from "../../base/nearest.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions } from "../../base/schema.ts";
 import { checkClaims } from "../claims.ts";
-import { type RecipeContent, recipeSchema, type Tier, TIERS } from "./recipe-schema.ts";
+import { type RecipeFile, TIERS, type Tier, recipeSchema } from "./recipe-schema.ts";
 import { parseYaml } from "../../base/yaml.ts";
-
-/** A recipe as read: its structure is checked, its settings are not yet (`resolveSettings`, `checkSettings`). */
-export interface RecipeFile extends RecipeContent {
-  /** File name without extension. */
-  name: string;
-  /** The file, as messages show it. */
-  path: string;
-  /** `recipes/a.yaml:12` for a key path of the file. */
-  place(keys: readonly string[]): string;
-}
 
 const shippedFolder = join(packageRoot, "recipes");
 

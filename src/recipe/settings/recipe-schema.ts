@@ -73,6 +73,16 @@ export const recipeSchema = z.strictObject({
 });
 
 export type RecipeContent = z.output<typeof recipeSchema>;
+
+/** A recipe as read: its structure is checked, its settings are not yet (`resolveSettings`, `checkSettings`). */
+export interface RecipeFile extends RecipeContent {
+  /** File name without extension. */
+  name: string;
+  /** The file, as messages show it. */
+  path: string;
+  /** `recipes/a.yaml:12` for a key path of the file. */
+  place(keys: readonly string[]): string;
+}
 export type PaperTable = z.output<typeof paperTable>;
 export type CellAddress = z.output<typeof cellAddress>;
 export type Claim = z.output<typeof claim>;

@@ -9,7 +9,7 @@ import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
 import { rewards } from "../../rewards/index.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
-import { endpointSchema } from "../../rollout/endpoint/endpoint-policy.ts";
+import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { synthSchema } from "../../synth/synth-settings.ts";

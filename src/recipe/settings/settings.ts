@@ -2,8 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
-import type { RecipeFile } from "./recipe-file.ts";
-import type { Claim, Tier } from "./recipe-schema.ts";
+import type { Claim, RecipeFile, Tier } from "./recipe-schema.ts";
 import { parseYamlValue } from "../../base/yaml.ts";
 
 /** A setting from outside the file: a flag, `--set`, or an arm of a claim. */

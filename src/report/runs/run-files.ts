@@ -8,10 +8,7 @@ import { type LoggedEvent, readRunEvents } from "./run-events.ts";
 import { type RunEvaluation, readRunEvaluations } from "./run-evaluations.ts";
 import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
 import { readRunSettings, type RunSettings } from "./run-settings.ts";
-import { type KnownState, stateOf, updatedMs } from "./run-state.ts";
-
-/** What made a run: reinforcement, samples, pairs, draws of a teacher, or several of these in order. */
-export type RunKind = "train" | "sft" | "dpo" | "synth" | "staged";
+import { type KnownState, type RunKind, stateOf, updatedMs } from "./run-state.ts";
 
 const manifestSchema = z.looseObject({
   agentrl: z.string().optional(),

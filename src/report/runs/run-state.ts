@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { isAlive, processOf } from "../../base/process-mark.ts";
 import { readOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import type { LoggedEvent } from "./run-events.ts";
-import type { RunKind } from "./run-files.ts";
+
+/** What made a run: reinforcement, samples, pairs, draws of a teacher, or several of these in order. */
+export type RunKind = "train" | "sft" | "dpo" | "synth" | "staged";
 
 /** How a run stands. */
 export interface KnownState {

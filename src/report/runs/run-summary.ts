@@ -2,9 +2,9 @@ import { basename, join } from "node:path";
 import { existsSync } from "node:fs";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
-import type { RunFiles, RunKind } from "./run-files.ts";
+import type { RunFiles } from "./run-files.ts";
 import { folderBytes } from "./run-sizes.ts";
-import type { KnownState } from "./run-state.ts";
+import type { KnownState, RunKind } from "./run-state.ts";
 
 /** A run in one line. */
 export interface RunSummary {

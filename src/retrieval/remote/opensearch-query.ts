@@ -1,4 +1,4 @@
-import type { OpensearchSettings } from "./opensearch.ts";
+import type { OpensearchSettings } from "./opensearch-settings.ts";
 
 /** One search body of `_msearch`. */
 export type SearchBody = Record<string, unknown>;

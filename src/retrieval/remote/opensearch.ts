@@ -1,81 +1,19 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
-import { type Endpoint, type HttpClient, httpClient } from "../../http/client.ts";
+import { type HttpClient, httpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import type { HttpReply } from "../../http/exchange.ts";
-import { httpShape, serverAddress } from "../../http/http-options.ts";
 import { together } from "../../http/together.ts";
 import { reciprocalRankFusion } from "../combine/reciprocal-rank-fusion.ts";
 import type { Hit } from "../retriever.ts";
 import type { RetrieverPart } from "../retriever-part.ts";
 import { searchBodies } from "./opensearch-query.ts";
-import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
+import { openQueryEncoder } from "./query-encoder.ts";
 import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
+import { opensearchOptions, type OpensearchSettings } from "./opensearch-settings.ts";
 
 const NAME = "opensearch";
-
-const options = z
-  .strictObject({
-    url: serverAddress,
-    index: z.string().min(1),
-    mode: z.enum(["bm25", "knn", "hybrid"]).default("bm25"),
-    /** Elasticsearch takes the same words for `bm25` and others for vectors. */
-    dialect: z.enum(["opensearch", "elasticsearch"]).default("opensearch"),
-    fields: z
-      .strictObject({
-        /** Null: the engine's own `_id`. */
-        id: z.string().min(1).nullable().default(null),
-        /** Null: passages have no titles. */
-        title: z.string().min(1).nullable().default("title"),
-        text: z.string().min(1).default("text"),
-        vector: z.string().min(1).default("vector"),
-      })
-      .prefault({}),
-    /** Fields that words are looked up in, each with its weight after ^: `title^2`. */
-    searchFields: z.array(z.string().min(1)).min(1).default(["title", "text"]),
-    /** How the scores of several fields become one; best_fields is the engine's own default. */
-    matchType: z.enum(["best_fields", "most_fields", "cross_fields"]).default("best_fields"),
-    /** Makes the query's vector: a model that runs here, or an embeddings server. */
-    encoder: encoderOption.optional(),
-    /** Makes the query's vector there: a model that the engine itself holds. */
-    modelId: z.string().min(1).optional(),
-    /** Elasticsearch only: candidates per shard of an approximate search. */
-    numCandidates: z.int().min(1).max(10_000).default(100),
-    /** Hits of each kind that `hybrid` fuses. */
-    depth: z.int().min(1).default(100),
-    /** k of reciprocal-rank fusion where it is done here. */
-    rrfK: z.number().min(0).default(60),
-    /** A pipeline on the server that fuses instead (OpenSearch: normalization or score-ranker processor). */
-    searchPipeline: z.string().min(1).nullable().default(null),
-    /** Environment variables for basic authentication. */
-    usernameEnv: z.string().min(1).nullable().default(null),
-    passwordEnv: z.string().min(1).nullable().default(null),
-    /** Environment variable that holds an Elasticsearch API key. */
-    apiKeyEnv: z.string().min(1).nullable().default(null),
-    /** Queries per request at most. */
-    batchSize: z.int().min(1).default(64),
-    ...httpShape,
-  })
-  .refine(({ mode, encoder, modelId }) => mode === "bm25" || (encoder ?? modelId) !== undefined, {
-    message:
-      "vectors need `encoder` (a model here, or an embeddings server) or `modelId` (a model in the engine)",
-    path: ["mode"],
-  })
-  .refine(({ encoder, modelId }) => encoder === undefined || modelId === undefined, {
-    message: "one of `encoder` and `modelId` makes the vector, not both",
-    path: ["modelId"],
-  })
-  .refine(({ dialect, searchPipeline }) => searchPipeline === null || dialect === "opensearch", {
-    message: "only OpenSearch has search pipelines",
-    path: ["searchPipeline"],
-  })
-  .refine(({ usernameEnv, passwordEnv }) => (usernameEnv === null) === (passwordEnv === null), {
-    message: "user name and password go together",
-    path: ["passwordEnv"],
-  });
-
-/** How to search an index, checked. */
-export type OpensearchSettings = z.output<typeof options>;
 
 /**
  * An index of OpenSearch or Elasticsearch, by words, by vectors or by both. Without a `searchPipeline`, `hybrid` fuses here by
@@ -86,9 +24,9 @@ export const opensearch: RetrieverPart = {
   name: NAME,
   summary: "An OpenSearch or Elasticsearch index: BM25, nearest neighbours or both.",
   readsGold: false,
-  options,
+  options: opensearchOptions,
   async create(given) {
-    const settings = parseOptions(options, given, NAME);
+    const settings = parseOptions(opensearchOptions, given, NAME);
     const client = httpClient(endpointOf(settings));
     const path = `/${encodeURIComponent(settings.index)}`;
     const count = await client.json({ path: `${path}/_count` }, z.object({ count: z.number() }));

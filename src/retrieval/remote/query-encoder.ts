@@ -1,5 +1,5 @@
 import { choice, z } from "../../base/schema.ts";
-import { chatShape } from "../../http/chat.ts";
+import { chatShape } from "../../http/chat-settings.ts";
 import { type Embed, embeddingsClient } from "../../http/embeddings.ts";
 import { openEncoder } from "../dense/encoder.ts";
 import { encoderOptions } from "../dense/encoder-settings.ts";

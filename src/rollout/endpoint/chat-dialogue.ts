@@ -1,6 +1,7 @@
-import type { ChatClient, ChatMessage, ToolCall } from "../../http/chat.ts";
+import type { ChatClient } from "../../http/chat.ts";
+import type { ChatMessage, ToolCall } from "../../http/chat-messages.ts";
 import type { Dialogue, DialogueSetting, Said } from "../dialogue.ts";
-import type { EndpointSettings } from "./endpoint-policy.ts";
+import type { EndpointSettings } from "./endpoint-settings.ts";
 import {
   askServer,
   contextFull,

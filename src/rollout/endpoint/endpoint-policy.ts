@@ -1,25 +1,11 @@
-import { z } from "../../base/schema.ts";
-import { chatClient, measuredModelShape } from "../../http/chat.ts";
-import type { HttpEnvironment } from "../../http/client.ts";
+import { chatClient } from "../../http/chat.ts";
+import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { completionsClient } from "../../http/completions.ts";
 import type { Meter } from "../../http/meter.ts";
 import type { TextPolicy } from "../policy.ts";
 import { chatDialogue } from "./chat-dialogue.ts";
 import { textDialogue } from "./text-dialogue.ts";
-
-/** Options of a policy that is asked over HTTP. */
-export const endpointSchema = z.strictObject({
-  ...measuredModelShape,
-  /** chat: messages, by the server's own template. completions: one text that grows, as it is. */
-  api: z.enum(["chat", "completions"]).default("chat"),
-  /** A first message of the system, in a chat. */
-  system: z.string().optional(),
-  /** Further keys of each request's body, as the server knows them. */
-  extra: z.record(z.string(), z.unknown()).default({}),
-});
-
-/** A server that stands for a policy, and how to ask it, checked. */
-export type EndpointSettings = z.output<typeof endpointSchema>;
+import type { EndpointSettings } from "./endpoint-settings.ts";
 
 /**
  * A policy behind any OpenAI-compatible server. Its tokens are the server's own: what it is shown and writes is recorded as text.

@@ -1,12 +1,12 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
 import { type Budget, budgetOf } from "../../env/budget.ts";
 import { seedFrom } from "../../base/random.ts";
-import type { DrawRequest, TokenUsage } from "../../http/chat.ts";
+import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
 import type { DialogueSetting, Message, Said } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
 import { emptyTextDraft, type TextDraft, textSegment } from "../text-draft.ts";
-import type { EndpointSettings } from "./endpoint-policy.ts";
+import type { EndpointSettings } from "./endpoint-settings.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 
 /** What a server gave for one message. */

@@ -1,12 +1,12 @@
 import { seedFrom } from "../../base/random.ts";
-import type { DrawRequest } from "../../http/chat.ts";
+import type { DrawRequest } from "../../http/chat-messages.ts";
 import type { CompletionReply, CompletionsClient } from "../../http/completions.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting } from "../dialogue.ts";
 import { CHARACTERS_PER_TOKEN } from "../policy.ts";
 import { withoutOpening } from "../said-opening.ts";
 import { emptyTextDraft, type TextDraft } from "../text-draft.ts";
-import type { EndpointSettings } from "./endpoint-policy.ts";
+import type { EndpointSettings } from "./endpoint-settings.ts";
 import {
   askServer,
   contextFull,

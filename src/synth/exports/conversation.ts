@@ -1,4 +1,4 @@
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
 /** A call of a tool, taken out of a message's text. */

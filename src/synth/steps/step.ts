@@ -1,6 +1,6 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Segment } from "../../trajectory/trajectory.ts";

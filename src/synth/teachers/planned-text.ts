@@ -1,5 +1,5 @@
 import type { PlannedMessage, Protocol } from "../../env/protocols/protocol.ts";
-import type { ToolSchema } from "../../http/chat.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
 
 /**
  * What follows the beginning of a message, so that the whole does what was planned: in its own words where the beginning is the

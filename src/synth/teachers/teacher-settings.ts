@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
-import { endpointSchema } from "../../rollout/endpoint/endpoint-policy.ts";
+import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { behaviourSchema } from "./behaviour.ts";
 
 /** A teacher that follows a dataset's gold, with no model. */

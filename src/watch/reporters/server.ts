@@ -1,5 +1,6 @@
 import { z } from "../../base/schema.ts";
-import { type Endpoint, httpClient } from "../../http/client.ts";
+import { httpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
 import { quotedBody } from "../../http/failure-message.ts";
 import { withoutKeys } from "../../http/http-error.ts";
 import { Refused } from "./delivery.ts";

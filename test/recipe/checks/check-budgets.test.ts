@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { BudgetFacts } from "../../../src/recipe/checks/budget-facts.ts";
-import {
-  type BudgetFinding,
-  checkBudgets,
-  requireSoundBudgets,
-} from "../../../src/recipe/checks/check-budgets.ts";
+import type { BudgetFacts, BudgetFinding } from "../../../src/recipe/checks/budget-facts.ts";
+import { checkBudgets, requireSoundBudgets } from "../../../src/recipe/checks/check-budgets.ts";
 import { ignoredSettings, requireHonoured } from "../../../src/recipe/checks/ignored-settings.ts";
 import { loadRecipe, shippedRecipes, tiersOf } from "../../../src/recipe/settings/recipe-file.ts";
 import {

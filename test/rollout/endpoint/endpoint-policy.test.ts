@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/endpoint-policy.ts";
+import { endpointPolicy } from "../../../src/rollout/endpoint/endpoint-policy.ts";
+import { endpointSchema } from "../../../src/rollout/endpoint/endpoint-settings.ts";
 import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type AskedChat, type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import { endpointPolicy, endpointSchema } from "../../../src/rollout/endpoint/endpoint-policy.ts";
+import { endpointPolicy } from "../../../src/rollout/endpoint/endpoint-policy.ts";
+import { endpointSchema } from "../../../src/rollout/endpoint/endpoint-settings.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";

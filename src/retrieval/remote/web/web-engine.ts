@@ -1,4 +1,4 @@
-import type { HttpRequest } from "../../../http/client.ts";
+import type { HttpRequest } from "../../../http/endpoint.ts";
 
 /** One result of a results page. */
 export interface WebResult {

@@ -1,6 +1,6 @@
 import { ConfigError } from "../../../base/errors.ts";
 import { parseOptions } from "../../../base/schema.ts";
-import type { Endpoint } from "../../../http/client.ts";
+import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
 import { environmentValue } from "../environment.ts";
 
