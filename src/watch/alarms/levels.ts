@@ -1,4 +1,4 @@
-/** How rules read a history: smoothed, and against the run's own earlier level where no number holds for every run. */
+/** How alarms read a history: smoothed, and compared with the run's own earlier level where no fixed limit fits every run. */
 import { z } from "../../base/schema.ts";
 import type { MetricsLine } from "../metrics-line.ts";
 import type { Finding } from "./alarm.ts";
@@ -9,14 +9,27 @@ export interface Point {
   value: number;
 }
 
-/** Options of every rule that smooths. @param steps over which a value is averaged, so that one noisy step does not ring. */
+/** Options of every alarm that smooths. @param steps over which a value is averaged, so that one noisy step does not fire. */
 export function smoothing(steps: number): { smooth: z.ZodDefault<z.ZodNumber> } {
   return { smooth: z.int().min(1).default(steps) };
 }
 
-/** Options of every rule that compares with the run itself. @param steps of the past that the level is taken from. */
+/** Options of every alarm that compares with the run itself. @param steps of the past that the level is taken from. */
 export function remembering(steps: number): { memory: z.ZodDefault<z.ZodNumber> } {
   return { memory: z.int().min(2).default(steps) };
+}
+
+/** Options of alarms on a fall from the highest level. @param share of it that is the limit by default. */
+export function shareOfHighest(
+  share: number,
+): ReturnType<typeof smoothing> &
+  ReturnType<typeof remembering> & { share: z.ZodDefault<z.ZodNumber> } {
+  return {
+    ...smoothing(5),
+    ...remembering(200),
+    /** Of the highest level. */
+    share: z.number().positive().lt(1).default(share),
+  };
 }
 
 /** A metric over the lines that have it; none where the newest line has not, or has no finite value. */
@@ -50,8 +63,46 @@ interface Judged {
   because?: string;
 }
 
-/** Holds the newest mean to a limit; a value equal to it is within. */
-export function outside({
+/** Fires where the newest mean is above a fixed limit. */
+export function aboveLimit(
+  lines: readonly MetricsLine[],
+  metric: string,
+  { smooth, limit }: { smooth: number; limit: number },
+): Finding | null {
+  return beyondLimit({ metric, series: seriesOf(lines, metric), smooth, limit, broken: "above" });
+}
+
+/** Fires where the newest mean is below a share of the highest. @param options.least highest level that is judged at all. */
+export function fallen(
+  lines: readonly MetricsLine[],
+  metric: string,
+  { smooth, share, least = -Infinity }: { smooth: number; share: number; least?: number },
+): Finding | null {
+  const series = seriesOf(lines, metric);
+  const highest = Math.max(...movingMeans(series, smooth));
+  if (highest < least) return null;
+  const because = `${share} of its highest level, ${shortly(highest)}`;
+  return beyondLimit({
+    ...{ metric, series, smooth, limit: share * highest, broken: "below", because },
+  });
+}
+
+/** Fires where the newest mean is above several times the lowest. @param options.floor value that is never too much. */
+export function risen(
+  lines: readonly MetricsLine[],
+  metric: string,
+  { smooth, factor, floor = 0 }: { smooth: number; factor: number; floor?: number },
+): Finding | null {
+  const series = seriesOf(lines, metric);
+  const lowest = Math.min(...movingMeans(series, smooth));
+  const least = floor > 0 ? `, and no less than ${floor}` : "";
+  const because = `${factor} times its lowest level, ${shortly(lowest)}${least}`;
+  const limit = Math.max(floor, factor * lowest);
+  return beyondLimit({ metric, series, smooth, limit, broken: "above", because });
+}
+
+/** Compares the newest mean with a limit; a value equal to it is within. */
+export function beyondLimit({
   metric,
   series,
   smooth,
@@ -86,8 +137,8 @@ function lastGood(series: readonly Point[], isBroken: (value: number) => boolean
 }
 
 /**
- * Whether nearly every trajectory gets the best reward that was seen: what then falls silent has done its work. A tenth of the
- * rewards' range may be missing. Rewards that were all equal throughout are no success: nobody knows whether there is a better one.
+ * Whether nearly every trajectory gets the best reward of the run; a tenth of the rewards' range may be missing. Rewards that were
+ * always equal do not count as solved: there may be a better one.
  */
 export function isSolved(lines: readonly MetricsLine[], smooth: number): boolean {
   const now = movingMeans(seriesOf(lines, "rollout/reward_mean"), smooth).at(-1);

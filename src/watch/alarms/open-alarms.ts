@@ -3,7 +3,7 @@ import type { AlarmAction, Finding } from "./alarm.ts";
 import type { NamedAlarm } from "./alarm-settings.ts";
 import { alarms } from "./index.ts";
 
-/** A rule that was broken at a step. Its message also names the last good batch, and says what to try. */
+/** An alarm that fired at a step. Its message also names the last good batch and gives advice. */
 export interface TriggeredAlarm extends Finding {
   /** From 1. */
   step: number;
@@ -13,18 +13,18 @@ export interface TriggeredAlarm extends Finding {
 
 /** A recipe's alarms over a run. */
 export interface AlarmWatch {
-  /** @returns what began to ring with this step, in the recipe's order: a rule rings once, and again after it was quiet. */
+  /** @returns alarms that start at this step, in the recipe's order: an alarm fires once, and again after it was quiet. */
   after(line: MetricsLine): TriggeredAlarm[];
 }
 
-/** Steps in a row that a rule must hold before it can ring again: a value that wavers at its limit rings once. */
+/** Steps in a row without a finding before an alarm can fire again: a value that wavers at its limit fires once. */
 const QUIET_STEPS = 5;
 
 /**
- * Opens alarms over a run. What rings is a function of its lines alone: opened with the first lines of a run as history, the rest
- * rings as if it had been opened at the start. Memory is bounded by the rules' windows.
+ * Opens alarms over a run. They depend on its metrics alone: opened with the first lines of a run as history, they fire on the rest
+ * as if they had been open from the start. Memory is bounded by the alarms' windows.
  *
- * @param history of a resumed run, from step 1; what rang in it does not ring again.
+ * @param history of a resumed run, from step 1; an alarm that fired in it does not fire again.
  */
 export function openAlarms(
   named: readonly NamedAlarm[],
@@ -41,9 +41,9 @@ export function openAlarms(
     return rules.flatMap((rule) => {
       const { alarm, action, options, window } = rule;
       const finding = alarm.check(lines.slice(-window), options);
-      const rings = finding !== null && rule.quiet >= QUIET_STEPS;
+      const fires = finding !== null && rule.quiet >= QUIET_STEPS;
       rule.quiet = finding === null ? rule.quiet + 1 : 0;
-      if (!rings) return [];
+      if (!fires) return [];
       const message = `${finding.message} ${lastGood(finding)} ${alarm.advice}`;
       return [{ step: line.step, alarm: alarm.name, action, ...finding, message }];
     });
