@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { tfRecord } from "../../src/watch/reporters/tensorboard/events.ts";
 import * as events from "../../src/watch/reporters/tensorboard/events.ts";
-import { tfRecord } from "../../src/watch/reporters/tensorboard/record.ts";
 
 // tensorboard.json is made by reporters/record.py with TensorBoard's own messages and record writer.
 const { records } = JSON.parse(

@@ -3,8 +3,8 @@ import { z } from "../../base/schema.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { frozenWeightTypes } from "../../engine/local/frozen-weight-types.ts";
-import { targetModules } from "../../models/lora/lora.ts";
 import { environments } from "../../env/environments/index.ts";
+import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
 import { rewards } from "../../rewards/index.ts";
@@ -14,13 +14,13 @@ import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { synthSchema } from "../../synth/synth-settings.ts";
 import { algorithms } from "../../train/index.ts";
+import { preferenceSchema } from "../../train/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
-import { reportersSchema } from "../../watch/reporters/reporter-settings.ts";
+import { reportersSchema } from "../../watch/reporters/index.ts";
 import { checkpointsSchema } from "../folder/checkpoints.ts";
 import { rollbackSchema } from "../folder/rollbacks.ts";
-import { stagesSchema } from "../stages.ts";
-import { preferenceSchema } from "../../train/preference.ts";
 import { sftSchema } from "../sft/sft-settings.ts";
+import { stagesSchema } from "../stages.ts";
 
 /** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
 const freshPolicy = z.strictObject({

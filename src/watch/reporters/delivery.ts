@@ -1,29 +1,31 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { Told } from "./told.ts";
+import { z } from "../../base/schema.ts";
+import type { ReporterEvent } from "./reporter-event.ts";
+import type { Reporter } from "./reporter.ts";
 
-/** What a reporter does of its own; waiting, trying again and counting what is lost are the same for all. */
-export interface Teller {
+/** How one reporter sends; queue, retries and the count of lost events are the same for all. */
+export interface ReporterBackend {
   /** In front of messages. */
   readonly name: string;
-  /** How many of the first of these go at once, at least 1. */
-  fit(waiting: readonly Told[]): number;
+  /** How many of the first waiting events go in one batch, at least 1. */
+  batchSize(waiting: readonly ReporterEvent[]): number;
   /**
-   * Delivers all of these or throws; things may be told twice.
-   * @throws {Refused} when some can never be delivered as they are.
+   * Delivers the whole batch or throws; an event may be sent twice.
+   * @throws {Refused} when some events can never be delivered as they are.
    */
-  tell(told: readonly Told[], signal: AbortSignal): Promise<void>;
+  send(batch: readonly ReporterEvent[], signal: AbortSignal): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** What was told will not be taken, however often it is tried. */
+/** The receiver refuses an event; a retry would fail again. */
 export class Refused extends Error {}
 
-export interface DeliveryOptions {
-  /** Things kept while they cannot be delivered; above it the oldest steps are lost. */
+interface DeliveryOptions {
+  /** Events kept while they cannot be delivered; above it the oldest steps are lost. */
   maxQueued: number;
   /** Milliseconds that `close` waits. */
   closeMs: number;
-  /** Milliseconds between two deliveries: what is told meanwhile goes together. */
+  /** Milliseconds between two deliveries: events in between go in one batch. */
   intervalMs: number;
   /** Milliseconds before a failed delivery is tried again; doubles up to `MAX_RETRY_MS`. */
   retryMs?: number;
@@ -33,45 +35,45 @@ export interface DeliveryOptions {
 const MAX_RETRY_MS = 30_000;
 
 /**
- * Delivers things in the background, in order. A delivery that fails is tried again until the run ends; of several things that
- * are refused together each is then tried alone. The first failure is said, and at the end what was lost.
+ * Delivers events in the background, in order. It retries a failed batch until the run ends, and sends each event of a refused batch
+ * alone. It reports the first failure, and at the end what was lost.
  */
 export class Delivery {
-  readonly #teller: Teller;
+  readonly #backend: ReporterBackend;
   readonly #options: DeliveryOptions;
   readonly #ending = new AbortController();
   readonly #working: Promise<void>;
-  #queue: Told[] = [];
-  #underWay: Told[] = [];
-  /** Things lost, by kind. */
-  readonly #lost = new Map<Told["kind"], number>();
+  #queue: ReporterEvent[] = [];
+  #underWay: ReporterEvent[] = [];
+  /** Lost events by kind. */
+  readonly #lost = new Map<ReporterEvent["kind"], number>();
   #closed: Promise<void> | null = null;
   #isTroubled = false;
   #failures = 0;
-  /** So many are to be tried one by one. */
+  /** Events still to be sent one by one. */
   #alone = 0;
-  /** Ends the rest that is taken now, if any. */
+  /** Ends the current pause, if any. */
   #wake: (() => void) | null = null;
   #isIdle = false;
 
-  constructor(teller: Teller, options: DeliveryOptions) {
-    this.#teller = teller;
+  constructor(backend: ReporterBackend, options: DeliveryOptions) {
+    this.#backend = backend;
     this.#options = options;
     this.#working = this.#work();
   }
 
-  /** Returns at once. After `close` nothing is taken any more. */
-  push(told: Told): void {
+  /** Returns at once. Ignored after `close`. */
+  push(event: ReporterEvent): void {
     if (this.#closed !== null) return;
     if (this.#queue.length >= this.#options.maxQueued) {
       const oldestStep = this.#queue.findIndex(({ kind }) => kind === "step");
       this.#lose(this.#queue.splice(Math.max(oldestStep, 0), 1));
     }
-    this.#queue.push(told);
+    this.#queue.push(event);
     if (this.#isIdle) this.#wake?.();
   }
 
-  /** Delivers what is left, for so long as `closeMs` allows. Never throws. */
+  /** Delivers what is left within `closeMs`. Never throws. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -86,13 +88,13 @@ export class Delivery {
         resolve();
       }, this.#options.closeMs);
     });
-    const all = this.#working.then(() => this.#teller.close?.()).catch(() => undefined);
+    const all = this.#working.then(() => this.#backend.close?.()).catch(() => undefined);
     await Promise.race([all, late]);
     clearTimeout(timer);
     this.#lose([...this.#underWay, ...this.#queue]);
-    const { name } = this.#teller;
+    const { name } = this.#backend;
     if (this.#lost.size > 0) this.#options.onTrouble(`${name}: ${farewell(this.#lost)}`);
-    else if (this.#isTroubled) this.#options.onTrouble(`${name}: in the end all was told.`);
+    else if (this.#isTroubled) this.#options.onTrouble(`${name}: in the end all was delivered.`);
   }
 
   async #work(): Promise<void> {
@@ -104,10 +106,10 @@ export class Delivery {
   }
 
   async #deliver(): Promise<void> {
-    const count = this.#alone > 0 ? 1 : this.#teller.fit(this.#queue);
+    const count = this.#alone > 0 ? 1 : this.#backend.batchSize(this.#queue);
     this.#underWay = this.#queue.splice(0, Math.max(1, count));
     try {
-      await this.#teller.tell(this.#underWay, this.#ending.signal);
+      await this.#backend.send(this.#underWay, this.#ending.signal);
     } catch (error) {
       await this.#failed(error);
       return;
@@ -120,31 +122,31 @@ export class Delivery {
 
   async #failed(error: unknown): Promise<void> {
     if (this.#ending.signal.aborted) return; // counted as lost while it was under way
-    const told = this.#underWay;
+    const batch = this.#underWay;
     this.#underWay = [];
     const isRefused = error instanceof Refused;
-    if (isRefused && told.length === 1) {
-      this.#lose(told);
+    if (isRefused && batch.length === 1) {
+      this.#lose(batch);
       this.#alone = Math.max(0, this.#alone - 1);
-      this.#say(`${error.message} The run goes on, and what can be told is.`);
+      this.#say(`${error.message} The run continues, and what can be delivered is.`);
       return;
     }
-    this.#queue.unshift(...told);
+    this.#queue.unshift(...batch);
     if (isRefused) {
-      this.#alone = told.length;
+      this.#alone = batch.length;
       return;
     }
     const { maxQueued, retryMs = 1000 } = this.#options;
     this.#say(
-      `${errorMessage(error)} The run goes on; up to ${maxQueued} steps are kept and told when it works again.`,
+      `${errorMessage(error)} The run continues; up to ${maxQueued} steps are kept and delivered when it works again.`,
     );
-    // What has been tried while the run waits for its end is not tried again.
+    // No retry while the end of the run waits.
     if (this.#closed !== null) this.#ending.abort();
     this.#failures += 1;
     await this.#rest(Math.min(retryMs * 2 ** (this.#failures - 1), MAX_RETRY_MS));
   }
 
-  /** @param ms null: until there is something. Not for longer than the run goes on. */
+  /** @param ms null: until there is an event. Ends when the run ends. */
   async #rest(ms: number | null): Promise<void> {
     if (this.#closed !== null) return;
     this.#isIdle = ms === null;
@@ -164,22 +166,53 @@ export class Delivery {
     this.#isTroubled = true;
   }
 
-  #lose(told: readonly Told[]): void {
-    for (const { kind } of told) this.#lost.set(kind, (this.#lost.get(kind) ?? 0) + 1);
+  #lose(batch: readonly ReporterEvent[]): void {
+    for (const { kind } of batch) this.#lost.set(kind, (this.#lost.get(kind) ?? 0) + 1);
   }
 }
 
-const WORDS: Record<Told["kind"], readonly [string, string]> = {
+const WORDS: Record<ReporterEvent["kind"], readonly [string, string]> = {
   step: ["step", "steps"],
   evaluation: ["evaluation", "evaluations"],
   event: ["event", "events"],
   end: ["the end of the run", "ends"],
 };
 
-function farewell(lost: ReadonlyMap<Told["kind"], number>): string {
+function farewell(lost: ReadonlyMap<ReporterEvent["kind"], number>): string {
   const parts = [...lost].map(([kind, count]) => {
     const [one, many] = WORDS[kind];
     return kind === "end" ? one : `${count} ${count === 1 ? one : many}`;
   });
-  return `not told: ${parts.join(", ")}. The run folder has all of it.`;
+  return `not delivered: ${parts.join(", ")}. The run folder has all of it.`;
+}
+
+/** Options of every reporter: how much it keeps and how long a run's end waits for it. */
+export const queueShape = {
+  /** Events kept while they cannot be delivered; above it the oldest steps are lost. */
+  maxQueued: z.int().min(1).default(2000),
+  /** Milliseconds that the end of a run waits for what is left to be delivered. */
+  closeMs: z.int().min(0).default(10_000),
+};
+
+/** A reporter that queues its events; the backend delivers them in the background. */
+export function queuedReporter(
+  backend: ReporterBackend,
+  { now = Date.now, ...options }: DeliveryOptions & { now?: () => number },
+): Reporter {
+  const delivery = new Delivery(backend, options);
+  return {
+    metrics(step, data, timing) {
+      delivery.push({ kind: "step", at: now(), step, data, timing });
+    },
+    evaluation(name, step, scores) {
+      delivery.push({ kind: "evaluation", at: now(), name, step, scores });
+    },
+    event(event) {
+      delivery.push({ kind: "event", at: now(), event });
+    },
+    close(outcome) {
+      delivery.push({ kind: "end", at: now(), outcome });
+      return delivery.close();
+    },
+  };
 }

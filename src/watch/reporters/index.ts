@@ -1,4 +1,6 @@
+import { partSchema } from "../../base/part-schema.ts";
 import { registry } from "../../base/registry.ts";
+import { z } from "../../base/schema.ts";
 import { mlflow } from "./mlflow/mlflow.ts";
 import type { ReporterPart } from "./reporter.ts";
 import { tensorboard } from "./tensorboard/tensorboard.ts";
@@ -6,3 +8,6 @@ import { trackio } from "./trackio/trackio.ts";
 
 /** All reporters. */
 export const reporters = registry<ReporterPart>("reporter", [tensorboard, mlflow, trackio]);
+
+/** Programs that receive a run's metrics while it trains: `[tensorboard, { name: mlflow, url: http://127.0.0.1:5000 }]`. */
+export const reportersSchema = z.array(partSchema(reporters)).default([]);

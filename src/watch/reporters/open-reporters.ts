@@ -3,12 +3,12 @@ import { reporters } from "./index.ts";
 import type { Reporter, RunStart } from "./reporter.ts";
 
 /**
- * All reporters of a run as one. A reporter that fails disturbs neither the run nor the others: it is said and left out.
+ * All reporters of a run as one. A reporter that fails is reported and left out; the run and the others continue.
  *
  * @param named checked by `reportersSchema`.
  * @param onTrouble one sentence or two, the reporter's name in front; at most twice for each.
- * @throws {ConfigError} when a setting is wrong that only the environment shows, such as a server's address that is given
- *   nowhere: open the reporters before anything else.
+ * @throws {ConfigError} when a setting is wrong that no schema can check, such as a missing server address: open the reporters
+ *   before anything else.
  */
 export async function openReporters(
   named: readonly { readonly name: string }[],
@@ -22,8 +22,8 @@ export async function openReporters(
       opened.push(await part.open(options, start, onTrouble));
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      const trouble = `${name}: ${errorMessage(error)} The run goes on without it.`;
-      // Later, when whoever opens has what is opened.
+      const trouble = `${name}: ${errorMessage(error)} The run continues without it.`;
+      // After this function has returned, so that the caller has its reporter.
       setImmediate(onTrouble, trouble);
     }
   }
@@ -35,7 +35,7 @@ export async function openReporters(
       for (const each of opened) each.evaluation(name, step, scores);
     },
     event(event) {
-      // A reporter's own troubles are for people here.
+      // A reporter's own failures are shown here only.
       if (event.kind === "reporter") return;
       for (const each of opened) each.event(event);
     },

@@ -12,13 +12,13 @@ export interface RunStart {
   out: string;
   /** Resolved, by dotted key: `algorithm.groupSize`. */
   settings: Readonly<Record<string, unknown>>;
-  /** Whole steps done before; 0 for a new run. What was told of later steps is told anew. */
+  /** Whole steps done before; 0 for a new run. Later steps are reported again. */
   afterStep: number;
 }
 
 /**
- * Tells another program of a run. A run never waits for a reporter and never fails because of one: calls return at once, and what
- * cannot be delivered is said once (`onTrouble`) and at the end.
+ * Reports a run to another program. A run never waits for a reporter and never fails because of one: calls return at once, and a
+ * failed delivery is reported once (`onTrouble`) and at the end.
  */
 export interface Reporter {
   metrics(

@@ -12,7 +12,7 @@ export const serverShape = {
 };
 
 /** One request to a reporter's server. */
-export interface Question {
+interface Question {
   path: string;
   parameters?: Readonly<Record<string, string>>;
   /** POST when it is there. */
@@ -23,13 +23,13 @@ export interface Question {
 }
 
 /**
- * Asks a reporter's server, and says what the reply holds.
+ * Sends a request to a reporter's server and reads the reply.
  * @throws {ServerRefusal} for status 400, 404, 413 and 422: the same content fares no better the next time.
  * @throws {ExternalError} as `HttpClient.json`.
  */
 export type Ask = <S extends z.ZodType>(question: Question, schema: S) => Promise<z.output<S>>;
 
-/** A server took a request and said no to its content. */
+/** A server refused a request because of its content. */
 export class ServerRefusal extends Refused {
   readonly status: number;
   readonly body: string;
@@ -60,7 +60,7 @@ export function serverOf(endpoint: Omit<Endpoint, "settings">, timeoutMs: number
   };
 }
 
-/** Steps that go before anything can be told: a refusal there says nothing about what is to be told, which is kept. */
+/** Runs the requests that come before any event: a refusal there is not about the events, so they are kept. */
 export async function untilConnected<T>(connect: () => Promise<T>): Promise<T> {
   try {
     return await connect();
@@ -68,4 +68,10 @@ export async function untilConnected<T>(connect: () => Promise<T>): Promise<T> {
     if (error instanceof Refused) throw new Error(error.message, { cause: error });
     throw error;
   }
+}
+
+/** Value of an environment variable, trimmed; undefined where it is not set or empty. */
+export function environmentValue(variable: string): string | undefined {
+  const value = process.env[variable]?.trim();
+  return value === "" ? undefined : value;
 }

@@ -1,30 +1,42 @@
 import { describe, expect, it } from "vitest";
-import { Delivery, Refused, type Teller } from "../../../src/watch/reporters/delivery.ts";
-import type { Told } from "../../../src/watch/reporters/told.ts";
+import { Delivery, Refused, type ReporterBackend } from "../../../src/watch/reporters/delivery.ts";
+import type { ReporterEvent } from "../../../src/watch/reporters/reporter-event.ts";
 
-const step = (n: number): Told => ({ kind: "step", at: 0, step: n, data: { a: n }, timing: {} });
-const evaluation: Told = { kind: "evaluation", at: 0, name: "before", step: 0, scores: {} };
+const step = (n: number): ReporterEvent => ({
+  kind: "step",
+  at: 0,
+  step: n,
+  data: { a: n },
+  timing: {},
+});
+const evaluation: ReporterEvent = {
+  kind: "evaluation",
+  at: 0,
+  name: "before",
+  step: 0,
+  scores: {},
+};
 
 /** Delivers as `answer` says; keeps what was delivered, by batch. */
 function opened(
-  answer: (told: readonly Told[], attempt: number) => Promise<void>,
+  answer: (told: readonly ReporterEvent[], attempt: number) => Promise<void>,
   given: { maxQueued?: number; closeMs?: number; fit?: number } = {},
 ): { delivery: Delivery; batches: unknown[][]; troubles: string[] } {
   const { maxQueued = 100, closeMs = 5000, fit = 100 } = given;
   const batches: unknown[][] = [];
   const troubles: string[] = [];
   let attempt = 0;
-  const teller: Teller = {
-    name: "teller",
-    fit: (waiting) => Math.min(fit, waiting.length),
-    async tell(told) {
+  const backend: ReporterBackend = {
+    name: "backend",
+    batchSize: (waiting) => Math.min(fit, waiting.length),
+    async send(told) {
       attempt += 1;
       await answer(told, attempt);
       batches.push(told.map((each) => (each.kind === "step" ? each.step : each.kind)));
     },
   };
   const onTrouble = (message: string): void => void troubles.push(message);
-  const delivery = new Delivery(teller, {
+  const delivery = new Delivery(backend, {
     maxQueued,
     closeMs,
     intervalMs: 0,
@@ -60,7 +72,7 @@ describe("Delivery", () => {
     expect(troubles).toEqual([]);
   });
 
-  it("tells no more at once than the teller takes", async () => {
+  it("tells no more at once than the backend takes", async () => {
     const { delivery, batches } = opened(() => Promise.resolve(), { fit: 2 });
     for (const n of [1, 2, 3]) delivery.push(step(n));
     await delivery.close();
@@ -81,7 +93,7 @@ describe("Delivery", () => {
       ["evaluation", 1],
       ["evaluation", 4, 5],
     ]);
-    expect(troubles).toEqual(["teller: not told: 2 steps. The run folder has all of it."]);
+    expect(troubles).toEqual(["backend: not delivered: 2 steps. The run folder has all of it."]);
   });
 
   it("tries again what failed, says the first failure only, and at the end that all was told", async () => {
@@ -93,8 +105,8 @@ describe("Delivery", () => {
     await delivery.close();
     expect(batches).toEqual([[1]]);
     expect(troubles).toEqual([
-      "no server 1. The run goes on; up to 100 steps are kept and told when it works again.",
-      "teller: in the end all was told.",
+      "no server 1. The run continues; up to 100 steps are kept and delivered when it works again.",
+      "backend: in the end all was delivered.",
     ]);
   });
 
@@ -108,8 +120,8 @@ describe("Delivery", () => {
     await delivery.close();
     expect(batches).toEqual([[1], [3]]);
     expect(troubles).toEqual([
-      "2 is no good. The run goes on, and what can be told is.",
-      "teller: not told: 1 step. The run folder has all of it.",
+      "2 is no good. The run continues, and what can be delivered is.",
+      "backend: not delivered: 1 step. The run folder has all of it.",
     ]);
   });
 
@@ -119,7 +131,7 @@ describe("Delivery", () => {
     delivery.push({ kind: "end", at: 0, outcome: "finished" });
     await delivery.close();
     expect(troubles).toEqual([
-      "teller: not told: 1 step, the end of the run. The run folder has all of it.",
+      "backend: not delivered: 1 step, the end of the run. The run folder has all of it.",
     ]);
   });
 
@@ -130,8 +142,8 @@ describe("Delivery", () => {
     delivery.push(step(1));
     await delivery.close();
     expect(troubles).toEqual([
-      "no server. The run goes on; up to 100 steps are kept and told when it works again.",
-      "teller: not told: 1 step. The run folder has all of it.",
+      "no server. The run continues; up to 100 steps are kept and delivered when it works again.",
+      "backend: not delivered: 1 step. The run folder has all of it.",
     ]);
   });
 

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
+import { reportersSchema } from "../../../src/watch/reporters/index.ts";
 import { openReporters } from "../../../src/watch/reporters/open-reporters.ts";
 import type { RunStart } from "../../../src/watch/reporters/reporter.ts";
-import { reportersSchema } from "../../../src/watch/reporters/reporter-settings.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
@@ -33,7 +33,7 @@ describe("openReporters", () => {
     await reporter.close("finished");
     expect(readdirSync(join(start.out, "tensorboard"))).toHaveLength(1);
     const left =
-      "not told: 1 step, 1 evaluation, the end of the run. The run folder has all of it.";
+      "not delivered: 1 step, 1 evaluation, the end of the run. The run folder has all of it.";
     expect(troubles).toHaveLength(4);
     expect(troubles).toContain(`mlflow: ${left}`);
     expect(troubles).toContain(`trackio: ${left}`);
@@ -48,7 +48,7 @@ describe("openReporters", () => {
     const reporter = await openReporters(named, start, (said) => troubles.push(said));
     expect(troubles).toEqual([]);
     await vi.waitUntil(() => troubles.length > 0);
-    expect(troubles[0]).toMatch(/^mlflow: .*reporters.* The run goes on without it\.$/);
+    expect(troubles[0]).toMatch(/^mlflow: .*reporters.* The run continues without it\.$/);
     await reporter.close("finished");
     expect(existsSync(join(start.out, "tensorboard"))).toBe(true);
   });

@@ -1,9 +1,43 @@
 import { z } from "../../../base/schema.ts";
+import { settingText } from "../reporter-event.ts";
 import type { RunStart } from "../reporter.ts";
 import { type Ask, ServerRefusal } from "../server.ts";
-import { settingText } from "../told.ts";
 import type { Ledger } from "./ledger.ts";
-import { MOST, nameFor, paramText, tagText } from "./limits.ts";
+
+/** Metrics and tags of one `runs/log-batch`, and its parameters, at most. Source: MLflow's REST API 2.0, "Request Limits". */
+export const MOST = { metrics: 1000, params: 100, tags: 100 };
+
+/** Characters of a parameter's value. MLflow 3 takes 6000, servers of versions 1.29 to 2.7 take 500 and refuse what is longer. */
+const MOST_PARAM_CHARACTERS = 500;
+
+/** Characters of a tag's value that every version takes. */
+const MOST_TAG_CHARACTERS = 5000;
+
+/** Characters of a name. */
+const MOST_NAME_CHARACTERS = 250;
+
+/**
+ * A name as MLflow takes it: letters, digits, `_ - . : /` and blanks; anything else becomes `_`, and `@` is spelt out.
+ * @example nameFor("evaluation/pass@4") // "evaluation/pass_at_4"
+ */
+export function nameFor(name: string): string {
+  const plain = name.replaceAll("@", "_at_").replaceAll(/[^\w\-.: /]/g, "_");
+  return plain.slice(0, MOST_NAME_CHARACTERS);
+}
+
+/** A parameter's value, cut where it is too long. */
+function paramText(text: string): string {
+  return cut(text, MOST_PARAM_CHARACTERS);
+}
+
+/** A tag's value, cut where it is too long. */
+export function tagText(text: string): string {
+  return cut(text, MOST_TAG_CHARACTERS);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
 
 /** A run on the server. */
 export interface MlflowRun {
@@ -12,7 +46,7 @@ export interface MlflowRun {
 }
 
 /** Entries of a run. */
-export interface Batch {
+interface Batch {
   metrics?: readonly { key: string; value: number | string; timestamp: number; step: number }[];
   params?: readonly Entry[];
   tags?: readonly Entry[];
@@ -24,7 +58,7 @@ interface Entry {
 }
 
 /** What a run is to be on the server. */
-export interface WantedRun {
+interface WantedRun {
   start: RunStart;
   experiment: string;
   runName: string;
@@ -50,7 +84,7 @@ const runSchema = z.object({
 
 type FoundRun = z.output<typeof runSchema>;
 
-/** Finds or makes the run, and says what it is set to. A run that goes on is the one that it was. */
+/** Finds or creates the run and logs its settings. A resumed run keeps its MLflow run. */
 export async function connectRun(ask: Ask, wanted: WantedRun): Promise<MlflowRun> {
   const { ledger, signal } = wanted;
   const found = (await runOf(ask, wanted)) ?? (await makeRun(ask, wanted));
@@ -150,7 +184,7 @@ async function experimentOf(ask: Ask, { experiment: name, signal }: WantedRun): 
   );
 }
 
-/** Parameters cannot be changed: a run that goes on with other settings says so in a tag. */
+/** MLflow parameters cannot be changed: settings changed on resume go into tags. */
 function settingsOf(found: FoundRun, { settings, afterStep }: RunStart): Batch {
   const known = new Map(found.data.params.map(({ key, value }) => [key, value]));
   const all = Object.entries(settings).map(([key, value]) => ({

@@ -5,26 +5,26 @@ import { join } from "node:path";
 import { writeFileAtomic } from "../../../base/files.ts";
 import { readJsonl } from "../../../base/jsonl.ts";
 import { z } from "../../../base/schema.ts";
+import { digestOf, type Figures, subjectOf, type ReporterEvent } from "../reporter-event.ts";
 import type { RunStart } from "../reporter.ts";
-import { digestOf, type Figures, subjectOf, type Told } from "../told.ts";
 
 /**
- * What a run folder knows of its run on an MLflow server, in `reporters/mlflow.jsonl`: which run it is, and what the server has been
- * told. MLflow keeps every value it is given, unless it is the same at the same time: a resumed run that comes to the same figures
- * does not tell again what arrived, and tells what may have arrived exactly as it was told before.
+ * The run folder's record of its MLflow run, in `reporters/mlflow.jsonl`: the run's id, and what was sent. MLflow stores a value
+ * twice unless value and time are equal, so a resumed run with the same metrics skips what arrived, and sends what may have arrived
+ * exactly as it sent it before.
  */
 export interface Ledger {
-  /** Stands in a tag of the run, so that a run whose id was lost on the way is found again. */
+  /** Tag of the run: finds the run again where the reply with its id was lost. */
   readonly token: string;
-  /** Null: not known to be made. */
+  /** Null: not created, as far as known. */
   readonly runId: string | null;
-  /** A run of an earlier beginning in this folder that never said how it ended. */
+  /** An earlier run of this folder that never logged its end. */
   readonly abandoned: string | null;
   made(runId: string): Promise<void>;
-  /** These are about to be told. @returns what is left to tell of them, and how. */
-  begin(told: readonly Told[]): Promise<Told[]>;
-  /** The server has these. */
-  done(told: readonly Told[]): Promise<void>;
+  /** Records that the batch is about to be sent. @returns the events that must be sent. */
+  begin(batch: readonly ReporterEvent[]): Promise<ReporterEvent[]>;
+  /** Records that the server has the batch. */
+  done(batch: readonly ReporterEvent[]): Promise<void>;
 }
 
 const lineSchema = z.union([
@@ -40,17 +40,17 @@ const lineSchema = z.union([
   z.object({ ended: z.string() }),
 ]);
 
-/** What a ledger's file says. */
+/** Content of a ledger's file. */
 interface Account {
   url: string | null;
   token: string;
   runId: string | null;
   ended: boolean;
-  /** Things told before, by subject. */
+  /** Events sent before, by subject. */
   begun: Map<string, Begun>;
 }
 
-/** Something that was about to be told. */
+/** An event that was about to be sent. */
 interface Begun {
   digest: string;
   at: number;
@@ -60,7 +60,7 @@ interface Begun {
 }
 
 /**
- * Goes on with the ledger of a run that goes on; a run that begins has a new one.
+ * Opens the ledger of a resumed run, or a new one.
  * @param url of the server: a run on another is another.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -73,7 +73,7 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
   const begun = goesOn ? before.begun : new Map<string, Begun>();
   let runId = goesOn ? before.runId : null;
   if (!goesOn) await writeFileAtomic(path, `${JSON.stringify({ url, token })}\n`);
-  // A line that cannot be written is told again when the run is resumed, no worse.
+  // If a line cannot be written, the resumed run only sends it again.
   const append = async (lines: readonly object[]): Promise<void> => {
     if (lines.length === 0) return;
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
@@ -89,10 +89,10 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
       runId = id;
       await append([{ runId: id }]);
     },
-    async begin(told) {
-      const left: Told[] = [];
+    async begin(batch) {
+      const left: ReporterEvent[] = [];
       const lines: object[] = [];
-      for (const each of told) {
+      for (const each of batch) {
         if (each.kind === "end") {
           left.push(each);
           continue;
@@ -109,15 +109,15 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
         lines.push({ telling: subject, digest, at, timing });
         left.push(each);
       }
-      // Before they are sent: whoever is killed in between finds them here.
+      // Before they are sent: a run killed in between finds them here.
       await append(lines);
       return left;
     },
-    async done(told) {
-      const lines = told.map((each) => {
+    async done(batch) {
+      const lines = batch.map((each) => {
         if (each.kind === "end") return { ended: each.outcome };
         const subject = subjectOf(each);
-        begun.delete(subject); // what is told once more in this process is something new
+        begun.delete(subject); // the same subject once more in this process is a new event
         return { told: subject };
       });
       await append(lines);
@@ -125,12 +125,14 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
   };
 }
 
-/** As it was told before: with other times it would be another value to the server. */
-function asBegun(told: Told, { at, timing }: Begun): Told {
-  return told.kind === "step" ? { ...told, at, timing: timing ?? told.timing } : { ...told, at };
+/** The event as it was sent before: with another time it would be another value to the server. */
+function asBegun(event: ReporterEvent, { at, timing }: Begun): ReporterEvent {
+  return event.kind === "step"
+    ? { ...event, at, timing: timing ?? event.timing }
+    : { ...event, at };
 }
 
-/** Steps up to `afterStep` are not told again, so they need not be known. */
+/** Reads a ledger. Steps up to `afterStep` are not sent again, so they are left out. */
 async function accountIn(path: string, afterStep: number): Promise<Account> {
   const account: Account = { url: null, token: "", runId: null, ended: false, begun: new Map() };
   if (!existsSync(path)) return account;

@@ -1,16 +1,14 @@
 import { basename, resolve } from "node:path";
+import { ConfigError } from "../../../base/errors.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
+import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
-import type { Teller } from "../delivery.ts";
-import { environmentValue } from "../environment.ts";
-import { queuedReporter, queueShape } from "../queued-reporter.ts";
+import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
+import { jsonNumber, namedFigures, type ReporterEvent } from "../reporter-event.ts";
 import type { ReporterPart } from "../reporter.ts";
-import { serverOf, serverShape, untilConnected } from "../server.ts";
-import { jsonNumber, namedFigures, type Told } from "../told.ts";
-import { credentials, trackingAddress } from "./access.ts";
-import { connectRun, type MlflowRun } from "./connect-run.ts";
-import { openLedger, type Ledger } from "./ledger.ts";
-import { MOST, nameFor, tagText } from "./limits.ts";
+import { environmentValue, serverOf, serverShape, untilConnected } from "../server.ts";
+import { connectRun, type MlflowRun, MOST, nameFor, tagText } from "./connect-run.ts";
+import { type Ledger, openLedger } from "./ledger.ts";
 
 const NAME = "mlflow";
 
@@ -41,22 +39,22 @@ export const mlflow: ReporterPart = {
     const ledger = await openLedger(start, url);
     const connect = (signal: AbortSignal): Promise<MlflowRun> =>
       connectRun(ask, { start, experiment, runName, ledger, signal });
-    const teller = mlflowTeller(connect, ledger);
-    return queuedReporter(teller, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
+    const backend = mlflowBackend(connect, ledger);
+    return queuedReporter(backend, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
   },
 };
 
-function mlflowTeller(
+function mlflowBackend(
   connect: (signal: AbortSignal) => Promise<MlflowRun>,
   ledger: Ledger,
-): Teller {
+): ReporterBackend {
   let run: MlflowRun | null = null;
   return {
     name: NAME,
-    fit: fittingCount,
-    async tell(told, signal) {
+    batchSize,
+    async send(batch, signal) {
       run ??= await untilConnected(() => connect(signal));
-      const news = await ledger.begin(told);
+      const news = await ledger.begin(batch);
       await run.log({ metrics: news.flatMap(metricsOf), tags: news.flatMap(tagsOf) }, signal);
       for (const each of news) {
         if (each.kind === "end") await run.end(STATUS[each.outcome], each.at, signal);
@@ -69,23 +67,23 @@ function mlflowTeller(
 const STATUS = { finished: "FINISHED", interrupted: "KILLED", failed: "FAILED" } as const;
 
 function metricsOf(
-  told: Told,
+  event: ReporterEvent,
 ): { key: string; value: number | string; timestamp: number; step: number }[] {
-  if (told.kind !== "step" && told.kind !== "evaluation") return [];
-  const { at: timestamp, step } = told;
-  return Object.entries(namedFigures(told)).map(([name, value]) => ({
+  if (event.kind !== "step" && event.kind !== "evaluation") return [];
+  const { at: timestamp, step } = event;
+  return Object.entries(namedFigures(event)).map(([name, value]) => ({
     ...{ key: nameFor(name), value: jsonNumber(value), timestamp, step },
   }));
 }
 
 /** The newest of each kind: MLflow has no list of events. */
-function tagsOf(told: Told): { key: string; value: string }[] {
-  if (told.kind !== "event") return [];
-  const { kind, step, message } = told.event;
+function tagsOf(event: ReporterEvent): { key: string; value: string }[] {
+  if (event.kind !== "event") return [];
+  const { kind, step, message } = event.event;
   return [{ key: `agentrl.event.${kind}`, value: tagText(`step ${step}: ${message}`) }];
 }
 
-function fittingCount(waiting: readonly Told[]): number {
+function batchSize(waiting: readonly ReporterEvent[]): number {
   const taken = { metrics: 0, tags: 0 };
   const full = waiting.findIndex((each) => {
     if (each.kind === "step" || each.kind === "evaluation")
@@ -94,4 +92,38 @@ function fittingCount(waiting: readonly Told[]): number {
     return taken.metrics > MOST.metrics || taken.tags > MOST.tags;
   });
   return full < 0 ? waiting.length : full;
+}
+
+const ADDRESS = "MLFLOW_TRACKING_URI";
+
+/**
+ * Where the tracking server is.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when neither the recipe nor MLFLOW_TRACKING_URI names a server.
+ */
+function trackingAddress(url: string | undefined): string {
+  const given = url ?? environmentValue(ADDRESS);
+  if (given === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `reporters: mlflow.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a tracking server. Start one with \`mlflow server\` and write { name: mlflow, url: http://127.0.0.1:5000 }.`,
+    );
+  }
+  return parseOptions(serverAddress, given, url === undefined ? ADDRESS : "reporters: mlflow.url");
+}
+
+/** Authorization header from the variables that MLflow's own client reads: user and password, else a token. */
+function credentials(): Pick<Endpoint, "headers" | "keys"> {
+  const user = environmentValue("MLFLOW_TRACKING_USERNAME");
+  const password = environmentValue("MLFLOW_TRACKING_PASSWORD");
+  if (user !== undefined && password !== undefined) {
+    const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
+    const keys = { MLFLOW_TRACKING_PASSWORD: password };
+    return { headers: { authorization: `Basic ${encoded}` }, keys };
+  }
+  const token = environmentValue("MLFLOW_TRACKING_TOKEN");
+  if (token === undefined) return {};
+  return {
+    headers: { authorization: `Bearer ${token}` },
+    keys: { MLFLOW_TRACKING_TOKEN: token },
+  };
 }

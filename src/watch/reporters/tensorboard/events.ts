@@ -1,5 +1,4 @@
-import { settingText, type Figures } from "../told.ts";
-import { bytesField, doubleField, floatField, intField, message, type Field } from "./protobuf.ts";
+import { type Figures, settingText } from "../reporter-event.ts";
 
 /**
  * Messages of TensorBoard, as far as they are written here; field numbers are those of tensorboard/compat/proto/event.proto,
@@ -13,12 +12,12 @@ export interface EventTime {
   step: number;
 }
 
-/** The first event of a file. Version 2 means that restarts are told by `restartEvent`. */
+/** The first event of a file. Version 2 means that `startEvent` marks a restart. */
 export function versionEvent(time: EventTime): Buffer {
   return event(time, bytesField(3, "brain.Event:2"));
 }
 
-/** A beginning: everything of this step and later that was read before is not shown any more. */
+/** A start or restart: TensorBoard purges this step and all later ones that it read before. */
 export function startEvent(time: EventTime): Buffer {
   const START = 1;
   return event(time, bytesField(7, message(intField(1, START))));
@@ -84,3 +83,92 @@ function settingValue(value: unknown): Buffer {
   if (typeof value === "boolean") return message(intField(4, value ? 1 : 0));
   return message(bytesField(3, settingText(value)));
 }
+
+/** Just enough of protobuf's wire format to write messages. Fields that are given nothing are left out, as protobuf does. */
+
+/** One field of a message, as it goes over the wire. */
+export type Field = Buffer;
+
+/** Fields one after another: the bytes of a message. */
+export function message(...fields: readonly (Field | null)[]): Buffer {
+  return Buffer.concat(fields.filter((field) => field !== null));
+}
+
+/** A nested message, text in UTF-8, or bytes. */
+export function bytesField(number: number, value: string | Buffer): Field {
+  const bytes = typeof value === "string" ? Buffer.from(value, "utf8") : value;
+  return Buffer.concat([varint(tag(number, 2)), varint(bytes.length), bytes]);
+}
+
+/** int64, enum or bool. @param value a whole number from 0 to 2⁵³ − 1. */
+export function intField(number: number, value: number): Field {
+  return Buffer.concat([varint(tag(number, 0)), varint(value)]);
+}
+
+/** 64 bits, little-endian. */
+export function doubleField(number: number, value: number): Field {
+  const field = Buffer.alloc(9);
+  field[0] = tag(number, 1);
+  field.writeDoubleLE(value, 1);
+  return field;
+}
+
+/** 32 bits, little-endian; the value is rounded to them. */
+export function floatField(number: number, value: number): Field {
+  const field = Buffer.alloc(5);
+  field[0] = tag(number, 5);
+  field.writeFloatLE(value, 1);
+  return field;
+}
+
+/** Field numbers here are below 16, so that a tag is one byte. */
+function tag(number: number, wireType: number): number {
+  return number * 8 + wireType;
+}
+
+/** Seven bits a byte, the lowest first; by division, since bit operations end at 32 bits. */
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  while (left >= 128) {
+    bytes.push((left % 128) + 128);
+    left = Math.floor(left / 128);
+  }
+  bytes.push(left);
+  return Buffer.from(bytes);
+}
+
+/**
+ * A record as TensorFlow's files hold them: length (8 bytes, little-endian), its checksum, the content, its checksum. A checksum is
+ * CRC-32C, turned right by 15 bits plus a constant, so that a checksum of what holds checksums is not one of zeros.
+ *
+ * Source: TensorFlow, tensorflow/core/lib/io/record_writer.h.
+ */
+export function tfRecord(content: Buffer): Buffer {
+  const record = Buffer.alloc(content.length + 16);
+  record.writeBigUInt64LE(BigInt(content.length), 0);
+  record.writeUInt32LE(masked(crc32c(record.subarray(0, 8))), 8);
+  content.copy(record, 12);
+  record.writeUInt32LE(masked(crc32c(content)), 12 + content.length);
+  return record;
+}
+
+function masked(crc: number): number {
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+/**
+ * CRC-32C (Castagnoli), reflected polynomial 0x82F63B78.
+ * @example crc32c(Buffer.from("123456789")) // 0xE3069283
+ */
+export function crc32c(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (TABLE[(crc ^ byte) & 0xff] ?? 0);
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
+  return crc;
+});

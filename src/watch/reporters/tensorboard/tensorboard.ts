@@ -1,14 +1,13 @@
-import { open, readdir, rm, type FileHandle } from "node:fs/promises";
+import { type FileHandle, open, readdir, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
 import { makeFolder } from "../../../base/files.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
-import type { Teller } from "../delivery.ts";
-import { queuedReporter, queueShape } from "../queued-reporter.ts";
+import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
+import { namedFigures, settingText, type ReporterEvent } from "../reporter-event.ts";
 import type { ReporterPart, RunStart } from "../reporter.ts";
-import { namedFigures, settingText, type Told } from "../told.ts";
+import { tfRecord } from "./events.ts";
 import * as events from "./events.ts";
-import { tfRecord } from "./record.ts";
 
 const NAME = "tensorboard";
 
@@ -21,7 +20,7 @@ export const tensorboard: ReporterPart = {
   options,
   open(given, start, onTrouble) {
     const { maxQueued, closeMs } = parseOptions(options, given, `reporters: ${NAME}`);
-    const reporter = queuedReporter(tensorboardTeller(start, Date.now()), {
+    const reporter = queuedReporter(tensorboardBackend(start, Date.now()), {
       ...{ maxQueued, closeMs, intervalMs: 0, onTrouble },
     });
     return Promise.resolve(reporter);
@@ -29,24 +28,24 @@ export const tensorboard: ReporterPart = {
 };
 
 /**
- * Writes the events of a run into a file of its own. A run that goes on begins another, whose first record takes back what older
- * files hold of later steps; a new run in an old folder begins without those.
+ * Writes the events of a run to a file of its own. A resumed run starts another file, whose first record purges later steps of
+ * older files; a new run in an old folder removes them.
  *
  * @param now when the file is begun, Unix time in milliseconds.
  */
-export function tensorboardTeller(start: RunStart, now: number): Teller {
+export function tensorboardBackend(start: RunStart, now: number): ReporterBackend {
   const folder = join(start.out, "tensorboard");
   const records = recordsOf(start);
   let file: EventFile | null = null;
   return {
     name: NAME,
-    fit: (waiting) => waiting.length,
-    async tell(told) {
+    batchSize: (waiting) => waiting.length,
+    async send(batch) {
       try {
         file ??= await beginFile(folder, start, now);
         const head = file.isEmpty ? opening(start, now) : Buffer.alloc(0);
-        await file.append(Buffer.concat([head, ...records.of(told)]));
-        records.done(told);
+        await file.append(Buffer.concat([head, ...records.of(batch)]));
+        records.done(batch);
       } catch (error) {
         throw new Error(`${NAME}: ${folder} cannot be written to (${errorMessage(error)}).`, {
           cause: error,
@@ -60,7 +59,7 @@ export function tensorboardTeller(start: RunStart, now: number): Teller {
 /** What stands first in a file. */
 function opening(start: RunStart, at: number): Buffer {
   const { afterStep, settings, out } = start;
-  // The steps after a checkpoint are told anew; before the first step there is nothing to keep.
+  // The steps after a checkpoint are written again; before the first step there is nothing to keep.
   const restart = { at, step: afterStep === 0 ? 0 : afterStep + 1 };
   const time = { at, step: afterStep };
   return Buffer.concat(
@@ -73,19 +72,19 @@ function opening(start: RunStart, at: number): Buffer {
   );
 }
 
-/** The records of what is told, which depend on what was told before. */
+/** The records of a batch, which depend on those written before. */
 function recordsOf(start: RunStart): {
-  of(told: readonly Told[]): Buffer[];
+  of(batch: readonly ReporterEvent[]): Buffer[];
   /** These have been written. */
-  done(told: readonly Told[]): void;
+  done(batch: readonly ReporterEvent[]): void;
 } {
   let written = start.afterStep;
   const notes: Note[] = [];
   return {
-    of(told) {
+    of(batch) {
       let step = written;
       const notesSoFar = [...notes];
-      const taken = told.flatMap((each) => {
+      const taken = batch.flatMap((each) => {
         if (each.kind === "end") return endOf(each, step);
         if (each.kind === "event") {
           notesSoFar.push(each);
@@ -98,14 +97,14 @@ function recordsOf(start: RunStart): {
         const isBack = each.step <= step;
         step = each.step;
         if (!isBack) return [scalars];
-        // The run went back: what it did after that step is shown no more, but why it did remains.
+        // A rollback purges later steps, but the events that explain it stay.
         const kept = notesSoFar.filter(({ event }) => event.step >= each.step);
         return [events.startEvent(time), ...kept.map(noteOf), scalars];
       });
       return taken.map(tfRecord);
     },
-    done(told) {
-      for (const each of told) {
+    done(batch) {
+      for (const each of batch) {
         if (each.kind === "step") written = each.step;
         if (each.kind === "event") notes.push(each);
       }
@@ -114,9 +113,9 @@ function recordsOf(start: RunStart): {
   };
 }
 
-type Note = Extract<Told, { kind: "event" }>;
+type Note = Extract<ReporterEvent, { kind: "event" }>;
 
-/** So many events of a run are told again when it goes back. */
+/** Events that are written again after a rollback, at most. */
 const MOST_NOTES = 100;
 
 function noteOf({ at, event: { step, kind, message } }: Note): Buffer {
@@ -124,7 +123,7 @@ function noteOf({ at, event: { step, kind, message } }: Note): Buffer {
 }
 
 /** A run that was interrupted may go on: its end is left open. */
-function endOf({ at, outcome }: Extract<Told, { kind: "end" }>, step: number): Buffer[] {
+function endOf({ at, outcome }: Extract<ReporterEvent, { kind: "end" }>, step: number): Buffer[] {
   return outcome === "interrupted" ? [] : [events.endEvent({ at, step }, outcome === "finished")];
 }
 

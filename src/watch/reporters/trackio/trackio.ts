@@ -1,14 +1,29 @@
-import { basename, resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { ConfigError } from "../../../base/errors.ts";
+import { readJson, writeJson } from "../../../base/files.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
+import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
 import type { RunEvent } from "../../run-event.ts";
-import type { Teller } from "../delivery.ts";
-import { queuedReporter, queueShape } from "../queued-reporter.ts";
-import type { ReporterPart } from "../reporter.ts";
-import { type Ask, serverOf, ServerRefusal, serverShape, untilConnected } from "../server.ts";
-import { digestOf, jsonNumber, namedFigures, subjectOf, type Told } from "../told.ts";
-import { trackioAccess } from "./access.ts";
-import { runIdOf } from "./run-id.ts";
+import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
+import {
+  digestOf,
+  jsonNumber,
+  namedFigures,
+  subjectOf,
+  type ReporterEvent,
+} from "../reporter-event.ts";
+import type { ReporterPart, RunStart } from "../reporter.ts";
+import {
+  type Ask,
+  environmentValue,
+  serverOf,
+  ServerRefusal,
+  serverShape,
+  untilConnected,
+} from "../server.ts";
 
 const NAME = "trackio";
 
@@ -39,8 +54,8 @@ export const trackio: ReporterPart = {
     };
     const { recipe, tier, version } = start;
     const config = { recipe, tier, agentrl: version, ...start.settings };
-    const teller = trackioTeller(serverOf({ name: NAME, ...access }, timeoutMs), run, config);
-    return queuedReporter(teller, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
+    const backend = trackioBackend(serverOf({ name: NAME, ...access }, timeoutMs), run, config);
+    return queuedReporter(backend, { maxQueued, closeMs, intervalMs: 1000, onTrouble });
   },
 };
 
@@ -52,16 +67,16 @@ interface RunNames {
 }
 
 /**
- * Everything told has an id made of the run, of what it is and of what it says: Trackio leaves out what it has, so that nothing
- * stands twice that a lost answer or a resumed run tells again.
+ * An event's id is made of the run, its subject and its content: Trackio skips an id that it has, so a retry or a resumed run
+ * stores nothing twice.
  */
-function trackioTeller(ask: Ask, run: RunNames, config: object): Teller {
+function trackioBackend(ask: Ask, run: RunNames, config: object): ReporterBackend {
   let isConnected = false;
   let isConfigured = false;
   return {
     name: NAME,
-    fit: (waiting) => Math.min(waiting.length, MOST_AT_ONCE),
-    async tell(told, signal) {
+    batchSize: (waiting) => Math.min(waiting.length, MOST_AT_ONCE),
+    async send(batch, signal) {
       if (!isConnected) await untilConnected(() => checkServer(ask, signal));
       isConnected = true;
       const call = async (api: string, body: object): Promise<void> => {
@@ -69,14 +84,14 @@ function trackioTeller(ask: Ask, run: RunNames, config: object): Teller {
         try {
           await ask(question, z.unknown());
         } catch (error) {
-          // A server that was started again may have another token: it is for the server to take, not for what is told to change.
+          // A restarted server may have another token: the events are not at fault.
           isConnected = false;
           isConfigured = false;
           if (isAboutToken(error)) throw new Error((error as Error).message, { cause: error });
           throw error;
         }
       };
-      const logs = told.flatMap((each) => logsOf(each, run));
+      const logs = batch.flatMap((each) => logsOf(each, run));
       if (logs.length > 0) {
         // Of a request's settings Trackio takes the first.
         const first = isConfigured ? {} : { config };
@@ -86,7 +101,7 @@ function trackioTeller(ask: Ask, run: RunNames, config: object): Teller {
         });
         isConfigured = true;
       }
-      const alerts = told.flatMap((each) => alertsOf(each, run));
+      const alerts = batch.flatMap((each) => alertsOf(each, run));
       if (alerts.length > 0) await call("bulk_alert", { alerts, hf_token: null });
     },
   };
@@ -113,24 +128,24 @@ function isAboutToken(error: unknown): boolean {
   return error instanceof ServerRefusal && /write_token/.test(error.body);
 }
 
-function logsOf(told: Told, run: RunNames): object[] {
-  if (told.kind !== "step" && told.kind !== "evaluation") return [];
-  const figures = Object.entries(namedFigures(told));
+function logsOf(event: ReporterEvent, run: RunNames): object[] {
+  if (event.kind !== "step" && event.kind !== "evaluation") return [];
+  const figures = Object.entries(namedFigures(event));
   const metrics = Object.fromEntries(figures.map(([name, value]) => [name, jsonNumber(value)]));
-  return [{ ...run, metrics, step: told.step, log_id: idOf(told, run) }];
+  return [{ ...run, metrics, step: event.step, log_id: idOf(event, run) }];
 }
 
-function alertsOf(told: Told, run: RunNames): object[] {
-  const timestamp = new Date(told.at).toISOString();
-  if (told.kind === "event") {
-    const { kind, step, message: text } = told.event;
+function alertsOf(event: ReporterEvent, run: RunNames): object[] {
+  const timestamp = new Date(event.at).toISOString();
+  if (event.kind === "event") {
+    const { kind, step, message: text } = event.event;
     const alert = { title: kind, text, level: LEVELS[kind], step, timestamp };
-    return [{ ...run, ...alert, alert_id: idOf(told, run) }];
+    return [{ ...run, ...alert, alert_id: idOf(event, run) }];
   }
-  if (told.kind !== "end" || told.outcome === "finished") return [];
-  const alert = { title: `run ${told.outcome}`, text: null, step: null, timestamp };
-  const level = told.outcome === "failed" ? "error" : "info";
-  return [{ ...run, ...alert, level, alert_id: `${run.run_id}/end/${told.at}` }];
+  if (event.kind !== "end" || event.outcome === "finished") return [];
+  const alert = { title: `run ${event.outcome}`, text: null, step: null, timestamp };
+  const level = event.outcome === "failed" ? "error" : "info";
+  return [{ ...run, ...alert, level, alert_id: `${run.run_id}/end/${event.at}` }];
 }
 
 const LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
@@ -144,6 +159,68 @@ const LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
   reporter: "warn",
 };
 
-function idOf(told: Exclude<Told, { kind: "end" }>, { run_id: run }: RunNames): string {
-  return `${run}/${subjectOf(told)}/${digestOf(told)}`;
+function idOf(event: Exclude<ReporterEvent, { kind: "end" }>, { run_id: run }: RunNames): string {
+  return `${run}/${subjectOf(event)}/${digestOf(event)}`;
+}
+
+const ADDRESS = "TRACKIO_SERVER_URL";
+const TOKEN = "TRACKIO_WRITE_TOKEN";
+
+/**
+ * The server's address and credentials: a write token and, only for a Space of Hugging Face, a token of the hub. As in Trackio's own
+ * client, TRACKIO_SERVER_URL may hold the write token as `?write_token=`.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when neither the recipe nor the environment names a server.
+ */
+export function trackioAccess(url: string | undefined): Pick<Endpoint, "url" | "headers" | "keys"> {
+  const given = url ?? environmentValue(ADDRESS);
+  if (given === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `reporters: trackio.url is missing, and so is the environment variable ${ADDRESS}: expected the address of a Trackio server. Start one with \`trackio show\` and write { name: trackio, url: http://127.0.0.1:7860 }.`,
+    );
+  }
+  const { address, token } = withoutToken(given);
+  const where = url === undefined ? ADDRESS : "reporters: trackio.url";
+  const checked = parseOptions(serverAddress, address, where);
+  const keys: Record<string, string> = {};
+  const headers: Record<string, string> = {};
+  const writeToken = environmentValue(TOKEN) ?? token;
+  if (writeToken !== undefined) {
+    keys[TOKEN] = writeToken;
+    headers["x-trackio-write-token"] = writeToken;
+  }
+  const { protocol, hostname } = new URL(checked);
+  const hubToken = environmentValue("HF_TOKEN");
+  if (hubToken !== undefined && protocol === "https:" && hostname.endsWith(".hf.space")) {
+    keys["HF_TOKEN"] = hubToken;
+    headers["authorization"] = `Bearer ${hubToken}`;
+  }
+  return { url: checked, keys, headers };
+}
+
+/** Only `write_token` is taken out: what else looks secret is refused as in every address. */
+function withoutToken(given: string): { address: string; token: string | undefined } {
+  if (!URL.canParse(given)) return { address: given, token: undefined };
+  const url = new URL(given);
+  const token = url.searchParams.get("write_token") ?? undefined;
+  if (token === undefined) return { address: given, token };
+  url.searchParams.delete("write_token");
+  return { address: String(url), token };
+}
+
+const fileSchema = z.object({ runId: z.string() });
+
+/**
+ * The run's id on the server, kept in the run folder's `reporters/trackio.json`: a resumed run keeps it, a new run gets another.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+async function runIdOf({ out, afterStep }: RunStart): Promise<string> {
+  const path = join(out, "reporters", "trackio.json");
+  if (afterStep > 0 && existsSync(path)) {
+    const kept = fileSchema.safeParse(await readJson(path)).data;
+    if (kept !== undefined) return kept.runId;
+  }
+  const runId = randomUUID();
+  await writeJson(path, { runId });
+  return runId;
 }

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { mlflow } from "../../../../src/watch/reporters/mlflow/mlflow.ts";
 import type { Reporter, RunStart } from "../../../../src/watch/reporters/reporter.ts";
 import { errorWith } from "../../../helpers/error-with.ts";
-import { localServer, sendJson, type LocalServer } from "../../../helpers/local-server.ts";
+import { localServer, type LocalServer, sendJson } from "../../../helpers/local-server.ts";
 import { recordedReplies } from "../../../helpers/recorded-replies.ts";
 import { temporaryFolder } from "../../../helpers/temporary-folder.ts";
 
@@ -256,9 +256,9 @@ describe("an MLflow server in trouble", () => {
     expect(bodiesOf(late, "log-batch").at(-1)).toMatchObject({ metrics: [{ step: 1 }] });
     expect(troubles).toEqual([
       expect.stringMatching(
-        /^mlflow \(http.*: no connection, or it was cut: .*ECONNREFUSED.* The run goes on; up to 2000 steps are kept/,
+        /^mlflow \(http.*: no connection, or it was cut: .*ECONNREFUSED.* The run continues; up to 2000 steps are kept/,
       ),
-      "mlflow: in the end all was told.",
+      "mlflow: in the end all was delivered.",
     ]);
   });
 
@@ -288,7 +288,7 @@ describe("an MLflow server in trouble", () => {
     expect(bodiesOf(inner, "log-batch")).toMatchObject([{ metrics: [{ step: 1, value: 1 }] }]);
     expect(troubles).toEqual([
       expect.stringContaining('status 500, saying "the database is gone"'),
-      "mlflow: in the end all was told.",
+      "mlflow: in the end all was delivered.",
     ]);
   });
 
@@ -298,7 +298,7 @@ describe("an MLflow server in trouble", () => {
     reporter.metrics(1, { "a/b": 1 }, {});
     await reporter.close("finished");
     expect(troubles).toEqual([
-      "mlflow: not told: 1 step, the end of the run. The run folder has all of it.",
+      "mlflow: not delivered: 1 step, the end of the run. The run folder has all of it.",
     ]);
   });
 
@@ -350,7 +350,7 @@ describe("an MLflow server in trouble", () => {
     );
     expect(told).toEqual([[], [1, 2], [1], [2], []].slice(0, told.length));
     expect(troubles[0]).toContain("status 400, saying");
-    expect(troubles[1]).toBe("mlflow: not told: 1 step. The run folder has all of it.");
+    expect(troubles[1]).toBe("mlflow: not delivered: 1 step. The run folder has all of it.");
   });
 });
 

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ReporterEvent } from "../../../../src/watch/reporters/reporter-event.ts";
 import type { RunStart } from "../../../../src/watch/reporters/reporter.ts";
-import { crc32c } from "../../../../src/watch/reporters/tensorboard/record.ts";
+import { crc32c } from "../../../../src/watch/reporters/tensorboard/events.ts";
 import {
   tensorboard,
-  tensorboardTeller,
+  tensorboardBackend,
 } from "../../../../src/watch/reporters/tensorboard/tensorboard.ts";
-import type { Told } from "../../../../src/watch/reporters/told.ts";
 import { temporaryFolder } from "../../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -23,18 +23,24 @@ function freshRun(): string {
   return join(folder, `run-${runs}`);
 }
 
-const step = (n: number): Told => ({ kind: "step", at: 0, step: n, data: { a: n }, timing: {} });
-const note: Told = {
+const step = (n: number): ReporterEvent => ({
+  kind: "step",
+  at: 0,
+  step: n,
+  data: { a: n },
+  timing: {},
+});
+const note: ReporterEvent = {
   kind: "event",
   at: 0,
   event: { kind: "alarm", step: 3, message: "too low", facts: {} },
 };
 const signal = new AbortController().signal;
 
-async function tell(start: RunStart, now: number, told: readonly Told[]): Promise<void> {
-  const teller = tensorboardTeller(start, now);
-  await teller.tell(told, signal);
-  await teller.close?.();
+async function send(start: RunStart, now: number, told: readonly ReporterEvent[]): Promise<void> {
+  const backend = tensorboardBackend(start, now);
+  await backend.send(told, signal);
+  await backend.close?.();
 }
 
 function filesOf(out: string): string[] {
@@ -79,7 +85,7 @@ describe("crc32c", () => {
 describe("the tensorboard reporter", () => {
   it("begins a file with its version, a beginning and the settings, and adds what is told", async () => {
     const out = freshRun();
-    await tell(startOf(out), 1_700_000_000_000, [
+    await send(startOf(out), 1_700_000_000_000, [
       step(1),
       note,
       { kind: "evaluation", at: 0, name: "after", step: 1, scores: { em: 1 } },
@@ -101,10 +107,16 @@ describe("the tensorboard reporter", () => {
 
   it("begins another file behind the first when a run goes on, which takes back later steps", async () => {
     const out = freshRun();
-    await tell(startOf(out), 1_700_000_000_000, [step(1), step(2), step(3)]);
-    const before: Told = { kind: "evaluation", at: 0, name: "before", step: 0, scores: { em: 0 } };
+    await send(startOf(out), 1_700_000_000_000, [step(1), step(2), step(3)]);
+    const before: ReporterEvent = {
+      kind: "evaluation",
+      at: 0,
+      name: "before",
+      step: 0,
+      scores: { em: 0 },
+    };
     // The clock went back meanwhile.
-    await tell(startOf(out, 1), 1_600_000_000_000, [before, step(2)]);
+    await send(startOf(out, 1), 1_600_000_000_000, [before, step(2)]);
     const [, second = ""] = filesOf(out);
     expect(second).toMatch(/tfevents\.1700000001\./);
     expect(recordsIn(out, second)).toEqual([
@@ -118,7 +130,7 @@ describe("the tensorboard reporter", () => {
 
   it("takes back what a run did before it went back, but not why it went back", async () => {
     const out = freshRun();
-    await tell(startOf(out), 0, [step(1), step(2), step(3), note, step(2), step(3)]);
+    await send(startOf(out), 0, [step(1), step(2), step(3), note, step(2), step(3)]);
     const [file = ""] = filesOf(out);
     expect(recordsIn(out, file).slice(4)).toEqual([
       ...["a 1", "a 2", "a 3", "events/alarm 3"],
@@ -128,9 +140,9 @@ describe("the tensorboard reporter", () => {
 
   it("leaves nothing of an older run in the folder of a new one, and other people's files alone", async () => {
     const out = freshRun();
-    await tell(startOf(out), 1_700_000_000_000, [step(1)]);
+    await send(startOf(out), 1_700_000_000_000, [step(1)]);
     writeFileSync(join(out, "tensorboard", "events.out.tfevents.1700000000.host.1.0"), "");
-    await tell(startOf(out), 1_700_000_000_000, [step(1)]);
+    await send(startOf(out), 1_700_000_000_000, [step(1)]);
     expect(filesOf(out)).toEqual([
       `events.out.tfevents.1700000000.host.1.0`,
       `events.out.tfevents.1700000001.agentrl.${process.pid}`,
@@ -139,7 +151,7 @@ describe("the tensorboard reporter", () => {
 
   it("leaves the end of a run open that was interrupted", async () => {
     const out = freshRun();
-    await tell(startOf(out), 0, [step(1), { kind: "end", at: 0, outcome: "interrupted" }]);
+    await send(startOf(out), 0, [step(1), { kind: "end", at: 0, outcome: "interrupted" }]);
     expect(recordsIn(out, filesOf(out)[0]!).at(-1)).toBe("a 1");
   });
 
@@ -148,13 +160,13 @@ describe("the tensorboard reporter", () => {
     mkdirSync(out, { recursive: true });
     const inTheWay = join(out, "tensorboard");
     writeFileSync(inTheWay, "a file");
-    const teller = tensorboardTeller(startOf(out), 0);
-    await expect(teller.tell([step(1)], signal)).rejects.toThrow(
+    const backend = tensorboardBackend(startOf(out), 0);
+    await expect(backend.send([step(1)], signal)).rejects.toThrow(
       `tensorboard: ${inTheWay} cannot be written to (EEXIST`,
     );
     rmSync(inTheWay);
-    await teller.tell([step(1)], signal);
-    await teller.close?.();
+    await backend.send([step(1)], signal);
+    await backend.close?.();
     expect(recordsIn(out, filesOf(out)[0]!).at(-1)).toBe("a 1");
   });
 

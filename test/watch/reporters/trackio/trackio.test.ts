@@ -1,10 +1,9 @@
-import { join, basename } from "node:path";
+import { basename, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Reporter, RunStart } from "../../../../src/watch/reporters/reporter.ts";
-import { trackioAccess } from "../../../../src/watch/reporters/trackio/access.ts";
-import { trackio } from "../../../../src/watch/reporters/trackio/trackio.ts";
+import { trackio, trackioAccess } from "../../../../src/watch/reporters/trackio/trackio.ts";
 import { errorWith } from "../../../helpers/error-with.ts";
-import { localServer, sendJson, type LocalServer } from "../../../helpers/local-server.ts";
+import { localServer, type LocalServer, sendJson } from "../../../helpers/local-server.ts";
 import { recordedReplies } from "../../../helpers/recorded-replies.ts";
 import { temporaryFolder } from "../../../helpers/temporary-folder.ts";
 
@@ -128,7 +127,7 @@ describe("the trackio reporter", () => {
     expect(logsOf(server).map(({ config }) => config !== undefined)).toEqual([true, true]);
     expect(troubles).toEqual([
       expect.stringContaining("A write_token is required"),
-      "trackio: in the end all was told.",
+      "trackio: in the end all was delivered.",
     ]);
   });
 
@@ -142,7 +141,7 @@ describe("the trackio reporter", () => {
       expect.stringMatching(
         /^trackio: the server does not take the write token\. Set TRACKIO_WRITE_TOKEN to/,
       ),
-      "trackio: not told: 1 step, the end of the run. The run folder has all of it.",
+      "trackio: not delivered: 1 step, the end of the run. The run folder has all of it.",
     ]);
   });
 

@@ -4,15 +4,15 @@ import type { RunEvent } from "../run-event.ts";
 /** Figures by name. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** One thing that a run told its reporters. `at`: when, Unix time in milliseconds. */
-export type Told =
+/** One event that a run reports. `at`: Unix time in milliseconds. */
+export type ReporterEvent =
   | { kind: "step"; at: number; step: number; data: Figures; timing: Figures }
   | { kind: "evaluation"; at: number; name: string; step: number; scores: Figures }
   | { kind: "event"; at: number; event: RunEvent }
   | { kind: "end"; at: number; outcome: "finished" | "interrupted" | "failed" };
 
-/** What is known by a step, or of an evaluation. */
-export type ToldFigures = Extract<Told, { kind: "step" | "evaluation" }>;
+/** An event with numbers: a step or an evaluation. */
+type FiguresEvent = Extract<ReporterEvent, { kind: "step" | "evaluation" }>;
 
 /**
  * The figures under the names that every reporter gives them, `group/snake_case`: a step's own as they are, its timings as
@@ -21,10 +21,10 @@ export type ToldFigures = Extract<Told, { kind: "step" | "evaluation" }>;
  * @example namedFigures({ kind: "step", at, step: 1, data: { "losses/kl": 0 }, timing: { tokensPerSecond: 9 } })
  *   // { "losses/kl": 0, "timing/tokens_per_second": 9 }
  */
-export function namedFigures(told: ToldFigures): Record<string, number> {
-  if (told.kind === "step") return { ...told.data, ...grouped("timing", told.timing) };
-  const isAround = told.name === "before" || told.name === "after";
-  return grouped(isAround ? "evaluation" : "evaluation_during", told.scores);
+export function namedFigures(event: FiguresEvent): Record<string, number> {
+  if (event.kind === "step") return { ...event.data, ...grouped("timing", event.timing) };
+  const isAround = event.name === "before" || event.name === "after";
+  return grouped(isAround ? "evaluation" : "evaluation_during", event.scores);
 }
 
 /** A score that could not be measured is null, and no point of a curve. */
@@ -43,17 +43,21 @@ function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** What a thing told is of: told again, it is the same thing. */
-export function subjectOf(told: Exclude<Told, { kind: "end" }>): string {
-  if (told.kind === "step") return `step/${told.step}`;
-  if (told.kind === "evaluation") return `evaluation/${told.name}`;
-  return `event/${told.event.step}/${told.event.kind}`;
+/** Identity of an event: an event sent again has the same. */
+export function subjectOf(event: Exclude<ReporterEvent, { kind: "end" }>): string {
+  if (event.kind === "step") return `step/${event.step}`;
+  if (event.kind === "evaluation") return `evaluation/${event.name}`;
+  return `event/${event.event.step}/${event.event.kind}`;
 }
 
 /** The same for the same figures or message. Timings do not count: a step that is done again has others. */
-export function digestOf(told: Exclude<Told, { kind: "end" }>): string {
+export function digestOf(event: Exclude<ReporterEvent, { kind: "end" }>): string {
   const said =
-    told.kind === "step" ? told.data : told.kind === "event" ? told.event.message : told.scores;
+    event.kind === "step"
+      ? event.data
+      : event.kind === "event"
+        ? event.event.message
+        : event.scores;
   return sha256(JSON.stringify(said)).slice(0, 16);
 }
 

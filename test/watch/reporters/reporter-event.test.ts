@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { digestOf, namedFigures, subjectOf, type Told } from "../../../src/watch/reporters/told.ts";
+import {
+  digestOf,
+  namedFigures,
+  subjectOf,
+  type ReporterEvent,
+} from "../../../src/watch/reporters/reporter-event.ts";
 
-const done: Told = {
+const done: ReporterEvent = {
   kind: "step",
   at: 5,
   step: 7,
