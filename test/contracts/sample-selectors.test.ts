@@ -4,12 +4,6 @@ import { sampleSelectors } from "../../src/synth/selectors/index.ts";
 import type { SampleFacts } from "../../src/synth/selectors/selector.ts";
 import { sampleFacts } from "../helpers/sample-facts.ts";
 
-/** Options where a selector demands some. */
-const demanded: Record<string, object> = {
-  quota: { most: 7 },
-  "random-subset": { share: 0.4 },
-};
-
 /** Samples of which some have no score, equal ones among them. */
 function samples(count: number): SampleFacts[] {
   const draw = random(5);
@@ -28,8 +22,8 @@ const many = samples(100_000);
 
 describe.each(sampleSelectors.parts.map((part) => [part.name, part] as const))(
   "selector %s",
-  (name, part) => {
-    const options = part.options.parse(demanded[name] ?? {});
+  (_, part) => {
+    const options = part.options.parse(part.example ?? {});
     const select = (of: readonly SampleFacts[], seed = 1) => part.select(of, options, random(seed));
 
     it("keeps or drops each sample once, with a reason", () => {

@@ -21,20 +21,18 @@ const budgets = [
   { scope: "observation", unit: "tokens", limit: 80, onExhausted: "cut" },
 ];
 
-/** Pieces of all grammars, in any order: most of it is broken. */
-const PIECES = [
-  ..."<search>|</search>|<answer>|</answer>|<think>|</think>|Search[|Finish[|]|Action 1:".split(
-    "|",
-  ),
-  ..."Observation 1:|Norway|Oslo|capital|The answer is|1. Who?|2. Where is #1?| |\n|. |yes".split(
-    "|",
-  ),
-];
+const { protocol } = searchEnvironment();
+/** A message in the grammar of the environment's protocol. */
+const message = (tool: string, input: string): string =>
+  protocol.write({ thought: "", action: { tool, input } }, []);
 
-/** Text that is a search in every grammar. */
-const SEARCH = "Norway rain\nAction 1: Search[Norway rain]\n<search>Norway rain</search>";
-/** And one that is an answer; where an answer was begun already, its end. */
-const ANSWER = "So the answer is: Oslo.\nAction 1: Finish[Oslo]\n<answer>Oslo</answer>";
+/** Words and marks of these messages, the grammar's tags, and a few words that strategies ask for. */
+function piecesOf(...messages: string[]): string[] {
+  const tags = protocol.tags.flatMap(({ name }) => [`<${name}>`, `</${name}>`]);
+  const words = messages.flatMap((text) => text.match(/<\/?\w+>|[\w ]+|[^\w]/g) ?? []);
+  const asked = ["Norway", "capital", "1. Who?", "2. Where is #1?", "yes", " ", "\n", ". "];
+  return [...new Set([...tags, ...words, ...asked])];
+}
 
 const withLogprobs = (policy: TokenPolicy): TokenPolicy => ({
   ...policy,
@@ -45,12 +43,12 @@ const withLogprobs = (policy: TokenPolicy): TokenPolicy => ({
 const writing = (text: string, maxPositions?: number): TokenPolicy =>
   withLogprobs(scriptedPolicy(tokenizer, () => text, maxPositions));
 
-/** Writes pieces that follow from the prompt and the seed alone. */
-function babbling(): TokenPolicy {
+/** Writes pieces in an order that follows from the prompt and the seed alone: most of it is broken. */
+function babbler(pieces: readonly string[]): TokenPolicy {
   return withLogprobs(
     scriptedPolicy(tokenizer, ({ promptIds, seed }) => {
       const draw = random(`${seed} ${promptIds.join(" ")}`);
-      return Array.from({ length: draw.int(8) }, () => draw.pick(PIECES)).join("");
+      return Array.from({ length: draw.int(8) }, () => draw.pick(pieces)).join("");
     }),
   );
 }
@@ -85,19 +83,16 @@ function counted(policy: TokenPolicy): { policy: TokenPolicy; asked: () => numbe
   return { policy: counting, asked: () => asked };
 }
 
-/** Fewer messages than by default, where those are many. */
-const SMALL: Record<string, object> = {
-  "best-of-n": { steps: 2, chains: 3 },
-  "tree-search": { steps: 2, expand: 2, lookahead: 1 },
-  "self-consistent-actions": { actions: 3 },
-  composerag: { reflections: 1, subQuestions: 2 },
-  corag: { steps: 3 },
-  "self-consistency": { draws: 3 },
-};
-
 const parts = strategies.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("strategy $name", ({ part }) => {
+  const {
+    settings,
+    search: searching = message("search", "Norway rain"),
+    answer: answering = message("answer", "Oslo"),
+  } = part.example ?? {};
+  const pieces = piecesOf(searching, answering);
+  const babbling = (): TokenPolicy => babbler(pieces);
   const run = (
     policy: TokenPolicy,
     changes: Partial<RolloutOptions> = {},
@@ -105,7 +100,7 @@ describe.each(parts)("strategy $name", ({ part }) => {
   ): Promise<Trajectory> => {
     const environment = searchEnvironment({ budgets }, retriever);
     const options = rolloutOptions({ policy, environment, purpose: "eval", ...changes });
-    return part.run(options, SMALL[part.name]);
+    return part.run(options, settings);
   };
   const babble = (seed: number, policy = babbling()): Promise<Trajectory> =>
     run(policy, { seed, id: `t${seed}` });
@@ -117,8 +112,10 @@ describe.each(parts)("strategy $name", ({ part }) => {
   });
 
   it("ends with an answer that the policy gives", async () => {
+    const whole = message("answer", "Oslo");
+    const closing = whole.slice(whole.indexOf("Oslo"));
     const policy = scriptedPolicy(tokenizer, ({ promptIds }) =>
-      tokenizer.decode([...promptIds]).endsWith("<answer>") ? " Oslo</answer>" : ANSWER,
+      tokenizer.decode([...promptIds]).endsWith(protocol.answerOpening) ? closing : answering,
     );
     const trajectory = await run(withLogprobs(policy));
     expect(trajectory).toMatchObject({ end: "answered", answer: "Oslo" });
@@ -175,15 +172,15 @@ describe.each(parts)("strategy $name", ({ part }) => {
   });
 
   it("stops when it is interrupted, and asks for nothing more", async () => {
-    const whole = counted(writing(SEARCH));
+    const whole = counted(writing(searching));
     await run(whole.policy);
-    const before = run(writing(SEARCH), { signal: AbortSignal.abort(new Error("stop")) });
+    const before = run(writing(searching), { signal: AbortSignal.abort(new Error("stop")) });
     await expect(before).rejects.toThrow("stop");
     for (const after of new Set([1, Math.floor(whole.asked() / 2)])) {
       // After its last message there is nothing left to stop.
       if (after < 1 || after >= whole.asked()) continue;
       const interruption = new AbortController();
-      const { policy, asked } = counted(writing(SEARCH));
+      const { policy, asked } = counted(writing(searching));
       let underWay = 0;
       const stopping: TokenPolicy = {
         ...policy,
@@ -205,19 +202,19 @@ describe.each(parts)("strategy $name", ({ part }) => {
   });
 
   it("ends where a search finds nothing", async () => {
-    const trajectory = await run(writing(SEARCH), {}, listed([]));
+    const trajectory = await run(writing(searching), {}, listed([]));
     expect(trajectory.error).toBeUndefined();
     expect(trajectory.end).not.toBe("cancelled");
   });
 
   it("ends for want of context where no prompt fits", async () => {
-    const trajectory = await run(writing(SEARCH, 8));
+    const trajectory = await run(writing(searching, 8));
     expect(trajectory).toMatchObject({ end: "context-limit", answer: null });
   });
 
   it("records a search that failed, or never searches", async () => {
     const down: Retriever = { ...corpus, search: () => Promise.reject(new Error("HTTP 503")) };
-    const trajectory = await run(writing(SEARCH), {}, down);
+    const trajectory = await run(writing(searching), {}, down);
     if (part.searches()) {
       expect(trajectory).toMatchObject({
         ...{ end: "tool-error", answer: null },
@@ -230,8 +227,8 @@ describe.each(parts)("strategy $name", ({ part }) => {
 
   it("keeps times where there is a clock, and none without", async () => {
     let now = 0;
-    const timed = await run(writing(SEARCH), { clock: () => (now += 1) });
+    const timed = await run(writing(searching), { clock: () => (now += 1) });
     expect(timed.timings?.modelMs).toBeGreaterThan(0);
-    expect((await run(writing(SEARCH))).timings).toBeUndefined();
+    expect((await run(writing(searching))).timings).toBeUndefined();
   });
 });

@@ -6,186 +6,11 @@ import { describe, expect, it } from "vitest";
 import { checkFile } from "../../src/data/check-file.ts";
 import { taskLayouts } from "../../src/data/layouts/index.ts";
 import type { TaskLayout } from "../../src/data/layouts/layout.ts";
-import type { JsonRecord } from "../../src/data/layouts/record.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
 import { tinyWorld } from "../../src/data/tinyworld/tiny-world.ts";
 import type { Task, TaskAnnotations } from "../../src/trajectory/task.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
-
-/** A record as each dataset publishes it, the task that it is, and how to take its answers away. */
-interface Example {
-  record: JsonRecord;
-  task: Partial<Task> & { annotations?: TaskAnnotations };
-  /** Absent where an answer cannot be empty. */
-  unanswered: JsonRecord;
-}
-
-const fact = (title: string, sentence: number) => ({ title, sentence });
-const common = { question: "Who wrote it?" };
-const context = [
-  ["The Tin Sea", ["The Tin Sea is a novel.", " Ada Roth wrote it."]],
-  ["Lodz", ["Lodz is a city."]],
-];
-const trainerRow = { id: "r1", prompt: [{ role: "user", content: "Answer: Who wrote it?" }] };
-
-const examples: Record<string, Example> = {
-  trl: {
-    record: { ...trainerRow, ...common, references: ["Ada"], source: "nq" },
-    task: { id: "r1", references: ["Ada"], source: "nq" },
-    unanswered: { references: [] },
-  },
-  verl: {
-    record: {
-      ...{ ...trainerRow, ...common, data_source: "searchR1_nq", golden_answers: ["Ada"] },
-      reward_model: { style: "rule", ground_truth: { target: ["Ada", "Ada Roth"] } },
-    },
-    task: { id: "r1", references: ["Ada", "Ada Roth"], source: "nq" },
-    unanswered: { reward_model: { ground_truth: { target: [] } } },
-  },
-  agentrl: {
-    record: { id: 7, ...common, references: ["Ada"], annotations: { facts: ["f"], hops: 2 } },
-    task: { id: "7", references: ["Ada"], annotations: { facts: ["f"], hops: 2 } },
-    unanswered: { references: [" "] },
-  },
-  flashrag: {
-    record: {
-      ...{ id: "test_0", ...common, golden_answers: ["Ada"] },
-      metadata: { type: "bridge", supporting_facts: { title: ["A"], sent_id: [1] }, context: 3 },
-    },
-    task: {
-      ...{ id: "test_0", references: ["Ada"] },
-      annotations: { type: "bridge", supportingFacts: [fact("A", 1)], hops: 1 },
-    },
-    unanswered: { golden_answers: [] },
-  },
-  paragraphs: {
-    record: {
-      ...{ question_id: "q9", question_text: "Who wrote it?" },
-      answers_objects: [{ spans: ["Ada", "Ada Roth"] }],
-    },
-    task: { id: "q9", references: ["Ada", "Ada Roth"] },
-    unanswered: { answers_objects: [] },
-  },
-  musique: {
-    record: {
-      ...{ id: "2hop__1_2", ...common, answer: "Ada", answer_aliases: ["Ada Roth", "Ada"] },
-      paragraphs: [
-        { idx: 0, title: "Lodz", paragraph_text: "Lodz is a city.", is_supporting: false },
-        { idx: 1, title: "B", paragraph_text: "b", is_supporting: true },
-        { idx: 2, title: "A", paragraph_text: "a", is_supporting: true },
-      ],
-      question_decomposition: [
-        { id: 1, question: "What is it?", answer: "The Tin Sea", paragraph_support_idx: 2 },
-        { id: 2, question: "#1 >> author", answer: "Ada", paragraph_support_idx: 1 },
-      ],
-      answerable: true,
-    },
-    task: {
-      ...{ id: "2hop__1_2", references: ["Ada", "Ada Roth"] },
-      annotations: {
-        ...{ type: "2hop", hops: 2 },
-        // In the order of the steps, not of the paragraphs.
-        supportingPassages: ["p-5781569f7028c3ef", "p-1babfc8e9033664a"],
-        decomposition: [
-          { question: "What is it?", answer: "The Tin Sea", passage: "p-5781569f7028c3ef" },
-          { question: "#1 >> author", answer: "Ada", passage: "p-1babfc8e9033664a" },
-        ],
-      },
-    },
-    unanswered: { answer: "" },
-  },
-  "2wikimultihopqa": {
-    record: {
-      ...{ _id: "w1", ...common, answer: "Ada", type: "compositional", context },
-      supporting_facts: [["The Tin Sea", 1]],
-      evidences: [["The Tin Sea", "author", "Ada Roth"]],
-      answer_id: "Q1",
-    },
-    task: {
-      ...{ id: "w1", references: ["Ada"] },
-      annotations: {
-        ...{ type: "compositional", supportingFacts: [fact("The Tin Sea", 1)] },
-        evidences: [{ subject: "The Tin Sea", relation: "author", object: "Ada Roth" }],
-      },
-    },
-    unanswered: { answer: " " },
-  },
-  popqa: {
-    record: { id: 4222362, ...common, prop: "author", possible_answers: '["Ada", "Ada Roth"]' },
-    task: { id: "4222362", references: ["Ada", "Ada Roth"], annotations: { type: "author" } },
-    unanswered: { possible_answers: "[]" },
-  },
-  triviaqa: {
-    record: {
-      ...{ QuestionId: "tc_33", Question: "Who wrote it?" },
-      Answer: { Value: "Ada", Aliases: ["Ada Roth", "Ada"], NormalizedAliases: ["ada roth"] },
-    },
-    task: { id: "tc_33", references: ["Ada", "Ada Roth"] },
-    unanswered: { Answer: { Value: "" } },
-  },
-  webquestions: {
-    record: {
-      utterance: "Who wrote it?",
-      targetValue: '(list (description "Ada \\"A\\" Roth") (description Ada))',
-    },
-    task: { references: ['Ada "A" Roth', "Ada"] },
-    unanswered: { targetValue: "(list)" },
-  },
-  fever: {
-    record: {
-      ...{ id: 75397, claim: "Who wrote it?", label: "SUPPORTS" },
-      evidence: [
-        [
-          [1, 2, "Ada_Roth", 7],
-          [1, 2, "The_Tin_Sea_-LRB-novel-RRB-", 0],
-        ],
-        [[1, 3, "The_Tin_Sea_-LRB-novel-RRB-", 4]],
-        [[1, null, null, null]],
-      ],
-    },
-    task: {
-      ...{ id: "75397", references: ["SUPPORTS"] },
-      annotations: { hops: 1, supportingFacts: [fact("The Tin Sea (novel)", 4)] },
-    },
-    unanswered: { label: undefined },
-  },
-  beir: {
-    record: {
-      ...{ _id: "5a8b", text: "Who wrote it?" },
-      metadata: { answer: "Ada", supporting_facts: [["A", 0]] },
-    },
-    task: { id: "5a8b", references: ["Ada"], annotations: { supportingFacts: [fact("A", 0)] } },
-    unanswered: { metadata: {} },
-  },
-  strategyqa: {
-    record: {
-      ...{ qid: "872b", ...common, answer: true, term: "Sea", facts: ["The sea is tin."] },
-      decomposition: ["Is it tin?", "Is #1 true?"],
-    },
-    task: {
-      ...{ id: "872b", references: ["yes"] },
-      annotations: {
-        ...{ type: "yes-no", hops: 2, facts: ["The sea is tin."] },
-        decomposition: [
-          { question: "Is it tin?", answer: "", passage: null },
-          { question: "Is #1 true?", answer: "", passage: null },
-        ],
-      },
-    },
-    unanswered: { answer: "" },
-  },
-  hotpotqa: {
-    record: { _id: "5a8b", ...common, answer: "Ada", type: "bridge", level: "hard", context },
-    task: { id: "5a8b", references: ["Ada"], annotations: { type: "bridge" } },
-    unanswered: { answer: "" },
-  },
-  plain: {
-    record: { id: "1", ...common, answers: ["Ada", ""] },
-    task: { id: "1", references: ["Ada"] },
-    unanswered: { answers: [] },
-  },
-};
 
 const folder = temporaryFolder();
 const world = tinyWorld({ seed: 1, split: "dev", people: 200 });
@@ -205,7 +30,7 @@ const rich: Task = {
     facts: ["f"],
     context: [{ id: "p", title: "P", text: "x." }],
     supportingPassages: ["p"],
-    supportingFacts: [fact("P", 0)],
+    supportingFacts: [{ title: "P", sentence: 0 }],
     hops: 1,
   },
 };
@@ -234,14 +59,12 @@ function textsOf({ context = [] }: TaskAnnotations): unknown[] {
   return context.map(({ id, title, text }) => ({ id, title, text }));
 }
 
-it("has an example of every layout", () => {
-  expect(Object.keys(examples).sort()).toEqual([...taskLayouts.names].sort());
-});
-
 describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))(
   "layout %s",
   (name, layout) => {
-    const { record, task, unanswered } = examples[name]!;
+    const { record, task, unanswered } = layout.example;
+    const [question] = Object.keys(record).filter((key) => record[key] === "Who wrote it?");
+    const idKeys = Object.keys(record).filter((key) => String(record[key]) === task.id);
 
     it("is the one that its own records are read with", () => {
       expect(taskLayouts.parts.find((each) => each.fits(record))?.name).toBe(name);
@@ -264,18 +87,12 @@ describe.each(taskLayouts.parts.map((layout) => [layout.name, layout] as const))
     });
 
     it("refuses a blank question", () => {
-      const key = ["question", "question_text", "Question", "utterance", "claim", "text"].find(
-        (each) => each in record,
-      )!;
-      expect(() => layout.read({ ...record, [key]: " " }, "f:3")).toThrow(
-        errorWith("DATA_BAD_RECORD", `f:3: "${key}" is " ": expected text that is not blank.`),
+      expect(() => layout.read({ ...record, [question!]: " " }, "f:3")).toThrow(
+        errorWith("DATA_BAD_RECORD", `f:3: "${question}" is " ": expected text that is not blank.`),
       );
     });
 
     it("gives each record of a file an id of its own, packed or not", async () => {
-      const idKeys = ["id", "_id", "question_id", "QuestionId", "qid"].filter(
-        (key) => key in record,
-      );
       const records = [0, 1, 2].map((i) => ({
         ...record,
         ...Object.fromEntries(idKeys.map((key) => [key, `${i}`])),

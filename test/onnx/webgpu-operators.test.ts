@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Graph, type OpExample, type Value } from "../../src/autodiff/graph.ts";
 import { allOps } from "../../src/autodiff/ops/index.ts";
 import { reduceMax } from "../../src/autodiff/ops/reduce.ts";
@@ -9,10 +9,8 @@ import { openDevice } from "../../src/onnx/device.ts";
 import { createSession, floats, tensorOf, type Tensor } from "../../src/onnx/session.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { expectClose } from "../helpers/expect-close.ts";
-import { gpuIsThere } from "../helpers/gpu.ts";
+import { describeOnGpu } from "../helpers/gpu.ts";
 import { INDEXED } from "../helpers/indexed-operators.ts";
-
-const gpu = await gpuIsThere();
 
 interface Run {
   graph: Graph;
@@ -56,7 +54,7 @@ async function result({ graph, feeds, out }: Run, device: DeviceName): Promise<n
 
 const withExamples = allOps.filter(({ examples }) => examples.length > 0);
 
-describe.skipIf(!gpu)("on WebGPU", () => {
+describeOnGpu("on WebGPU", () => {
   it.each(withExamples.map((op) => [op.name, op] as const))(
     "%s gives what it gives on the processor",
     async (_, op) => {

@@ -25,6 +25,31 @@ const schema = hotpotSchema.extend({
 export const wikiMultihop: TaskLayout = {
   name: "2wikimultihopqa",
   summary: "HotpotQA's keys, evidences[][subject, relation, object]",
+  example: {
+    record: {
+      _id: "w1",
+      question: "Who wrote it?",
+      answer: "Ada",
+      type: "compositional",
+      context: [
+        ["The Tin Sea", ["The Tin Sea is a novel.", " Ada Roth wrote it."]],
+        ["Lodz", ["Lodz is a city."]],
+      ],
+      supporting_facts: [["The Tin Sea", 1]],
+      evidences: [["The Tin Sea", "author", "Ada Roth"]],
+      answer_id: "Q1",
+    },
+    task: {
+      id: "w1",
+      references: ["Ada"],
+      annotations: {
+        type: "compositional",
+        supportingFacts: [{ title: "The Tin Sea", sentence: 1 }],
+        evidences: [{ subject: "The Tin Sea", relation: "author", object: "Ada Roth" }],
+      },
+    },
+    unanswered: { answer: " " },
+  },
   fits: (record) => "question" in record && "answer" in record && "evidences" in record,
   read: (record, where) => {
     const found = parseRecord(schema, record, where);

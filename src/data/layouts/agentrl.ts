@@ -44,6 +44,16 @@ const taskSchema = z.object({
 export const agentrlTasks: TaskLayout = {
   name: "agentrl",
   summary: "question, references[], annotations: nothing is lost",
+  example: {
+    record: {
+      id: 7,
+      question: "Who wrote it?",
+      references: ["Ada"],
+      annotations: { facts: ["f"], hops: 2 },
+    },
+    task: { id: "7", references: ["Ada"], annotations: { facts: ["f"], hops: 2 } },
+    unanswered: { references: [" "] },
+  },
   fits: (record) => "references" in record && "question" in record,
   read: (record, where) => {
     const { id, annotations, ...task } = parseRecord(taskSchema, record, where);

@@ -23,6 +23,19 @@ const schema = z.object({
 export const beir: TaskLayout = {
   name: "beir",
   summary: "_id, text, metadata.{answer or answers, supporting_facts}",
+  example: {
+    record: {
+      _id: "5a8b",
+      text: "Who wrote it?",
+      metadata: { answer: "Ada", supporting_facts: [["A", 0]] },
+    },
+    task: {
+      id: "5a8b",
+      references: ["Ada"],
+      annotations: { supportingFacts: [{ title: "A", sentence: 0 }] },
+    },
+    unanswered: { metadata: {} },
+  },
   fits: (record) => "_id" in record && "text" in record && !("title" in record),
   read: (record, where) => {
     const { _id, text, metadata } = parseRecord(schema, record, where);

@@ -19,6 +19,27 @@ const schema = z.object({
 export const fever: TaskLayout = {
   name: "fever",
   summary: "id, claim, label, evidence[][][…, page, sentence]",
+  example: {
+    record: {
+      id: 75397,
+      claim: "Who wrote it?",
+      label: "SUPPORTS",
+      evidence: [
+        [
+          [1, 2, "Ada_Roth", 7],
+          [1, 2, "The_Tin_Sea_-LRB-novel-RRB-", 0],
+        ],
+        [[1, 3, "The_Tin_Sea_-LRB-novel-RRB-", 4]],
+        [[1, null, null, null]],
+      ],
+    },
+    task: {
+      id: "75397",
+      references: ["SUPPORTS"],
+      annotations: { hops: 1, supportingFacts: [{ title: "The Tin Sea (novel)", sentence: 4 }] },
+    },
+    unanswered: { label: undefined },
+  },
   fits: (record) => "claim" in record,
   read: (record, where) => {
     const { id, claim, label, evidence = [] } = parseRecord(schema, record, where);

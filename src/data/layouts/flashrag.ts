@@ -25,6 +25,20 @@ const taskSchema = z.object({
 export const flashragTasks: TaskLayout = {
   name: "flashrag",
   summary: "id, question, golden_answers[], metadata",
+  example: {
+    record: {
+      id: "test_0",
+      question: "Who wrote it?",
+      golden_answers: ["Ada"],
+      metadata: { type: "bridge", supporting_facts: { title: ["A"], sent_id: [1] }, context: 3 },
+    },
+    task: {
+      id: "test_0",
+      references: ["Ada"],
+      annotations: { type: "bridge", supportingFacts: [{ title: "A", sentence: 1 }], hops: 1 },
+    },
+    unanswered: { golden_answers: [] },
+  },
   fits: (record) => "golden_answers" in record,
   read: (record, where) => {
     const found = parseRecord(taskSchema, record, where);

@@ -50,6 +50,18 @@ const LEVELS = ["easy", "easy", "medium", "hard"];
 export const hotpotqa: TaskLayout = {
   name: "hotpotqa",
   summary: "_id, question, answer, type, level, supporting_facts, context",
+  example: {
+    record: {
+      _id: "5a8b",
+      question: "Who wrote it?",
+      answer: "Ada",
+      type: "bridge",
+      level: "hard",
+      context: [["The Tin Sea", ["The Tin Sea is a novel.", " Ada Roth wrote it."]]],
+    },
+    task: { id: "5a8b", references: ["Ada"], annotations: { type: "bridge" } },
+    unanswered: { answer: "" },
+  },
   fits: (record) =>
     "question" in record &&
     "answer" in record &&

@@ -8,8 +8,18 @@ export interface TaskRead extends Omit<Task, "id" | "source"> {
   source?: string | undefined;
 }
 
+/** A record as the dataset publishes it, and the task that it is: for readers, and for the tests that every layout must pass. */
+interface TaskExample {
+  record: JsonRecord;
+  /** Id and source are absent where the record has none. */
+  task: Partial<Task> & Pick<Task, "references">;
+  /** Changes of the record after which it has no answer. */
+  unanswered: JsonRecord;
+}
+
 /** A way to write questions, one record each. */
 export interface TaskLayout extends Part {
+  readonly example: TaskExample;
   /** Whether a file whose first record is this one has the layout. */
   fits(record: JsonRecord): boolean;
   /**

@@ -38,6 +38,39 @@ const schema = z.object({
 export const musique: TaskLayout = {
   name: "musique",
   summary: "question, answer, paragraphs[], question_decomposition[]",
+  example: {
+    record: {
+      id: "2hop__1_2",
+      question: "Who wrote it?",
+      answer: "Ada",
+      answer_aliases: ["Ada Roth", "Ada"],
+      paragraphs: [
+        { idx: 0, title: "Lodz", paragraph_text: "Lodz is a city.", is_supporting: false },
+        { idx: 1, title: "B", paragraph_text: "b", is_supporting: true },
+        { idx: 2, title: "A", paragraph_text: "a", is_supporting: true },
+      ],
+      question_decomposition: [
+        { id: 1, question: "What is it?", answer: "The Tin Sea", paragraph_support_idx: 2 },
+        { id: 2, question: "#1 >> author", answer: "Ada", paragraph_support_idx: 1 },
+      ],
+      answerable: true,
+    },
+    task: {
+      id: "2hop__1_2",
+      references: ["Ada", "Ada Roth"],
+      annotations: {
+        type: "2hop",
+        hops: 2,
+        // In the order of the steps, not of the paragraphs.
+        supportingPassages: ["p-5781569f7028c3ef", "p-1babfc8e9033664a"],
+        decomposition: [
+          { question: "What is it?", answer: "The Tin Sea", passage: "p-5781569f7028c3ef" },
+          { question: "#1 >> author", answer: "Ada", passage: "p-1babfc8e9033664a" },
+        ],
+      },
+    },
+    unanswered: { answer: "" },
+  },
   fits: (record) => "paragraphs" in record && "question" in record,
   read: (record, where) => {
     const found = parseRecord(schema, record, where);

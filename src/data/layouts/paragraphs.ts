@@ -23,6 +23,15 @@ const schema = z.object({
 export const paragraphs: TaskLayout = {
   name: "paragraphs",
   summary: "question_text, answers_objects[].spans[], contexts[] (IRCoT)",
+  example: {
+    record: {
+      question_id: "q9",
+      question_text: "Who wrote it?",
+      answers_objects: [{ spans: ["Ada", "Ada Roth"] }],
+    },
+    task: { id: "q9", references: ["Ada", "Ada Roth"] },
+    unanswered: { answers_objects: [] },
+  },
   fits: (record) => "question_text" in record,
   read: (record, where) => {
     const found = parseRecord(schema, record, where);

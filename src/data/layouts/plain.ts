@@ -10,6 +10,11 @@ const several = z.object({ ...common, answers: answerList });
 export const plain: TaskLayout = {
   name: "plain",
   summary: "question, answer or answers[], id if there is one",
+  example: {
+    record: { id: "1", question: "Who wrote it?", answers: ["Ada", ""] },
+    task: { id: "1", references: ["Ada"] },
+    unanswered: { answers: [] },
+  },
   fits: (record) => "question" in record && ("answer" in record || "answers" in record),
   read: (record, where) => {
     if ("answers" in record) {

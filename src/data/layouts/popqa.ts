@@ -14,6 +14,16 @@ const schema = z.object({
 export const popqa: TaskLayout = {
   name: "popqa",
   summary: "id, question, possible_answers (JSON within text), prop",
+  example: {
+    record: {
+      id: 4222362,
+      question: "Who wrote it?",
+      prop: "author",
+      possible_answers: '["Ada", "Ada Roth"]',
+    },
+    task: { id: "4222362", references: ["Ada", "Ada Roth"], annotations: { type: "author" } },
+    unanswered: { possible_answers: "[]" },
+  },
   fits: (record) => "possible_answers" in record,
   read: (record, where) => {
     const { id, question, possible_answers, prop } = parseRecord(schema, record, where);

@@ -16,6 +16,30 @@ const schema = z.object({
 export const strategyqa: TaskLayout = {
   name: "strategyqa",
   summary: "question, answer: true or false, facts[], decomposition[]",
+  example: {
+    record: {
+      qid: "872b",
+      question: "Who wrote it?",
+      answer: true,
+      term: "Sea",
+      facts: ["The sea is tin."],
+      decomposition: ["Is it tin?", "Is #1 true?"],
+    },
+    task: {
+      id: "872b",
+      references: ["yes"],
+      annotations: {
+        type: "yes-no",
+        hops: 2,
+        facts: ["The sea is tin."],
+        decomposition: [
+          { question: "Is it tin?", answer: "", passage: null },
+          { question: "Is #1 true?", answer: "", passage: null },
+        ],
+      },
+    },
+    unanswered: { answer: "" },
+  },
   fits: (record) => "question" in record && typeof record["answer"] === "boolean",
   read: (record, where) => {
     const { qid, id, question, answer, facts, decomposition } = parseRecord(schema, record, where);

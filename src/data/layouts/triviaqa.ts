@@ -22,6 +22,15 @@ const columns = z.object({
 export const triviaqa: TaskLayout = {
   name: "triviaqa",
   summary: "QuestionId, Question, Answer.{Value, Aliases[], …}",
+  example: {
+    record: {
+      QuestionId: "tc_33",
+      Question: "Who wrote it?",
+      Answer: { Value: "Ada", Aliases: ["Ada Roth", "Ada"], NormalizedAliases: ["ada roth"] },
+    },
+    task: { id: "tc_33", references: ["Ada", "Ada Roth"] },
+    unanswered: { Answer: { Value: "" } },
+  },
   fits: (record) => "Question" in record || ("question_id" in record && "answer" in record),
   read: (record, where) => {
     if (!("Question" in record)) {

@@ -13,6 +13,17 @@ const schema = z.object({
 export const trl: TaskLayout = {
   name: "trl",
   summary: "prompt[], question, references[], id, source",
+  example: {
+    record: {
+      id: "r1",
+      prompt: [{ role: "user", content: "Answer: Who wrote it?" }],
+      question: "Who wrote it?",
+      references: ["Ada"],
+      source: "nq",
+    },
+    task: { id: "r1", references: ["Ada"], source: "nq" },
+    unanswered: { references: [] },
+  },
   fits: (record) => "prompt" in record && "references" in record,
   read: (record, where) => {
     const { id, question, references, source } = parseRecord(schema, record, where);

@@ -22,6 +22,18 @@ const SEARCH_R1_SOURCES = new Set(
 export const verl: TaskLayout = {
   name: "verl",
   summary: "prompt[], data_source, reward_model.ground_truth.target[]",
+  example: {
+    record: {
+      id: "r1",
+      prompt: [{ role: "user", content: "Answer: Who wrote it?" }],
+      question: "Who wrote it?",
+      data_source: "searchR1_nq",
+      golden_answers: ["Ada"],
+      reward_model: { style: "rule", ground_truth: { target: ["Ada", "Ada Roth"] } },
+    },
+    task: { id: "r1", references: ["Ada", "Ada Roth"], source: "nq" },
+    unanswered: { reward_model: { ground_truth: { target: [] } } },
+  },
   fits: (record) => "reward_model" in record && "question" in record,
   read: (record, where) => {
     const { id, question, data_source, reward_model } = parseRecord(schema, record, where);

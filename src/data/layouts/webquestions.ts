@@ -8,6 +8,14 @@ const schema = z.object({ utterance: filledText, targetValue: z.string() });
 export const webquestions: TaskLayout = {
   name: "webquestions",
   summary: "utterance, targetValue: (list (description …) …)",
+  example: {
+    record: {
+      utterance: "Who wrote it?",
+      targetValue: '(list (description "Ada \\"A\\" Roth") (description Ada))',
+    },
+    task: { references: ['Ada "A" Roth', "Ada"] },
+    unanswered: { targetValue: "(list)" },
+  },
   fits: (record) => "utterance" in record && "targetValue" in record,
   read: (record, where) => {
     const { utterance, targetValue } = parseRecord(schema, record, where);

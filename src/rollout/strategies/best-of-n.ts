@@ -26,6 +26,7 @@ export const bestOfN = defineStrategy({
   prompts: "own",
   searches: true,
   options,
+  example: { settings: { steps: 2, chains: 3 } },
   run: (rollout, { steps, chains, temperature, pick }) =>
     inquire(rollout, async (inquiry) => {
       if (pick === "likelihood") {

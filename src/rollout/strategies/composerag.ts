@@ -31,6 +31,7 @@ export const composerag = defineStrategy({
   prompts: "own",
   searches: true,
   options,
+  example: { settings: { reflections: 1, subQuestions: 2 } },
   run: (rollout, settings) =>
     inquire(rollout, async (inquiry) => {
       const { question } = rollout.task;

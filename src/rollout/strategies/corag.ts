@@ -10,6 +10,7 @@ export const corag = defineStrategy({
   prompts: "own",
   searches: true,
   options: z.strictObject(chainShape),
+  example: { settings: { steps: 3 } },
   run: (rollout, { steps }) =>
     inquire(rollout, async (inquiry) => {
       const { question } = rollout.task;

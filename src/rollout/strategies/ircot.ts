@@ -23,6 +23,7 @@ export const ircot = defineStrategy({
   prompts: "own",
   searches: true,
   options,
+  example: { search: "Norway has much rain.", answer: "So the answer is: Oslo." },
   run: (rollout, { steps, passages: limit }) =>
     inquire(rollout, async (inquiry) => {
       const { question } = rollout.task;

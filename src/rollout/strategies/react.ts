@@ -26,6 +26,10 @@ export const react = defineStrategy({
   prompts: "own",
   searches: true,
   options,
+  example: {
+    search: "Norway rain\nAction 1: Search[Norway rain]",
+    answer: "Oslo is the capital.\nAction 1: Finish[Oslo]",
+  },
   run: (rollout, { steps, examples }) =>
     inquire(rollout, async (inquiry) => {
       const start = [INSTRUCTIONS, ...(examples === "" ? [] : [examples.trimEnd()])];

@@ -26,6 +26,7 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
     readsGold: ({ strategy: { name, ...settings } }) =>
       inner.get(name, "strategy").readsGold(settings),
     options,
+    example: { settings: { draws: 3 } },
     run: (rollout, { strategy: { name, ...settings }, draws, temperature }) =>
       record(rollout, async (trajectory) => {
         const drawn = await settled(

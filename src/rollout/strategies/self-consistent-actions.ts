@@ -40,6 +40,7 @@ export const selfConsistentActions = defineStrategy({
   prompts: "grows",
   searches: true,
   options,
+  example: { settings: { actions: 3 } },
   run: (rollout, { actions, temperature, topP, firstThought, thoughtOpening }) =>
     record(rollout, async (trajectory) => {
       const sampled = { ...rollout, sampling: { ...rollout.sampling, temperature, topP } };

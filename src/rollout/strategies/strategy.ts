@@ -3,10 +3,21 @@ import { parseOptions, type z } from "../../base/schema.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
+/** What the tests that every strategy must pass cannot know of one. */
+interface StrategyExample<Settings> {
+  /** Options with which it asks for few messages; its defaults where absent. */
+  readonly settings?: Settings;
+  /** A message that it reads as a search; the protocol's where absent. */
+  readonly search?: string;
+  /** A message that it reads as an answer; the protocol's where absent. */
+  readonly answer?: string;
+}
+
 /** A way of answering a question with a policy and an environment. */
 export interface Strategy extends PartWithOptions {
   /** Where the method is published, and what is different here; absent for the plain ones. */
   readonly source?: string;
+  readonly example?: StrategyExample<object>;
   /**
    * What the policy is shown. grows: one sequence, turn by turn. once: one prompt, one message. own: prompts that the strategy builds
    * anew each time.
@@ -26,9 +37,10 @@ export interface Strategy extends PartWithOptions {
 /** A strategy as its file writes it: options checked before they reach it. */
 interface Described<S extends z.ZodObject> extends Omit<
   Strategy,
-  "options" | "searches" | "readsGold" | "run"
+  "options" | "example" | "searches" | "readsGold" | "run"
 > {
   options: S;
+  example?: StrategyExample<z.input<S>>;
   searches: boolean | ((settings: z.output<S>) => boolean);
   /** Absent: never. */
   readsGold?: (settings: z.output<S>) => boolean;

@@ -44,6 +44,7 @@ export const treeSearch = defineStrategy({
   prompts: "own",
   searches: true,
   options,
+  example: { settings: { steps: 2, expand: 2, lookahead: 1 } },
   run: (rollout, settings) =>
     inquire(rollout, async (inquiry) => {
       requireLogprobs(rollout.policy, "Use best-of-n with evaluation.strategy.pick: votes.");

@@ -26,6 +26,7 @@ export const quota: Selector = {
   name: "quota",
   summary: "Keeps so many samples of each type and number of hops, or given shares of them.",
   options,
+  example: { most: 7 },
   select(samples, given, random) {
     const { by, most, shares } = parseOptions(options, given, "quota");
     const cells = new Map<string, SampleFacts[]>();

@@ -9,6 +9,7 @@ export const randomSubset: Selector = {
   name: "random-subset",
   summary: "Keeps some of the samples, drawn by the seed.",
   options,
+  example: { share: 0.4 },
   select(samples, given, random) {
     const settings = parseOptions(options, given, "random-subset");
     const shuffled = random.shuffle(samples);

@@ -19,6 +19,8 @@ export interface SampleFacts {
 /** Chooses among all samples, or puts them in an order, once every step has seen every question. */
 export interface Selector extends PartWithOptions {
   readonly source?: string;
+  /** Options with which it can be tested, where its defaults alone are refused. */
+  readonly example?: object;
   /** @returns those that stay, in the order of the file to be written, and why the others do not. */
   select(
     samples: readonly SampleFacts[],

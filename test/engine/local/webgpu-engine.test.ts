@@ -2,7 +2,7 @@
  * The local engine on a GPU, on a software device where there is none: slow, so models and rows are as small as they can be.
  */
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { AdamOptions } from "../../../src/autodiff/adamw.ts";
 import type { SampleRequest } from "../../../src/engine/engine.ts";
 import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/local-engine.ts";
@@ -11,12 +11,11 @@ import { parameterSpecs } from "../../../src/models/parameters.ts";
 import type { DeviceName } from "../../../src/onnx/device-names.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { expectClose } from "../../helpers/expect-close.ts";
-import { gpuHasFloat16, gpuIsThere } from "../../helpers/gpu.ts";
+import { describeOnGpu, gpuHasFloat16 } from "../../helpers/gpu.ts";
 import { madeRows, policyGradient, sampledRow, smallAdapters } from "../../helpers/made-rows.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 
-const gpu = await gpuIsThere();
 const folder = temporaryFolder();
 const engines: LocalEngine[] = [];
 // Left open: closing a WebGPU worker inside a test runner now and then damages the heap of its process.
@@ -30,32 +29,36 @@ const adam: AdamOptions = {
   ...{ weightDecay: 0.01, gradClipNorm: 1 },
 };
 
-describe.skipIf(!gpu)("frozen weights in float16 on a GPU", () => {
-  it("train as on the processor where the card computes with float16, and are refused where not", async () => {
-    const from = await writeTinyModel(join(folder, "frozen"));
-    const model = join(folder, "frozen-f16");
-    const options = { dtype: "F16", tokenizerFrom: from } as const;
-    await writeCheckpoint(model, await readCheckpoint(from), options);
-    const over = (device: DeviceName): Promise<LocalEngine> =>
-      openLocalEngine({
-        ...{ model, device, workers: 1, slots: 2, lora: { ...smallAdapters, seed: 1 } },
-        frozenWeights: "float16",
-      });
-    if (!(await gpuHasFloat16())) {
-      const refused = errorWith(
-        "RECIPE_BAD_VALUE",
-        /held as float16, with which the webgpu device/,
-      );
-      await expect(over("webgpu")).rejects.toThrow(refused);
-      return;
-    }
+/** An engine with weights frozen in float16. */
+async function openFrozen(device: DeviceName): Promise<LocalEngine> {
+  const from = await writeTinyModel(join(folder, "frozen"));
+  const model = join(folder, "frozen-f16");
+  const options = { dtype: "F16", tokenizerFrom: from } as const;
+  await writeCheckpoint(model, await readCheckpoint(from), options);
+  const engine = await openLocalEngine({
+    ...{ model, device, workers: 1, slots: 2, lora: { ...smallAdapters, seed: 1 } },
+    frozenWeights: "float16",
+  });
+  engines.push(engine);
+  return engine;
+}
+
+describeOnGpu("frozen weights in float16 on a GPU", () => {
+  it("train as on the processor where the card computes with float16", async ({ skip }) => {
+    if (!(await gpuHasFloat16())) skip("this GPU does not compute with float16");
     const rows = madeRows(tinyConfig);
-    const [there, here] = [await over("webgpu"), await over("cpu")];
-    engines.push(there, here);
+    const [there, here] = [await openFrozen("webgpu"), await openFrozen("cpu")];
     const [found, expected] = [await there.logprobs(rows), await here.logprobs(rows)];
     found.forEach((each, i) => {
       expectClose(each, expected[i]!, { atol: 1e-4, rtol: 0 });
     });
+  });
+
+  it("are refused where the card does not compute with float16", async ({ skip }) => {
+    if (await gpuHasFloat16()) skip("this GPU computes with float16");
+    await expect(openFrozen("webgpu")).rejects.toThrow(
+      errorWith("RECIPE_BAD_VALUE", /held as float16, with which the webgpu device/),
+    );
   });
 });
 
@@ -98,7 +101,7 @@ async function grpoStep(
   return { ids: sampled.map(({ ids }) => ids), mismatch: Math.max(...gaps), gradNorm };
 }
 
-describe.skipIf(!gpu)("sampling on WebGPU", () => {
+describeOnGpu("sampling on WebGPU", () => {
   it("gives what the processor gives, greedy and shaped, and keeps what an idle sequence has", async () => {
     const model = await writeTinyModel(join(folder, "sampled"));
     const run = async (device: DeviceName): Promise<number[][]> => {
@@ -117,7 +120,7 @@ describe.skipIf(!gpu)("sampling on WebGPU", () => {
   });
 });
 
-describe.skipIf(!gpu)("a GRPO step on WebGPU", () => {
+describeOnGpu("a GRPO step on WebGPU", () => {
   it("is the processor's, and nothing as large as a matrix crosses in it", async () => {
     const model = await writeTinyModel(join(folder, "model"));
     const [there, here] = [await open("webgpu", model), await open("cpu", model)];

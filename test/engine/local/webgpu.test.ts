@@ -1,5 +1,5 @@
 /** The path of a GPU, on a software device where there is none: slow, so models and rows are as small as they can be. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { microBatches } from "../../../src/engine/local/batching.ts";
 import { adaptedWeights, modelWeights } from "../../../src/engine/local/model-weights.ts";
@@ -13,11 +13,10 @@ import { tensorsOf } from "../../../src/models/parameters.ts";
 import { samplingGraph } from "../../../src/models/sampling-graph.ts";
 import type { DeviceName } from "../../../src/onnx/device-names.ts";
 import { openDevice } from "../../../src/onnx/device.ts";
-import { gpuIsThere } from "../../helpers/gpu.ts";
+import { describeOnGpu } from "../../helpers/gpu.ts";
 import { madeRows, policyGradient, smallAdapters } from "../../helpers/made-rows.ts";
 import { tinyConfig } from "../../helpers/tiny-model.ts";
 
-const gpu = await gpuIsThere();
 function weightsOf(config: DecoderConfig): Float32Array {
   const named = new Map(initialWeights(config, 3).map((each) => [each.name, each]));
   const draw = random("weights");
@@ -54,7 +53,7 @@ const everyFeature: DecoderConfig = {
   slidingWindow: { size: 4, fromLayer: 0 },
 };
 
-describe.skipIf(!gpu)("gradients on WebGPU", () => {
+describeOnGpu("gradients on WebGPU", () => {
   it.each<[string, DecoderConfig, LoraConfig | null, boolean]>([
     ["of all parameters", everyFeature, null, false],
     ["of adapters", tinyConfig, smallAdapters, false],
@@ -73,7 +72,7 @@ describe.skipIf(!gpu)("gradients on WebGPU", () => {
   );
 });
 
-describe.skipIf(!gpu)("frozen weights in float16 on WebGPU", () => {
+describeOnGpu("frozen weights in float16 on WebGPU", () => {
   it("are in graphs that run there whole", async () => {
     const layout = { lora: smallAdapters, transposed: false, frozen: "float16" } as const;
     const device = openDevice("webgpu", 1);
