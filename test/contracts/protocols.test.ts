@@ -3,7 +3,7 @@ import { random } from "../../src/base/random.ts";
 import { extractAnswer } from "../../src/env/answer-rule.ts";
 import { protocols } from "../../src/env/protocols/index.ts";
 import type { Protocol } from "../../src/env/protocols/protocol.ts";
-import type { ToolSchema } from "../../src/http/chat.ts";
+import type { ToolSchema } from "../../src/http/chat-messages.ts";
 import type { Action } from "../../src/trajectory/trajectory.ts";
 
 const ACTIONS: Action[] = [
