@@ -5,7 +5,7 @@ import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "../base/errors.ts";
 import { packageRoot } from "../base/package-root.ts";
-import { hubSettings } from "../hub/hub-settings.ts";
+import { hubSettings } from "../hub/hub-cache.ts";
 import { bytesText } from "./amounts.ts";
 
 /** One thing that was looked at. */

@@ -56,7 +56,7 @@ export async function watchTraining(
 /** The folder of the policy, which lies here by the time that it is trained. */
 async function policyHere({ policy }: Settings): Promise<string> {
   const { policyFolder } = await import("../recipe/assemble.ts");
-  const { hubSettings } = await import("../hub/hub-settings.ts");
+  const { hubSettings } = await import("../hub/hub-cache.ts");
   return policyFolder(policy.from, { settings: { ...hubSettings(), offline: true } });
 }
 

@@ -1,7 +1,6 @@
 import { DataError } from "../base/errors.ts";
 import { taskLayouts } from "./layouts/index.ts";
-import type { TaskRead } from "./layouts/layout.ts";
-import { RECORD_ADVICE } from "./layouts/record.ts";
+import { type TaskRead, RECORD_ADVICE } from "./layouts/layout.ts";
 import type { Passage } from "../trajectory/task.ts";
 import { corpusLayoutOf } from "./passages.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";

@@ -2,8 +2,7 @@ import { DataError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import type { Passage } from "../trajectory/task.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
-import type { CorpusLayout, TaskLayout } from "./layouts/layout.ts";
-import type { JsonRecord } from "./layouts/record.ts";
+import type { CorpusLayout, TaskLayout, JsonRecord } from "./layouts/layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 /**

@@ -3,7 +3,7 @@ import { openUnpacked, requireFile, unreadable } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
 import { jsonElements } from "./json-elements.ts";
-import { badRecord, type JsonRecord } from "./layouts/record.ts";
+import { badRecord, type JsonRecord } from "./layouts/layout.ts";
 import { tsvRecords } from "./tsv.ts";
 
 /** One record of a data file. */

@@ -2,8 +2,7 @@ import { basename } from "node:path";
 import { DataError } from "../base/errors.ts";
 import type { Task } from "../trajectory/task.ts";
 import { taskLayouts } from "./layouts/index.ts";
-import type { TaskLayout } from "./layouts/layout.ts";
-import type { JsonRecord } from "./layouts/record.ts";
+import type { TaskLayout, JsonRecord } from "./layouts/layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 export interface LoadTasksOptions {

@@ -1,6 +1,6 @@
 import { DataError } from "../base/errors.ts";
 import { NOT_TEXT } from "../base/text-lines.ts";
-import type { JsonRecord } from "./layouts/record.ts";
+import type { JsonRecord } from "./layouts/layout.ts";
 
 /**
  * The rows of a table with tabs between its cells, as records under the names of its first row; every value is text. Cells may

@@ -39,13 +39,13 @@ export async function searchRun(
   const run = new Map<string, RankedHit[]>();
   for (let at = 0; at < queries.length; at += BATCH) {
     const batch = queries.slice(at, at + BATCH);
-    const askers = batch.flatMap(({ task }) => (task === undefined ? [] : [{ task }]));
+    const contexts = batch.flatMap(({ task }) => (task === undefined ? [] : [{ task }]));
     const results = await retriever.search(
       batch.map(({ text }) => text),
       depth,
       {
         ...(options.signal === undefined ? {} : { signal: options.signal }),
-        ...(askers.length === batch.length ? { askers } : {}),
+        ...(contexts.length === batch.length ? { contexts } : {}),
       },
     );
     for (const [i, { id }] of batch.entries()) {

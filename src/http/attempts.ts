@@ -2,7 +2,7 @@ import type { Endpoint, HttpEnvironment, HttpRequest } from "./endpoint.ts";
 import { exchange, type Failure, type HttpReply } from "./exchange.ts";
 import { givenUp } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
-import { pace } from "./pace.ts";
+import { pace } from "./concurrency.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 
 /** Attempts at one endpoint: they share its pace, and the pauses that it asks for. */

@@ -1,6 +1,6 @@
 import { z } from "../base/schema.ts";
 import type { ChatReply, TokenLogprob, TokenUsage, ToolCall } from "./chat-messages.ts";
-import { argumentsText, contentText, logprobsSchema, tokensOf, usageSchema } from "./chat-reply.ts";
+import { argumentsText, contentText, logprobsSchema, tokensOf, usageSchema } from "./chat-wire.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 
 const callPieceSchema = z.object({

@@ -1,5 +1,4 @@
-import { chatBody } from "./chat-body.ts";
-import { chatReply, replySchema } from "./chat-reply.ts";
+import { chatBody, chatReply, replySchema } from "./chat-wire.ts";
 import { chatStream } from "./chat-stream.ts";
 import type { HttpEnvironment } from "./endpoint.ts";
 import { type Meter } from "./meter.ts";

@@ -4,10 +4,9 @@ import { checkOptions, type z } from "../base/schema.ts";
 import { type Wait, waits } from "../base/waits/waits.ts";
 import { attempts } from "./attempts.ts";
 import type { HttpReply } from "./exchange.ts";
-import { quotedBody } from "./failure-message.ts";
-import { httpError, withoutKeys } from "./http-error.ts";
+import { quotedBody, httpError, withoutKeys } from "./http-error.ts";
 import { requestUrl } from "./http-options.ts";
-import { limiter } from "./limiter.ts";
+import { limiter } from "./concurrency.ts";
 import {
   type Endpoint,
   type HttpEnvironment,

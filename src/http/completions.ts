@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import type { DrawRequest, ReplyTimes, TokenLogprob, TokenUsage } from "./chat-messages.ts";
-import { tokensOf, usageSchema } from "./chat-reply.ts";
+import { tokensOf, usageSchema } from "./chat-wire.ts";
 import type { HttpEnvironment } from "./endpoint.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 import type { Meter } from "./meter.ts";

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { exists, makeFolder, sizeOf } from "../base/files.ts";
+import { exists, makeFolder, sizeOf, sha256File } from "../base/files.ts";
 import { isAlive, processMark } from "../base/process-mark.ts";
 import { Interruption, transfer, type TransferSettings, withRetries } from "./transfer.ts";
 
@@ -16,7 +18,7 @@ export interface DownloadProblems {
 }
 
 /** One file to be downloaded. */
-export interface DownloadRequest {
+interface DownloadRequest {
   settings: TransferSettings;
   url: URL;
   /** Bytes; null where the server does not tell. */
@@ -225,4 +227,37 @@ async function continues(
   if (status === 401 || status === 403 || status === 404) throw problems.refused(response);
   await response.body?.cancel();
   throw new Interruption(`status ${status}`);
+}
+
+/** What a server's headers promise of a file. */
+export interface Promised {
+  /** Bytes; null where they are not told. */
+  size: number | null;
+  /** SHA-256 of a large file of the hub, Git's SHA-1 of a small one, or a server's own tag; empty where there is none. */
+  tag: string;
+}
+
+/** Reads size and tag; the hub answers for a large file with a redirect, and describes what is linked by headers of its own. */
+export function promisedBy(headers: Headers): Promised {
+  const tag = headers.get("x-linked-etag") ?? headers.get("etag") ?? "";
+  const size = Number(headers.get("x-linked-size") ?? headers.get("content-length") ?? NaN);
+  return {
+    size: Number.isSafeInteger(size) ? size : null,
+    tag: tag.replace(/^W\//, "").replaceAll('"', ""),
+  };
+}
+
+/** Whether a file on disk is the one that was promised, by its checksum; null when the tag is none that says so. */
+export async function isAsPromised(path: string, tag: string): Promise<boolean | null> {
+  if (/^[0-9a-f]{64}$/.test(tag)) return (await sha256File(path)) === tag;
+  if (/^[0-9a-f]{40}$/.test(tag)) return (await gitHash(path)) === tag;
+  return null;
+}
+
+/** Git's name of a file's content. */
+async function gitHash(path: string): Promise<string> {
+  const { size } = await stat(path);
+  const hash = createHash("sha1").update(`blob ${size}\0`);
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
 }

@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import { httpClient } from "./client.ts";
-import { modelKey } from "./model-key.ts";
+import { modelKey } from "./api-key.ts";
 
 /** How to ask an OpenAI-compatible server for vectors, checked. */
 export type EmbeddingsSettings = Omit<ChatSettings, "tokenLimit">;

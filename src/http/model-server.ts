@@ -12,8 +12,8 @@ import {
 import type { StreamedReply } from "./event-stream.ts";
 import type { HttpReply, ReplyHead } from "./exchange.ts";
 import { type Meter, meter } from "./meter.ts";
-import { modelKey } from "./model-key.ts";
-import { pace } from "./pace.ts";
+import { modelKey } from "./api-key.ts";
+import { pace } from "./concurrency.ts";
 import { isContextLimit, isUnknownModel, type Refusal, refusalOf } from "./refusal.ts";
 
 /** What every reply of a model has. */

@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
-import { isDiskError } from "./disk-error.ts";
 import { connectionProblem, decompressed } from "./exchange.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 import { routeTo } from "./route.ts";
@@ -23,7 +22,7 @@ export interface TransferSettings {
 }
 
 /** One request for a file, or about one. */
-export interface TransferRequest {
+interface TransferRequest {
   method: "GET" | "HEAD";
   url: URL;
   headers?: Readonly<Record<string, string>>;
@@ -213,4 +212,15 @@ export async function withRetries<T>(
       signal?.throwIfAborted();
     }
   }
+}
+
+/** What writing files fails with; connections have codes of their own. */
+const CODES = new Set([
+  ...["EACCES", "EDQUOT", "EFBIG", "EIO", "EISDIR", "EMFILE", "ENFILE", "ENOENT", "ENOSPC"],
+  ...["ENOTDIR", "EPERM", "EROFS"],
+]);
+
+/** Whether a failure is the disk's, and not the network's. */
+export function isDiskError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && CODES.has(String(error.code));
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { copyFile, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { exists, makeFolder } from "../base/files.ts";
-import type { HubName } from "./hub-name.ts";
+import { type HubAccess, hubAccess, hubHome, variables } from "../http/hub-access.ts";
 
 /**
  * A model's place in the cache that Hugging Face's programs share: `blobs/` holds files under their checksums, `snapshots/COMMIT/`
@@ -59,4 +59,50 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
       await rename(temporary, path);
     },
   };
+}
+
+/** Where models come from and where they are kept. */
+export interface HubSettings extends HubAccess {
+  /** Folder that holds `models--org--name/`. */
+  cache: string;
+}
+
+/**
+ * Settings by Hugging Face's environment variables: `hubAccess`, and HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME for
+ * the cache (by default ~/.cache/huggingface/hub, shared with Hugging Face's own programs).
+ *
+ * @throws {ConfigError} as `hubAccess`.
+ */
+export function hubSettings(environment: NodeJS.ProcessEnv = process.env): HubSettings {
+  const value = variables(environment);
+  const cache = value("HF_HUB_CACHE") ?? value("HUGGINGFACE_HUB_CACHE");
+  return { ...hubAccess(environment), cache: cache ?? join(hubHome(environment), "hub") };
+}
+
+/** A model on the hub. */
+export interface HubName {
+  /** `organisation/model` */
+  repository: string;
+  /** Branch, tag or commit. */
+  revision: string;
+}
+
+/** The branch that is meant when none is named. */
+const DEFAULT_REVISION = "main";
+
+/**
+ * Reads `org/name` or `org/name@revision`; null for anything else, such as a path.
+ * @example parseHubName("Qwen/Qwen2.5-0.5B@v1") // { repository: "Qwen/Qwen2.5-0.5B", revision: "v1" }
+ */
+export function parseHubName(text: string): HubName | null {
+  const [, repository = "", revision = DEFAULT_REVISION] =
+    /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([\w][\w./-]*))?$/.exec(text) ?? [];
+  // The hub's own rules; they also keep a name inside the cache's folder.
+  if (repository === "" || /--|\.\.|[.-](\/|$)|\.git$/.test(repository)) return null;
+  return /\.\.|\/\/|[./]$|\.lock$/.test(revision) ? null : { repository, revision };
+}
+
+/** The name as it is typed. */
+export function hubNameText({ repository, revision }: HubName): string {
+  return revision === DEFAULT_REVISION ? repository : `${repository}@${revision}`;
 }

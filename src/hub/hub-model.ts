@@ -1,17 +1,21 @@
+import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
+import { exists } from "../base/files.ts";
 import { freeDiskBytes } from "../base/free-space.ts";
 import { checkOptions, z } from "../base/schema.ts";
-import { exists } from "../base/files.ts";
-import { isDiskError } from "../http/disk-error.ts";
-import { limiter } from "../http/limiter.ts";
-import { together } from "../http/together.ts";
-import { transfer, withRetries } from "../http/transfer.ts";
-import { downloadBlob } from "./download-blob.ts";
-import { cachePlace, type CachePlace, isCommit } from "./hub-cache.ts";
-import { type HubName, hubNameText } from "./hub-name.ts";
-import { type HubSettings, hubSettings } from "./hub-settings.ts";
-import { refusal, unreachable } from "./refusal.ts";
-import { type RemoteFile, remoteFile } from "./remote-file.ts";
+import { limiter, allOrAbort } from "../http/concurrency.ts";
+import { isDiskError, transfer, withRetries } from "../http/transfer.ts";
+import { downloadBlob, refusal, unreachable, type RemoteFile, remoteFile } from "./remote-file.ts";
+import {
+  cachePlace,
+  type CachePlace,
+  isCommit,
+  type HubName,
+  hubNameText,
+  parseHubName,
+  type HubSettings,
+  hubSettings,
+} from "./hub-cache.ts";
 import { isWholeModel, wantedFiles } from "./wanted-files.ts";
 
 /** How far a download is, over all of a model's files. */
@@ -31,7 +35,7 @@ export interface HubModelOptions {
 }
 
 /** A model of the hub, on this machine. */
-export interface HubModel {
+interface HubModel {
   /** Holds its files under their names, in Hugging Face layout. */
   folder: string;
   name: HubName;
@@ -166,7 +170,7 @@ async function fetchFiles(fetching: Fetching, { commit, files }: Repository): Pr
   const snapshot = place.snapshot(commit);
   const missing: string[] = [];
   for (const file of files) if (!(await exists(`${snapshot}/${file}`))) missing.push(file);
-  const remote = await together(
+  const remote = await allOrAbort(
     missing,
     (file, all) =>
       turns.run(() => remoteFile(settings, { name, commit }, { name: file, signal: all }), all),
@@ -175,7 +179,7 @@ async function fetchFiles(fetching: Fetching, { commit, files }: Repository): Pr
   await refuseUnlessFits(fetching, remote);
   const totalBytes = remote.reduce((sum, { size }) => sum + size, 0);
   const here = new Map<string, number>();
-  await together(
+  await allOrAbort(
     remote,
     (file, all) =>
       turns.run(async () => {
@@ -211,4 +215,25 @@ async function refuseUnlessFits(
 
 function gigabytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
+}
+
+/**
+ * The folder of a model that is named by its folder, or by `org/name` or `org/name@revision` on the hub. A folder that exists wins.
+ *
+ * @throws {ConfigError} MODEL_NAME when it is neither; and as `hubModel`.
+ */
+export async function modelFolder(model: string, options: HubModelOptions = {}): Promise<string> {
+  const isFolder = await stat(model).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (isFolder) return model;
+  const name = parseHubName(model);
+  if (name === null) {
+    throw new ConfigError(
+      "MODEL_NAME",
+      `${model}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.`,
+    );
+  }
+  return (await hubModel(name, options)).folder;
 }

@@ -1,25 +1,23 @@
 import { partSchema } from "../base/part-schema.ts";
 import { type Registry, registry } from "../base/registry.ts";
 import { z } from "../base/schema.ts";
-import { bm25 } from "./bm25/bm25-retriever.ts";
+import { bm25 } from "./bm25/open-index.ts";
 import { hybrid } from "./combine/hybrid.ts";
 import { rerank } from "./combine/rerank.ts";
 import { faulty } from "./controls/faulty.ts";
 import { noisy } from "./controls/noisy.ts";
 import { none } from "./controls/none.ts";
-import { oracle } from "./controls/oracle.ts";
+import { oracle, withoutGold } from "./controls/gold.ts";
 import { random } from "./controls/random.ts";
 import { recorded } from "./controls/recorded.ts";
 import { subset } from "./controls/subset.ts";
-import { withoutGold } from "./controls/without-gold.ts";
-import { dense } from "./dense/dense-retriever.ts";
+import { dense } from "./dense/open-dense-index.ts";
 import { llmSearch } from "./remote/llm-search.ts";
 import { opensearch } from "./remote/opensearch.ts";
 import { qdrant } from "./remote/qdrant.ts";
 import { searchR1Server } from "./remote/search-r1-server.ts";
 import { webSearch } from "./remote/web-search.ts";
-import type { Retriever } from "./retriever.ts";
-import type { RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever-part.ts";
+import type { Retriever, RetrieverContext, RetrieverPart, RetrieverSettings } from "./retriever.ts";
 
 /** A retriever in a recipe: `bm25`, or `{ name: hybrid, of: [bm25, { name: dense, index: IDX }] }`. */
 export const retrieverSchema: z.ZodType<RetrieverSettings> = z.lazy(() => partSchema(retrievers));

@@ -1,6 +1,5 @@
 import { sha256 } from "../base/files.ts";
-import type { AskerPart, Retriever } from "./retriever.ts";
-import type { RetrieverContext, RetrieverSettings } from "./retriever-part.ts";
+import type { ContextPart, Retriever, RetrieverContext, RetrieverSettings } from "./retriever.ts";
 
 /**
  * The fingerprint of a retriever made from options and other retrievers: another one for any other value inside.
@@ -18,7 +17,7 @@ export function derivedFingerprint(
 /** `reads` of a retriever around others: what it looks at itself and what they do; nothing at all leaves the key out. */
 export function joinedReads(
   inner: readonly Retriever[],
-  own: readonly AskerPart[] = [],
+  own: readonly ContextPart[] = [],
 ): Pick<Retriever, "reads"> {
   const reads = new Set([...own, ...inner.flatMap((each) => each.reads ?? [])]);
   return reads.size === 0 ? {} : { reads: [...reads].sort() };

@@ -156,8 +156,8 @@ export function inquiryOn(
       return this.answerIn(text);
     },
     async search(query, turn) {
-      const asker = { task, ...(progress === undefined ? {} : { progress }) };
-      const search = () => environment.search(query, asker, signal);
+      const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
+      const search = () => environment.search(query, searchContext, signal);
       const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
       const of = turn === null ? trajectory.turns.at(-1) : trajectory.turns[turn];
       if (of === undefined) (trajectory.given ??= []).push(found);

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorMessage, InternalError, RolloutError } from "../base/errors.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import type { Progress } from "../retrieval/retriever.ts";
+import type { TrainingProgress } from "../retrieval/retriever.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import type { Policy } from "./policy.ts";
@@ -18,7 +18,7 @@ export interface RolloutOptions {
   sampling: Sampling;
   signal: AbortSignal;
   /** Of the run that it is part of; absent outside training. */
-  progress?: Progress;
+  progress?: TrainingProgress;
   /** Milliseconds; without it no timings are kept. */
   clock?: () => number;
 }

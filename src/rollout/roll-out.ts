@@ -115,8 +115,8 @@ async function promptAfterSearch(
   trajectory: Trajectory,
 ): Promise<SearchedPrompt> {
   const { environment, policy, task, progress, signal } = options;
-  const asker = { task, ...(progress === undefined ? {} : { progress }) };
-  const search = () => environment.search(task.question, asker, signal);
+  const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
+  const search = () => environment.search(task.question, searchContext, signal);
   const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
   // As much of the passages as one observation may show.
   const text = firstTokens(policy, found.text, observationLimit(environment));

@@ -7,12 +7,11 @@ import { fastify, type FastifyInstance } from "fastify";
 import { ConfigError, errorMessage } from "../base/errors.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { checkExposure, tokenCheck } from "./access.ts";
+import { checkExposure, tokenCheck, type ServerOptions, serverOptions } from "./server-options.ts";
 import { admission } from "./admission.ts";
 import { fairSearch } from "./fair-search.ts";
 import { addRetrieve, refuse, type Service } from "./retrieve-route.ts";
 import { retrieveRequestParser } from "./retrieve-request.ts";
-import { type ServerOptions, serverOptions } from "./server-options.ts";
 import { type ServerStats, statsRecorder } from "./server-stats.ts";
 
 /** A server that listens. */

@@ -3,8 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AgentrlError } from "../base/errors.ts";
 import type { Admission, Place, Refusal } from "./admission.ts";
 import type { FairSearch } from "./fair-search.ts";
-import { hitsJson } from "./retrieve-reply.ts";
-import type { ParsedRequest, RetrieveRequest } from "./retrieve-request.ts";
+import { hitsJson, type ParsedRequest, type RetrieveRequest } from "./retrieve-request.ts";
 import type { ServerOptions } from "./server-options.ts";
 import type { Outcome, StatsRecorder } from "./server-stats.ts";
 

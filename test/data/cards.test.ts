@@ -7,8 +7,7 @@ import {
   sourceOf,
   splitOf,
 } from "../../src/data/cards/card.ts";
-import { dataFolder, splitFileName } from "../../src/data/cards/dataset-place.ts";
-import { fileAddress } from "../../src/data/cards/file-address.ts";
+import { dataFolder, splitFileName, fileAddress } from "../../src/data/cards/dataset-place.ts";
 import { corpusLayouts, taskLayouts } from "../../src/data/layouts/index.ts";
 import { errorWith } from "../helpers/error-with.ts";
 

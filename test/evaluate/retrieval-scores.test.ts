@@ -67,8 +67,8 @@ describe("evaluateRetrieval", () => {
     const asked: (string | undefined)[] = [];
     const oracle: Retriever = {
       ...noneRetriever(),
-      search(texts, k, { askers } = {}) {
-        asked.push(...texts.map((_, i) => askers?.[i]?.task.id));
+      search(texts, k, { contexts } = {}) {
+        asked.push(...texts.map((_, i) => contexts?.[i]?.task.id));
         return Promise.resolve(
           texts.map((_, i) => (i < 2 && k > 0 ? [{ ...passages[0]!, score: 1 }] : [])),
         );

@@ -1,5 +1,9 @@
-import type { Hit, Retriever, SearchOptions } from "../../src/retrieval/retriever.ts";
-import type { RetrieverContext } from "../../src/retrieval/retriever-part.ts";
+import type {
+  Hit,
+  Retriever,
+  SearchOptions,
+  RetrieverContext,
+} from "../../src/retrieval/retriever.ts";
 import type { Passage } from "../../src/trajectory/task.ts";
 
 /** Passages by id, with a title and a text of their own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limiter } from "../../src/http/limiter.ts";
+import { limiter } from "../../src/http/concurrency.ts";
 
 /** Tasks that end when told to, and the order in which they began. */
 function tasks() {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { pace } from "../../src/http/pace.ts";
+import { pace } from "../../src/http/concurrency.ts";
 
 /** A clock that only sleeping moves. */
 let clock = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventParser, type ServerEvent } from "../../src/http/sse.ts";
+import { eventParser, type ServerEvent } from "../../src/http/event-stream.ts";
 
 /** Every event of a stream that arrives in these parts. */
 function eventsOf(...parts: Uint8Array[]): ServerEvent[] {

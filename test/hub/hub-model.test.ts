@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentrlError } from "../../src/base/errors.ts";
 import { random } from "../../src/base/random.ts";
-import { hubModel, type HubModelOptions, type HubProgress } from "../../src/hub/hub-model.ts";
-import { parseHubName } from "../../src/hub/hub-name.ts";
-import type { HubSettings } from "../../src/hub/hub-settings.ts";
-import { modelFolder } from "../../src/hub/model-folder.ts";
+import {
+  hubModel,
+  type HubModelOptions,
+  type HubProgress,
+  modelFolder,
+} from "../../src/hub/hub-model.ts";
+import { parseHubName, type HubSettings } from "../../src/hub/hub-cache.ts";
 import { deadProcess } from "../helpers/dead-process.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { COMMIT, gitHash, hubServer, LARGE } from "../helpers/hub-server.ts";

@@ -8,7 +8,7 @@ import { hubServer } from "../helpers/hub-server.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 // Whole processes, so what was built is run.
-const builtModule = new URL("../../dist/hub/model-folder.js", import.meta.url).href;
+const builtModule = new URL("../../dist/hub/hub-model.js", import.meta.url).href;
 const draw = random("processes");
 const weights = Buffer.from(Uint8Array.from({ length: 3_000_000 }, () => draw.int(256)));
 const { hub, storage, mischief } = await hubServer(

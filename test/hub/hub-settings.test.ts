@@ -2,8 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hubNameText, parseHubName } from "../../src/hub/hub-name.ts";
-import { hubSettings } from "../../src/hub/hub-settings.ts";
+import { hubNameText, parseHubName, hubSettings } from "../../src/hub/hub-cache.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { benchRetriever, recallOf, rolloutWarning } from "../../src/retrieval/bench-index.ts";
-import { exactRecall } from "../../src/retrieval/bm25/exact-recall.ts";
+import { exactRecall } from "../../src/retrieval/bm25/check-index.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import { madeCorpus, madeQueries } from "../helpers/made-corpus.ts";

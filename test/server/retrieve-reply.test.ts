@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hitsJson } from "../../src/server/retrieve-reply.ts";
+import { hitsJson } from "../../src/server/retrieve-request.ts";
 
 const hit = (title: string, text: string, score = 1.5) => ({ id: "7", title, text, score });
 

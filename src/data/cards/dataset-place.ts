@@ -2,8 +2,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { writeJson } from "../../base/files.ts";
-import { checkOptions, z } from "../../base/schema.ts";
-import { variables } from "../../http/hub-access.ts";
+import { checkOptions, z, parseOptions } from "../../base/schema.ts";
+import { serverAddress } from "../../http/http-options.ts";
+import { variables, hubAccess, PATIENCE } from "../../http/hub-access.ts";
+import type { TransferSettings } from "../../http/transfer.ts";
 import type { CardFile } from "./card.ts";
 
 /** Where downloaded datasets are kept: AGENTRL_DATA, or ~/.cache/agentrl/datasets (XDG_CACHE_HOME instead of ~/.cache). */
@@ -65,4 +67,39 @@ export function originPath(path: string): string {
 export function isHere(path: string): boolean {
   const origin = originOf(path);
   return origin !== null && existsSync(path) && statSync(path).size === origin.bytes;
+}
+
+/** Where a file of a card is asked for, and how. */
+export interface FileAddress {
+  settings: TransferSettings;
+  url: URL;
+}
+
+/**
+ * The address of a card's `url`. Those of the hub follow HF_ENDPOINT and HF_TOKEN. Others follow AGENTRL_DATA_URL, a mirror that
+ * holds each file under its host and path (as `wget --force-directories` lays them down): with http://mirror,
+ * https://fever.ai/download/fever/train.jsonl is asked for as http://mirror/fever.ai/download/fever/train.jsonl.
+ *
+ * @throws {ConfigError} as `hubAccess`; RECIPE_BAD_VALUE for an AGENTRL_DATA_URL that is no address.
+ */
+export function fileAddress(
+  url: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): FileAddress {
+  const hub = /^hub:([^/]+\/[^/@]+)(?:@([^/]+))?\/(.+)$/.exec(url);
+  if (hub !== null) {
+    const [, repository = "", revision = "main", file = ""] = hub;
+    const settings = hubAccess(environment);
+    const path = `datasets/${repository}/resolve/${revision}/${file}`;
+    return { settings, url: new URL(`${settings.endpoint}/${path}`) };
+  }
+  const { host, pathname, search, origin } = new URL(url);
+  const mirror = variables(environment)("AGENTRL_DATA_URL");
+  if (mirror === undefined)
+    return { settings: { endpoint: origin, token: null, ...PATIENCE }, url: new URL(url) };
+  const endpoint = parseOptions(serverAddress, mirror, "AGENTRL_DATA_URL").replace(/\/+$/, "");
+  return {
+    settings: { endpoint, token: null, ...PATIENCE },
+    url: new URL(`${endpoint}/${host}${pathname}${search}`),
+  };
 }

@@ -3,10 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { exists, makeFolder, sha256, sha256File, sizeOf } from "../../base/files.ts";
 import { freeDiskBytes } from "../../base/free-space.ts";
-import { isDiskError } from "../../http/disk-error.ts";
-import { downloadFile } from "../../http/download-file.ts";
-import { isAsPromised, type Promised } from "../../http/promised-content.ts";
-import type { TransferSettings } from "../../http/transfer.ts";
+import { isDiskError, type TransferSettings } from "../../http/transfer.ts";
+import { downloadFile, isAsPromised, type Promised } from "../../http/download-file.ts";
 import { extractMember } from "../unpack/extract-member.ts";
 import { type Card, type CardFile, type NamedSource, sourceOf, splitOf } from "./card.ts";
 import {
@@ -18,9 +16,10 @@ import {
   sourceFolder,
   splitFileName,
   writeOrigin,
+  type FileAddress,
+  fileAddress,
 } from "./dataset-place.ts";
 import { requireExpected } from "./expected-content.ts";
-import { type FileAddress, fileAddress } from "./file-address.ts";
 import { describeRemote, downloadProblems, wrongChecksum } from "./remote-dataset.ts";
 
 export interface DatasetDownloadOptions {

@@ -1,8 +1,7 @@
 import { ExternalError } from "../../base/errors.ts";
-import type { DownloadProblems } from "../../http/download-file.ts";
-import { type Promised, promisedBy } from "../../http/promised-content.ts";
+import { type DownloadProblems, type Promised, promisedBy } from "../../http/download-file.ts";
 import { transfer, withRetries } from "../../http/transfer.ts";
-import type { FileAddress } from "./file-address.ts";
+import type { FileAddress } from "./dataset-place.ts";
 
 /**
  * Asks for a file's size and tag. Servers that do not answer that question, or not truly, are not asked twice: the download

@@ -1,7 +1,14 @@
 import { z } from "../../base/schema.ts";
 import type { TaskAnnotations } from "../../trajectory/task.ts";
-import type { CorpusLayout, TaskLayout } from "./layout.ts";
-import { answerList, filledText, holdsAnswer, idText, parseRecord } from "./record.ts";
+import {
+  type CorpusLayout,
+  type TaskLayout,
+  answerList,
+  filledText,
+  holdsAnswer,
+  idText,
+  parseRecord,
+} from "./layout.ts";
 
 const passageSchema = z.object({
   id: idText,

@@ -1,8 +1,14 @@
 import { z } from "../../base/schema.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import { factsSchema, supportOf } from "./hotpotqa.ts";
-import type { TaskLayout } from "./layout.ts";
-import { answerList, badRecord, filledText, idText, parseRecord } from "./record.ts";
+import {
+  type TaskLayout,
+  answerList,
+  badRecord,
+  filledText,
+  idText,
+  parseRecord,
+} from "./layout.ts";
 
 const schema = z.object({
   _id: idText,

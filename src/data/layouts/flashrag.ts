@@ -2,8 +2,15 @@ import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
 import { contextSchema, factsSchema, supportOf } from "./hotpotqa.ts";
-import type { CorpusLayout, TaskLayout } from "./layout.ts";
-import { answerList, contextPassage, filledText, idText, parseRecord } from "./record.ts";
+import {
+  type CorpusLayout,
+  type TaskLayout,
+  answerList,
+  contextPassage,
+  filledText,
+  idText,
+  parseRecord,
+} from "./layout.ts";
 
 const taskSchema = z.object({
   id: idText.optional(),

@@ -1,8 +1,15 @@
 import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
-import type { TaskLayout, TaskRead } from "./layout.ts";
-import { answerList, contextPassage, filledText, idText, parseRecord } from "./record.ts";
+import {
+  type TaskLayout,
+  type TaskRead,
+  answerList,
+  contextPassage,
+  filledText,
+  idText,
+  parseRecord,
+} from "./layout.ts";
 
 const factPairs = z.array(z.tuple([z.string(), z.int().min(0)]));
 const contextPairs = z.array(z.tuple([z.string(), z.array(z.string())]));
@@ -26,7 +33,7 @@ const stepSchema = z.object({
 });
 
 /** The keys of a record of HotpotQA. */
-export const hotpotSchema = z.object({
+const hotpotSchema = z.object({
   _id: idText.optional(),
   id: idText.optional(),
   question: filledText,
@@ -82,7 +89,7 @@ function levelOf(hops: number | undefined): string | undefined {
 }
 
 /** What HotpotQA's and 2WikiMultihopQA's records share, with our own keys for what neither has a place for. */
-export function hotpotColumns(task: Task): Record<string, unknown> {
+function hotpotColumns(task: Task): Record<string, unknown> {
   const { type, hops, context, supportingPassages } = task.annotations;
   const [answer, ...aliases] = task.references;
   return {
@@ -106,7 +113,7 @@ export function hotpotColumns(task: Task): Record<string, unknown> {
 }
 
 /** A checked record of HotpotQA as a task. */
-export function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
+function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
   const passages = found.context?.map(([title, sentences], i) =>
     contextPassage(title, sentences, found.context_ids?.[i]),
   );
@@ -167,3 +174,74 @@ function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
 function defined(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
+
+const triples = z.array(z.tuple([z.string(), z.string(), z.string()]));
+const columns = z.object({
+  fact: z.array(z.string()),
+  relation: z.array(z.string()),
+  entity: z.array(z.string()),
+});
+
+const schema = hotpotSchema.extend({
+  evidences: z
+    .union([
+      triples,
+      columns.transform(({ fact, relation, entity }) =>
+        fact.map((subject, i) => [subject, relation[i] ?? "", entity[i] ?? ""] as const),
+      ),
+    ])
+    .optional(),
+});
+
+/** 2WikiMultihopQA: HotpotQA's keys and triples as evidence. Names of an answer's entity lie in another file, `id_aliases.json`. */
+export const wikiMultihop: TaskLayout = {
+  name: "2wikimultihopqa",
+  summary: "HotpotQA's keys, evidences[][subject, relation, object]",
+  example: {
+    record: {
+      _id: "w1",
+      question: "Who wrote it?",
+      answer: "Ada",
+      type: "compositional",
+      context: [
+        ["The Tin Sea", ["The Tin Sea is a novel.", " Ada Roth wrote it."]],
+        ["Lodz", ["Lodz is a city."]],
+      ],
+      supporting_facts: [["The Tin Sea", 1]],
+      evidences: [["The Tin Sea", "author", "Ada Roth"]],
+      answer_id: "Q1",
+    },
+    task: {
+      id: "w1",
+      references: ["Ada"],
+      annotations: {
+        type: "compositional",
+        supportingFacts: [{ title: "The Tin Sea", sentence: 1 }],
+        evidences: [{ subject: "The Tin Sea", relation: "author", object: "Ada Roth" }],
+      },
+    },
+    unanswered: { answer: " " },
+  },
+  fits: (record) => "question" in record && "answer" in record && "evidences" in record,
+  read: (record, where) => {
+    const found = parseRecord(schema, record, where);
+    const task = hotpotTask(found);
+    const evidences = found.evidences?.map(([subject, relation, object]) => ({
+      ...{ subject, relation, object },
+    }));
+    if (evidences === undefined || evidences.length === 0) return task;
+    return { ...task, annotations: { ...task.annotations, evidences } };
+  },
+  write: {
+    keeps: ["type", "hops", "supportingPassages", "supportingFacts", "context", "evidences"],
+    keepsSource: true,
+    record: (task) => ({
+      ...hotpotColumns(task),
+      evidences: (task.annotations.evidences ?? []).map(({ subject, relation, object }) => [
+        subject,
+        relation,
+        object,
+      ]),
+    }),
+  },
+};

@@ -1,20 +1,13 @@
 import { registry } from "../../base/registry.ts";
-import { wikiMultihop } from "./2wikimultihopqa.ts";
+import { wikiMultihop, hotpotqa } from "./hotpotqa.ts";
 import { agentrlCorpus, agentrlTasks } from "./agentrl.ts";
 import { beir } from "./beir.ts";
-import { fever } from "./fever.ts";
+import { fever, strategyqa } from "./verdicts.ts";
 import { flashragCorpus, flashragTasks } from "./flashrag.ts";
-import { hotpotqa } from "./hotpotqa.ts";
 import type { CorpusLayout, TaskLayout } from "./layout.ts";
-import { musique } from "./musique.ts";
-import { paragraphs } from "./paragraphs.ts";
-import { plain } from "./plain.ts";
-import { popqa } from "./popqa.ts";
-import { strategyqa } from "./strategyqa.ts";
-import { triviaqa } from "./triviaqa.ts";
-import { trl } from "./trl.ts";
-import { verl } from "./verl.ts";
-import { webquestions } from "./webquestions.ts";
+import { musique, paragraphs } from "./paragraphs.ts";
+import { plain, popqa, triviaqa, webquestions } from "./short-answers.ts";
+import { trl, verl } from "./trainers.ts";
 
 /**
  * Layouts of question files. The first that fits a file's first record reads the file: rows for trainers before what they

@@ -1,9 +1,18 @@
 import { z } from "../../base/schema.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import { withoutUndefined } from "./agentrl.ts";
-import type { TaskLayout } from "./layout.ts";
-import { badRecord, contextPassage, filledText, idText, parseRecord } from "./record.ts";
+import {
+  type TaskLayout,
+  badRecord,
+  contextPassage,
+  filledText,
+  idText,
+  parseRecord,
+  answerList,
+  distinct,
+} from "./layout.ts";
 
-const schema = z.object({
+const paragraphsSchema = z.object({
   question_id: idText.optional(),
   question_text: filledText,
   answers_objects: z.array(z.object({ spans: z.array(z.string()) })),
@@ -34,7 +43,7 @@ export const paragraphs: TaskLayout = {
   },
   fits: (record) => "question_text" in record,
   read: (record, where) => {
-    const found = parseRecord(schema, record, where);
+    const found = parseRecord(paragraphsSchema, record, where);
     const references = [...new Set(found.answers_objects.flatMap(({ spans }) => spans))].filter(
       (span) => span.trim() !== "",
     );
@@ -61,3 +70,136 @@ export const paragraphs: TaskLayout = {
     };
   },
 };
+
+const musiqueSchema = z.object({
+  id: idText,
+  question: filledText,
+  answer: answerList,
+  answer_aliases: z.array(z.string()).default([]),
+  answerable: z.boolean().optional(),
+  paragraphs: z.array(
+    z.object({
+      idx: z.int().min(0),
+      title: z.string(),
+      paragraph_text: z.string(),
+      is_supporting: z.boolean().optional(),
+    }),
+  ),
+  question_decomposition: z
+    .array(
+      z.object({
+        question: z.string(),
+        answer: z.string(),
+        paragraph_support_idx: z.int().min(0).nullish(),
+      }),
+    )
+    .default([]),
+  // Ours: ids of the paragraphs, and which of them support.
+  paragraph_ids: z.array(z.string()).optional(),
+});
+
+/**
+ * MuSiQue: steps with the paragraph that answers each. In MuSiQue-Full two questions share an id, one of which its paragraphs
+ * cannot answer: that one's id ends in `-unanswerable` here.
+ */
+export const musique: TaskLayout = {
+  name: "musique",
+  summary: "question, answer, paragraphs[], question_decomposition[]",
+  example: {
+    record: {
+      id: "2hop__1_2",
+      question: "Who wrote it?",
+      answer: "Ada",
+      answer_aliases: ["Ada Roth", "Ada"],
+      paragraphs: [
+        { idx: 0, title: "Lodz", paragraph_text: "Lodz is a city.", is_supporting: false },
+        { idx: 1, title: "B", paragraph_text: "b", is_supporting: true },
+        { idx: 2, title: "A", paragraph_text: "a", is_supporting: true },
+      ],
+      question_decomposition: [
+        { id: 1, question: "What is it?", answer: "The Tin Sea", paragraph_support_idx: 2 },
+        { id: 2, question: "#1 >> author", answer: "Ada", paragraph_support_idx: 1 },
+      ],
+      answerable: true,
+    },
+    task: {
+      id: "2hop__1_2",
+      references: ["Ada", "Ada Roth"],
+      annotations: {
+        type: "2hop",
+        hops: 2,
+        // In the order of the steps, not of the paragraphs.
+        supportingPassages: ["p-5781569f7028c3ef", "p-1babfc8e9033664a"],
+        decomposition: [
+          { question: "What is it?", answer: "The Tin Sea", passage: "p-5781569f7028c3ef" },
+          { question: "#1 >> author", answer: "Ada", passage: "p-1babfc8e9033664a" },
+        ],
+      },
+    },
+    unanswered: { answer: "" },
+  },
+  fits: (record) => "paragraphs" in record && "question" in record,
+  read: (record, where) => {
+    const found = parseRecord(musiqueSchema, record, where);
+    const { answerable = true, question_decomposition: steps, paragraphs } = found;
+    const context = paragraphs.map(({ title, paragraph_text }, i) =>
+      contextPassage(title, [paragraph_text], found.paragraph_ids?.[i]),
+    );
+    const idOf = new Map(paragraphs.map(({ idx }, i) => [idx, context[i]?.id]));
+    const decomposition = steps.map(({ question, answer, paragraph_support_idx: idx }) => ({
+      question,
+      answer,
+      passage: (typeof idx === "number" ? idOf.get(idx) : undefined) ?? null,
+    }));
+    const chain = decomposition.flatMap(({ passage }) => passage ?? []);
+    const marked = paragraphs.flatMap(({ idx, is_supporting }) =>
+      is_supporting === true ? (idOf.get(idx) ?? []) : [],
+    );
+    const gold = distinct([...chain, ...marked]);
+    return {
+      id: answerable ? found.id : `${found.id}-unanswerable`,
+      question: found.question,
+      references: distinct([...found.answer, ...found.answer_aliases]),
+      annotations: withoutUndefined({
+        type: /^\dhop\d?/.exec(found.id)?.[0],
+        hops: steps.length === 0 ? undefined : steps.length,
+        supportingPassages: gold.length === 0 ? undefined : gold,
+        context: context.length === 0 ? undefined : context,
+        decomposition: steps.length === 0 ? undefined : decomposition,
+        answerable: answerable ? undefined : false,
+      }),
+    };
+  },
+  write: {
+    // The type is the beginning of MuSiQue's own ids; the number of hops that of the steps.
+    keeps: ["supportingPassages", "context", "decomposition", "answerable"],
+    keepsSource: false,
+    record: (task) => musiqueRecord(task),
+  },
+};
+
+function musiqueRecord({ id, question, references, annotations }: Task): object {
+  const { context = [], decomposition = [], supportingPassages = [], answerable } = annotations;
+  const gold = new Set(supportingPassages);
+  const [answer, ...aliases] = references;
+  return {
+    id: answerable === false ? id.replace(/-unanswerable$/, "") : id,
+    paragraphs: context.map(({ id: passage, title, text }, idx) => ({
+      ...{ idx, title, paragraph_text: text, is_supporting: gold.has(passage) },
+    })),
+    question,
+    question_decomposition: decomposition.map((step, i) => ({
+      ...{ id: i, question: step.question, answer: step.answer },
+      paragraph_support_idx: indexOf(context, step.passage),
+    })),
+    answer,
+    answer_aliases: aliases,
+    answerable: answerable ?? true,
+    paragraph_ids: context.map((passage) => passage.id),
+  };
+}
+
+function indexOf(context: readonly Passage[], passage: string | null): number | null {
+  const index = context.findIndex(({ id }) => id === passage);
+  return index === -1 ? null : index;
+}

@@ -1,5 +1,5 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
-import type { Asker, Progress } from "../../retrieval/retriever.ts";
+import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
@@ -42,10 +42,10 @@ export interface Environment {
   renderPrompt(task: Task, context?: string): string;
   start(
     task: Task,
-    options: { trajectoryId: string; seed: number; progress?: Progress | undefined },
+    options: { trajectoryId: string; seed: number; progress?: TrainingProgress | undefined },
   ): Episode;
   /** One search with the environment's own tool, outside any episode. */
-  search(query: string, asker: Asker, signal: AbortSignal): Promise<Observation>;
+  search(query: string, searchContext: SearchContext, signal: AbortSignal): Promise<Observation>;
 }
 
 /** An environment that a recipe can name. */

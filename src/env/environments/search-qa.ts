@@ -1,7 +1,7 @@
 import { ConfigError, InternalError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { parseOptions, quote, z } from "../../base/schema.ts";
-import { type Asker, readsGold } from "../../retrieval/retriever.ts";
+import { type SearchContext, readsGold } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, Observation } from "../../trajectory/trajectory.ts";
 import { budgetSchema } from "../budget.ts";
@@ -74,14 +74,20 @@ export const searchQa: EnvironmentPart = {
       toolSchemas,
       renderPrompt,
       start: (task, { trajectoryId, progress }) => {
-        const asker = { task, ...(progress === undefined ? {} : { progress }) };
-        const setting = { asker, trajectoryId, prompt: renderPrompt(task), toolbox, protocol };
+        const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
+        const setting = {
+          searchContext,
+          trajectoryId,
+          prompt: renderPrompt(task),
+          toolbox,
+          protocol,
+        };
         return startEpisode({ ...setting, onInvalid: settings.onInvalid }, 0);
       },
-      search: (query, asker, signal) => {
+      search: (query, searchContext, signal) => {
         if (search === undefined)
           throw new InternalError("TOOL_MISSING", "search-qa has no search tool.");
-        return search.call(query, { trajectoryId: "", ...asker, turn: 0, signal });
+        return search.call(query, { trajectoryId: "", ...searchContext, turn: 0, signal });
       },
     };
     return environment;
@@ -89,7 +95,7 @@ export const searchQa: EnvironmentPart = {
 };
 
 interface Setting {
-  asker: Asker;
+  searchContext: SearchContext;
   trajectoryId: string;
   prompt: string;
   toolbox: readonly Tool[];
@@ -98,7 +104,7 @@ interface Setting {
 }
 
 function startEpisode(setting: Setting, fromTurn: number): Episode {
-  const { asker, trajectoryId, prompt, toolbox, protocol, onInvalid } = setting;
+  const { searchContext, trajectoryId, prompt, toolbox, protocol, onInvalid } = setting;
   let turn = fromTurn;
   return {
     prompt,
@@ -117,7 +123,7 @@ function startEpisode(setting: Setting, fromTurn: number): Episode {
         const reply = protocol.renderProblems(problems);
         return { actions, problems, observations: [], reply, end: null };
       }
-      const context = { trajectoryId, ...asker, turn: turn - 1, signal };
+      const context = { trajectoryId, ...searchContext, turn: turn - 1, signal };
       const observations: Observation[] = [];
       for (const each of actions) observations.push(await callTool(toolbox, each, context));
       if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined)) {

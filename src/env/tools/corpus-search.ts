@@ -27,7 +27,7 @@ export const corpusSearch: ToolPart = {
         }
         const [hits = []] = await retriever.search([input], topK, {
           signal,
-          askers: [{ task, ...(progress === undefined ? {} : { progress }) }],
+          contexts: [{ task, ...(progress === undefined ? {} : { progress }) }],
         });
         return searchObservation(hits);
       },

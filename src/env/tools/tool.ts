@@ -1,6 +1,6 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
-import type { Progress, Retriever } from "../../retrieval/retriever.ts";
+import type { TrainingProgress, Retriever } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 
@@ -11,7 +11,7 @@ export interface ToolContext {
   /** Turn of the trajectory, from 0. */
   turn: number;
   /** Of the run that the trajectory belongs to; absent outside training. */
-  progress?: Progress;
+  progress?: TrainingProgress;
   signal: AbortSignal;
 }
 

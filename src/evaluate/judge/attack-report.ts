@@ -1,4 +1,4 @@
-import { together } from "../../http/together.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
 import { attackCases, type AttackedQuestion } from "./attacks.ts";
 import { saysNothing } from "./by-rule.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
@@ -26,7 +26,7 @@ export async function attackReport(
   { seed, signal }: { seed: number; signal?: AbortSignal | undefined },
 ): Promise<AttackResult[]> {
   const cases = attackCases(questions, { seed, leavesOut: judge.prompt.leavesOut });
-  const asked = await together(
+  const asked = await allOrAbort(
     cases,
     async (each, stop) => ({ ...each, said: await judge.judge(each, { signal: stop }) }),
     signal,

@@ -1,5 +1,5 @@
 import { ScoreError } from "../../base/errors.ts";
-import { together } from "../../http/together.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
 import { CALIBRATION_CASES, type CalibrationCase } from "./calibration-cases.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
 import { type Share, shareOf } from "./share.ts";
@@ -38,7 +38,7 @@ export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Cal
   const cases = casesFor(judge);
   const ask = (asked: CalibrationCase, stop: AbortSignal): ReturnType<Judge["judge"]> =>
     judge.judge(asked, { signal: stop });
-  const verdicts = await together(cases, ask, signal).catch((error: unknown) => {
+  const verdicts = await allOrAbort(cases, ask, signal).catch((error: unknown) => {
     throw isHttpFailure(error) ? unreachable("The judge failed while calibrated", error) : error;
   });
   const judged = cases.flatMap((asked, i) => {

@@ -1,6 +1,5 @@
 import { ExternalError } from "../../base/errors.ts";
-import { limiter } from "../../http/limiter.ts";
-import { together } from "../../http/together.ts";
+import { limiter, allOrAbort } from "../../http/concurrency.ts";
 import { type Judge, unreachable } from "./judge.ts";
 import { type AnswerToJudge, judgedRow, type JudgedRow } from "./judged-row.ts";
 import type { VerdictLog } from "./verdict-log.ts";
@@ -50,5 +49,9 @@ export async function judgeAnswers(
     onRow?.(row, done);
     return row;
   };
-  return together(answers, (answer, stop) => turns.run(() => judgeOne(answer, stop), stop), signal);
+  return allOrAbort(
+    answers,
+    (answer, stop) => turns.run(() => judgeOne(answer, stop), stop),
+    signal,
+  );
 }

@@ -111,10 +111,10 @@ export function goldRetriever(): Retriever {
     name: "gold-answers",
     fingerprint: "gold-answers",
     reads: ["references"],
-    search: (queries, _k, { askers = [] } = {}) =>
+    search: (queries, _k, { contexts = [] } = {}) =>
       Promise.resolve(
         queries.map((_, i) => {
-          const text = askers[i]?.task.references.join(", ") ?? "";
+          const text = contexts[i]?.task.references.join(", ") ?? "";
           return [{ id: "gold", title: "The answer", text, score: 1 }];
         }),
       ),

@@ -1,9 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { cachePlace } from "../../hub/hub-cache.ts";
-import { hubNameText, parseHubName } from "../../hub/hub-name.ts";
-import { hubSettings } from "../../hub/hub-settings.ts";
+import { cachePlace, hubNameText, parseHubName, hubSettings } from "../../hub/hub-cache.ts";
 import { readDecoderConfig, storedTypeOf } from "../../models/checkpoint.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readJson } from "../../base/files.ts";

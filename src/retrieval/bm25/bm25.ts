@@ -2,13 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { sha256 } from "../../base/files.ts";
 import type { Analyzer } from "../../text/analyzer.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import type { PassageStore } from "../store/passage-store.ts";
-import { recentPassages } from "../store/recent-passages.ts";
+import { type PassageStore, recentPassages } from "../store/passage-store.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import type { Scored } from "../top-k.ts";
-import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
+import { type Bm25Options, resolveBm25Options, type Bm25Parameters } from "./formula.ts";
 import { bm25Search } from "./bm25-search.ts";
-import type { Bm25Parameters } from "./formula.ts";
 import { memorySegment } from "./memory-segment.ts";
 import type { Segment } from "./segment.ts";
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Passage } from "../../trajectory/task.ts";
 import { INDEX_VERSION, writeIndexFolder } from "../store/index-folder.ts";
-import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
+import { type Bm25Options, resolveBm25Options } from "./formula.ts";
 import { writeCorpus } from "./corpus-writer.ts";
 import {
   changeName,

@@ -6,7 +6,7 @@ import { sha256 } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { writeFailure } from "../store/index-folder.ts";
 import { searchedText } from "../store/passage-store.ts";
-import { withWriteLock } from "../store/write-lock.ts";
+import { withWriteLock } from "../store/replace-folder.ts";
 import { defaultThreads, type IndexingOptions } from "./build-index.ts";
 import { compactedCorpus } from "./compact.ts";
 import { writeCorpus } from "./corpus-writer.ts";

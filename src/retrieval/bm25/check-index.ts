@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { errorMessage } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
+import { recallOf } from "../bench-index.ts";
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
 import { whileUnchanged } from "../store/index-folder.ts";
 import type { Bm25Retriever } from "./bm25.ts";
@@ -17,7 +18,7 @@ import {
 import { openIndex } from "./open-index.ts";
 
 /** One property that an index must have, and whether this one has it. */
-export interface IndexFinding {
+interface IndexFinding {
   check: "checksums" | "self-retrieval" | "exact-scores";
   ok: boolean;
   /** What was looked at and what was found. */
@@ -25,7 +26,7 @@ export interface IndexFinding {
 }
 
 /** How much `checkIndex` looks at. */
-export interface CheckIndexOptions {
+interface CheckIndexOptions {
   /** Passages whose title is searched. */
   titles?: number;
   /** Queries that are scored a second time, by the formula alone. */
@@ -125,7 +126,7 @@ async function readThrough(path: string, entry: FileEntry, signal?: AbortSignal)
 }
 
 /** Tells of a position of the whole corpus whether its passage is deleted. */
-export function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
+function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   return (position) => {
     let local = position;
     for (const { count, dead } of segments) {
@@ -193,4 +194,28 @@ async function checkExactScores(
   }
   const detail = `${queries.length} queries: the first ${SELF_RETRIEVAL_K} scores are the formula's`;
   return { check, ok: true, detail };
+}
+
+/**
+ * Share of the formula's k best passages that an index finds; the formula reads and analyses every passage.
+ * @returns null when no query has a hit.
+ */
+export async function exactRecall(
+  retriever: Bm25Retriever,
+  queries: readonly string[],
+  k: number,
+): Promise<number | null> {
+  const { passages, analyzer, parameters } = retriever;
+  const found = await retriever.search(queries, k);
+  const exact = exactBm25(passages, analyzer, parameters, {
+    queries: queries.map((query) => analyzer.analyze(query)),
+    isDead: deadIn(retriever),
+  });
+  const named = exact.map((all) => {
+    const worst = all[Math.min(k, all.length) - 1]?.score ?? 0;
+    return all
+      .filter(({ score }) => score >= worst - 1e-9)
+      .map(({ position, score }) => ({ id: passages.read(position).id, score }));
+  });
+  return recallOf(found, named, k);
 }

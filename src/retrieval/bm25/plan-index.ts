@@ -1,11 +1,13 @@
+import { availableMemory } from "node:process";
+import { ConfigError } from "../../base/errors.ts";
+import { freeDiskBytes } from "../../base/free-space.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { PAGE_BYTES } from "../store/checked-file.ts";
-import { passageLine, searchedText } from "../store/passage-store.ts";
 import { memoryWriter } from "../store/file-writer.ts";
-import { RECENT_UNITS } from "../store/recent-passages.ts";
-import { type Bm25Options, resolveBm25Options } from "./bm25-options.ts";
-import { emptyCorpus } from "./corpus.ts";
+import { passageLine, searchedText, RECENT_UNITS } from "../store/passage-store.ts";
 import { CACHE_BYTES } from "./bm25-search.ts";
+import { emptyCorpus } from "./corpus.ts";
+import { type Bm25Options, resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
 import { type RunBuilder, runBuilder } from "./run-builder.ts";
 
@@ -26,7 +28,7 @@ export interface IndexPlan {
 }
 
 /** How `planIndex` measures. */
-export interface PlanIndexOptions extends Bm25Options {
+interface PlanIndexOptions extends Bm25Options {
   /** Passages to measure, from the start of the corpus. */
   sample?: number;
   /** The corpus in messages: its path. */
@@ -135,3 +137,57 @@ const LENGTH_BYTES = 4;
 const START_BYTES = 8;
 const ID_BYTES = 12;
 const MANIFEST_BYTES = 1900;
+
+/** What an index may take; what is not given is not looked at. */
+interface IndexLimits {
+  /** Where it will be written: the free space there and the free memory count. */
+  out?: string | undefined;
+  /** Bytes of memory, instead of what is free. */
+  maxMemory?: number | undefined;
+  /** Bytes of disk, instead of what is free. */
+  maxDisk?: number | undefined;
+}
+
+/**
+ * Refuses an index that would not fit, with its size and how many passages would.
+ * @throws {ConfigError} INDEX_TOO_LARGE
+ */
+export async function refuseUnlessFits(
+  plan: IndexPlan,
+  { out, maxMemory, maxDisk }: IndexLimits,
+): Promise<void> {
+  const isPlaced = out !== undefined;
+  const disk = maxDisk ?? (isPlaced ? await freeDiskBytes(out) : Infinity);
+  const memory = maxMemory ?? (isPlaced ? availableMemory() : Infinity);
+  const wanted = plan.bytesOnDisk + plan.temporaryBytes;
+  if (wanted > disk) {
+    throw tooLarge(plan, {
+      ...{ wanted, limit: disk, what: "of disk while it is built" },
+      more: `; when it is done, ${gigabytes(plan.bytesOnDisk)}`,
+    });
+  }
+  if (plan.residentBytes > memory) {
+    throw tooLarge(plan, {
+      ...{ wanted: plan.residentBytes, limit: memory, what: "of memory once opened" },
+      more: "",
+    });
+  }
+}
+
+function tooLarge(
+  { passages }: IndexPlan,
+  { wanted, limit, what, more }: { wanted: number; limit: number; what: string; more: string },
+): ConfigError {
+  // Rounded down to two digits: a forecast is no promise.
+  const share = Math.floor((passages * limit) / wanted);
+  const unit = 10 ** Math.max(0, String(share).length - 2);
+  const fitting = Math.floor(share / unit) * unit;
+  return new ConfigError(
+    "INDEX_TOO_LARGE",
+    `the index of ${passages} passages needs ${gigabytes(wanted)} ${what}${more}; there is ${gigabytes(limit)}. Some ${fitting} of its passages would fit: index a part of the corpus, or find a larger place.`,
+  );
+}
+
+function gigabytes(bytes: number): string {
+  return bytes < 1e8 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,8 +1,7 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import { closeAll, derivedFingerprint, joinedReads, openAll } from "../inner-retrievers.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
-import { reciprocalRankFusion } from "./reciprocal-rank-fusion.ts";
-import { normalizations, weightedFusion } from "./weighted-fusion.ts";
+import type { InnerRetriever, RetrieverPart } from "../retriever.ts";
+import { reciprocalRankFusion, normalizations, weightedFusion } from "./fusion.ts";
 
 /** Several retrievers asked together and fused into one ranking: see `reciprocalRankFusion` and `weightedFusion`. */
 export function hybrid(inner: InnerRetriever): RetrieverPart {

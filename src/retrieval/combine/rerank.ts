@@ -1,8 +1,7 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import { type CrossEncoder, openCrossEncoder } from "../dense/cross-encoder.ts";
 import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import type { Hit, InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { searchedText } from "../store/passage-store.ts";
 
 /** The first hits of a retriever put in a new order by a model that reads query and passage together. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ConfigError } from "../../base/errors.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import type { RetrieverContext } from "../retriever-part.ts";
+import type { RetrieverContext } from "../retriever.ts";
 import { passageLine } from "../store/passage-store.ts";
 
 /** A corpus read into memory. */

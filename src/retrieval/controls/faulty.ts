@@ -4,8 +4,7 @@ import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
 import { choice, parseOptions, z } from "../../base/schema.ts";
 import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
-import type { Hit, SearchOptions } from "../retriever.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import type { Hit, SearchOptions, InnerRetriever, RetrieverPart } from "../retriever.ts";
 
 /** A time in milliseconds, or a range that it is drawn from evenly. */
 type Latency = number | { from: number; to: number };
@@ -148,6 +147,6 @@ function fault(what: string): ExternalError {
 
 /** The options of a search for some of its queries. */
 function only(kept: readonly number[], asked: SearchOptions): SearchOptions {
-  if (asked.askers === undefined) return asked;
-  return { ...asked, askers: kept.map((i) => asked.askers![i]!) };
+  if (asked.contexts === undefined) return asked;
+  return { ...asked, contexts: kept.map((i) => asked.contexts![i]!) };
 }

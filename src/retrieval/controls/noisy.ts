@@ -3,8 +3,7 @@ import { scheduled, valueAt, type Scheduled } from "../../base/schedule.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
-import type { Hit, Progress } from "../retriever.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import type { Hit, TrainingProgress, InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 
@@ -56,7 +55,7 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
           return queries.map((query, i) => {
             const hits = found[i]!.slice(0, k);
             const stream = random(seed).derive("noisy", query);
-            const share = rateAt(rate, asked.askers?.[i]?.progress);
+            const share = rateAt(rate, asked.contexts?.[i]?.progress);
             const isNoisy = hits.map(
               (_, rank) => stream.derive("replaced", per === "hit" ? rank : 0).next() < share,
             );
@@ -73,7 +72,7 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
   };
 }
 
-function rateAt(rate: Scheduled, progress: Progress | undefined): number {
+function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number {
   if (progress === undefined) return valueAt(rate, Infinity, 1);
   return valueAt(rate, progress.step, progress.totalSteps);
 }

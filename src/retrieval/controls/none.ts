@@ -1,6 +1,5 @@
 import { parseOptions, z } from "../../base/schema.ts";
-import type { Retriever } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import type { Retriever, RetrieverPart } from "../retriever.ts";
 
 const options = z.strictObject({});
 

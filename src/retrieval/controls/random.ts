@@ -2,8 +2,7 @@ import { random as seeded } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import type { Hit, RetrieverPart } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 

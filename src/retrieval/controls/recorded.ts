@@ -1,20 +1,25 @@
-import { ConfigError, DataError } from "../../base/errors.ts";
-import { parseOptions, quote, z } from "../../base/schema.ts";
-import type { Hit, Retriever } from "../retriever.ts";
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ConfigError, DataError, errorMessage, ExternalError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/files.ts";
+import { openJsonl, readJsonl } from "../../base/jsonl.ts";
+import { parseOptions, quote, z, checkOptions } from "../../base/schema.ts";
 import type {
   InnerRetriever,
   RetrieverContext,
   RetrieverPart,
   RetrieverSettings,
-} from "../retriever-part.ts";
-import { growRecording, readRecording } from "./recording.ts";
+  Hit,
+  Retriever,
+} from "../retriever.ts";
 
 /**
  * Another retriever's searches kept in a file, or answered from it. It has the fingerprint of the retriever that was recorded:
  * results measured on a recording are that retriever's. One file may hold searches of several retrievers.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when `of` is missing or superfluous, when a recording holds several retrievers and
- *   none is named, or when the retriever looks at more than the query: one recording cannot answer for every asker.
+ *   none is named, or when the retriever looks at more than the query: one recording cannot answer for every task.
  * @throws {DataError} SEARCH_NOT_RECORDED from a search that a replayed recording lacks; what `readRecording` throws;
  *   DATA_EMPTY when there is nothing to replay.
  */
@@ -98,7 +103,7 @@ async function record(
     if (asked.reads !== undefined) {
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `recorded.of is "${of.name}", which looks at the asker's ${asked.reads.join(", ")}: equal queries may have unlike hits, so a recording cannot stand for it. Record the retriever inside it.`,
+        `recorded.of is "${of.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording holds one answer per query, so it cannot replace this retriever. Record the retriever inside it.`,
       );
     }
     const recording = await growRecording(file);
@@ -139,4 +144,155 @@ async function record(
 /** What a caller does to its hits stays with it. */
 function copied(hits: readonly Hit[]): Hit[] {
   return hits.map((hit) => ({ ...hit }));
+}
+
+const recordedSearch = z.strictObject({
+  /** The retriever's. */
+  fingerprint: z.string(),
+  query: z.string(),
+  k: z.int().min(0),
+  hits: z.array(
+    z.looseObject({ id: z.string(), title: z.string(), text: z.string(), score: z.number() }),
+  ),
+});
+
+/** Searches with what they found, by retriever: one line of a JSON-lines file each. */
+interface Recording {
+  /** Fingerprints of the retrievers that it holds searches of, in the order of the file. */
+  readonly fingerprints: readonly string[];
+  /** What one found; of a search recorded twice, the later. */
+  find(fingerprint: string, query: string, k: number): Hit[] | undefined;
+}
+
+/** A recording that grows. Searches may be added while others are; one process at a time writes a file. */
+interface GrowingRecording extends Recording {
+  /** @throws {ExternalError} FILE_WRITE_FAILED */
+  add(search: RecordedSearch): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A line of the file. */
+interface RecordedSearch {
+  fingerprint: string;
+  query: string;
+  k: number;
+  hits: Hit[];
+}
+
+/**
+ * Reads a recording into memory. A cut last line is left out.
+ *
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD with file and line.
+ */
+function readRecording(path: string): Promise<Recording> {
+  return readSearches(path);
+}
+
+async function readSearches(path: string): Promise<Searches> {
+  const searches = new Searches();
+  for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
+    const { problem, value: search } = asRecorded(value);
+    if (problem !== null) {
+      throw new DataError(
+        "DATA_BAD_RECORD",
+        `${path}:${line}: ${problem} Expected a recorded search: fingerprint, query, k, hits. Drop the line, or record again.`,
+      );
+    }
+    searches.set(search);
+  }
+  return searches;
+}
+
+/**
+ * Opens a recording to add to it; one that is not there yet is empty. A cut last line is dropped from the file.
+ *
+ * @throws as `readRecording`.
+ * @throws {ExternalError} FILE_WRITE_FAILED
+ */
+async function growRecording(path: string): Promise<GrowingRecording> {
+  if (existsSync(path)) await dropCutLine(path);
+  else await writing(path, () => makeFolder(dirname(path)));
+  const searches = existsSync(path) ? await readSearches(path) : new Searches();
+  const log = await openJsonl(path);
+  let last: Promise<void> = Promise.resolve();
+  return {
+    fingerprints: searches.fingerprints,
+    find: (...key) => searches.find(...key),
+    add(search) {
+      // One line after the other, whether or not those before it could be written.
+      const write = last.then(() => log.append(search));
+      last = write.catch(() => undefined);
+      searches.set(search);
+      return write;
+    },
+    close: async () => {
+      await last;
+      await log.close();
+    },
+  };
+}
+
+class Searches implements Recording {
+  readonly fingerprints: string[] = [];
+  readonly #byRetriever = new Map<string, Map<string, Hit[]>>();
+
+  find(fingerprint: string, query: string, k: number): Hit[] | undefined {
+    return this.#byRetriever.get(fingerprint)?.get(`${k} ${query}`);
+  }
+
+  set({ fingerprint, query, k, hits }: RecordedSearch): void {
+    let searches = this.#byRetriever.get(fingerprint);
+    if (searches === undefined) {
+      searches = new Map();
+      this.#byRetriever.set(fingerprint, searches);
+      this.fingerprints.push(fingerprint);
+    }
+    searches.set(`${k} ${query}`, hits);
+  }
+}
+
+function asRecorded(
+  value: unknown,
+): { problem: null; value: RecordedSearch } | { problem: string; value?: undefined } {
+  const result = checkOptions(recordedSearch, value);
+  if (result.problem === null) return { problem: null, value: result.value };
+  const { path, message } = result.problem;
+  return { problem: `${path.length === 0 ? "the line" : path.join(".")} ${message}` };
+}
+
+/** Cuts a file after its last newline, so that what is appended begins a line. */
+async function dropCutLine(path: string): Promise<void> {
+  await writing(path, async () => {
+    const file = await open(path, "r+");
+    try {
+      const { size } = await file.stat();
+      const block = Buffer.alloc(65_536);
+      let end = size;
+      while (end > 0) {
+        const start = Math.max(0, end - block.length);
+        const { bytesRead } = await file.read(block, 0, end - start, start);
+        const newline = block.subarray(0, bytesRead).lastIndexOf(0x0a);
+        if (newline >= 0) {
+          end = start + newline + 1;
+          break;
+        }
+        end = start;
+      }
+      if (end < size) await file.truncate(end);
+    } finally {
+      await file.close();
+    }
+  });
+}
+
+async function writing(path: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${path}: cannot be written to (${errorMessage(error)}). Name a file in a folder that can be.`,
+      { cause: error },
+    );
+  }
 }

@@ -3,8 +3,7 @@ import { random } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
-import type { Retriever } from "../retriever.ts";
-import type { InnerRetriever, RetrieverContext, RetrieverPart } from "../retriever-part.ts";
+import type { Retriever, InnerRetriever, RetrieverContext, RetrieverPart } from "../retriever.ts";
 import { corpusOf } from "./corpus-at-hand.ts";
 
 /**

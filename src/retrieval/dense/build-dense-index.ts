@@ -1,12 +1,21 @@
-import { sha256 } from "../../base/files.ts";
+import { createHash } from "node:crypto";
 import { DataError } from "../../base/errors.ts";
+import { sha256 } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
+import { duplicateId, emptyCorpus } from "../bm25/corpus.ts";
+import { equalHashes, idCollector } from "../bm25/id-table.ts";
 import type { FileEntry } from "../store/checked-file.ts";
 import { createFile } from "../store/file-writer.ts";
 import { INDEX_VERSION, writeIndexFolder, writeManifest } from "../store/index-folder.ts";
-import { searchedText } from "../store/passage-store.ts";
-import type { PassageFile } from "../store/passage-file.ts";
+import {
+  type PassageFile,
+  linesOf,
+  openPassages,
+  type PassageEntries,
+  passageWriter,
+} from "../store/passage-file.ts";
+import { searchedText, passageLine } from "../store/passage-store.ts";
 import { type DenseManifest, graphPath, vectorsPath } from "./dense-manifest.ts";
 import type { Encoder } from "./encoder.ts";
 import { buildHnsw, type GraphEntry, hnswParameters, requireHnsw } from "./hnsw.ts";
@@ -18,7 +27,6 @@ import {
   type VectorFormat,
   vectorFormat,
 } from "./vector-format.ts";
-import { writePassages, type WrittenPassages } from "./write-passages.ts";
 
 /** How vectors are kept and searched. */
 export const denseOptions = hnswParameters.partial().extend({
@@ -30,7 +38,7 @@ export const denseOptions = hnswParameters.partial().extend({
 export type DenseOptions = z.input<typeof denseOptions>;
 
 /** What a build is doing. */
-export type BuildPhase = "passages" | "encoding" | "graph";
+type BuildPhase = "passages" | "encoding" | "graph";
 
 /** How `buildDenseIndex` is told what to do beyond the vectors. */
 export interface BuildDenseOptions extends DenseOptions {
@@ -179,4 +187,59 @@ function graphOf(
       onProgress?.("graph", done, count);
     },
   });
+}
+
+/** The passages of a corpus, on disk. */
+interface WrittenPassages {
+  entries: PassageEntries;
+  /** Open; the caller closes it. */
+  passages: PassageFile;
+  /** Of the lines: the corpus's fingerprint. */
+  sha256: string;
+}
+
+const BATCH = 1000;
+
+/**
+ * Streams a corpus into the passages' files of an index, in bounded memory (12 bytes per passage).
+ *
+ * @param source the corpus in messages.
+ * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, and what `passages` throws.
+ */
+async function writePassages(
+  folder: string,
+  passages: AsyncIterable<Passage> | Iterable<Passage>,
+  { source, signal }: { source: string; signal?: AbortSignal | undefined },
+): Promise<WrittenPassages> {
+  const writer = passageWriter(folder);
+  const ids = idCollector();
+  const hash = createHash("sha256");
+  let lines: string[] = [];
+  const flush = (): void => {
+    const { bytes, starts } = linesOf(lines);
+    hash.update(bytes);
+    writer.append(bytes, starts);
+    lines = [];
+    signal?.throwIfAborted();
+  };
+  try {
+    for await (const passage of passages) {
+      ids.add(passage.id);
+      lines.push(passageLine(passage));
+      if (lines.length === BATCH) flush();
+    }
+    flush();
+    if (ids.count === 0) throw emptyCorpus(source);
+    const entries = writer.finish();
+    const written = openPassages(folder, entries, ids.count);
+    for (const [first, second] of equalHashes(ids.sorted())) {
+      const { id } = written.read(first);
+      if (written.read(second).id !== id) continue;
+      await written.close();
+      throw duplicateId(source, id, [first, second]);
+    }
+    return { entries, passages: written, sha256: hash.digest("hex") };
+  } finally {
+    writer.abandon();
+  }
 }

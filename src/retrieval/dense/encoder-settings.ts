@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { isE5, MODEL_DTYPES, type ModelFiles, modelJson } from "./model-files.ts";
-import { type Pooling, POOLINGS } from "./pooling.ts";
+import { type Pooling, POOLINGS } from "./token-rows.ts";
 
 /** How text becomes a vector; what is absent comes from the model's own files, or else from its family. */
 export const encoderOptions = z.strictObject({

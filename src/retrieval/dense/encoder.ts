@@ -10,8 +10,9 @@ import {
   encoderSettings,
 } from "./encoder-settings.ts";
 import { findModel, loadOptions, modelFailure, type ModelFiles, modelHash } from "./model-files.ts";
-import { normalizeVectors, pool } from "./pooling.ts";
 import {
+  normalizeVectors,
+  pool,
   lengthBatches,
   modelInputs,
   type TokenizeFunction,

@@ -4,10 +4,8 @@ import { errorMessage, ExternalError, receiveError } from "../../base/errors.ts"
 import { type FileEntry, openCheckedFile } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
 import { MAX_QUERIES } from "./dot-products.ts";
-import type { ScanReply, ScanRequest, ScanStart } from "./scan-messages.ts";
-import type { VectorFormat } from "./vector-format.ts";
-import { openVectorScan } from "./vector-scan.ts";
-import type { VectorSearch } from "./vector-search.ts";
+import { type ScanReply, type ScanRequest, type ScanStart, openVectorScan } from "./vector-scan.ts";
+import type { VectorFormat, VectorSearch } from "./vector-format.ts";
 
 /** Where the vectors are. */
 export interface VectorFile {

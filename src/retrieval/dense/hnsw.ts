@@ -9,7 +9,7 @@ import { corrupt } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
 import { chooseEfSearch } from "./choose-ef-search.ts";
 import { type GraphSearch, MAX_GRAPH_BYTES, openGraphSearch } from "./graph-search.ts";
-import type { VectorSearch } from "./vector-search.ts";
+import type { VectorSearch } from "./vector-format.ts";
 
 /** A navigable small-world graph's parameters, by the paper's names (Malkov and Yashunin, arXiv 1603.09320). */
 export const hnswParameters = z.strictObject({

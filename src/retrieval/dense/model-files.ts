@@ -1,9 +1,10 @@
 import { access, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Transformers from "@huggingface/transformers";
 import { DataError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { makeFolder, readJson, sha256, sha256File, writeFileAtomic } from "../../base/files.ts";
 import { fetchFile } from "../../http/transfer.ts";
-import { type ModelLibrary, modelLibrary } from "./model-library.ts";
 
 /** How a model's numbers are stored: the ending of its file's name in `onnx/`. In this order when nothing is asked for. */
 const SUFFIXES = {
@@ -180,4 +181,34 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The library that runs embedding and reranking models; types only, so that nothing is loaded. */
+export type ModelLibrary = typeof Transformers;
+
+/**
+ * Loads `@huggingface/transformers`, an optional peer dependency: its 190 MB are of use only to who embeds text.
+ *
+ * @throws {ExternalError} ENCODER_LIBRARY_MISSING when it is not installed or does not load.
+ */
+async function modelLibrary(): Promise<ModelLibrary> {
+  try {
+    const library = await import("@huggingface/transformers");
+    library.env.logLevel = library.LogLevel.ERROR;
+    library.env.fetch = fetchFile;
+    const endpoint = process.env["HF_ENDPOINT"];
+    if (endpoint !== undefined && endpoint !== "")
+      library.env.remoteHost = `${endpoint.replace(/\/$/, "")}/`;
+    return library;
+  } catch (error) {
+    throw new ExternalError(
+      "ENCODER_LIBRARY_MISSING",
+      `@huggingface/transformers does not load (${firstLine(error)}). Dense retrieval and reranking run their models with it: npm install @huggingface/transformers@4`,
+      { cause: error },
+    );
+  }
+}
+
+function firstLine(error: unknown): string {
+  return errorMessage(error).split("\n")[0]!.replace(pathToFileURL(process.cwd()).href, ".");
 }

@@ -1,9 +1,10 @@
 import { availableMemory } from "node:process";
 import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import type { Hit, Retriever, RetrieverPart } from "../retriever.ts";
 import { openPassages } from "../store/passage-file.ts";
 import type { PassageStore } from "../store/passage-store.ts";
-import type { Hit, Retriever } from "../retriever.ts";
 import {
   denseFormat,
   type DenseManifest,
@@ -14,10 +15,10 @@ import {
 import { type Encoder, type EncoderRun, openEncoder } from "./encoder.ts";
 import { openFlatSearch } from "./flat-search.ts";
 import { canOpenHnsw, type GraphEntry, HNSW_ADVICE, hnswMemory, openHnsw } from "./hnsw.ts";
-import type { VectorSearch } from "./vector-search.ts";
+import type { VectorSearch } from "./vector-format.ts";
 
 /** How a dense index is opened. */
-export interface OpenDenseOptions {
+interface OpenDenseOptions {
   /** Where the model is, when it is no longer where it was at building. */
   model?: string | undefined;
   /** Compare with every vector even where there is a graph. */
@@ -167,3 +168,28 @@ async function openModel(
     `${folder}: was made by a model of hash ${made.hash.slice(0, 16)}; ${model} has ${encoder.hash.slice(0, 16)}. Queries and passages must be encoded by one model: give that one, or build the index again.`,
   );
 }
+
+const options = z.strictObject({
+  /** Folder made by `agentrl index build --encoder`. */
+  index: z.string(),
+  /** Where its model is, when it has moved. */
+  model: z.string().optional(),
+  /** Compare with every passage even where the index has a graph. */
+  exact: z.boolean().optional(),
+  /** Candidates of the graph's search; more finds more and takes longer. */
+  efSearch: z.int().min(1).optional(),
+  /** Bytes of memory for vectors or graph. */
+  maxMemory: z.int().min(1).optional(),
+});
+
+/** Nearest passages by text embeddings. */
+export const dense: RetrieverPart = {
+  name: "dense",
+  summary: "Nearest passages by text embeddings, over an index folder that has them.",
+  readsGold: false,
+  options,
+  async create(given) {
+    const { index, ...rest } = parseOptions(options, given, "dense");
+    return openDenseIndex(index, rest);
+  },
+};

@@ -3,8 +3,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import { openCheckedFile } from "../store/checked-file.ts";
 import type { Scored } from "../top-k.ts";
-import type { ScanReply, ScanRequest, ScanStart } from "./scan-messages.ts";
-import { openVectorScan } from "./vector-scan.ts";
+import { type ScanReply, type ScanRequest, type ScanStart, openVectorScan } from "./vector-scan.ts";
 
 function serve(port: MessagePort, { path, entry, ...options }: ScanStart): void {
   const reply = (make: () => ScanReply): void => {

@@ -1,4 +1,5 @@
 import { floatToHalf, halfToFloat } from "../../base/half.ts";
+import type { Scored } from "../top-k.ts";
 
 /** How a number of a vector is stored: 4, 2 or 1 bytes. int8 has one scale per vector. */
 export const VECTOR_STORAGES = ["f32", "f16", "int8"] as const;
@@ -85,4 +86,17 @@ export function decodeVectors(format: VectorFormat, bytes: Uint8Array): Float32A
     }
   }
   return vectors;
+}
+
+/** Search among stored vectors by inner product, exact or not. */
+export interface VectorSearch {
+  /** How the hits are found, for people and fingerprints: `flat`, `hnsw …`. */
+  readonly kind: string;
+  /**
+   * @param queries [q, D].
+   * @param k hits per query at most.
+   * @returns per query, best first; ties by position.
+   */
+  search(queries: Float32Array, k: number, signal?: AbortSignal): Promise<Scored[][]>;
+  close(): Promise<void>;
 }

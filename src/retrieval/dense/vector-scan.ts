@@ -1,4 +1,5 @@
-import type { CheckedFile } from "../store/checked-file.ts";
+import type { SentError } from "../../base/errors.ts";
+import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
 import { type Scored, topK, type TopK } from "../top-k.ts";
 import { LANES } from "./dot-kernel.ts";
 import {
@@ -11,7 +12,7 @@ import {
 import type { VectorFormat } from "./vector-format.ts";
 
 /** What a scan looks at. */
-export interface ScanOptions {
+interface ScanOptions {
   format: VectorFormat;
   /** Positions from … up to. */
   from: number;
@@ -21,7 +22,7 @@ export interface ScanOptions {
 }
 
 /** Exact search over a range of stored vectors, in the calling thread. */
-export interface VectorScan {
+interface VectorScan {
   /**
    * @param queries [q, D].
    * @returns per query the k best by inner product, best first, ties by position.
@@ -118,3 +119,21 @@ function offerAll(selection: TopK, start: number, scores: Float32Array, lane: nu
     ({ threshold } = selection);
   }
 }
+
+/** What a scanning worker is started with. */
+export interface ScanStart extends ScanOptions {
+  path: string;
+  entry: FileEntry;
+}
+
+/** One batch of queries; the last one is answered before the next is sent. */
+export interface ScanRequest {
+  queries: Float32Array;
+  k: number;
+}
+
+/** `ready` after opening; then per request the hits of all queries, one after the other. */
+export type ScanReply =
+  | { ready: true }
+  | { counts: Uint32Array; positions: Float64Array; scores: Float64Array }
+  | { failure: SentError };

@@ -4,12 +4,10 @@ import { scheduled, valueAt } from "../../base/schedule.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { chatClient, type ChatClient } from "../../http/chat.ts";
 import { chatShape } from "../../http/chat-settings.ts";
-import { together } from "../../http/together.ts";
-import type { Asker, AskerPart, Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import type { SearchContext, ContextPart, Hit, RetrieverPart } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
-import { simulatedDocuments } from "./simulated-documents.ts";
-import { checkTemplate, simulationPrompt } from "./simulation-prompt.ts";
+import { simulatedDocuments, checkTemplate, simulationPrompt } from "./simulation.ts";
 
 const NAME = "llm-search";
 
@@ -41,7 +39,7 @@ type Settings = z.output<typeof options>;
  *
  * Source: ZeroSearch, arXiv 2505.04588. Different here: the released code takes question and answer from the batch by the
  * query's place among those still running, which is another sample's as soon as one has finished; here they are the
- * asker's. The draw depends on seed, task, query, step and on how often the task has asked it in that step, not on what
+ * task's own. The draw depends on seed, task, query, step and on how often the task has asked it in that step, not on what
  * else runs. The prompt is in our own words.
  */
 export const llmSearch: RetrieverPart = {
@@ -61,47 +59,47 @@ export const llmSearch: RetrieverPart = {
       name: NAME,
       fingerprint: remoteFingerprint(NAME, { ...rest, templateSha256 }),
       reads: readBy(settings),
-      async search(queries, k, { signal, askers = [] } = {}) {
+      async search(queries, k, { signal, contexts = [] } = {}) {
         signal?.throwIfAborted();
         if (k < 1) return queries.map(() => []);
         const searches = queries.map((query, i) => {
-          const asker = askers[i];
-          return { query, k, asker, stream: count(query, asker) };
+          const searchContext = contexts[i];
+          return { query, k, searchContext, stream: count(query, searchContext) };
         });
         const simulator = { chat, settings, template };
-        return together(searches, (each, stop) => simulate(simulator, each, stop), signal);
+        return allOrAbort(searches, (each, stop) => simulate(simulator, each, stop), signal);
       },
       close: () => Promise.resolve(),
     };
   },
 };
 
-function readBy({ noise }: Settings): AskerPart[] {
+function readBy({ noise }: Settings): ContextPart[] {
   return typeof noise === "number" ? ["references"] : ["progress", "references"];
 }
 
 interface Search {
   query: string;
   k: number;
-  asker: Asker | undefined;
+  searchContext: SearchContext | undefined;
   /** Names the draw. */
   stream: readonly (string | number)[];
 }
 
 async function simulate(
   simulator: { chat: ChatClient; settings: Settings; template: string | null },
-  { query, k, asker, stream }: Search,
+  { query, k, searchContext, stream }: Search,
   signal: AbortSignal,
 ): Promise<Hit[]> {
   if (query.trim() === "") return [];
   const { chat, settings, template } = simulator;
   const { seed, noise, words, temperature, topP, maxTokens } = settings;
-  const { step, totalSteps } = asker?.progress ?? { step: 0, totalSteps: 1 };
+  const { step, totalSteps } = searchContext?.progress ?? { step: 0, totalSteps: 1 };
   const draw = random(seed)
     .derive(NAME, ...stream)
     .next();
   const useful = draw >= valueAt(noise, step, totalSteps);
-  const { question = null, references: [answer = null] = [] } = asker?.task ?? {};
+  const { question = null, references: [answer = null] = [] } = searchContext?.task ?? {};
   const told = { query, question, answer, useful, documents: k, words };
   const { text } = await chat.complete({
     messages: [{ role: "user", content: simulationPrompt(told, template) }],
@@ -115,18 +113,21 @@ async function simulate(
 }
 
 /** Tells searches of one task for one query apart by how many came before within the step; a resumed run counts the same. */
-function occurrences(): (query: string, asker: Asker | undefined) => (string | number)[] {
+function occurrences(): (
+  query: string,
+  searchContext: SearchContext | undefined,
+) => (string | number)[] {
   let step = -1;
   const counts = new Map<string, number>();
-  return (query, asker) => {
-    const now = asker?.progress?.step ?? 0;
+  return (query, searchContext) => {
+    const now = searchContext?.progress?.step ?? 0;
     if (now > step) {
       counts.clear();
       step = now;
     }
-    const key = JSON.stringify([asker?.task.id ?? null, query, now]);
+    const key = JSON.stringify([searchContext?.task.id ?? null, query, now]);
     const before = counts.get(key) ?? 0;
     counts.set(key, before + 1);
-    return [asker?.task.id ?? "", query, now, before];
+    return [searchContext?.task.id ?? "", query, now, before];
   };
 }

@@ -4,10 +4,9 @@ import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import type { HttpReply } from "../../http/exchange.ts";
-import { together } from "../../http/together.ts";
-import { reciprocalRankFusion } from "../combine/reciprocal-rank-fusion.ts";
-import type { Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import { reciprocalRankFusion } from "../combine/fusion.ts";
+import type { Hit, RetrieverPart } from "../retriever.ts";
 import { searchBodies } from "./opensearch-query.ts";
 import { openQueryEncoder } from "./query-encoder.ts";
 import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
@@ -46,7 +45,7 @@ export const opensearch: RetrieverPart = {
         const engine = { client, settings, embed, path: `${path}/_msearch` };
         const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
           searchBatch(engine, { queries: batch, k, signal: stop });
-        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
       },
       close: async () => encoder?.close(),
     };

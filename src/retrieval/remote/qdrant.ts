@@ -4,9 +4,8 @@ import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { together } from "../../http/together.ts";
-import type { Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import type { Hit, RetrieverPart } from "../retriever.ts";
 import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
 import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
 
@@ -78,7 +77,7 @@ export const qdrant: RetrieverPart = {
         if (k < 1) return queries.map(() => []);
         const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
           searchBatch({ client, settings, embed, collection }, { queries: batch, k, signal: stop });
-        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
       },
       close: async () => encoder?.close(),
     };

@@ -4,9 +4,8 @@ import { parseOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { together } from "../../http/together.ts";
-import type { Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import type { Hit, RetrieverPart } from "../retriever.ts";
 import { batchesOf, bestFirst, remoteFingerprint } from "./remote-results.ts";
 
 const options = z.strictObject({
@@ -56,7 +55,7 @@ export const searchR1Server: RetrieverPart = {
         if (k < 1) return queries.map(() => []);
         const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
           retrieve(client, { queries: batch, k, served, signal: stop });
-        return (await together(batchesOf(queries, settings.batchSize), ask, signal)).flat();
+        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
       },
       close: () => Promise.resolve(),
     };

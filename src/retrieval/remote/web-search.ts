@@ -2,9 +2,8 @@ import { parseOptions, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { together } from "../../http/together.ts";
-import type { Hit } from "../retriever.ts";
-import type { RetrieverPart } from "../retriever-part.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
+import type { Hit, RetrieverPart } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
 import { bing } from "./web/bing.ts";
 import { brave } from "./web/brave.ts";
@@ -73,7 +72,7 @@ export const webSearch: RetrieverPart = {
       fingerprint: remoteFingerprint(NAME, { ...settings, endpoint: url }),
       async search(queries, k, { signal } = {}) {
         signal?.throwIfAborted();
-        return together(
+        return allOrAbort(
           queries,
           (query, stop) => webHits(search, { query, k, signal: stop }),
           signal,

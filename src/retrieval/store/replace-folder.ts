@@ -1,3 +1,10 @@
+import { randomUUID } from "node:crypto";
+import { access, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ExternalError } from "../../base/errors.ts";
+import { lockFolder } from "../../base/folder-lock.ts";
+import { isAlive, processMark } from "../../base/process-mark.ts";
+
 /**
  * A finished folder takes the place of another: the old one is moved aside, the new one to its name, the old one
  * removed. No file system does the first two in one step; who finds them half done finishes them.
@@ -6,10 +13,6 @@
  *   IDX.tmp-MARK                          being written by the process of that mark
  *   IDX.tmp-MARK-replaced-1a2b3c4d        the one before, moved aside
  */
-import { randomUUID } from "node:crypto";
-import { access, open, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { isAlive, processMark } from "../../base/process-mark.ts";
 
 const ASIDE = /-replaced-[0-9a-f]{8}$/;
 
@@ -94,4 +97,27 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+const LOCK = "write.lock";
+
+/**
+ * Runs `work` as the only writer of an index folder. Readers need no lock. A lock whose process is gone is taken over.
+ * @throws {ExternalError} INDEX_BUSY when another process, or another call in this one, is writing.
+ */
+export async function withWriteLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const lock = lockFolder(
+    folder,
+    LOCK,
+    ({ mark, path }) =>
+      new ExternalError(
+        "INDEX_BUSY",
+        `${folder}: process ${mark} is changing this index. Wait until it is done; if it is not running any more, remove ${path}.`,
+      ),
+  );
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
 }

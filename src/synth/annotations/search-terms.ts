@@ -185,7 +185,7 @@ function ownSearch({ environment }: AnnotationResources): Search {
 
 function searchOf(retriever: Retriever, topK: number): Search {
   return async (query, task, signal) => {
-    const search = () => retriever.search([query], topK, { signal, askers: [{ task }] });
+    const search = () => retriever.search([query], topK, { signal, contexts: [{ task }] });
     const [hits = []] = await runTools(signal, search);
     return {
       ids: hits.map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { verl as verlLayout } from "../../data/layouts/verl.ts";
+import { verl as verlLayout } from "../../data/layouts/trainers.ts";
 import { conversationsOf } from "./conversation.ts";
 import { type SampleFormat, templateMessage } from "./export-format.ts";
 

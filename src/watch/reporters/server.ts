@@ -1,8 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { httpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
-import { quotedBody } from "../../http/failure-message.ts";
-import { withoutKeys } from "../../http/http-error.ts";
+import { quotedBody, withoutKeys } from "../../http/http-error.ts";
 import { Refused } from "./delivery.ts";
 
 /** Options of reporters that speak to a server. */

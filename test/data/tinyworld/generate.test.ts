@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/base/files.ts";
 import { readPassages } from "../../../src/data/passages.ts";
 import { loadTasks } from "../../../src/data/tasks.ts";
-import { checkTinyWorldFolder } from "../../../src/data/tinyworld/check-folder.ts";
+import { checkTinyWorldFolder } from "../../../src/data/tinyworld/check.ts";
 import { generateTinyWorld } from "../../../src/data/tinyworld/generate.ts";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { collect } from "../../helpers/collect.ts";

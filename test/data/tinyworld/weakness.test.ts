@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shareOut, weakQuestions } from "../../../src/data/tinyworld/weakness.ts";
+import { shareOut, weakQuestions } from "../../../src/data/tinyworld/weak-tinyworld.ts";
 
 /** An epoch's pass rates by question. */
 const epoch = (rates: Record<string, number>) =>

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { refuseUnlessFits } from "../../../src/retrieval/bm25/index-limits.ts";
+import { refuseUnlessFits } from "../../../src/retrieval/bm25/plan-index.ts";
 import { freeDiskBytes } from "../../../src/base/free-space.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 

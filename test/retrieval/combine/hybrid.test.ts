@@ -27,13 +27,13 @@ describe("hybrid", () => {
 
   it("asks each for 100 hits, for k where that is more, or for `depth`, with the asker", async () => {
     const inner = [listed(["a"]), listed(["b"])];
-    const askers = [{ task }];
-    await (await open({}, inner)).search(["rain"], 3, { askers });
+    const contexts = [{ task }];
+    await (await open({}, inner)).search(["rain"], 3, { contexts });
     await (await open({}, inner)).search(["rain"], 300);
     await (await open({ depth: 7 }, inner)).search(["rain"], 300);
     for (const { asked } of inner) {
       expect(asked.map(({ k }) => k)).toEqual([100, 300, 7]);
-      expect(asked[0]!.options).toEqual({ askers });
+      expect(asked[0]!.options).toEqual({ contexts });
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { reciprocalRankFusion } from "../../../src/retrieval/combine/reciprocal-rank-fusion.ts";
+import { reciprocalRankFusion } from "../../../src/retrieval/combine/fusion.ts";
 import { hitsOf, shown } from "../../helpers/listed-retriever.ts";
 
 describe("reciprocalRankFusion", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { weightedFusion } from "../../../src/retrieval/combine/weighted-fusion.ts";
+import { weightedFusion } from "../../../src/retrieval/combine/fusion.ts";
 import type { Hit } from "../../../src/retrieval/retriever.ts";
 import { shown } from "../../helpers/listed-retriever.ts";
 

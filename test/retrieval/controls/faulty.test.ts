@@ -50,13 +50,13 @@ describe("faulty", () => {
     const inner = listed("abc".split(""));
     const retriever = await open({ empty: 0.5 }, inner);
     const found = await retriever.search(queries.slice(0, 6), 1, {
-      askers: queries.slice(0, 6).map((query) => ({ task: { ...task, id: query } })),
+      contexts: queries.slice(0, 6).map((query) => ({ task: { ...task, id: query } })),
     });
     const [{ queries: asked, options }] = inner.asked as [(typeof inner.asked)[0]];
     expect(asked).toEqual(queries.slice(0, 6).filter((_, i) => found[i]!.length > 0));
     expect(asked.length).toBeGreaterThan(0);
     expect(asked.length).toBeLessThan(6);
-    expect(options.askers!.map((asker) => asker.task.id)).toEqual(asked);
+    expect(options.contexts!.map((asker) => asker.task.id)).toEqual(asked);
     expect(shown(found.find((hits) => hits.length > 0))).toEqual(["a 3"]);
   });
 

@@ -89,8 +89,8 @@ describe("noisy", () => {
     expect(retriever.reads).toEqual(["progress"]);
     const shareAt = async (step?: number): Promise<number> => {
       const progress = step === undefined ? {} : { progress: { step, totalSteps: 11 } };
-      const askers = queries.map(() => ({ task, ...progress }));
-      const found = await retriever.search(queries, 1, { askers });
+      const contexts = queries.map(() => ({ task, ...progress }));
+      const found = await retriever.search(queries, 1, { contexts });
       return found.filter((hits) => noiseIn(hits)[0]).length / 1000;
     };
     // ZeroSearch's curve: (4^½ − 1) / 3 = ⅓ half-way.

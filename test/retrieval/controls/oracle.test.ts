@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { oracle } from "../../../src/retrieval/controls/oracle.ts";
+import { oracle } from "../../../src/retrieval/controls/gold.ts";
 import { retrieverSchema } from "../../../src/retrieval/index.ts";
 import type { TaskAnnotations } from "../../../src/trajectory/task.ts";
 import { contextOf, listed, passagesOf, shown } from "../../helpers/listed-retriever.ts";
@@ -7,19 +7,21 @@ import { task } from "../../helpers/search-world.ts";
 
 const part = oracle(retrieverSchema);
 const corpus = passagesOf(..."abcde".split(""));
-const askers = (annotations: TaskAnnotations) => ({ askers: [{ task: { ...task, annotations } }] });
+const contexts = (annotations: TaskAnnotations) => ({
+  contexts: [{ task: { ...task, annotations } }],
+});
 
 describe("oracle", () => {
   it("gives the asker's gold passages in the order of the chain, then nothing", async () => {
     const retriever = await part.create({}, contextOf([], corpus));
-    const asked = askers({ supportingPassages: ["d", "missing", "b", "d"] });
+    const asked = contexts({ supportingPassages: ["d", "missing", "b", "d"] });
     expect(shown((await retriever.search(["rain"], 5, asked))[0])).toEqual(["d 1", "b 0.5"]);
     expect(shown((await retriever.search(["snow"], 1, asked))[0])).toEqual(["d 1"]);
   });
 
   it("looks in the task's own context first, and needs no corpus then", async () => {
     const own = { id: "b", title: "own", text: "own text" };
-    const asked = askers({ supportingPassages: ["b", "d"], context: [own] });
+    const asked = contexts({ supportingPassages: ["b", "d"], context: [own] });
     const withCorpus = await part.create({}, contextOf([], corpus));
     const without = await part.create({}, contextOf([]));
     expect(await withCorpus.search(["rain"], 5, asked)).toEqual([
@@ -34,13 +36,13 @@ describe("oracle", () => {
   it("finds nothing without an asker or for a task without gold", async () => {
     const retriever = await part.create({}, contextOf([], corpus));
     expect(await retriever.search(["rain"], 5)).toEqual([[]]);
-    expect(await retriever.search(["rain"], 5, askers({}))).toEqual([[]]);
+    expect(await retriever.search(["rain"], 5, contexts({}))).toEqual([[]]);
   });
 
   it("fills up from another retriever, each passage once", async () => {
     const inner = listed("abc".split(""));
     const retriever = await part.create({ of: "none" }, contextOf([inner], corpus));
-    const asked = askers({ supportingPassages: ["b"] });
+    const asked = contexts({ supportingPassages: ["b"] });
     expect(shown((await retriever.search(["rain"], 3, asked))[0])).toEqual([
       "b 1",
       "a 0.5",

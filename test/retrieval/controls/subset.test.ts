@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { subset } from "../../../src/retrieval/controls/subset.ts";
 import { retrieverSchema } from "../../../src/retrieval/index.ts";
-import type { RetrieverContext } from "../../../src/retrieval/retriever-part.ts";
+import type { RetrieverContext } from "../../../src/retrieval/retriever.ts";
 import type { Passage } from "../../../src/trajectory/task.ts";
 import { collect } from "../../helpers/collect.ts";
 import { errorWith } from "../../helpers/error-with.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withoutGold } from "../../../src/retrieval/controls/without-gold.ts";
+import { withoutGold } from "../../../src/retrieval/controls/gold.ts";
 import { retrieverSchema } from "../../../src/retrieval/index.ts";
 import { contextOf, listed, shown } from "../../helpers/listed-retriever.ts";
 import { task } from "../../helpers/search-world.ts";
@@ -13,8 +13,8 @@ const asker = (...supportingPassages: string[]) => {
 describe("without-gold", () => {
   it("leaves out each asker's gold passages and lets later hits move up", async () => {
     const retriever = await open();
-    const askers = [asker("a", "c"), asker(), asker("e", "elsewhere")];
-    const found = await retriever.search(["x", "y", "z"], 3, { askers });
+    const contexts = [asker("a", "c"), asker(), asker("e", "elsewhere")];
+    const found = await retriever.search(["x", "y", "z"], 3, { contexts });
     expect(found.map(shown)).toEqual([
       ["b 4", "d 2", "e 1"],
       ["a 5", "b 4", "c 3"],

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { llmSearch } from "../../../src/retrieval/remote/llm-search.ts";
-import { type Asker, type Retriever, readsGold } from "../../../src/retrieval/retriever.ts";
+import { type SearchContext, type Retriever, readsGold } from "../../../src/retrieval/retriever.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { localServer, sendJson } from "../../helpers/local-server.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -25,7 +25,7 @@ function open(given: object = {}): Promise<Retriever> {
   const defaults = { baseUrl: `${server.url}/v1`, model: "m", apiKeyEnv: null, retries: 0 };
   return llmSearch.create({ ...defaults, ...given }, context);
 }
-function asker(id: string, progress?: Asker["progress"]): Asker {
+function asker(id: string, progress?: SearchContext["progress"]): SearchContext {
   const task = { id, question: `Question ${id}?`, references: [`Gold ${id}`, "other"] };
   return {
     task: { ...task, source: "test", annotations: {} },
@@ -42,7 +42,7 @@ beforeEach(() => {
 describe("llm-search", () => {
   it("tells the model the query, and the question and first answer of whoever asks", async () => {
     const retriever = await open();
-    const [hits] = await retriever.search(["who?"], 2, { askers: [asker("t1")] });
+    const [hits] = await retriever.search(["who?"], 2, { contexts: [asker("t1")] });
     expect(hits!.map(({ text, score }) => [text, score])).toEqual([
       ["first", 1],
       ["second", 0.5],
@@ -75,11 +75,11 @@ describe("llm-search", () => {
   });
 
   it("gives every searcher its own question and answer, whoever else still searches", async () => {
-    const askers = ["a", "b", "c"].map((id) => asker(id));
+    const contexts = ["a", "b", "c"].map((id) => asker(id));
     const retriever = await open({ concurrency: 1 });
-    await retriever.search(["q", "q", "q"], 1, { askers });
+    await retriever.search(["q", "q", "q"], 1, { contexts });
     // The others have finished: c is now first in the batch.
-    await retriever.search(["q"], 1, { askers: [askers[2]!] });
+    await retriever.search(["q"], 1, { contexts: [contexts[2]!] });
     const answers = prompts().map((prompt) => /The answer to it is: (.*)/.exec(prompt)?.[1]);
     expect(answers).toEqual(["Gold a", "Gold b", "Gold c", "Gold c"]);
   });
@@ -90,11 +90,11 @@ describe("llm-search", () => {
     const rateAt = async (step: number): Promise<number> => {
       server.received.length = 0;
       const retriever = await open({ noise, seed: 1, concurrency: 64 });
-      const askers = Array.from({ length: 100 }, (_, i) => asker(`t${i}`, at(step)));
+      const contexts = Array.from({ length: 100 }, (_, i) => asker(`t${i}`, at(step)));
       await retriever.search(
-        askers.map(() => "q"),
+        contexts.map(() => "q"),
         1,
-        { askers },
+        { contexts },
       );
       return noisy().filter(Boolean).length / 100;
     };
@@ -106,10 +106,10 @@ describe("llm-search", () => {
   it("draws the same for the same seed, whatever else is asked in between, and anew for each repetition", async () => {
     const ask = async (retriever: Retriever, others: number): Promise<[boolean, number][]> => {
       for (let i = 0; i < others; i++) {
-        await retriever.search(["other"], 1, { askers: [asker(`other${i}`)] });
+        await retriever.search(["other"], 1, { contexts: [asker(`other${i}`)] });
       }
       server.received.length = 0;
-      for (let i = 0; i < 8; i++) await retriever.search(["q"], 1, { askers: [asker("t")] });
+      for (let i = 0; i < 8; i++) await retriever.search(["q"], 1, { contexts: [asker("t")] });
       return noisy().map((each, i) => [each, bodies()[i]!.seed]);
     };
     const first = await ask(await open({ noise: 0.5 }), 0);
@@ -126,7 +126,7 @@ describe("llm-search", () => {
       "{{quality}} {{ documents }}x{{words}}: {{query}} | {{question}} | {{answer}}",
     );
     const retriever = await open({ template, noise: 1, words: 9 });
-    await retriever.search(["$& {{answer}}"], 4, { askers: [asker("t")] });
+    await retriever.search(["$& {{answer}}"], 4, { contexts: [asker("t")] });
     expect(prompts()).toEqual(["noisy 4x9: $& {{answer}} | Question t? | Gold t"]);
     expect(retriever.fingerprint).not.toBe((await open({ noise: 1, words: 9 })).fingerprint);
   });

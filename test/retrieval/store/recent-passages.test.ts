@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, type PassageStore } from "../../../src/retrieval/store/passage-store.ts";
-import { recentPassages } from "../../../src/retrieval/store/recent-passages.ts";
+import {
+  memoryStore,
+  type PassageStore,
+  recentPassages,
+} from "../../../src/retrieval/store/passage-store.ts";
 
 const passages = Array.from({ length: 20 }, (_, i) => ({ id: String(i), title: "", text: "x" }));
 

@@ -5,13 +5,13 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isAlive, processMark } from "../../../src/base/process-mark.ts";
-import { withWriteLock } from "../../../src/retrieval/store/write-lock.ts";
+import { withWriteLock } from "../../../src/retrieval/store/replace-folder.ts";
 import { deadProcess } from "../../helpers/dead-process.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const root = temporaryFolder();
-const lockModule = new URL("../../../dist/retrieval/store/write-lock.js", import.meta.url).href;
+const lockModule = new URL("../../../dist/retrieval/store/replace-folder.js", import.meta.url).href;
 
 function freshFolder(name: string): string {
   const folder = join(root, name);

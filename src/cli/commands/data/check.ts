@@ -8,7 +8,7 @@ import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
 import { checkFile } from "../../../data/check-file.ts";
-import { checkTinyWorldFolder } from "../../../data/tinyworld/check-folder.ts";
+import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
 

@@ -149,7 +149,7 @@ async function recallFor(
     return found(null, "not measured: --recall-queries 20 takes the time");
   }
   if (isBm25(retriever)) {
-    const { exactRecall } = await import("../../../retrieval/bm25/exact-recall.ts");
+    const { exactRecall } = await import("../../../retrieval/bm25/check-index.ts");
     return found(await exactRecall(retriever, sample, k), "the formula on every passage");
   }
   if (isDense(retriever) && retriever.vectors.kind === "flat") return found(1, "itself: exact");

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { readPassages } from "../../../data/passages.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import { bytesText, countText, secondsText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, outOption, wholeNumber } from "../../options.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { readPassages } from "../../../data/passages.ts";
-import type { Bm25Options } from "../../../retrieval/bm25/bm25-options.ts";
+import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
 import { bytesText, countText, secondsText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
@@ -55,7 +55,7 @@ export async function planBm25(
 ): Promise<IndexPlan> {
   const [{ planIndex }, { refuseUnlessFits }] = await Promise.all([
     import("../../../retrieval/bm25/plan-index.ts"),
-    import("../../../retrieval/bm25/index-limits.ts"),
+    import("../../../retrieval/bm25/plan-index.ts"),
   ]);
   const progress = startProgress(context, { label: "counting", total: 0, unit: "passages" });
   const plan = await planIndex(readPassages(corpus), {

@@ -1,8 +1,44 @@
 import { z } from "../../base/schema.ts";
-import type { TaskLayout } from "./layout.ts";
-import { answerList, filledText, idText, parseRecord } from "./record.ts";
+import { type TaskLayout, answerList, filledText, idText, parseRecord } from "./layout.ts";
 
-const schema = z.object({
+const trlSchema = z.object({
+  id: idText.optional(),
+  question: filledText,
+  references: answerList,
+  source: z.string().optional(),
+});
+
+/** Rows for TRL's GRPO trainer: `prompt` as a conversation; every other column reaches rewards and environments by its name. */
+export const trl: TaskLayout = {
+  name: "trl",
+  summary: "prompt[], question, references[], id, source",
+  example: {
+    record: {
+      id: "r1",
+      prompt: [{ role: "user", content: "Answer: Who wrote it?" }],
+      question: "Who wrote it?",
+      references: ["Ada"],
+      source: "nq",
+    },
+    task: { id: "r1", references: ["Ada"], source: "nq" },
+    unanswered: { references: [] },
+  },
+  fits: (record) => "prompt" in record && "references" in record,
+  read: (record, where) => {
+    const { id, question, references, source } = parseRecord(trlSchema, record, where);
+    return { id, question, references, source, annotations: {} };
+  },
+  write: {
+    keeps: [],
+    keepsSource: true,
+    record: ({ id, question, references, source }, { prompt }) => ({
+      prompt: [{ role: "user", content: prompt }],
+      ...{ question, references, id, source },
+    }),
+  },
+};
+
+const verlSchema = z.object({
   id: idText.optional(),
   question: filledText,
   data_source: z.string().optional(),
@@ -36,7 +72,7 @@ export const verl: TaskLayout = {
   },
   fits: (record) => "reward_model" in record && "question" in record,
   read: (record, where) => {
-    const { id, question, data_source, reward_model } = parseRecord(schema, record, where);
+    const { id, question, data_source, reward_model } = parseRecord(verlSchema, record, where);
     const source = data_source?.replace(/^searchR1_/, "");
     return { id, question, references: reward_model.ground_truth.target, source, annotations: {} };
   },

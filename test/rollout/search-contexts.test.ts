@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/engine/engine.ts";
-import type { Asker, Retriever } from "../../src/retrieval/retriever.ts";
+import type { SearchContext, Retriever } from "../../src/retrieval/retriever.ts";
 import { strategies } from "../../src/rollout/strategies/index.ts";
 import { algorithms } from "../../src/train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions } from "../../src/train/on-policy.ts";
@@ -9,11 +9,13 @@ import { GREEDY } from "../../src/rollout/sampling.ts";
 import { replay, rolloutOptions, searchEnvironment, task } from "../helpers/search-world.ts";
 
 const MESSAGES = ["<search>rain</search>", "<answer>Oslo</answer>"];
-const askersOf = ({ asked }: ReturnType<typeof listed>): (readonly Asker[] | undefined)[] =>
-  asked.map(({ options }) => options.askers);
+const contextsOf = ({
+  asked,
+}: ReturnType<typeof listed>): (readonly SearchContext[] | undefined)[] =>
+  asked.map(({ options }) => options.contexts);
 
 describe("a search of a rollout", () => {
-  const run = (name: string, retriever: Retriever, progress?: Asker["progress"]) =>
+  const run = (name: string, retriever: Retriever, progress?: SearchContext["progress"]) =>
     strategies.get(name, "test").run(
       rolloutOptions({
         policy: replay(MESSAGES),
@@ -27,7 +29,7 @@ describe("a search of a rollout", () => {
     for (const name of ["agent", "rag"]) {
       const retriever = listed(["a"]);
       await run(name, retriever, progress);
-      expect(askersOf(retriever)).toEqual([[{ task, progress }]]);
+      expect(contextsOf(retriever)).toEqual([[{ task, progress }]]);
     }
   });
 
@@ -35,7 +37,7 @@ describe("a search of a rollout", () => {
     for (const name of ["agent", "rag"]) {
       const retriever = listed(["a"]);
       await run(name, retriever);
-      expect(askersOf(retriever)).toEqual([[{ task }]]);
+      expect(contextsOf(retriever)).toEqual([[{ task }]]);
     }
   });
 });
@@ -57,7 +59,7 @@ describe("training", () => {
       signal: new AbortController().signal,
       onStep: () => Promise.resolve(true),
     });
-    const steps = askersOf(retriever).map((askers) => askers?.[0]?.progress);
+    const steps = contextsOf(retriever).map((contexts) => contexts?.[0]?.progress);
     expect(steps).toEqual([1, 1, 2, 2].map((step) => ({ step, totalSteps: 3 })));
   });
 });

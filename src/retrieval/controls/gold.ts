@@ -1,8 +1,7 @@
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { closeAll, derivedFingerprint, joinedReads, openAll } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
-import type { InnerRetriever, RetrieverPart } from "../retriever-part.ts";
+import type { InnerRetriever, RetrieverPart, Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
 /**
@@ -10,7 +9,7 @@ import { readCorpus } from "./corpus-at-hand.ts";
  * order of the chain, looked up in the task's own context and then in the corpus at hand; an id that neither has is left out.
  * With `of`, that retriever's hits follow, gold passages among them skipped. Scores are 1 / rank.
  *
- * Without an asker, or for a task that names no supporting passages, there is nothing to find but what `of` finds. What opens
+ * Without a search context, or for a task that names no supporting passages, there is nothing to find but what `of` finds. What opens
  * a recipe refuses a dataset none of whose questions names any.
  */
 export function oracle(inner: InnerRetriever): RetrieverPart {
@@ -37,7 +36,7 @@ export function oracle(inner: InnerRetriever): RetrieverPart {
           asked.signal?.throwIfAborted();
           const [filler] = await Promise.all(rest.map((each) => each.search(queries, k, asked)));
           return queries.map((_, i) => {
-            const task = asked.askers?.[i]?.task;
+            const task = asked.contexts?.[i]?.task;
             const gold = task === undefined ? [] : goldPassages(task, byId);
             return ranked([...gold, ...(filler?.[i] ?? [])], k);
           });
@@ -60,4 +59,36 @@ function ranked(passages: readonly Passage[], k: number): Hit[] {
   const once = new Map<string, Passage>();
   for (const passage of passages) if (!once.has(passage.id)) once.set(passage.id, passage);
   return [...once.values()].slice(0, k).map((passage, i) => ({ ...passage, score: 1 / (i + 1) }));
+}
+
+/**
+ * What another retriever finds without the passages that `annotations.supportingPassages` of the asking task names; later
+ * hits move up. Without a search context, or for a task that names none, nothing is left out.
+ */
+export function withoutGold(inner: InnerRetriever): RetrieverPart {
+  const options = z.strictObject({ of: inner });
+  return {
+    name: "without-gold",
+    summary: "Another retriever's hits less the gold passages: the control for guessing answers.",
+    readsGold: true,
+    options,
+    async create(given, context) {
+      const { of } = parseOptions(options, given, "without-gold");
+      const full = await context.open(of);
+      return {
+        name: "without-gold",
+        fingerprint: derivedFingerprint("without-gold", {}, [full]),
+        ...joinedReads([full], ["supporting-passages"]),
+        search: async (queries, k, asked = {}) => {
+          const gold = queries.map(
+            (_, i) => new Set(asked.contexts?.[i]?.task.annotations.supportingPassages),
+          );
+          const most = Math.max(0, ...gold.map(({ size }) => size));
+          const found = await full.search(queries, k + most, asked);
+          return found.map((hits, i) => hits.filter(({ id }) => !gold[i]!.has(id)).slice(0, k));
+        },
+        close: () => full.close(),
+      };
+    },
+  };
 }

@@ -1,0 +1,148 @@
+import { setMaxListeners } from "node:events";
+import type { HttpEnvironment } from "./endpoint.ts";
+
+/** Lets a bounded number of tasks run at once. */
+interface Limiter {
+  /**
+   * Runs the task when its turn comes: first asked, first served.
+   * @param signal an aborted wait rejects with the signal's reason and never runs; a running task sees to its own abort.
+   */
+  run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+/** @param limit tasks at once, at least 1. */
+export function limiter(limit: number): Limiter {
+  let running = 0;
+  // A set keeps the order of arrival and forgets an aborted waiter at once.
+  const waiting = new Set<() => void>();
+  const release = (): void => {
+    const [next] = waiting;
+    if (next === undefined) running -= 1;
+    else next(); // takes over the place
+  };
+  return {
+    async run(task, signal) {
+      signal?.throwIfAborted();
+      if (running < limit) running += 1;
+      else await turn(waiting, signal);
+      try {
+        return await task();
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const start = (): void => {
+      waiting.delete(start);
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    };
+    const abort = (): void => {
+      waiting.delete(start);
+      reject(signal?.reason as Error);
+    };
+    waiting.add(start);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** Keeps to so many units a minute. */
+interface Pace {
+  /**
+   * Resolves when what was taken before has been earned: first come, first served.
+   * @param units that will be spent; an estimate may be put right by `correct`.
+   * @param signal an aborted wait rejects with the signal's reason and takes nothing.
+   */
+  take(units: number, signal: AbortSignal | undefined): Promise<void>;
+  /** More units were spent than were taken, or fewer where it is negative. */
+  correct(units: number): void;
+}
+
+/**
+ * A token bucket that holds nothing over: units are earned evenly, and whoever takes some waits until those before are paid for.
+ * Any stretch of time so keeps to the rate, whichever window a server counts in.
+ *
+ * @param perMinute units a minute; null: as fast as asked.
+ * @example pace(60, …) // one at 0 s, the next at 1 s
+ */
+export function pace(
+  perMinute: number | null,
+  { now, sleep }: Pick<HttpEnvironment, "now" | "sleep">,
+): Pace {
+  if (perMinute === null) return { take: () => Promise.resolve(), correct: () => undefined };
+  const msPerUnit = 60_000 / perMinute;
+  let freeAt = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    take(units, signal) {
+      const taken = last.then(async () => {
+        signal?.throwIfAborted();
+        // A timer may come early, and a correction may come while it runs.
+        for (let ms = freeAt - now(); ms > 0; ms = freeAt - now()) await sleep(ms, signal);
+        freeAt = Math.max(freeAt, now()) + units * msPerUnit;
+      });
+      last = taken.catch(() => undefined);
+      return signal === undefined ? taken : unlessAborted(taken, signal);
+    },
+    correct(units) {
+      freeAt += units * msPerUnit;
+    },
+  };
+}
+
+/** Those behind an aborted wait still wait for it to find out; the one who aborted does not. */
+function unlessAborted(taken: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void taken.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", abort);
+    });
+  });
+}
+
+/**
+ * Runs all requests at once and returns their results in order. When one fails or the caller aborts, it aborts the others, waits
+ * for them to end and throws the first failure: no request outlives the call.
+ *
+ * @param ask one request; the client bounds how many run (`concurrency`).
+ */
+export async function allOrAbort<T, R>(
+  items: readonly T[],
+  ask: (item: T, signal: AbortSignal) => Promise<R>,
+  signal?: AbortSignal,
+): Promise<R[]> {
+  signal?.throwIfAborted();
+  const all = new AbortController();
+  setMaxListeners(0, all.signal);
+  const stop = (): void => {
+    all.abort(signal?.reason);
+  };
+  if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has a listener per search
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const outcomes = await Promise.allSettled(
+      items.map(async (item) => {
+        try {
+          return await ask(item, all.signal);
+        } catch (error) {
+          all.abort(error); // only the first call gives the reason
+          throw error;
+        }
+      }),
+    );
+    return outcomes.map((outcome) => {
+      if (outcome.status === "rejected") throw all.signal.reason;
+      return outcome.value;
+    });
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
