@@ -1,25 +1,99 @@
-import type { PartWithOptions } from "../base/part-schema.ts";
+import { type PartWithOptions } from "../base/part-schema.ts";
+import { parseOptions, type z } from "../base/schema.ts";
+import type { Owner, RewardAddress } from "../trajectory/trajectory.ts";
+
+/**
+ * The tokens of one trajectory, each once: tokens that branches share have one place. n tokens, a token after the one that precedes it
+ * in its sequence. All arrays are [n].
+ */
+export interface CreditTokens {
+  /** Index of the token before it in its sequence; −1 where a prompt begins. */
+  readonly previous: readonly number[];
+  /** Index in the trajectory's calls. */
+  readonly call: readonly number[];
+  /** Index within the call's completion; −1 in its prompt. */
+  readonly place: readonly number[];
+  /** Index in the trajectory's turns; −1 where the call belongs to none. */
+  readonly turn: readonly number[];
+  readonly owner: readonly Owner[];
+  /** Whether the loss learns from it here: false too where it is another trajectory's (see `Rewarded.branch`). */
+  readonly trained: readonly boolean[];
+  /**
+   * Log-probabilities, nats, under the policy as it sampled (`old`), the frozen reference, and the policy as it is now. null where nothing
+   * asked for them (`AdvantageEstimator.reads`); NaN at tokens that are not trained.
+   */
+  readonly logprobs: {
+    readonly old: readonly number[] | null;
+    readonly reference: readonly number[] | null;
+    readonly policy: readonly number[] | null;
+  };
+  /** The critic's value at each token; null without a critic. */
+  readonly values: readonly number[] | null;
+}
+
+/** A reward as an estimator sees it: by name and address. */
+export interface EstimatedReward {
+  readonly name: string;
+  /** null: cannot be scored. */
+  readonly value: number | null;
+  /** Its share in the trajectory's reward; 0 where it is measured only, or stands in an expression. */
+  readonly weight: number;
+  /** null: the whole trajectory. */
+  readonly at: RewardAddress | null;
+}
 
 /** What an estimator sees of one trajectory. */
 export interface Rewarded {
   /** Trajectories compared with each other share it; groups may have any size and order. */
-  groupId: string;
-  /** null: cannot be scored. Leaves the baseline; its advantage is 0. */
-  reward: number | null;
-  /** Tokens that the policy wrote. */
-  policyTokens: number;
+  readonly groupId: string;
+  /** The combined reward. null: cannot be scored. It leaves the baseline; its advantage is 0. */
+  readonly reward: number | null;
+  readonly rewards: readonly EstimatedReward[];
+  readonly tokens: CreditTokens;
+  /**
+   * Where it branches off: its first `calls` calls are those of the trajectory at index `of` of the batch, which trains their tokens. null:
+   * all calls are its own.
+   */
+  readonly branch: { readonly of: number; readonly calls: number } | null;
 }
+
+/** One number for all tokens of a trajectory, or one for each of its tokens, [n]. Numbers at untrained tokens have no effect. */
+export type Advantage = number | readonly number[];
 
 /** Rewards made into advantages. */
 export interface AdvantageEstimator extends PartWithOptions {
   readonly source: string;
   /** True when a trajectory is compared with others of its group: groups of one teach nothing. */
   readonly needsGroups: boolean;
-  /** @returns per trajectory, in order: one number for all its tokens, or one for each token that the policy wrote. */
+  /** Log-probabilities (beside `old`) and values that it looks at; each costs a forward pass over the batch. */
+  readonly reads: readonly ("policy" | "reference" | "values")[];
+  /** @returns per trajectory, in order. */
   estimate(
     trajectories: readonly Rewarded[],
     options: Readonly<Record<string, unknown>>,
-  ): (number | readonly number[])[];
+  ): Advantage[];
+}
+
+/** An estimator as its file writes it: its options reach `estimate` checked and typed. */
+interface Described<S extends z.ZodObject> extends Omit<
+  AdvantageEstimator,
+  "options" | "reads" | "estimate"
+> {
+  options: S;
+  /** Nothing when absent. */
+  reads?: AdvantageEstimator["reads"];
+  estimate(trajectories: readonly Rewarded[], options: z.output<S>): Advantage[];
+}
+
+/** Types an estimator by its options; the result can stand in a registry. */
+export function defineEstimator<S extends z.ZodObject>(described: Described<S>): AdvantageEstimator {
+  const { name, options, reads = [] } = described;
+  return {
+    ...described,
+    reads,
+    estimate: (trajectories, given) =>
+      described.estimate(trajectories, parseOptions(options, given, name)),
+  };
 }
 
 /** Mean over the numbers; 0 of none. */

@@ -3,10 +3,12 @@ import type { AdvantageEstimator } from "./estimator.ts";
 import { groupAdvantage } from "./group.ts";
 import { leaveOneOut } from "./leave-one-out.ts";
 import { returnAdvantage } from "./return.ts";
+import { treeSibling } from "./tree-sibling.ts";
 
 /** All advantage estimators. */
 export const advantageEstimators = registry<AdvantageEstimator>("advantage estimator", [
   groupAdvantage,
   leaveOneOut,
   returnAdvantage,
+  treeSibling,
 ]);

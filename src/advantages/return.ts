@@ -1,26 +1,31 @@
-import { parseOptions, z } from "../base/schema.ts";
-import { mean, type AdvantageEstimator } from "./estimator.ts";
+import { z } from "../base/schema.ts";
+import { addressedCredit, creditByAddress } from "./credit.ts";
+import { defineEstimator, mean } from "./estimator.ts";
 
 const options = z.strictObject({
   /** Subtracted from every reward: nothing, or the mean of the batch. */
   baseline: z.enum(["none", "batch-mean"]).default("none"),
+  /** What rewards of a call, turn or span move: their own tokens, these and all before, or the whole trajectory. */
+  addressed: addressedCredit,
 });
 
 /**
- * A = r − b: the return itself, undiscounted (γ = 1), the same for every token of the trajectory.
+ * A = r − b: the return itself, undiscounted (γ = 1). With `addressed: to-go` a token gets the rewards that come at it or later: its
+ * reward-to-go.
  *
  * Source: REINFORCE, Williams 1992.
  */
-export const returnAdvantage: AdvantageEstimator = {
+export const returnAdvantage = defineEstimator({
   name: "return",
   summary: "The reward itself, less the batch's mean or not (REINFORCE).",
   source: "Williams, Machine Learning 8, 1992",
   needsGroups: false,
   options,
-  estimate(trajectories, given) {
-    const { baseline } = parseOptions(options, given, "return");
-    const known = trajectories.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-    const b = baseline === "none" ? 0 : mean(known);
-    return trajectories.map(({ reward }) => (reward === null ? 0 : reward - b));
+  estimate(trajectories, { baseline, addressed }) {
+    // One baseline for the batch: all trajectories are one group here.
+    const batch = trajectories.map((each) => ({ ...each, groupId: "" }));
+    return creditByAddress(batch, addressed, (reward, all) =>
+      baseline === "none" ? reward : reward - mean(all),
+    );
   },
-};
+});

@@ -5,28 +5,36 @@
  * reference as a loss term (k1, k2, k3); several epochs and minibatches; token-mean, sequence-mean and fixed-length-mean.
  * - the paper: scale group, sequence-mean, klCoef .04; Search-R1's runs: group 5, token-mean, klCoef .001, k3
  * - Dr.GRPO (arXiv 2503.20783): scale none, fixed-length-mean, klCoef 0
- * - DAPO (arXiv 2503.14476): token-mean, clipHigh .28, klCoef 0
- * Leaves out: dynamic sampling, overlong penalties. Changes: unscorable trajectories leave the group's mean and deviation.
+ * - DAPO (arXiv 2503.14476): token-mean, clipHigh .28, klCoef 0, sampler refill
+ * Leaves out: overlong penalties. Changes: unscorable trajectories leave the group's mean and deviation.
  *
  * Run: agentrl train --recipe search-r1
  */
 import { z } from "../base/schema.ts";
 import { klEstimators } from "../losses/kl.ts";
-import { onPolicyShape, type OnPolicyAlgorithm } from "./on-policy.ts";
+import { onPolicyShape, type OnPolicyAlgorithm } from "./algorithm.ts";
 
-const options = z.strictObject({
-  ...onPolicyShape,
-  /** Divide advantages by the group's deviation, or only subtract its mean. */
-  scale: z.enum(["group", "none"]).default("group"),
+/** Options of the loss `policy-gradient` that its algorithms share. */
+export const policyGradientShape = {
   clipLow: z.number().positive().max(1).default(0.2),
   clipHigh: z.number().positive().default(0.2),
   /** Bounds the loss of negative advantages (verl: 3); null is off. */
   dualClip: z.number().min(1).nullable().default(null),
-  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
-  klCoef: z.number().nonnegative().default(0.001),
   klEstimator: z.enum(klEstimators).default("k3"),
   entropyCoef: z.number().nonnegative().default(0),
-});
+};
+
+const options = z.strictObject({
+  ...onPolicyShape,
+  ...policyGradientShape,
+  /** Divide advantages by the group's deviation (the default), or only subtract its mean. Short for `advantage: {name: group, scale}`. */
+  scale: z.enum(["group", "none"]).optional(),
+  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+  klCoef: z.number().nonnegative().default(0.001),
+}).refine(
+  ({ scale, advantage }) => scale === undefined || advantage === undefined,
+  "expected either scale or advantage: scale is short for advantage: {name: group, scale}",
+);
 
 type GrpoOptions = z.output<typeof options>;
 
@@ -36,11 +44,13 @@ export const grpo: OnPolicyAlgorithm = {
   source: "DeepSeekMath, arXiv 2402.03300",
   options,
   estimator: (given) => ({ name: "group", options: { scale: (given as GrpoOptions).scale } }),
-  loss: (given) => {
+  losses: (given) => {
     const { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } = given as GrpoOptions;
-    return {
-      name: "policy-gradient",
-      options: { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef },
-    };
+    return [
+      {
+        name: "policy-gradient",
+        options: { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef },
+      },
+    ];
   },
 };

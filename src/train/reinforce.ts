@@ -1,19 +1,32 @@
 /**
  * REINFORCE (Williams, 1992): every token of a trajectory is pushed by its return, less a baseline.
  *
- * Implements −A · log π with γ = 1, no ratio and no clip, one update per batch. `baseline` is nothing, the batch's mean, or the
- * mean of the group's other trajectories (RLOO, arXiv 2402.14740). Changes: none.
+ * Implements −A · log π with γ = 1, one update per batch; by options a clipped ratio to the sampling policy (`ratio: token`) and KL to a
+ * frozen reference in the loss. `baseline` is nothing, the batch's mean, or the mean of the group's other trajectories (RLOO,
+ * arXiv 2402.14740).
+ * - ZeroSearch's REINFORCE (arXiv 2505.04588): klCoef .001, k3
+ * - SPEED-RL's RLOO (arXiv 2506.09016): baseline leave-one-out, ratio token, clip .2 and .2, dualClip 10
+ * Changes: none.
  *
  * Run: agentrl train --recipe search-r1 --set algorithm.name=reinforce
  */
 import { z } from "../base/schema.ts";
-import { onPolicyShape, type OnPolicyAlgorithm } from "./on-policy.ts";
+import { onPolicyShape, type OnPolicyAlgorithm } from "./algorithm.ts";
+import { policyGradientShape } from "./grpo.ts";
 
 const options = z.strictObject({
   ...onPolicyShape,
-  baseline: z.enum(["none", "batch-mean", "leave-one-out"]).default("batch-mean"),
-  entropyCoef: z.number().nonnegative().default(0),
-});
+  ...policyGradientShape,
+  /** The batch's mean when absent. Short for `advantage`: `return` with its baseline, or `leave-one-out`. */
+  baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional(),
+  /** none: no ratio and no clip. token: the clipped ratio of PPO, per token. */
+  ratio: z.enum(["none", "token"]).default("none"),
+  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+  klCoef: z.number().nonnegative().default(0),
+}).refine(
+  ({ baseline, advantage }) => baseline === undefined || advantage === undefined,
+  "expected either baseline or advantage: baseline is short for an advantage estimator",
+);
 
 type ReinforceOptions = z.output<typeof options>;
 
@@ -23,13 +36,20 @@ export const reinforce: OnPolicyAlgorithm = {
   source: "Williams, Machine Learning 8, 1992; RLOO, arXiv 2402.14740",
   options,
   estimator: (given) => {
-    const { baseline } = given as ReinforceOptions;
+    const { baseline = "batch-mean" } = given as ReinforceOptions;
     return baseline === "leave-one-out"
       ? { name: "leave-one-out", options: {} }
       : { name: "return", options: { baseline } };
   },
-  loss: (given) => {
-    const { entropyCoef } = given as ReinforceOptions;
-    return { name: "policy-gradient", options: { ratio: "none", entropyCoef } };
+  losses: (given) => {
+    const { ratio, clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } =
+      given as ReinforceOptions;
+    const shared = { ratio, klCoef, klEstimator, entropyCoef };
+    return [
+      {
+        name: "policy-gradient",
+        options: ratio === "none" ? shared : { ...shared, clipLow, clipHigh, dualClip },
+      },
+    ];
   },
 };

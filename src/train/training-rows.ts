@@ -1,5 +1,6 @@
+import type { CreditTokens } from "../advantages/estimator.ts";
 import type { TrainingRow } from "../engine/engine.ts";
-import { policyTokenCount, tokenRows } from "../trajectory/token-rows.ts";
+import { tokenRows } from "../trajectory/token-rows.ts";
 import type { Owner, Trajectory } from "../trajectory/trajectory.ts";
 
 /** A row of a trajectory, pre-shifted, with what was known when it was sampled; weights are still to be set. */
@@ -9,9 +10,9 @@ export interface PolicyRow {
   targets: number[];
   /** Who wrote each target. */
   owners: Owner[];
-  /** Of each target, its number among all that the policy wrote in this trajectory, call by call; −1 where it did not. */
-  policyIndex: number[];
-  /** 1 where the target is trained. */
+  /** Of each target, its index among the trajectory's tokens (`tokensOf`). */
+  tokens: number[];
+  /** 1 where the target is trained. A token that branches share is trained in the first of its rows alone. */
   lossMask: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
   sampledLogprobs: number[];
@@ -19,43 +20,106 @@ export interface PolicyRow {
   trainedTokens: number;
 }
 
+export interface RowOptions {
+  /** Whose tokens are trained: the policy's alone, unless a control arm says otherwise. */
+  lossOn?: readonly Owner[];
+  /** The role that is trained: calls of other models, such as a sub-agent's, are context. Any when absent. */
+  role?: string;
+}
+
 /**
- * Sequences to train on.
- * @param lossOn whose tokens are trained: the policy's alone, unless a control arm says otherwise.
+ * Sequences to train on: one for each call that no other continues. Trained are the tokens of `lossOn` in completions and replies of the
+ * trained role's calls, each once. Messages that were tried and dropped are not trained, and neither are calls that the trajectory
+ * shares with one that it branched off from.
  */
-export function policyRows(trajectory: Trajectory, lossOn: readonly Owner[]): PolicyRow[] {
-  const firstOfCall = firstPolicyTokens(trajectory);
-  return tokenRows(trajectory).map(({ ids, owners, logprobs, callOf }) => {
-    const written = new Map<number, number>();
-    const policyIndex = owners.map((owner, i) => {
-      if (owner !== "policy") return -1;
-      const call = callOf[i] ?? 0;
-      const before = written.get(call) ?? 0;
-      written.set(call, before + 1);
-      return (firstOfCall[call] ?? 0) + before;
+export function policyRows(trajectory: Trajectory, options: RowOptions = {}): PolicyRow[] {
+  const { lossOn = ["policy"] } = options;
+  const layout = tokenLayout(trajectory);
+  const isTrainedCall = trainedCalls(trajectory, options);
+  const taken = new Set<number>();
+  return tokenRows(trajectory).map(({ ids, owners, logprobs, callOf, calls }) => {
+    const places = calls.flatMap((call) => layout.placesOf(call));
+    const lossMask = owners.map((owner, i): number => {
+      const place = places[i] ?? 0;
+      const isTrained = lossOn.includes(owner) && isTrainedCall[callOf[i] ?? 0] === true;
+      if (!isTrained || taken.has(place)) return 0;
+      taken.add(place);
+      return 1;
     });
-    const lossMask = owners.slice(1).map((owner) => (lossOn.includes(owner) ? 1 : 0));
+    // The first token of a sequence is predicted by nothing.
+    const shifted = lossMask.slice(1);
     return {
       trajectory,
       inputs: ids.slice(0, -1),
       targets: ids.slice(1),
       owners: owners.slice(1),
-      policyIndex: policyIndex.slice(1),
-      lossMask,
+      tokens: places.slice(1),
+      lossMask: shifted,
       sampledLogprobs: logprobs.slice(1),
-      trainedTokens: lossMask.reduce<number>((sum, each) => sum + each, 0),
+      trainedTokens: shifted.reduce((sum, each) => sum + each, 0),
     };
   });
 }
 
-/** How many tokens the policy had written before each call. */
-function firstPolicyTokens({ calls }: Trajectory): number[] {
-  let count = 0;
-  return calls.map((call) => {
-    const before = count;
-    count += policyTokenCount({ calls: [call] });
-    return before;
+/** The structure of a trajectory's tokens, each once, in the order of its calls; what a run computes of them is filled in by the loop. */
+export function tokensOf(
+  trajectory: Trajectory,
+  rows: readonly PolicyRow[],
+): Omit<CreditTokens, "logprobs" | "values"> {
+  const { calls, turns } = trajectory;
+  const layout = tokenLayout(trajectory);
+  const turnOf = new Map(turns.map(({ call }, index) => [call, index]));
+  const call: number[] = [];
+  const place: number[] = [];
+  const turn: number[] = [];
+  const owner: Owner[] = [];
+  const previous: number[] = [];
+  calls.forEach(({ prompt, completion, parent }, index) => {
+    let before = parent === null ? -1 : (layout.placesOf(parent).at(-1) ?? -1);
+    const inPrompt = prompt.reduce((sum, { ids }) => sum + ids.length, 0);
+    let at = -inPrompt;
+    for (const segment of [...prompt, ...completion]) {
+      for (const _ of segment.ids) {
+        call.push(index);
+        place.push(at < 0 ? -1 : at);
+        turn.push(turnOf.get(index) ?? -1);
+        owner.push(segment.owner);
+        previous.push(before);
+        before = call.length - 1;
+        at += 1;
+      }
+    }
   });
+  const trained = call.map(() => false);
+  for (const { tokens, lossMask } of rows) {
+    lossMask.forEach((mask, i) => {
+      if (mask === 1) trained[tokens[i] ?? 0] = true;
+    });
+  }
+  return { previous, call, place, turn, owner, trained };
+}
+
+/** Where each call's tokens stand among all of the trajectory's. */
+function tokenLayout({ calls }: Trajectory): { placesOf(call: number): number[] } {
+  const lengths = calls.map(({ prompt, completion }) =>
+    [...prompt, ...completion].reduce((sum, { ids }) => sum + ids.length, 0),
+  );
+  let begin = 0;
+  const begins = lengths.map((length) => (begin += length) - length);
+  return {
+    placesOf: (call) => Array.from({ length: lengths[call] ?? 0 }, (_, i) => (begins[call] ?? 0) + i),
+  };
+}
+
+/** Of each call, whether its tokens may be trained. */
+function trainedCalls({ calls, turns, branch }: Trajectory, { role }: RowOptions): boolean[] {
+  const dropped = new Set(turns.flatMap(({ call, dropped }) => (dropped === true ? [call] : [])));
+  return calls.map(
+    (call, index) =>
+      (role === undefined || call.role === role) &&
+      !dropped.has(index) &&
+      index >= (branch?.calls ?? 0),
+  );
 }
 
 /** The row as an engine takes it: every trained token gets `weight`; other fields are given per token. */

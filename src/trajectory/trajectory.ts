@@ -84,6 +84,8 @@ export interface Turn {
    * the trajectory's main line.
    */
   chain?: string;
+  /** The strategy tried this message and dropped it: it is on record, and no loss learns from it. */
+  dropped?: true;
 }
 
 /**
@@ -141,6 +143,8 @@ export interface Trajectory {
   seed: number;
   calls: Call[];
   turns: Turn[];
+  /** The first `calls` calls are those of the trajectory `of` (its id), from which this one branched off: a token is learned once. */
+  branch?: { of: string; calls: number };
   /** What a strategy searched for before it asked, shown in the first prompt; no search of the policy's. */
   given?: Observation[];
   /** Hints that were put into its messages, in order. */

@@ -82,7 +82,9 @@ async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | n
   const { first, votes } = vote(candidates);
   const kept = candidates[first ?? 0];
   if (kept === undefined) return null;
+  for (const { turn: tried } of candidates) tried.dropped = true;
   delete kept.turn.chain;
+  delete kept.turn.dropped;
   if (kept.played.result.end === "answered") trajectory.confidence = votes / count;
   return kept.played;
 }

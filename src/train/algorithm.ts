@@ -1,0 +1,72 @@
+import { advantageEstimators } from "../advantages/index.ts";
+import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
+import { z } from "../base/schema.ts";
+import type { LossSpec } from "../losses/loss.ts";
+import { filters } from "./filters/index.ts";
+import { lossAggregations } from "./loss-aggregation.ts";
+import { optimizerSchema } from "./optimizer-settings.ts";
+import { samplers } from "./samplers/index.ts";
+
+/** Options that every algorithm of this loop has. */
+export const onPolicyShape = {
+  /** 0 trains nothing: what an untrained arm of a claim is. */
+  steps: z.int().min(0).default(40),
+  /** Groups per step. */
+  promptsPerStep: z.int().min(1).default(16),
+  /** Trajectories per group (G). */
+  groupSize: z.int().min(1).default(8),
+  /** Which rollouts are made, and what of them is a batch. */
+  sampler: partSchema(samplers).prefault("shuffled"),
+  /** Groups left out of a batch by their raw scores, one filter after another. */
+  filters: z.array(partSchema(filters)).default([]),
+  /** The advantage estimator with its options; the algorithm's own when absent. */
+  advantage: partSchema(advantageEstimators).optional(),
+  /** Passes over each batch. */
+  epochs: z.int().min(1).default(1),
+  /** Optimiser steps per epoch: the batch is dealt into so many parts, by trajectory. */
+  minibatches: z.int().min(1).default(1),
+  lossAggregation: z.enum(lossAggregations).default("token-mean"),
+  /** L of fixed-length-mean, tokens. */
+  fixedLength: z.int().min(1).default(512),
+  /** Whose tokens are trained. Anything but the policy's alone is a control. */
+  lossOn: z
+    .array(z.enum(["policy", "environment", "template", "inserted"]))
+    .min(1)
+    .default(["policy"]),
+  /** Old log-probabilities of the ratio: as sampled, or computed again before the first update (verl). */
+  oldLogprobs: z.enum(["sampled", "recomputed"]).default("sampled"),
+  optimizer: optimizerSchema.prefault({}),
+};
+
+export type OnPolicyOptions = z.output<z.ZodObject<typeof onPolicyShape>>;
+
+/** Whether log-probabilities of a batch are computed once more, under the weights that it was sampled with. */
+export function recomputesOld({
+  oldLogprobs,
+  lossOn,
+}: Pick<OnPolicyOptions, "oldLogprobs" | "lossOn">): boolean {
+  // What the policy did not write was not sampled.
+  return oldLogprobs === "recomputed" || lossOn.some((owner) => owner !== "policy");
+}
+
+/** What an algorithm page adds to the loop: which advantages, which losses. Options are those of its own schema. */
+export interface OnPolicyAlgorithm extends PartWithOptions {
+  readonly source: string;
+  /** The estimator where `advantage` names none. */
+  estimator(options: Record<string, unknown>): NamedPart;
+  /** Their gradients add up to one optimiser step. */
+  losses(options: Record<string, unknown>): LossSpec[];
+}
+
+/** A part by name, with its options. */
+export interface NamedPart {
+  name: string;
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** The estimator that a recipe names, or the algorithm's own. */
+export function estimatorOf(algorithm: OnPolicyAlgorithm, options: OnPolicyOptions): NamedPart {
+  if (options.advantage === undefined) return algorithm.estimator(options);
+  const { name, ...rest } = options.advantage;
+  return { name, options: rest };
+}

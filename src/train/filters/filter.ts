@@ -1,0 +1,27 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
+import type { RolloutGroup } from "../scored-group.ts";
+
+/** Leaves groups out of a batch, by raw scores, before advantages are estimated. */
+export interface Filter extends PartWithOptions {
+  readonly source?: string;
+  /** @returns the groups that stay, in their order. */
+  keep(
+    groups: readonly RolloutGroup[],
+    options: Readonly<Record<string, unknown>>,
+  ): readonly RolloutGroup[];
+}
+
+interface Described<S extends z.ZodObject> extends Omit<Filter, "options" | "keep"> {
+  options: S;
+  keep(groups: readonly RolloutGroup[], options: z.output<S>): readonly RolloutGroup[];
+}
+
+/** Types a filter by its options; the result can stand in a registry. */
+export function defineFilter<S extends z.ZodObject>(described: Described<S>): Filter {
+  const { name, options } = described;
+  return {
+    ...described,
+    keep: (groups, given) => described.keep(groups, parseOptions(options, given, name)),
+  };
+}

@@ -1,0 +1,83 @@
+import type { PartWithOptions } from "../../base/part-schema.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
+import type { Sampling } from "../../rollout/sampling.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Trajectory } from "../../trajectory/trajectory.ts";
+import type { TrainingHistory } from "../history.ts";
+import type { ScoredGroup } from "../scored-group.ts";
+
+/** Rollouts that a sampler wants. */
+export interface RolloutRequest {
+  task: Task;
+  /** Trajectories compared with each other share it; unique in the run, and stable: seeds derive from it. */
+  groupId: string;
+  /** How many. */
+  rollouts: number;
+  /** Number of the first one in its group: above 0 where the group has some already. */
+  first?: number;
+  /** "baseline" is scored and not trained. "train" when absent. */
+  purpose?: Trajectory["purpose"];
+  /** What is drawn otherwise than the recipe says, such as greedily for a baseline. */
+  sampling?: Partial<Sampling>;
+}
+
+/** What a sampler answers to scored rollouts. */
+export interface Accepted {
+  /** Groups of the step's batch. */
+  batch: readonly ScoredGroup[];
+  /** Rollouts wanted before the batch is complete; none: the batch is trained on. */
+  more: readonly RolloutRequest[];
+}
+
+/** Decides which rollouts are made, and what of them is a batch. */
+export interface Sampler {
+  /**
+   * The first rollouts of a step.
+   * @param step from 0.
+   */
+  next(step: number, history: TrainingHistory): readonly RolloutRequest[];
+  /**
+   * Takes everything of this step that was scored so far, in the order of its requests.
+   * @param round of the step, from 1.
+   */
+  accept(groups: readonly ScoredGroup[], step: number, round: number): Accepted;
+  /** What `open` needs to continue after a resume, as JSON; null where the step's number is enough. */
+  state(): unknown;
+}
+
+/** What samplers are opened with. */
+export interface SamplerContext {
+  tasks: readonly Task[];
+  seed: number;
+  /** Groups of a batch. */
+  promptsPerStep: number;
+  /** Rollouts of a group (G). */
+  groupSize: number;
+}
+
+/** A sampler that a recipe can name. */
+export interface SamplerPart extends PartWithOptions {
+  /** Where the method is published; absent for plain ones. */
+  readonly source?: string;
+  /** @param state of an earlier `state()`; null at the start. */
+  open(
+    options: Readonly<Record<string, unknown>>,
+    context: SamplerContext,
+    state: unknown,
+  ): Sampler;
+}
+
+interface Described<S extends z.ZodObject> extends Omit<SamplerPart, "options" | "open"> {
+  options: S;
+  open(options: z.output<S>, context: SamplerContext, state: unknown): Sampler;
+}
+
+/** Types a sampler by its options; the result can stand in a registry. */
+export function defineSampler<S extends z.ZodObject>(described: Described<S>): SamplerPart {
+  const { name, options } = described;
+  return {
+    ...described,
+    open: (given, context, state) =>
+      described.open(parseOptions(options, given, name), context, state),
+  };
+}

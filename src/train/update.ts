@@ -1,0 +1,217 @@
+import type { Advantage, CreditTokens, Rewarded } from "../advantages/estimator.ts";
+import { advantageEstimators } from "../advantages/index.ts";
+import { random } from "../base/random.ts";
+import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
+import { hasReference, type LossSpec } from "../losses/loss.ts";
+import type { WeightedReward } from "../rollout/score.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { estimatorOf, type OnPolicyAlgorithm, type OnPolicyOptions, recomputesOld } from "./algorithm.ts";
+import { filters } from "./filters/index.ts";
+import { tokenWeights } from "./loss-aggregation.ts";
+import { adamAt } from "./optimizer-settings.ts";
+import { mismatchKl } from "./rollout-metrics.ts";
+import type { RolloutGroup } from "./scored-group.ts";
+import { policyRows, type PolicyRow, tokensOf, weighted } from "./training-rows.ts";
+
+interface UpdateRun {
+  algorithm: OnPolicyAlgorithm;
+  /** As they are at this step, without schedules. */
+  options: OnPolicyOptions;
+  engine: Engine;
+  rewards: readonly WeightedReward[];
+  seed: number;
+  /** 1 when absent. */
+  learningRateFactor?: number;
+}
+
+/** A row with what its losses read, per target; 0 where it is not trained. */
+interface ReadyRow extends PolicyRow {
+  advantages: number[];
+  oldLogprobs: readonly number[];
+  refLogprobs: readonly number[];
+}
+
+/**
+ * Learns from a batch: filters on raw scores, rows, log-probabilities, advantages, losses, optimiser steps.
+ *
+ * @param step from 0.
+ * @returns metrics by name, and the number of tokens that the trainer computed.
+ */
+export async function updateOn(
+  run: UpdateRun,
+  step: number,
+  trajectories: readonly Trajectory[],
+): Promise<{ metrics: Record<string, number>; trained: number }> {
+  const { algorithm, options, engine, seed } = run;
+  const losses = algorithm.losses(options);
+  const { batch: kept, metrics } = filtered(run, trajectories);
+  const rows = await readyRows(run, kept, losses);
+  const add = (name: string, value: number): void => {
+    metrics[name] = (metrics[name] ?? 0) + value;
+  };
+  const updates = options.epochs * options.minibatches;
+  let trained = 0;
+  for (let epoch = 0; epoch < options.epochs; epoch++) {
+    const order = random(seed).derive("minibatches", step, epoch).shuffle(rows);
+    for (let part = 0; part < options.minibatches; part++) {
+      const batch = order.filter((_, i) => i % options.minibatches === part);
+      if (batch.length === 0) continue;
+      for (const [l, loss] of losses.entries()) {
+        const result = await forwardBackward(run, batch, loss);
+        trained += batch.reduce((sum, row) => sum + row.inputs.length, 0);
+        if (epoch === 0 && part === 0 && l === 0)
+          metrics["mismatch/kl"] = mismatchKl(batch, result.logprobs);
+        add(l === 0 ? "losses/policy" : `losses/${loss.name}`, result.loss / updates);
+        for (const [name, value] of Object.entries(result.metrics)) add(name, value / updates);
+      }
+      const number = (step * options.epochs + epoch) * options.minibatches + part;
+      const scheduled = adamAt(options.optimizer, number, options.steps * updates);
+      const learningRate = scheduled.learningRate * (run.learningRateFactor ?? 1);
+      const { gradNorm } = await engine.optimStep({ ...scheduled, learningRate });
+      add("optimizer/grad_norm", gradNorm / updates);
+      metrics["optimizer/learning_rate"] = learningRate;
+    }
+  }
+  return { metrics, trained };
+}
+
+/** The trajectories whose groups pass every filter; baselines and others that are not trained stay, for their groups' sake. */
+function filtered(
+  { options }: UpdateRun,
+  trajectories: readonly Trajectory[],
+): { batch: readonly Trajectory[]; metrics: Record<string, number> } {
+  if (options.filters.length === 0) return { batch: trajectories, metrics: {} };
+  const groups = groupsOf(trajectories);
+  let kept: readonly RolloutGroup[] = groups;
+  for (const { name, ...given } of options.filters) {
+    kept = filters.get(name, "algorithm.filters").keep(kept, given);
+  }
+  const ids = new Set(kept.map(({ groupId }) => groupId));
+  return {
+    batch: trajectories.filter(({ groupId }) => ids.has(groupId)),
+    metrics: { "filters/kept_share": groups.length === 0 ? 0 : kept.length / groups.length },
+  };
+}
+
+function groupsOf(trajectories: readonly Trajectory[]): RolloutGroup[] {
+  const groups = new Map<string, Trajectory[]>();
+  for (const each of trajectories)
+    groups.set(each.groupId, [...(groups.get(each.groupId) ?? []), each]);
+  return [...groups].map(([groupId, members]) => ({ groupId, trajectories: members }));
+}
+
+/** Rows of a batch with their log-probabilities and, computed from these, their advantages. */
+async function readyRows(
+  { algorithm, options, engine, rewards }: UpdateRun,
+  trajectories: readonly Trajectory[],
+  losses: readonly LossSpec[],
+): Promise<ReadyRow[]> {
+  const estimator = estimatorOf(algorithm, options);
+  const part = advantageEstimators.get(estimator.name, "algorithm.advantage");
+  const rowsOf = trajectories.map((trajectory) =>
+    trajectory.reward === null || trajectory.purpose !== "train"
+      ? []
+      : policyRows(trajectory, { lossOn: options.lossOn, role: "policy" }).filter(
+          ({ trainedTokens }) => trainedTokens > 0,
+        ),
+  );
+  const rows = rowsOf.flat();
+  if (rows.length === 0) return [];
+  const unweighted = rows.map((row) => weighted(row, 1));
+  const isUnsampled = rows.some(({ lossMask, sampledLogprobs }) =>
+    lossMask.some((mask, i) => mask === 1 && Number.isNaN(sampledLogprobs[i])),
+  );
+  const recomputes = recomputesOld(options) || isUnsampled;
+  const now =
+    recomputes || part.reads.includes("policy") ? await engine.logprobs(unweighted) : null;
+  const needsReference =
+    losses.some((loss) => hasReference(loss.options)) || part.reads.includes("reference");
+  const reference = needsReference ? await engine.logprobs(unweighted, "reference") : null;
+  const known = rows.map((row, i) => ({
+    old: (recomputes ? now?.[i] : undefined) ?? row.sampledLogprobs,
+    reference: reference?.[i] ?? null,
+    policy: now?.[i] ?? null,
+  }));
+  const knownOf = new Map(rows.map((row, i) => [row, known[i]!]));
+  const rewarded = trajectories.map((trajectory, i) => {
+    const own = rowsOf[i] ?? [];
+    const structure = tokensOf(trajectory, own);
+    const logprobs = {
+      old: byToken(structure, own, (row) => knownOf.get(row)?.old ?? null),
+      reference: byToken(structure, own, (row) => knownOf.get(row)?.reference ?? null),
+      policy: byToken(structure, own, (row) => knownOf.get(row)?.policy ?? null),
+    };
+    return rewardedOf(trajectory, trajectories, rewards, { ...structure, logprobs, values: null });
+  });
+  const advantages = part.estimate(rewarded, estimator.options);
+  return rowsOf.flatMap((own, i) =>
+    own.map((row) => {
+      const { old, reference: ref } = knownOf.get(row)!;
+      return {
+        ...row,
+        advantages: onTargets(row, advantages[i] ?? 0),
+        oldLogprobs: Array.from(old, finite),
+        refLogprobs: Array.from(ref ?? [], finite),
+      };
+    }),
+  );
+}
+
+/** A trajectory as an estimator sees it. */
+function rewardedOf(
+  { groupId, reward, rewards: values, branch }: Trajectory,
+  batch: readonly Trajectory[],
+  weighted: readonly WeightedReward[],
+  tokens: CreditTokens,
+): Rewarded {
+  const weights = new Map(weighted.map(({ name, weight }) => [name, weight]));
+  const of = branch === undefined ? -1 : batch.findIndex(({ id }) => id === branch.of);
+  return {
+    ...{ groupId, reward, tokens },
+    rewards: values.map((each) => ({ ...each, weight: weights.get(each.name) ?? 0 })),
+    branch: branch === undefined || of < 0 ? null : { of, calls: branch.calls },
+  };
+}
+
+/** What rows know of their targets, by token; null where nothing is known of any. */
+function byToken(
+  { call }: Pick<CreditTokens, "call">,
+  rows: readonly PolicyRow[],
+  valuesOf: (row: PolicyRow) => ArrayLike<number> | null,
+): number[] | null {
+  const values = call.map(() => NaN);
+  let isKnown = false;
+  for (const row of rows) {
+    const own = valuesOf(row);
+    if (own === null) continue;
+    isKnown = true;
+    row.tokens.forEach((token, i) => {
+      if (row.lossMask[i] === 1) values[token] = own[i] ?? NaN;
+    });
+  }
+  return isKnown ? values : null;
+}
+
+/** A trajectory's advantages on the targets of one of its rows. */
+function onTargets({ lossMask, tokens }: PolicyRow, advantage: Advantage): number[] {
+  if (typeof advantage === "number") return lossMask.map((mask) => mask * advantage);
+  return lossMask.map((mask, i) => (mask === 1 ? (advantage[tokens[i] ?? 0] ?? 0) : 0));
+}
+
+function forwardBackward(
+  { engine, options: { lossAggregation, fixedLength } }: UpdateRun,
+  batch: readonly ReadyRow[],
+  loss: LossSpec,
+): Promise<ForwardBackwardResult> {
+  const tokens = batch.map((row) => row.trainedTokens);
+  const weights = tokenWeights(lossAggregation, tokens, fixedLength);
+  const rows = batch.map((row, i) => {
+    const { advantages, oldLogprobs, refLogprobs } = row;
+    return weighted(row, weights[i] ?? 0, { advantages, oldLogprobs, refLogprobs });
+  });
+  return engine.forwardBackward(rows, loss);
+}
+
+function finite(value: number): number {
+  return Number.isNaN(value) ? 0 : value;
+}
