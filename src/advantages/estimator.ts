@@ -86,7 +86,9 @@ interface Described<S extends z.ZodObject> extends Omit<
 }
 
 /** Types an estimator by its options; the result can stand in a registry. */
-export function defineEstimator<S extends z.ZodObject>(described: Described<S>): AdvantageEstimator {
+export function defineEstimator<S extends z.ZodObject>(
+  described: Described<S>,
+): AdvantageEstimator {
   const { name, options, reads = [] } = described;
   return {
     ...described,

@@ -1,6 +1,6 @@
 import { registry } from "../base/registry.ts";
 import { grpo } from "./grpo.ts";
-import type { OnPolicyAlgorithm } from "./on-policy.ts";
+import type { OnPolicyAlgorithm } from "./algorithm.ts";
 import { reinforce } from "./reinforce.ts";
 
 /** Algorithms that learn from their own rollouts. */

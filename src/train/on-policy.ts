@@ -1,6 +1,5 @@
 import { ExternalError } from "../base/errors.ts";
 import { seedFrom } from "../base/random.ts";
-import { resolveSchedules } from "../base/schedule.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
@@ -93,7 +92,7 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     requireSomeRollout(sampled, step + 1);
     await run.onBatch?.(trajectories, step + 1);
     const updateBegun = performance.now();
-    const updated = await updateOn({ ...run, options: atStep(options, step) }, step, trajectories);
+    const updated = await updateOn(run, step, trajectories);
     const continues = await run.onStep({
       step: step + 1,
       metrics: { ...rolloutMetrics(trajectories), ...metrics, ...updated.metrics },
@@ -107,12 +106,6 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     });
     if (!continues) return;
   }
-}
-
-/** Options with the step's number wherever a schedule stands; the learning rate's own schedule counts updates, and stays. */
-function atStep(options: OnPolicyOptions, step: number): OnPolicyOptions {
-  const { optimizer, ...rest } = options;
-  return { ...resolveSchedules(rest, step, options.steps), optimizer } as OnPolicyOptions;
 }
 
 /**

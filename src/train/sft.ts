@@ -195,7 +195,7 @@ export async function trainOnStream(
       if (next.done === true) break;
       batch.push(next.value);
     }
-    return batch.flatMap((trajectory) => policyRows(trajectory, ["policy"]));
+    return batch.flatMap((trajectory) => policyRows(trajectory));
   };
   let coming = nextBatch();
   for (let step = options.firstStep; step < last; step++) {

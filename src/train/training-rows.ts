@@ -107,7 +107,8 @@ function tokenLayout({ calls }: Trajectory): { placesOf(call: number): number[] 
   let begin = 0;
   const begins = lengths.map((length) => (begin += length) - length);
   return {
-    placesOf: (call) => Array.from({ length: lengths[call] ?? 0 }, (_, i) => (begins[call] ?? 0) + i),
+    placesOf: (call) =>
+      Array.from({ length: lengths[call] ?? 0 }, (_, i) => (begins[call] ?? 0) + i),
   };
 }
 

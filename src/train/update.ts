@@ -5,7 +5,12 @@ import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
 import { hasReference, type LossSpec } from "../losses/loss.ts";
 import type { WeightedReward } from "../rollout/score.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { estimatorOf, type OnPolicyAlgorithm, type OnPolicyOptions, recomputesOld } from "./algorithm.ts";
+import {
+  estimatorOf,
+  type OnPolicyAlgorithm,
+  type OnPolicyOptions,
+  recomputesOld,
+} from "./algorithm.ts";
 import { filters } from "./filters/index.ts";
 import { tokenWeights } from "./loss-aggregation.ts";
 import { adamAt } from "./optimizer-settings.ts";

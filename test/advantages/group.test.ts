@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Rewarded } from "../../src/advantages/estimator.ts";
 import { groupAdvantage } from "../../src/advantages/group.ts";
+import { rewarded } from "../helpers/rewarded.ts";
 
 const of = (groupId: string, ...rewards: (number | null)[]): Rewarded[] =>
-  rewards.map((reward) => ({ groupId, reward, policyTokens: 3 }));
+  rewards.map((reward) => rewarded({ groupId, reward }));
 
 describe("group advantage", () => {
   it("divides by the sample deviation: √(1/3) for 1, 0, 0, 1", () => {

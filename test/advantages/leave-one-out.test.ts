@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Rewarded } from "../../src/advantages/estimator.ts";
 import { leaveOneOut } from "../../src/advantages/leave-one-out.ts";
+import { rewarded } from "../helpers/rewarded.ts";
 
 const of = (...rewards: (number | null)[]): Rewarded[] =>
-  rewards.map((reward) => ({ groupId: "a", reward, policyTokens: 3 }));
+  rewards.map((reward) => rewarded({ reward }));
 
 describe("leave-one-out advantage", () => {
   it("subtracts the mean of the group's other rewards", () => {

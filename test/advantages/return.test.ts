@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Rewarded } from "../../src/advantages/estimator.ts";
 import { returnAdvantage } from "../../src/advantages/return.ts";
+import { rewarded } from "../helpers/rewarded.ts";
 
-const batch: Rewarded[] = [1, 0, null, 0.5].map((reward, i) => {
-  return { groupId: i < 2 ? "a" : "b", reward, policyTokens: 3 };
-});
+const batch = [1, 0, null, 0.5].map((reward, i) =>
+  rewarded({ groupId: i < 2 ? "a" : "b", reward }),
+);
 
 describe("return advantage", () => {
   it("is the reward itself without a baseline", () => {

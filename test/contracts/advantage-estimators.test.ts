@@ -2,50 +2,52 @@ import { describe, expect, it } from "vitest";
 import type { Rewarded } from "../../src/advantages/estimator.ts";
 import { advantageEstimators } from "../../src/advantages/index.ts";
 import { random } from "../../src/base/random.ts";
+import { rewarded } from "../helpers/rewarded.ts";
 
 /** Groups of one to six in mixed order, some unscorable, one group wholly so. */
 function batch(): Rewarded[] {
   const draw = random("advantages");
-  const rewarded = Array.from({ length: 6 }, (_, g) =>
+  const groups = Array.from({ length: 6 }, (_, g) =>
     Array.from({ length: g + 1 }, (): Rewarded => {
       const reward = g === 4 || draw.next() < 0.2 ? null : draw.normal();
-      return { groupId: `g${g}`, reward, policyTokens: 1 + draw.int(5) };
+      return rewarded({ groupId: `g${g}`, reward, perCall: [1 + draw.int(5), 1 + draw.int(3)] });
     }),
   );
-  return draw.shuffle(rewarded.flat());
+  return draw.shuffle(groups.flat());
 }
 
 const parts = advantageEstimators.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("advantage estimator $name", ({ part }) => {
-  const estimate = (rewarded: readonly Rewarded[]) =>
-    part.estimate(rewarded, part.options.parse({}));
+  const estimate = (trajectories: readonly Rewarded[]) =>
+    part.estimate(trajectories, part.options.parse({}));
 
-  it("gives each trajectory one number, or one for each token that the policy wrote", () => {
-    const rewarded = batch();
-    const advantages = estimate(rewarded);
-    expect(advantages).toHaveLength(rewarded.length);
+  it("gives each trajectory one number, or one for each of its tokens", () => {
+    const trajectories = batch();
+    const advantages = estimate(trajectories);
+    expect(advantages).toHaveLength(trajectories.length);
     advantages.forEach((advantage, i) => {
       const numbers = typeof advantage === "number" ? [advantage] : advantage;
-      if (typeof advantage !== "number") expect(numbers).toHaveLength(rewarded[i]!.policyTokens);
+      if (typeof advantage !== "number")
+        expect(numbers).toHaveLength(trajectories[i]!.tokens.call.length);
       expect(numbers.every(Number.isFinite)).toBe(true);
     });
     expect(estimate([])).toEqual([]);
   });
 
   it("gives 0 to what cannot be scored", () => {
-    const rewarded = batch();
-    const advantages = estimate(rewarded);
-    rewarded.forEach(({ reward }, i) => {
+    const trajectories = batch();
+    const advantages = estimate(trajectories);
+    trajectories.forEach(({ reward }, i) => {
       if (reward === null) expect([advantages[i]].flat().every((each) => each === 0)).toBe(true);
     });
   });
 
   it("does not depend on the order of trajectories", () => {
-    const rewarded = batch();
-    const order = random("order").shuffle(rewarded.map((_, i) => i));
-    const shuffled = estimate(order.map((i) => rewarded[i]!));
-    const straight = estimate(rewarded);
+    const trajectories = batch();
+    const order = random("order").shuffle(trajectories.map((_, i) => i));
+    const shuffled = estimate(order.map((i) => trajectories[i]!));
+    const straight = estimate(trajectories);
     order.forEach((i, k) => {
       const [left, right] = [[shuffled[k]!].flat(), [straight[i]!].flat()];
       left.forEach((each, token) => {
@@ -55,9 +57,9 @@ describe.each(parts)("advantage estimator $name", ({ part }) => {
   });
 
   it("does not change what it is given", () => {
-    const rewarded = batch();
-    estimate(rewarded);
-    expect(rewarded).toEqual(batch());
+    const trajectories = batch();
+    estimate(trajectories);
+    expect(trajectories).toEqual(batch());
   });
 
   it.runIf(part.needsGroups)(
@@ -65,9 +67,7 @@ describe.each(parts)("advantage estimator $name", ({ part }) => {
     () => {
       for (const reward of [0, 1, 0.1, 1 / 3, -0.7, 1e-300, 1e300]) {
         for (const size of [1, 2, 3, 7]) {
-          const equal = Array.from({ length: size }, (): Rewarded => {
-            return { groupId: "a", reward, policyTokens: 2 };
-          });
+          const equal = Array.from({ length: size }, () => rewarded({ reward }));
           expect(
             estimate(equal)
               .flat()
@@ -79,12 +79,8 @@ describe.each(parts)("advantage estimator $name", ({ part }) => {
   );
 
   it.runIf(part.needsGroups)("adds up to 0 within a group", () => {
-    const rewarded = [3, 1, 0.25].map((reward): Rewarded => {
-      return { groupId: "a", reward, policyTokens: 1 };
-    });
-    const sum = estimate(rewarded)
-      .flat()
-      .reduce((total, each) => total + each, 0);
+    const advantages = estimate([3, 1, 0.25].map((reward) => rewarded({ reward })));
+    const sum = advantages.reduce<number>((total, each) => total + ([each].flat().at(-1) ?? 0), 0);
     expect(sum).toBeCloseTo(0, 12);
   });
 });

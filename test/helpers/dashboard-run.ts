@@ -24,6 +24,7 @@ export function madeStep(step: number, totalSteps = 40): Parameters<TrainNews["o
     },
     timings: { rollout: 400, update: 600 },
     tokens: { sampled: 300, trained: 700 },
+    state: { history: { tasks: {}, steps: [] }, sampler: null },
   };
 }
 

@@ -99,7 +99,7 @@ describe("budgets", () => {
     const budgets = [context(40, "drop-oldest"), cut("turn", 8), cut("observation", 20)];
     const trajectory = await play([SEARCH, SEARCH, ANSWER], ...budgets);
     expect(tokenRows(trajectory)).toHaveLength(3);
-    const trained = policyRows(trajectory, ["policy", "environment"]).map((row) =>
+    const trained = policyRows(trajectory, { lossOn: ["policy", "environment"] }).map((row) =>
       tokenizer.decode(row.targets.filter((_, i) => row.lossMask[i] === 1)),
     );
     expect(trained).toEqual([SEARCH, SEARCH, `${ANSWER}<|end|>`]);

@@ -84,7 +84,7 @@ describe("a policy that is asked through a chat template", () => {
   });
 
   it("is trained on its own tokens alone", async () => {
-    const [row] = policyRows(await play(chatml, {}, MESSAGES), ["policy"]);
+    const [row] = policyRows(await play(chatml, {}, MESSAGES));
     expect(tokenizer.decode(row!.targets.filter((_, i) => row!.lossMask[i] === 1))).toBe(
       `${MESSAGES.join("")}<|end|>`,
     );

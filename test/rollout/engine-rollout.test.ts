@@ -79,7 +79,7 @@ describe("rollOut with the local engine", () => {
   });
 
   it("records log-probabilities that the trainer computes as well, to 1e-4", async () => {
-    const rows = trajectories.flatMap((trajectory) => policyRows(trajectory, ["policy"]));
+    const rows = trajectories.flatMap((trajectory) => policyRows(trajectory));
     const computed = await engine.logprobs(rows.map((row) => weighted(row, 1)));
     let compared = 0;
     rows.forEach((row, r) => {

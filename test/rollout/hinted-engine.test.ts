@@ -55,7 +55,7 @@ describe("messages of the local engine that are interrupted", () => {
   });
 
   it("have log-probabilities that the engine computes again on the final sequence, to 1e-4", async () => {
-    const rows = trajectories.flatMap((trajectory) => policyRows(trajectory, ["policy"]));
+    const rows = trajectories.flatMap((trajectory) => policyRows(trajectory));
     const computed = await engine.logprobs(rows.map((row) => weighted(row, 1)));
     let compared = 0;
     rows.forEach((row, r) => {

@@ -108,7 +108,7 @@ describe("rollOut", () => {
   it("trains only what the policy wrote, with the log-probability of each token at its target", async () => {
     const { policy, wrote } = recording(replay([SEARCH, "hm", ANSWER]));
     const trajectory = await rollOut(rolloutOptions({ policy }));
-    const [row, ...others] = policyRows(trajectory, ["policy"]);
+    const [row, ...others] = policyRows(trajectory);
     expect(others).toEqual([]);
     const trained = row!.targets.flatMap((id, i) =>
       row!.lossMask[i] === 1 ? [[id, row!.sampledLogprobs[i]]] : [],

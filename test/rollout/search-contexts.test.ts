@@ -46,7 +46,7 @@ describe("training", () => {
   it("counts its steps from 0 for the searches of its rollouts, also when it goes on", async () => {
     const retriever = listed(["a"]);
     const algorithm = algorithms.get("grpo", "test");
-    const given = { steps: 3, promptsPerStep: 1, groupSize: 2, zeroVarianceGroups: "skip" };
+    const given = { steps: 3, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"] };
     await trainOnPolicy({
       algorithm,
       options: algorithm.options.parse(given) as unknown as OnPolicyOptions,

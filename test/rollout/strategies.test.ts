@@ -66,7 +66,7 @@ describe("strategies", () => {
 
   it("does not train the forced beginning of an answer", async () => {
     const trajectory = await run("rag", [" Oslo</answer>"]);
-    const [row] = policyRows(trajectory, ["policy", "environment"]);
+    const [row] = policyRows(trajectory, { lossOn: ["policy", "environment"] });
     expect(tokenizer.decode(row!.targets.filter((_, i) => row!.lossMask[i] === 1))).toBe(
       " Oslo</answer><|end|>",
     );

@@ -10,7 +10,7 @@ import { replay, searchEnvironment, task } from "../helpers/search-world.ts";
 /** Trains for a step on a policy that searches, and answers in its second message. */
 async function train(search: () => Promise<never> | null): Promise<number> {
   const algorithm = algorithms.get("grpo", "test");
-  const given = { steps: 1, promptsPerStep: 1, groupSize: 2, zeroVarianceGroups: "skip" };
+  const given = { steps: 1, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"] };
   const good = listed(["a"]);
   let calls = 0;
   const retriever: typeof good = {

@@ -106,7 +106,7 @@ describe("rolloutMetrics", () => {
 
 describe("mismatchKl", () => {
   it("is 0 where sampler and trainer agree, and e^d - d - 1 per token where they do not", () => {
-    const rows = policyRows(made(0, { tokens: 3 }), ["policy"]);
+    const rows = policyRows(made(0, { tokens: 3 }));
     expect(mismatchKl(rows, [Float32Array.of(-0.5, -0.5)])).toBe(0);
     // d = ln 2 and 0: 2 − ln 2 − 1, halved.
     const trainer = [Float32Array.of(-0.5 + Math.LN2, -0.5)];

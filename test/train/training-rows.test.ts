@@ -28,13 +28,13 @@ const trajectory = answered("x", {
 
 describe("policyRows", () => {
   it("shifts inputs and targets by one and trains only what the policy wrote", () => {
-    expect(policyRows(trajectory, ["policy"])).toEqual([
+    expect(policyRows(trajectory)).toEqual([
       {
         trajectory,
         inputs: [1, 2, 3, 4, 5],
         targets: [2, 3, 4, 5, 6],
         owners: ["template", "policy", "policy", "environment", "policy"],
-        policyIndex: [-1, 0, 1, -1, 2],
+        tokens: [1, 2, 3, 4, 5],
         lossMask: [0, 1, 1, 0, 1],
         sampledLogprobs: [NaN, -0.3, -0.4, NaN, -0.6],
         trainedTokens: 3,
@@ -42,23 +42,21 @@ describe("policyRows", () => {
     ]);
   });
 
-  it("numbers the policy's tokens through all rows of a trajectory whose prompts were built anew", () => {
+  it("numbers tokens through all rows of a trajectory whose prompts were built anew", () => {
     const call = (ids: number[], written: number[]): Trajectory["calls"][number] => ({
       ...{ parent: null, role: "policy", policyVersion: 0, finish: "eos" as const },
       prompt: [{ owner: "template", ids, logprobs: null }],
       completion: [{ owner: "policy", ids: written, logprobs: written.map(() => -1) }],
     });
-    const rows = policyRows({ ...trajectory, calls: [call([1], [2, 3]), call([4, 5], [6])] }, [
-      "policy",
-    ]);
-    expect(rows.map(({ policyIndex }) => policyIndex)).toEqual([
-      [0, 1],
-      [-1, 2],
+    const rows = policyRows({ ...trajectory, calls: [call([1], [2, 3]), call([4, 5], [6])] });
+    expect(rows.map(({ tokens }) => tokens)).toEqual([
+      [1, 2],
+      [4, 5],
     ]);
   });
 
   it("trains observations as well where the recipe says so, and never the prompt", () => {
-    const [row] = policyRows(trajectory, ["policy", "environment"]);
+    const [row] = policyRows(trajectory, { lossOn: ["policy", "environment"] });
     expect(row?.lossMask).toEqual([0, 1, 1, 1, 1]);
     expect(row?.trainedTokens).toBe(4);
     expect(row?.sampledLogprobs).toEqual([NaN, -0.3, -0.4, NaN, -0.6]);
@@ -74,13 +72,13 @@ describe("policyRows", () => {
         },
       ],
     });
-    expect(policyRows(forced, ["policy"])[0]?.lossMask).toEqual([0, 0, 1]);
+    expect(policyRows(forced)[0]?.lossMask).toEqual([0, 0, 1]);
   });
 });
 
 describe("weighted", () => {
   it("gives each trained token the weight, the others 0, and passes fields on", () => {
-    const [row] = policyRows(trajectory, ["policy"]);
+    const [row] = policyRows(trajectory);
     const advantages = [0, 2, 2, 0, 2];
     expect(weighted(row!, 0.25, { advantages })).toEqual({
       inputs: [1, 2, 3, 4, 5],

@@ -5,7 +5,7 @@ import { budgetOf, type Budget } from "../../env/budget.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { algorithms } from "../../train/index.ts";
-import type { OnPolicyOptions } from "../../train/on-policy.ts";
+import { estimatorOf, type OnPolicyOptions } from "../../train/algorithm.ts";
 import { longestSequence } from "../plan/longest-sequence.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -74,7 +74,7 @@ function batchFindings(
     });
   }
   const given = { promptsPerStep, groupSize, minibatches, ...rest };
-  const { name: estimator } = algorithms.get(name, "algorithm").estimator({ ...given });
+  const { name: estimator } = estimatorOf(algorithms.get(name, "algorithm"), given);
   if (groupSize < 2 && advantageEstimators.get(estimator, "algorithm").needsGroups) {
     found.push({
       ...{ severity: "error", key: "algorithm.groupSize" },

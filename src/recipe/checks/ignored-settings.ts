@@ -126,7 +126,7 @@ function layerOf(origin: string): number {
 
 function lossOf(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { name, ...own } = options;
-  return algorithms.get(String(name), "algorithm").loss(own).options;
+  return algorithms.get(String(name), "algorithm").losses(own)[0]?.options ?? {};
 }
 
 function searches(strategy: Settings["strategy"]): boolean {

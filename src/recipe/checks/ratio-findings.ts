@@ -13,8 +13,8 @@ export function ratioFindings(
 ): Omit<BudgetFinding, "origin">[] {
   const { temperature, topP, topK } = sampling;
   if (algorithm === undefined || options.oldLogprobs !== "sampled" || temperature === 0) return [];
-  const loss = algorithms.get(algorithm.name, "algorithm").loss({ ...options });
-  if ((loss.options as Record<string, unknown>)["ratio"] === "none") return [];
+  const losses = algorithms.get(algorithm.name, "algorithm").losses({ ...options });
+  if (losses.every((loss) => loss.options["ratio"] === "none")) return [];
   const shaped = [
     ...(temperature === 1 ? [] : [["temperature", temperature] as const]),
     ...(topP === 1 ? [] : [["topP", topP] as const]),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { hasReference } from "../../losses/loss.ts";
 import { algorithms } from "../../train/index.ts";
-import { type OnPolicyOptions, recomputesOld } from "../../train/on-policy.ts";
+import { type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
@@ -53,13 +53,14 @@ export function workOf(
   if (algorithm !== undefined && stage !== "sft") {
     const { name, ...options } = algorithm;
     const given = options as unknown as OnPolicyOptions;
-    const loss = algorithms.get(name, "algorithm").loss(options);
+    const losses = algorithms.get(name, "algorithm").losses(options);
+    const [loss = { name: "policy-gradient", options: {} }] = losses;
     return {
       ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
       ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
       loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
-      scorings: Number(recomputesOld(given)) + Number(hasReference(loss.options)),
+      scorings: Number(recomputesOld(given)) + Number(losses.some((each) => hasReference(each.options))),
     };
   }
   if (sft === undefined) {

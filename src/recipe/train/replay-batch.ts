@@ -165,7 +165,7 @@ async function klTo(
   batch: readonly Trajectory[],
 ): Promise<number> {
   const rows = batch
-    .flatMap((trajectory) => policyRows(trajectory, ["policy"]))
+    .flatMap((trajectory) => policyRows(trajectory, { role: "policy" }))
     .filter(({ trainedTokens }) => trainedTokens > 0);
   return mismatchKl(rows, await engine.logprobs(rows.map((row) => weighted(row, 1))));
 }

@@ -90,7 +90,7 @@ export const rewardVariance = defineAlarm({
   metrics: ["rollout/reward_std"],
   source: "echo trap: the deviation of rewards falls first, RAGEN, arXiv 2504.20073",
   advice:
-    "Leave groups without variance out (algorithm.zeroVarianceGroups: skip), use harder or easier questions, lower the learning rate.",
+    "Leave groups without variance out (algorithm.filters: [zero-variance]), use harder or easier questions, lower the learning rate.",
   options: z.strictObject(shareOfHighest(0.15)),
   window: ({ memory }) => memory,
   check: (lines, options) =>
