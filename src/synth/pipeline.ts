@@ -3,7 +3,7 @@ import type { DrawnQuestion } from "./draw-log.ts";
 import { synthSteps } from "./steps/index.ts";
 import type { OpenedStep, SampleGroup, StepResources, StepResult } from "./steps/step.ts";
 import type { SynthSettings } from "./synth-settings.ts";
-import { finished, yieldCounter, type StepYield } from "./yields.ts";
+import { finished, type StepYield, yieldCounter } from "./yields.ts";
 
 /** What is left of one question's draws. */
 export interface PipelineResult extends SampleGroup {

@@ -5,7 +5,7 @@ import { SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import type { Candidate, Sample } from "../trajectory/sample.ts";
 import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
-import { DRAWS_FILE, type DrawnQuestion, isFinal, readDraws } from "./draw-log.ts";
+import { type DrawnQuestion, DRAWS_FILE, isFinal, readDraws } from "./draw-log.ts";
 import { openPipeline } from "./pipeline.ts";
 import { type RowFile, writingAll, type WrittenFile } from "./row-files.ts";
 import { openRowStore, type RowPlace, type RowStore } from "./row-store.ts";

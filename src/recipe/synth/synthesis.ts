@@ -3,21 +3,21 @@ import { partSchema } from "../../base/part-schema.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
-import type { HubModelOptions } from "../../hub/hub-model.ts";
 import type { Meter } from "../../http/meter.ts";
+import type { HubModelOptions } from "../../hub/hub-model.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
-import { taskAnnotations } from "../../synth/annotations/index.ts";
 import type { OpenedAnnotation } from "../../synth/annotations/annotation.ts";
+import { taskAnnotations } from "../../synth/annotations/index.ts";
 import type { DrawSetting } from "../../synth/draw.ts";
 import { sampleScorers } from "../../synth/scorers/index.ts";
 import type { StepResources } from "../../synth/steps/step.ts";
-import { type SynthSettings, synthSchema } from "../../synth/synth-settings.ts";
+import { synthSchema, type SynthSettings } from "../../synth/synth-settings.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import { environmentOver, openNamedDataset, retrieverOver, weightedRewards } from "../assemble.ts";
-import { type FoundTeacher, findTeacher, teacherTokenizer } from "./find-teacher.ts";
 import type { Settings } from "../settings/settings-schema.ts";
+import { findTeacher, type FoundTeacher, teacherTokenizer } from "./find-teacher.ts";
 
 /** What a synthesis draws from, found; its teacher is not loaded yet. */
 export interface Synthesis {

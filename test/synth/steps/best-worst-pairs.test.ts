@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bestWorstPairs } from "../../../src/synth/steps/best-worst-pairs.ts";
+import { bestWorstPairs } from "../../../src/synth/steps/pairs.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 
 const draws = [

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { errorWith } from "../../helpers/error-with.ts";
-import { passRate } from "../../../src/synth/steps/pass-rate.ts";
-import { perQuestion } from "../../../src/synth/steps/per-question.ts";
-import { searched } from "../../../src/synth/steps/searched.ts";
-import { solvedOnlyBy } from "../../../src/synth/steps/solved-only-by.ts";
-import { toolNeed } from "../../../src/synth/steps/tool-need.ts";
 import { parseOptions } from "../../../src/base/schema.ts";
+import {
+  passRate,
+  searched,
+  solvedOnlyBy,
+  toolNeed,
+} from "../../../src/synth/steps/outcome-gates.ts";
+import { perQuestion } from "../../../src/synth/steps/ranking.ts";
 import { applyStep, candidate, outcome } from "../../helpers/drawn-candidates.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 import { answered } from "../../helpers/search-world.ts";
 
 describe("solved-only-by", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { importanceWeights } from "../../../src/synth/steps/ranking.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";
-import { importanceWeights } from "../../../src/synth/steps/importance-weights.ts";
 import { applyStep, candidate, outcome } from "../../helpers/drawn-candidates.ts";
 
 async function weigh(draws: readonly Candidate[], options: object = {}): Promise<number[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { likeliest } from "../../../src/synth/steps/likeliest.ts";
+import { likeliest } from "../../../src/synth/steps/ranking.ts";
 import { applyStep, candidate, outcome } from "../../helpers/drawn-candidates.ts";
 
 const draws = [

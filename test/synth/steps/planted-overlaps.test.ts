@@ -7,7 +7,7 @@ import type { SampleGroup } from "../../../src/synth/steps/step.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
-import { type CleanWorld, cleanWorld, resourcesOf, respoken, verdicts } from "./clean-samples.ts";
+import { cleanWorld, type CleanWorld, resourcesOf, respoken, verdicts } from "./clean-samples.ts";
 
 const CLEAN = 1000;
 const PLANTED = 100;

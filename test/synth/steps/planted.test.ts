@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { synthSteps } from "../../../src/synth/steps/index.ts";
 import type { SampleGroup } from "../../../src/synth/steps/step.ts";
-import { type CleanWorld, cleanWorld, resourcesOf, verdicts } from "./clean-samples.ts";
+import { cleanWorld, type CleanWorld, resourcesOf, verdicts } from "./clean-samples.ts";
 import { inAnyOrder, SPOILINGS } from "./spoilings.ts";
 
 /** Steps that look at one sample at a time, as a careful pipeline has them. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
+import { stepPairs } from "../../../src/synth/steps/pairs.ts";
 import type { Candidate } from "../../../src/trajectory/sample.ts";
-import { stepPairs } from "../../../src/synth/steps/step-pairs.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
 
