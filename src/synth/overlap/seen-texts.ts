@@ -1,25 +1,26 @@
-import { growingArray } from "./growing-array.ts";
-import { postings } from "./postings.ts";
 import { shingles, wholeHash, wordHashes } from "./shingles.ts";
 
-/** Texts that were seen, for telling whether another is as good as one of them. */
+/** Texts that were seen, to find equal or nearly equal ones. */
 interface SeenTexts {
-  /** Whether a text has the words of one that was seen, or nearly so; if not, it is seen from now on. */
+  /** Whether a seen text has the same words, or nearly the same; if not, the text counts as seen from now on. */
   meets(text: string): "exact" | "near" | null;
 }
 
-/** Rows of words that are remembered of a text: all of a short one. */
+/** Rows of words that are kept of a text: all rows of a short one. */
 const SKETCH = 128;
 
-/** How far a share in two sketches may lie below that in the texts. */
+/** Largest amount by which the share in two sketches may lie below the share in the texts. */
 const SLACK = 0.12;
 
+/** One Map holds 2²⁴ keys at most: a hundred thousand long texts have as many rows. A power of two. */
+const SHARDS = 16;
+
 /**
- * Compares texts by the rows of `words` words that they consist of: the share of both texts' rows that both have (Jaccard) must
- * reach `threshold`. Exact for texts of up to 128 different rows: whoever has that share with a text has one of its rarest few rows, so
- * only texts with those are looked at. Of longer texts the 128 rows with the smallest hashes stand for all, as a sample does.
+ * Compares texts by their rows of `words` words: the share of both texts' rows that both have (Jaccard) must reach `threshold`.
+ * Exact for texts of up to 128 different rows: a text with that share has one of this text's rarest few rows, so only texts with
+ * those rows are compared. Of longer texts the 128 rows with the smallest hashes stand for all, as a sample.
  *
- * Memory: at most 2 kB a text, less for short ones.
+ * Memory: about 6 kB a text of 120 words. Time: 0.2 ms a text, at a hundred thousand.
  *
  * Source: resemblance and its sketches, Broder 1997; rare rows first as in prefix filtering, Chaudhuri et al. 2006.
  */
@@ -31,50 +32,41 @@ export function seenTexts({
   threshold: number;
 }): SeenTexts {
   const whole = new Set<number>();
-  const holders = postings();
-  const rows = growingArray();
-  const ends = growingArray();
-  const sketchOfItem = (item: number): Uint32Array =>
-    rows.slice(item === 0 ? 0 : ends.at(item - 1), ends.at(item));
+  const sketches: Uint32Array[] = [];
+  // Numbers of the texts that hold a row; most rows have one. Signed keys, which V8 stores without a heap number.
+  const shards = Array.from({ length: SHARDS }, () => new Map<number, number | number[]>());
+  const shardOf = (row: number) => shards[row & (SHARDS - 1)] ?? new Map<number, never>();
+  const holding = (row: number): readonly number[] => {
+    const items = shardOf(row).get(row | 0) ?? [];
+    return typeof items === "number" ? [items] : items;
+  };
+  const hold = (row: number, item: number): void => {
+    const shard = shardOf(row);
+    const items = shard.get(row | 0);
+    if (items === undefined) shard.set(row | 0, item);
+    else if (typeof items === "number") shard.set(row | 0, [items, item]);
+    else items.push(item);
+  };
   return {
     meets(text) {
       const words = wordHashes(text);
       const hash = wholeHash(words);
       if (whole.has(hash)) return "exact";
-      const sketch = sketchOf(shingles(words, n));
-      const looked = new Set<number>();
-      for (const row of rarest(sketch, threshold, (row) => holders.count(row))) {
-        for (const item of holders.items(row)) {
-          if (looked.has(item)) continue;
-          looked.add(item);
-          if (resemblance(sketch, sketchOfItem(item)) >= threshold) return "near";
-        }
+      const sketch = Uint32Array.from(new Set(shingles(words, n)))
+        .sort()
+        .slice(0, SKETCH);
+      const needed = sketch.length < SKETCH ? threshold : threshold - SLACK;
+      const enough = sketch.length - Math.ceil(needed * sketch.length) + 1;
+      const rarest = Array.from(sketch, holding).sort((a, b) => a.length - b.length);
+      for (const item of new Set(rarest.slice(0, enough).flat())) {
+        if (resemblance(sketch, sketches[item] ?? sketch) >= threshold) return "near";
       }
       whole.add(hash);
-      const item = ends.length;
-      for (const row of sketch) {
-        rows.push(row);
-        holders.add(row, item);
-      }
-      ends.push(rows.length);
+      const item = sketches.push(sketch) - 1;
+      for (const row of sketch) hold(row, item);
       return null;
     },
   };
-}
-
-/** Different rows in ascending order, as many as are remembered. */
-function sketchOf(rows: readonly number[]): Uint32Array {
-  return Uint32Array.from(new Set(rows)).sort().slice(0, SKETCH);
-}
-
-/** So many of a text's rows that whoever resembles it enough has one of them: those that fewest others have. */
-function rarest(sketch: Uint32Array, threshold: number, count: (row: number) => number): number[] {
-  const needed = sketch.length < SKETCH ? threshold : threshold - SLACK;
-  const enough = sketch.length - Math.ceil(needed * sketch.length) + 1;
-  return Array.from(sketch, (row) => ({ row, count: count(row) }))
-    .sort((a, b) => a.count - b.count || a.row - b.row)
-    .slice(0, enough)
-    .map(({ row }) => row);
 }
 
 /** Share of the smallest rows of both that both have; of all rows where both texts are short. */

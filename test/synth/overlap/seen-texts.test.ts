@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
-import { postings } from "../../../src/synth/overlap/postings.ts";
 import { seenTexts } from "../../../src/synth/overlap/seen-texts.ts";
 
 describe("seen texts", () => {
@@ -57,17 +56,3 @@ function near(text: string, other: string, threshold: number): string | null {
   seen.meets(text);
   return seen.meets(other);
 }
-
-describe("postings", () => {
-  it("give the items of each key, through any growth", () => {
-    const held = postings();
-    for (let item = 0; item < 5000; item++) {
-      held.add(item, item);
-      held.add(0xffffffff - (item % 10), item);
-    }
-    expect([...held.items(4999)]).toEqual([4999]);
-    expect(held.count(0xffffffff)).toBe(500);
-    expect([...held.items(0xfffffffe)].slice(0, 2)).toEqual([4991, 4981]);
-    expect([...held.items(123_456)]).toEqual([]);
-  });
-});
