@@ -7,8 +7,14 @@ import { searchCount } from "../trajectory/search-count.ts";
 import type { Task } from "../trajectory/task.ts";
 import { type DrawnQuestion, DRAWS_FILE, isFinal, readDraws } from "./draw-log.ts";
 import { openPipeline } from "./pipeline.ts";
-import { type RowFile, writingAll, type WrittenFile } from "./row-files.ts";
-import { openRowStore, type RowPlace, type RowStore } from "./row-store.ts";
+import {
+  openRowStore,
+  type RowFile,
+  type RowPlace,
+  type RowStore,
+  writingAll,
+  type WrittenFile,
+} from "./row-files.ts";
 import { sampleSelectors } from "./selectors/index.ts";
 import type { SampleFacts } from "./selectors/selector.ts";
 import type { StepResources } from "./steps/step.ts";

@@ -1,6 +1,6 @@
 import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
-import { tinyWorld, mixSchema } from "../data/tinyworld/tiny-world.ts";
+import { mixSchema, tinyWorld } from "../data/tinyworld/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
@@ -10,9 +10,9 @@ import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import type { Behaviour } from "./teachers/behaviour.ts";
 import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
 import { textAfter } from "./teachers/planned-text.ts";
+import type { Behaviour } from "./teachers/teacher-settings.ts";
 
 /** Where a teacher's questions come from: a stream of tiny worlds, each with other facts, so that nothing can be memorised. */
 export const worldStreamSchema = z.strictObject({

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openRowStore } from "../../src/synth/row-store.ts";
+import { openRowStore } from "../../src/synth/row-files.ts";
 import { errorWith } from "../helpers/error-with.ts";
 
 let folder: string;

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { sha256 } from "../../src/base/files.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { environments } from "../../src/env/environments/index.ts";
-import type { Behaviour } from "../../src/synth/teachers/behaviour.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
+import type { Behaviour } from "../../src/synth/teachers/teacher-settings.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 

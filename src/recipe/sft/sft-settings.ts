@@ -1,6 +1,6 @@
 import { choice, z } from "../../base/schema.ts";
-import { behaviourSchema } from "../../synth/teachers/behaviour.ts";
 import { worldStreamSchema } from "../../synth/teacher-trajectories.ts";
+import { behaviourSchema } from "../../synth/teachers/teacher-settings.ts";
 import { sftSamplesSchema, type SftSamplesSettings, sftStreamSchema } from "../../train/sft.ts";
 
 const streamSchema = sftStreamSchema.extend({

@@ -49,3 +49,8 @@ export function templateMessage({ role, content, reasoning, calls, name }: Messa
 export function originColumns({ id, provenance }: { id: string; provenance: Provenance }): object {
   return { id, provenance: JSON.stringify(provenance) };
 }
+
+/** The tools' schemas, which chat templates take beside native calls. */
+export function toolsColumn({ calls, tools }: Telling): { tools?: Telling["tools"] } {
+  return calls === "native" ? { tools } : {};
+}

@@ -1,6 +1,6 @@
 import type { Message } from "./conversation.ts";
 import { conversationsOf } from "./conversation.ts";
-import type { SampleFormat } from "./export-format.ts";
+import { type SampleFormat, toolsColumn } from "./export-format.ts";
 
 /** Conversations as OpenAI's chat API and its fine-tuning take them: calls with ids, arguments as JSON text, results as messages. */
 export const openaiChat: SampleFormat = {
@@ -12,8 +12,7 @@ export const openaiChat: SampleFormat = {
   loses: ["a sample's weight, id and provenance"],
   rows: (sample, telling) =>
     conversationsOf(sample.trajectory, telling).map((messages) => {
-      const withTools = telling.calls === "native" ? { tools: telling.tools } : {};
-      return { messages: messages.map(wireMessage), ...withTools };
+      return { messages: messages.map(wireMessage), ...toolsColumn(telling) };
     }),
 };
 

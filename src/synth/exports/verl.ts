@@ -1,6 +1,6 @@
 import { verl as verlLayout } from "../../data/layouts/trainers.ts";
 import { conversationsOf } from "./conversation.ts";
-import { type SampleFormat, templateMessage } from "./export-format.ts";
+import { type SampleFormat, templateMessage, toolsColumn } from "./export-format.ts";
 
 /**
  * Rows that verl reads: the columns of its reinforcement data (as `agentrl data convert --to verl` writes them) and, for its multi-turn SFT,
@@ -24,7 +24,7 @@ export const verl: SampleFormat = {
         id,
         prompt: before.map(templateMessage),
         messages: messages.map(templateMessage),
-        ...(telling.calls === "native" ? { tools: telling.tools } : {}),
+        ...toolsColumn(telling),
         extra_info: {
           ...(own as { extra_info: object }).extra_info,
           trained_messages: messages.flatMap(({ turn }, i) => (turn === undefined ? [] : [i])),

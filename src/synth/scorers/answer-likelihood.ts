@@ -1,11 +1,10 @@
-import type { Environment } from "../../env/environments/environment.ts";
 import { z } from "../../base/schema.ts";
-import { observationLimit } from "../../rollout/roll-out.ts";
+import type { Environment } from "../../env/environments/environment.ts";
 import type { ScoringPolicy } from "../../rollout/likelihood.ts";
+import { observationLimit } from "../../rollout/roll-out.ts";
 import { sequenceIds } from "../../trajectory/token-rows.ts";
 import type { Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
-import type { SampleScorer } from "./scorer.ts";
-import { likelihoodOf, scoringTeacher, type TextLikelihood } from "./scoring-policy.ts";
+import { likelihoodOf, type SampleScorer, scoringTeacher, type TextLikelihood } from "./scorer.ts";
 
 /**
  * How likely the teacher's model holds the gold answer after a trajectory: what was read up to the last observation, then the answer

@@ -1,6 +1,5 @@
 import { parseOptions, z } from "../../base/schema.ts";
-import type { SampleScorer } from "./scorer.ts";
-import { likelihoodOf, scoringTeacher } from "./scoring-policy.ts";
+import { likelihoodOf, type SampleScorer, scoringTeacher } from "./scorer.ts";
 
 const options = z.strictObject({
   /** What the model is asked; {question} is filled in. It is to be answered by 1 (difficult) or 0. */

@@ -1,30 +1,26 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import { valuesOf } from "./sample-values.ts";
-import type { Selector } from "./selector.ts";
-
-const options = z
-  .strictObject({
-    /** Score that is looked at. */
-    score: z.string().default("pass-rate"),
-    /** Least and largest value that stay, both included. */
-    from: z.number().default(0.25),
-    to: z.number().default(0.75),
-  })
-  .refine(({ from, to }) => from <= to, "expected from to be at most to");
+import { z } from "../../base/schema.ts";
+import { defineSelector, valuesOf } from "./selector.ts";
 
 /**
  * Keeps the samples whose score lies within a band, its ends included.
  *
  * The default is SwS's: of eight draws two to six are right. CoRT takes the hardest that are solved at all: from and to 0.125.
- * SPEED-RL takes whatever is neither always nor never right: of four draws 0.25 to 0.75.
+ * SPEED-RL takes questions that are neither always nor never right: of four draws 0.25 to 0.75.
  */
-export const difficultyBand: Selector = {
+export const difficultyBand = defineSelector({
   name: "difficulty-band",
   summary: "Keeps the samples whose pass rate, or another score, lies within a band.",
   source: "SwS, arXiv 2506.08989, section 2.3; CoRT, arXiv 2506.09820; SPEED-RL, arXiv 2506.09016",
-  options,
-  select(samples, given) {
-    const { score, from, to } = parseOptions(options, given, "difficulty-band");
+  options: z
+    .strictObject({
+      /** Score that is looked at. */
+      score: z.string().default("pass-rate"),
+      /** Least and largest value that stay, both included. */
+      from: z.number().default(0.25),
+      to: z.number().default(0.75),
+    })
+    .refine(({ from, to }) => from <= to, "expected from to be at most to"),
+  select(samples, { score, from, to }) {
     const { valued, dropped } = valuesOf(samples, { by: score, selector: "difficulty-band" });
     const inside = valued.filter(({ value }) => value >= from && value <= to);
     const low = valued.filter(({ value }) => value < from);
@@ -38,4 +34,4 @@ export const difficultyBand: Selector = {
       ],
     };
   },
-};
+});

@@ -1,23 +1,15 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import { amountOf, amountShape } from "./amount.ts";
-import { difficultiesOf, difficultyShape, isOneDifficulty, ONE_DIFFICULTY } from "./difficulty.ts";
-import { placesFromLargest, valuesOf } from "./sample-values.ts";
-import type { Selector } from "./selector.ts";
-
-const options = z
-  .strictObject({
-    /** Share of the difficulty in the joint rank (paper: w); the rest is the length's. 0: the longest, 1: the hardest. */
-    weight: z.number().min(0).max(1).default(0.25),
-    ...difficultyShape,
-    /** What is counted as length. */
-    length: z.string().default("length"),
-    ...amountShape,
-  })
-  .refine(isOneDifficulty, ONE_DIFFICULTY)
-  .refine(
-    ({ count, share }) => count === undefined || share === undefined,
-    "expected either count or share",
-  );
+import { z } from "../../base/schema.ts";
+import {
+  amountOf,
+  amountShape,
+  defineSelector,
+  difficultiesOf,
+  difficultyShape,
+  isOneDifficulty,
+  ONE_DIFFICULTY,
+  placesFromLargest,
+  valuesOf,
+} from "./selector.ts";
 
 /**
  * Keeps the samples whose joint rank w · rank by difficulty + (1 − w) · rank by length is best, 10 % where nothing else is said; rank
@@ -26,14 +18,26 @@ const options = z
  *
  * Different here: length is counted in characters of what the policy wrote (paper: tokens, code: characters).
  */
-export const jointRank: Selector = {
+export const jointRank = defineSelector({
   name: "joint-rank",
   summary: "Keeps the samples that are best by a joint rank of difficulty and length.",
   source:
     "Select2Reason, arXiv 2505.17266; its code has no joint ranker: that w is the difficulty's share follows from w = 0 being called the longest",
-  options,
-  select(samples, given, random) {
-    const settings = parseOptions(options, given, "joint-rank");
+  options: z
+    .strictObject({
+      /** Share of the difficulty in the joint rank (paper: w); the rest is the length's. 0: the longest, 1: the hardest. */
+      weight: z.number().min(0).max(1).default(0.25),
+      ...difficultyShape,
+      /** What is counted as length. */
+      length: z.string().default("length"),
+      ...amountShape,
+    })
+    .refine(isOneDifficulty, ONE_DIFFICULTY)
+    .refine(
+      ({ count, share }) => count === undefined || share === undefined,
+      "expected either count or share",
+    ),
+  select(samples, settings, random) {
     const { weight, length } = settings;
     const hard =
       weight === 0
@@ -67,4 +71,4 @@ export const jointRank: Selector = {
       ],
     };
   },
-};
+});

@@ -1,34 +1,31 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import type { SampleFacts, Selector } from "./selector.ts";
-
-const options = z
-  .strictObject({
-    /** What makes a cell; its name is their values in this order, joined by "/", and "none" where there is no such value. */
-    by: z
-      .array(z.enum(["type", "hops", "draw"]))
-      .min(1)
-      .default(["type", "hops"]),
-    /** Samples of each cell at most. */
-    most: z.int().min(1).optional(),
-    /**
-     * Instead: the shares of cells by name (`bridge/2: 0.5`), of any sum. As many samples are kept as the cells allow; cells that are not
-     * named are left out, and a named cell without samples counts for nothing.
-     */
-    shares: z.record(z.string(), z.number().min(0)).optional(),
-  })
-  .refine(
-    ({ most, shares }) => (most === undefined) !== (shares === undefined),
-    "expected either most or shares",
-  );
+import { z } from "../../base/schema.ts";
+import { defineSelector, type SampleFacts } from "./selector.ts";
 
 /** Balances samples over kinds of question; which of a cell stay is drawn by the seed, those that stay keep their order. */
-export const quota: Selector = {
+export const quota = defineSelector({
   name: "quota",
   summary: "Keeps so many samples of each type and number of hops, or given shares of them.",
-  options,
+  options: z
+    .strictObject({
+      /** What makes a cell; its name is their values in this order, joined by "/", and "none" where there is no such value. */
+      by: z
+        .array(z.enum(["type", "hops", "draw"]))
+        .min(1)
+        .default(["type", "hops"]),
+      /** Samples of each cell at most. */
+      most: z.int().min(1).optional(),
+      /**
+       * Instead: the shares of cells by name (`bridge/2: 0.5`), of any sum. As many samples are kept as the cells allow; cells that are not
+       * named are left out, and a named cell without samples counts for nothing.
+       */
+      shares: z.record(z.string(), z.number().min(0)).optional(),
+    })
+    .refine(
+      ({ most, shares }) => (most === undefined) !== (shares === undefined),
+      "expected either most or shares",
+    ),
   example: { most: 7 },
-  select(samples, given, random) {
-    const { by, most, shares } = parseOptions(options, given, "quota");
+  select(samples, { by, most, shares }, random) {
     const cells = new Map<string, SampleFacts[]>();
     for (const sample of samples) {
       const cell = by.map((key) => sample[key] ?? "none").join("/");
@@ -51,7 +48,7 @@ export const quota: Selector = {
         .map(({ id }) => ({ id, reason: "over the quota" })),
     };
   },
-};
+});
 
 /**
  * Samples of each cell such that their shares come out as wanted and as many as can be are kept.

@@ -1,7 +1,9 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
+import { parseOptions, z } from "../../base/schema.ts";
+import { ConfigError } from "../../base/errors.ts";
 
-/** What is known of a sample when all of them are looked at: a few numbers, so that a hundred thousand fit. */
+/** What selectors know of a sample: a few numbers, so that a hundred thousand fit in memory. */
 export interface SampleFacts {
   id: string;
   taskId: string;
@@ -16,15 +18,142 @@ export interface SampleFacts {
   searches: number;
 }
 
-/** Chooses among all samples, or puts them in an order, once every step has seen every question. */
+/** Chooses among all samples, or orders them, after all steps. */
 export interface Selector extends PartWithOptions {
   readonly source?: string;
-  /** Options with which it can be tested, where its defaults alone are refused. */
+  /** Options for tests, where the defaults alone are refused. */
   readonly example?: object;
-  /** @returns those that stay, in the order of the file to be written, and why the others do not. */
+  /** @returns the samples that stay, in the order of the written file, and why the others do not. */
   select(
     samples: readonly SampleFacts[],
     options: Record<string, unknown>,
     random: Random,
-  ): { kept: readonly SampleFacts[]; dropped: readonly { id: string; reason: string }[] };
+  ): Selected;
+}
+
+interface Selected {
+  kept: readonly SampleFacts[];
+  dropped: readonly { id: string; reason: string }[];
+}
+
+/** A selector whose options are checked by its own schema. */
+export function defineSelector<S extends z.ZodObject>(
+  part: Omit<Selector, "options" | "select"> & {
+    options: S;
+    select(samples: readonly SampleFacts[], settings: z.output<S>, random: Random): Selected;
+  },
+): Selector {
+  return {
+    ...part,
+    select: (samples, given, random) =>
+      part.select(samples, parseOptions(part.options, given, part.name), random),
+  };
+}
+
+/** A sample and one number of it. */
+interface Valued {
+  sample: SampleFacts;
+  value: number;
+}
+
+/**
+ * The samples with their value, in order; those without one are dropped.
+ * @param by a score's name, or `reward`, `length`, `searches`, `hops`. @param selector name of the part, for messages.
+ * @throws {ConfigError} RECIPE_BAD_VALUE where no sample has the value: nothing in the pipeline gives it.
+ */
+export function valuesOf(
+  samples: readonly SampleFacts[],
+  { by, selector }: { by: string; selector: string },
+): { valued: Valued[]; dropped: { id: string; reason: string }[] } {
+  const valued: Valued[] = [];
+  const dropped: { id: string; reason: string }[] = [];
+  for (const sample of samples) {
+    const value = valueOf(sample, by);
+    if (value === null) dropped.push({ id: sample.id, reason: `no ${by}` });
+    else valued.push({ sample, value });
+  }
+  if (valued.length > 0 || samples.length === 0) return { valued, dropped };
+  const known = [...new Set(samples.flatMap(({ scores }) => Object.keys(scores)))].sort();
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops where they are known. Name one of these, or put the scorer or step that gives "${by}" before it.`,
+  );
+}
+
+function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: string) {
+  const own: Record<string, number | null> = { reward, length, searches, hops };
+  return scores[by] ?? own[by] ?? null;
+}
+
+/**
+ * The place of each value from the largest (1) to the smallest; equal values share the mean of their places.
+ * @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5]
+ */
+export function placesFromLargest(values: readonly number[]): number[] {
+  const order = values.map((_, i) => i).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0));
+  const places = new Array<number>(values.length).fill(0);
+  for (let from = 0; from < order.length;) {
+    let to = from + 1;
+    while (to < order.length && values[order[to] ?? 0] === values[order[from] ?? 0]) to += 1;
+    for (const i of order.slice(from, to)) places[i] = (from + 1 + to) / 2;
+    from = to;
+  }
+  return places;
+}
+
+/** Options of selectors that use the difficulty of a question. */
+export const difficultyShape = {
+  /** Score that is high for what is hard, such as `difficulty`. */
+  difficulty: z.string().optional(),
+  /** Instead: score that is high for what is easy, such as `pass-rate`. */
+  easiness: z.string().optional(),
+};
+
+interface DifficultyOptions {
+  difficulty?: string | undefined;
+  easiness?: string | undefined;
+}
+
+/** For `refine`: whether at most one of the two is given. */
+export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): boolean {
+  return difficulty === undefined || easiness === undefined;
+}
+
+/** The schema's message otherwise. */
+export const ONE_DIFFICULTY = "expected either difficulty or easiness";
+
+/**
+ * Difficulty of the samples: a large value is hard. Samples without one are dropped.
+ * @param usual default of the options.
+ * @throws as `valuesOf`.
+ */
+export function difficultiesOf(
+  samples: readonly SampleFacts[],
+  { difficulty, easiness }: DifficultyOptions,
+  { selector, usual }: { selector: string; usual: DifficultyOptions },
+): { valued: Valued[]; dropped: { id: string; reason: string }[] } {
+  const named =
+    difficulty === undefined && easiness === undefined ? usual : { difficulty, easiness };
+  if (named.easiness === undefined)
+    return valuesOf(samples, { by: named.difficulty ?? "", selector });
+  const { valued, dropped } = valuesOf(samples, { by: named.easiness, selector });
+  return { valued: valued.map(({ sample, value }) => ({ sample, value: -value })), dropped };
+}
+
+/** Options of selectors that keep a number or a share of the samples. */
+export const amountShape = {
+  /** Samples to keep. */
+  count: z.int().min(1).optional(),
+  /** Instead: share of the samples to keep, rounded, at least one. */
+  share: z.number().gt(0).max(1).optional(),
+};
+
+interface Amount {
+  count?: number | undefined;
+  share?: number | undefined;
+}
+
+/** Number of samples to keep. @param of all samples. */
+export function amountOf({ count, share = 1 }: Amount, of: number): number {
+  return Math.min(of, count ?? Math.max(1, Math.round(share * of)));
 }

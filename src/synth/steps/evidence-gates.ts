@@ -12,8 +12,8 @@ const PLACES = ["hint", "query", "thought"] as const;
 type Place = (typeof PLACES)[number];
 
 /**
- * The references are what leaks: those that stand in the question, yes and no, and words such as "who" tell nothing. A message that
- * answers may name what nobody read: whether that is supported is another gate's.
+ * Looks for the references, except those in the question, yes and no, and words such as "who". A message that answers may name what
+ * the policy did not read: that is for the gate `supported`.
  */
 export const noLeak = defineGate({
   name: "no-leak",
@@ -36,7 +36,7 @@ export const noLeak = defineGate({
   },
 });
 
-/** References that whoever has not read them cannot know. */
+/** References that the policy can only know from reading them. */
 function secretsOf({ question, references }: Task): string[] {
   const inQuestion = mentionsIn(question);
   return references.filter((reference) => {
@@ -75,7 +75,7 @@ function leakIn(
   return null;
 }
 
-/** Hints are no evidence: only what tools brought back is looked at, on the main line, as the policy was shown it. */
+/** Hints are no evidence: only observations of the main line count, as the policy read them. */
 export const supported = defineGate({
   name: "supported",
   summary: "Drops answers that nothing which was shown supports.",
@@ -96,7 +96,7 @@ export const supported = defineGate({
     if (evidence === "answer" && sought.length > 0) return "answer not shown";
     const gold = task.annotations.supportingPassages;
     if (gold === undefined || gold.length === 0) {
-      // An answer that could have been seen and was not is known to be without support.
+      // An answer that could have been shown and was not has no support.
       if (sought.length > 0) return "answer not shown";
       return unknown === "keep" ? null : "passages not known";
     }
@@ -106,7 +106,7 @@ export const supported = defineGate({
   },
 });
 
-/** Names of the answer that show it wherever they stand: all references where it is one of them; none where the question names it. */
+/** Texts that support the answer: itself, and all references where it is right; none where the question names one of them. */
 function namesToSeek(answer: string, { question, references }: Task): string[] {
   const names = exactMatch(answer, references) === 1 ? [answer, ...references] : [answer];
   const inQuestion = mentionsIn(question);
@@ -131,7 +131,7 @@ function returnedIds(trajectory: Trajectory): string[] {
   return found.flatMap(({ passageIds = [] }) => passageIds);
 }
 
-/** The question and a right answer may be repeated, however long they are. */
+/** The question and a right answer may be repeated at any length. */
 export const noCopiedObservation = defineGate({
   name: "no-copied-observation",
   summary: "Drops messages that repeat long stretches of what their policy was shown.",

@@ -1,6 +1,6 @@
 import type { Action, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
-/** What a segment says, whoever has its tokens. */
+/** Text of a segment. */
 type TextOf = (segment: Segment) => string;
 
 /** The turns that led to the answer: no drafts, and no other chains. */
@@ -8,12 +8,12 @@ export function mainTurns({ turns }: Pick<Trajectory, "turns">): Turn[] {
   return turns.filter(({ chain }) => chain === undefined);
 }
 
-/** The calls of tools that a message asked for. */
+/** The tool calls of a message. */
 export function callsOf({ actions }: Pick<Turn, "actions">): Action[] {
   return actions.filter(({ tool }) => tool !== "answer");
 }
 
-/** What the policy itself wrote in a turn's message, without what was put into it and without its end token. */
+/** The policy's own text in a turn's message, without inserted text and its end token. */
 export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): string {
   const { completion = [] } = trajectory.calls[turn.call] ?? {};
   const written = writtenText(trajectory, turn, textOf);
@@ -29,7 +29,7 @@ export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): 
     .join("\n");
 }
 
-/** A turn's message as its segments say it, with what was put into it or before it. */
+/** A turn's message as its segments have it, with text that was inserted into it or before it. */
 export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
   const { prompt = [], completion = [] } = calls[call] ?? {};
   const openings = prompt.filter(({ owner }) => owner === "inserted");
@@ -37,8 +37,8 @@ export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextO
 }
 
 /**
- * What the policy was shown after each turn of the main line: as it stands before the next message, shortened as its budget wanted it;
- * what the tools found, where the next prompt was built anew or there is none.
+ * The observations that the policy read after each turn of the main line, cut to its budget as in the next prompt; in full where the
+ * next prompt was rebuilt or there is none.
  */
 export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
   const turns = mainTurns(trajectory);
@@ -50,7 +50,7 @@ export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
   });
 }
 
-/** What a strategy found and showed before the first message. */
+/** The passages that a strategy showed before the first message. */
 export function shownBefore({ given = [] }: Pick<Trajectory, "given">): string {
   return given.map(({ text }) => text).join("\n");
 }

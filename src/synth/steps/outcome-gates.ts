@@ -10,9 +10,9 @@ const UNFINISHED = new Set(["turn-limit", "token-limit", "context-limit"]);
 
 export const answered = defineGate({
   name: "answered",
-  summary: "Drops what did not end with an answer: failed, cut short, or without one.",
+  summary: "Drops trajectories without a final answer: failed, cut short, or silent.",
   source:
-    "Agent Distillation, arXiv 2505.17612: only trajectories that did not run out of steps are learned from",
+    "Agent Distillation, arXiv 2505.17612: trains only on trajectories that did not run out of steps",
   options: z.strictObject({}),
   why({ trajectory }) {
     const { end, error, answer } = trajectory;
@@ -20,7 +20,7 @@ export const answered = defineGate({
     if (UNFINISHED.has(end)) return "unfinished";
     if (answer === null || answer.trim() === "") return "no answer";
     if (end !== "answered") return "unfinished";
-    // A strategy that votes, or asks by prompts of its own, has its answer elsewhere than in a last message.
+    // The answer of a strategy that votes, or uses prompts of its own, is not in a last message.
     const turns = mainTurns(trajectory);
     const answers = turns.some(({ actions }) => actions.some(({ tool }) => tool === "answer"));
     const last = turns.at(-1)?.actions ?? [];
@@ -29,11 +29,11 @@ export const answered = defineGate({
   },
 });
 
-/** How a trajectory is found right: what steps that ask for it have in common. */
+/** Options of steps that ask whether a trajectory is right. */
 const rightShape = {
   /** What is compared with the bound: the run's own reward, or the answer with the references. */
   by: z.enum(["reward", "exact-match", "token-f1", "cover"]).default("reward"),
-  /** From here on it is right. */
+  /** Right from this value on. */
   atLeast: z.number().default(1),
 };
 
@@ -41,7 +41,7 @@ type Right = z.output<z.ZodObject<typeof rightShape>>;
 
 const MEASURES = { "exact-match": exactMatch, "token-f1": tokenF1, cover: coverExactMatch };
 
-/** Whether a candidate is right; null where nobody scored it. */
+/** Whether a candidate is right; null where it has no reward. */
 function isRight({ trajectory }: Candidate, task: Task, right: Right): boolean | null {
   const { reward, answer } = trajectory;
   if (right.by === "reward") return reward === null ? null : reward >= right.atLeast;
@@ -50,7 +50,8 @@ function isRight({ trajectory }: Candidate, task: Task, right: Right): boolean |
 
 export const correct = defineGate({
   name: "correct",
-  summary: "Drops what is not right: its reward, or its answer beside the references, is too low.",
+  summary:
+    "Drops wrong trajectories: the reward, or the answer's match with the references, is too low.",
   source: "rejection sampling, as in START (arXiv 2503.04625) and Tool-Star (arXiv 2505.16410)",
   options: z.strictObject(rightShape),
   why(candidate, task, { settings }) {
@@ -96,8 +97,8 @@ export const mostCalls = defineGate({
 });
 
 /**
- * Difficulty, as the teacher's own share of right answers, is given to all candidates of a question as the score `pass-rate`. It must
- * see what is wrong too: put it before gates that drop that.
+ * Gives all candidates of a question the teacher's share of right answers as the score `pass-rate`. It must see wrong candidates too:
+ * put it before gates that drop them.
  */
 export const passRate = defineStep({
   name: "pass-rate",
@@ -140,8 +141,8 @@ export const passRate = defineStep({
 });
 
 /**
- * It must see what both draws made of a question: put it before gates that drop what is wrong. A question that the other draw has no
- * candidate for is not known to be beyond it.
+ * It must see wrong candidates too: put it before gates that drop them. A question without a candidate of the other draw is dropped,
+ * because nobody knows whether that draw solves it.
  */
 export const solvedOnlyBy = defineStep({
   name: "solved-only-by",
@@ -178,8 +179,8 @@ export const solvedOnlyBy = defineStep({
 });
 
 /**
- * Where any direct answer is right, right direct ones stay; else right ones with tools; a question that neither solves is left for
- * reinforcement learning. It must see what is wrong too: put it before gates that drop that.
+ * Where a direct answer is right, the right direct answers stay; else the right answers with tools; a question that neither solves
+ * is left for reinforcement learning. It must see wrong candidates too: put it before gates that drop them.
  */
 export const toolNeed = defineStep({
   name: "tool-need",

@@ -5,8 +5,7 @@ import { type ValuedCandidate, valuedCandidates } from "./ranking.ts";
 import { defineStep } from "./step.ts";
 
 /**
- * Pairs the best draw of a question with its worst; a question whose draws are all equal makes none. Ties are decided by the seed.
- * All draws go on: what they are themselves good for is for other steps to say.
+ * Pairs the best draw of a question with its worst; a question with equal draws makes no pair. The seed breaks ties. All draws stay.
  *
  * Tool-Star's self-critic pairs are those with `{ chosenAtLeast: 1, rejectedBelow: 1 }`.
  */
@@ -20,7 +19,7 @@ export const bestWorstPairs = defineStep({
     by: z.string().default("reward"),
     /** Smallest difference of a pair; equal draws never make one. */
     leastMargin: z.number().min(0).default(0),
-    /** Least value of what is chosen, and the value that what is rejected stays below; absent: any. */
+    /** Least value of the chosen draw, and the value that the rejected draw must stay below; absent: any. */
     chosenAtLeast: z.number().optional(),
     rejectedBelow: z.number().optional(),
   }),
@@ -47,14 +46,14 @@ export const bestWorstPairs = defineStep({
 });
 
 /**
- * Pairs actions of one state: of a question's draws, those that are the same up to a turn, text and tokens, and differ in it. The
- * value of an action is the mean reward of the draws that went through it; the best of a state is chosen, the worst rejected, ties
- * decided by the seed. Actions of different states are never compared, and of each pair that turn alone (`turns: 1`).
+ * Pairs actions of one state: messages of draws whose text and tokens are the same up to that turn. The value of an action is the
+ * mean reward of the draws that took it; the best action of a state is chosen, the worst rejected, and the seed breaks ties. Only
+ * that turn of a pair is compared (`turns: 1`).
  *
- * Every question's first messages share a state; later ones do where draws began alike.
+ * All first messages of a question share a state; later messages do where the draws started alike.
  *
- * Different here: rag-gym ranks ten actions drawn at every step by a judge; these are whole draws, and what became of them ranks
- * their actions, as in its "rollout" labels.
+ * Different here: RAG-Gym ranks ten actions drawn at every step by a judge; here the results of whole draws rank their actions, as
+ * in its "rollout" labels.
  */
 export const stepPairs = defineStep({
   name: "step-pairs",
@@ -83,7 +82,7 @@ export const stepPairs = defineStep({
         if (best === undefined || worst === undefined) return [];
         const margin = best.value - worst.value;
         if (margin <= 0 || margin < leastMargin) return [];
-        // Any draw that took the action shows it: the best and the worst of them, for whoever looks.
+        // Any draw that took the action shows it: take the best and the worst, for readers of the file.
         const chosen = best.takers.reduce((a, b) => (b.value > a.value ? b : a)).candidate;
         const rejected = worst.takers.reduce((a, b) => (b.value < a.value ? b : a)).candidate;
         const id = `${chosen.id}>${rejected.id}@${turn}`;
@@ -94,11 +93,11 @@ export const stepPairs = defineStep({
   }),
 });
 
-/** A place that draws came to, and what each did there. */
+/** A turn that draws reached alike, and the action of each. */
 interface State {
   /** Index in the trajectories' turns. */
   turn: number;
-  /** By what was said. */
+  /** By the message's text. */
   actions: Map<string, ValuedCandidate[]>;
 }
 
@@ -110,7 +109,7 @@ function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
     for (const [turn, { call, text, chain }] of turns.entries()) {
       const before = [...said];
       said.push(text);
-      // Drafts and other chains are no part of what led to the answer: they are not compared, but must have been the same.
+      // Drafts and other chains did not lead to the answer: they are not compared, but must be the same.
       if (chain !== undefined) continue;
       const key = JSON.stringify([turn, before, sequenceBefore(calls, call)]);
       const state = states.get(key) ?? { turn, actions: new Map<string, ValuedCandidate[]>() };
@@ -121,7 +120,7 @@ function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
   return states;
 }
 
-/** All that the model read before it wrote a message: tokens, or text where they are a server's own. */
+/** The model's context before a message: tokens, or text where a server keeps the tokens. */
 function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
   const prompts: Segment[][] = [];
   let call: Call | undefined = calls[index];
@@ -131,7 +130,7 @@ function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
     prompts.push([...(call?.prompt ?? []), ...(call?.completion ?? [])]);
   }
   const read = prompts.reverse().flat();
-  // Who wrote what is nothing that the model sees; where tokens stand, their division into segments is not, either.
+  // The model sees neither the owners nor the borders of segments.
   return [read.flatMap(({ ids }) => ids), read.map(({ text = "" }) => text).join("")];
 }
 
@@ -139,7 +138,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Earlier turns first; pairs of one turn by their draws, so that the order does not hang on the seed. */
+/** Earlier turns first; pairs of one turn by their draws, so that the order does not depend on the seed. */
 function byPlace(a: Omit<PreferencePair, "task">, b: Omit<PreferencePair, "task">): number {
   return (a.fromTurn ?? 0) - (b.fromTurn ?? 0) || (a.id < b.id ? -1 : 1);
 }

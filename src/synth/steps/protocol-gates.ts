@@ -7,8 +7,8 @@ import { callsOf, mainTurns, writtenText } from "./main-line.ts";
 import { defineGate } from "./step.ts";
 
 /**
- * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, nothing may follow a message's
- * action, and none of what the environment says may be written by the policy. A message must be what its tokens say.
+ * Judges by the protocol's own parse, and more strictly by its tags: they must be paired and not nested, no text may follow a message's
+ * action, and the policy may not write observations. A message must have the text of its tokens.
  */
 export const format = defineGate({
   name: "format",
@@ -26,7 +26,7 @@ export const format = defineGate({
     for (const turn of turns) {
       const wrong = wrongInMessage(turn, protocol, settings.thought === "required");
       if (wrong !== null) return wrong;
-      // What is learned from are the segments.
+      // Training reads the segments.
       if (!writtenText(trajectory, turn, textOf).includes(turn.text)) return "another text";
     }
     return wrongAnswers(trajectory, turns, protocol);
@@ -75,7 +75,7 @@ interface FoundTag extends ProtocolTag {
   end: number;
 }
 
-/** The pairs of tags of a message in order; what is wrong with them, where anything is. */
+/** The pairs of tags of a message in order, or what is wrong with them. */
 function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
@@ -115,7 +115,7 @@ function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {
   );
 }
 
-/** Holds the messages, what was asked for and what came back against each other. */
+/** Compares the messages with their calls and observations. */
 export const executed = defineGate({
   name: "executed",
   summary: "Drops what asks without being answered, or is shown what it did not ask for.",
@@ -133,7 +133,7 @@ export const executed = defineGate({
   },
 });
 
-/** Whether a message asks for what its turn says that it asked for. */
+/** Compares a message's text with its turn's actions. */
 function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   const written = callsOf(protocol.parse(turn.text));
   const asked = callsOf(turn);
@@ -151,7 +151,7 @@ function isSame(call: Action, other: Action | undefined): boolean {
   return call.tool === other?.tool && call.input === other.input;
 }
 
-/** Whether each call has what came back for it. */
+/** Whether each call has its observation. */
 function notAnswered(turn: Turn, dropFailed: boolean): string | null {
   const calls = callsOf(turn);
   const { observations } = turn;
@@ -165,7 +165,7 @@ function notAnswered(turn: Turn, dropFailed: boolean): string | null {
     : null;
 }
 
-/** Whether what came back stands before the next message, and nothing else does. */
+/** Whether exactly the observations come before the next message. */
 function notShown(trajectory: Trajectory): string | null {
   const turns = mainTurns(trajectory);
   for (const [i, { call }] of turns.entries()) {
@@ -176,7 +176,7 @@ function notShown(trajectory: Trajectory): string | null {
       if (shown && parent === null) return "not asked";
       continue;
     }
-    // A prompt that was built anew tells nothing apart.
+    // In a rebuilt prompt the observations cannot be told apart.
     if (parent !== before.call) continue;
     const answered = before.observations.length > 0 || before.problems.length > 0;
     if (answered !== shown) return shown ? "not asked" : "not shown";

@@ -13,8 +13,7 @@ export interface ValuedCandidate {
 }
 
 /**
- * The candidates that have a number of that name, with it, in an order that the seed draws: whoever sorts them by it decides ties by
- * the seed, and not by which was drawn first.
+ * The candidates that have a value, shuffled by the seed: a stable sort by value then breaks ties by the seed, not by the draws' order.
  * @param by `reward`, or the name of a score.
  */
 export function valuedCandidates(
@@ -28,7 +27,7 @@ export function valuedCandidates(
   return random(seed).derive("ties", taskId).shuffle(valued);
 }
 
-/** By reward, then fewest searches, then what the policy wrote least; what is still alike is drawn. */
+/** By reward, then fewest searches, then fewest tokens; the seed breaks ties. */
 export const perQuestion = defineStep({
   name: "per-question",
   kind: "filter",
@@ -62,7 +61,7 @@ function keyOf({ trajectory }: Candidate, { textOf }: StepResources): number[] {
     reward === null ? Infinity : -reward,
     searchCount(trajectory),
     policyTokenCount(trajectory),
-    // A writer without tokens.
+    // For a policy without tokens.
     characters,
   ];
 }
@@ -76,8 +75,8 @@ function compare(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Of the draws of a question, keeps that after which the gold answer is likeliest, right or wrong; ties are decided by the seed. Those
- * that stay keep their order. After `correct` it chooses among right ones; before it, a question whose likeliest draw is wrong is lost.
+ * Keeps the draw of a question after which the gold answer is likeliest, right or wrong; the seed breaks ties, the order stays. After
+ * `correct` it chooses among right draws; before it, a question whose likeliest draw is wrong is lost.
  */
 export const likeliest = defineStep({
   name: "likeliest",
@@ -106,8 +105,8 @@ export const likeliest = defineStep({
 });
 
 /**
- * Weighs each draw of a question by how likely the gold answer is after it: w(z) ∝ p(y | x, z). A weight that a sample already has is
- * multiplied. Draws whose likelihood is not known are dropped.
+ * Weighs each draw of a question by the likelihood of the gold answer after it: w(z) ∝ p(y | x, z), times the weight that it has.
+ * Draws without a likelihood are dropped.
  *
  * Different here: normalised over the draws of one question, as the paper's formula says; the code draws one and multiplies its loss
  * by 4·exp(−c), c the mean cross-entropy of the answer, which is `{ scale: plain }`. (The code's other branch means a softmax and

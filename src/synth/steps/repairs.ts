@@ -1,57 +1,58 @@
 import { z } from "../../base/schema.ts";
 import { wordsOf } from "../../text/words.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import type {
-  Action,
-  Call,
-  InsertedHint,
-  Segment,
-  Trajectory,
-  Turn,
-} from "../../trajectory/trajectory.ts";
+import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { callsOf, mainTurns } from "./main-line.ts";
-import { defineStep, type StepResources } from "./step.ts";
+import { defineStep, type StepResources, type SynthStep } from "./step.ts";
+
+/** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or why it cannot repair. */
+function defineRepair(
+  part: Pick<SynthStep, "name" | "summary" | "source">,
+  repair: (trajectory: Trajectory, resources: StepResources) => Trajectory | string,
+): SynthStep {
+  return defineStep({
+    ...{ ...part, kind: "repair", options: z.strictObject({}) },
+    open: (_settings, resources) => ({
+      apply({ candidates }) {
+        const kept: Candidate[] = [];
+        const dropped: { id: string; reason: string }[] = [];
+        const mended: string[] = [];
+        for (const candidate of candidates) {
+          const { id } = candidate;
+          const trajectory = repair(candidate.trajectory, resources);
+          if (typeof trajectory === "string") dropped.push({ id, reason: trajectory });
+          else if (trajectory === candidate.trajectory) kept.push(candidate);
+          else {
+            kept.push({ ...candidate, trajectory });
+            mended.push(id);
+          }
+        }
+        return { kept, dropped, mended };
+      },
+    }),
+  });
+}
 
 /**
- * Takes the segments of hints out of calls and their text out of messages; everything else stays as it was written, log-probabilities
- * of what was sampled after a hint apart. A hint that a message's action hangs on cannot be taken out: such
- * a trajectory is dropped. Gates that look for hints stand before this step.
+ * Removes the segments of hints from calls and their text from messages. All else stays as it was written, except the
+ * log-probabilities of what was sampled after a hint. A trajectory in which a message's action depends on a hint is dropped. Gates
+ * that look for hints must come before this step.
  */
-export const dropHints = defineStep({
-  name: "drop-hints",
-  kind: "repair",
-  summary: "Takes the hints out of trajectories, so that only what they led to is learned from.",
-  source: "START, arXiv 2503.04625, modifies hinted trajectories and does not say how",
-  options: z.strictObject({}),
-  open: (_settings, resources) => ({
-    apply({ candidates }) {
-      const kept: Candidate[] = [];
-      const dropped: { id: string; reason: string }[] = [];
-      const mended: string[] = [];
-      for (const candidate of candidates) {
-        const { id, trajectory } = candidate;
-        const { hints = [] } = trajectory;
-        const without =
-          hints.length === 0 ? trajectory : withoutHints(trajectory, hints, resources);
-        if (typeof without === "string") dropped.push({ id, reason: without });
-        else if (without === trajectory) kept.push(candidate);
-        else {
-          kept.push({ ...candidate, trajectory: without });
-          mended.push(id);
-        }
-      }
-      return { kept, dropped, mended };
-    },
-  }),
-});
+export const dropHints = defineRepair(
+  {
+    name: "drop-hints",
+    summary: "Removes the hints from trajectories, so that training sees only what they led to.",
+    source: "START, arXiv 2503.04625, modifies hinted trajectories and does not say how",
+  },
+  withoutHints,
+);
 
-/** @returns why a hint cannot be taken out, where one cannot. */
 function withoutHints(
   trajectory: Trajectory,
-  hints: readonly InsertedHint[],
   { textOf, protocol }: StepResources,
 ): Trajectory | string {
-  const { hints: _hints, ...rest } = trajectory;
+  const { hints = [], ...rest } = trajectory;
+  if (hints.length === 0) return trajectory;
   const calls = [...trajectory.calls];
   const turns = [...trajectory.turns];
   const stale = new Set<number>();
@@ -76,7 +77,7 @@ function withoutHints(
   return { ...rest, calls: resampled, turns };
 }
 
-/** Where a hint stands in a call: in a segment that is the hint and nothing else. */
+/** The segment of a call that is the hint and nothing else. */
 function findHint(
   call: Call,
   hint: string,
@@ -91,53 +92,31 @@ function findHint(
   return null;
 }
 
-/** A message without a hint that stands at a place, or else behind it. */
+/** A message without the first hint at or after a place. */
 function cutOut(message: string, hint: string, place: number): string {
   const at = message.indexOf(hint, Math.max(0, place));
   return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
 }
 
 /**
- * A message all of whose calls were made before, with the same words, goes with what came back for it; the trajectory reads on as if
- * it had not been written. One that cannot be taken out (its prompts were built anew, or other lines continue it) is dropped.
+ * Removes a message whose calls were all made before with the same words, and its observations: the trajectory reads as if the
+ * policy had not written it. A trajectory is dropped where that is not possible: a prompt was rebuilt, or other chains continue it.
  */
-export const dropRepeatedCalls = defineStep({
-  name: "drop-repeated-calls",
-  kind: "repair",
-  summary: "Takes out messages that only ask what was asked before, with what came back for them.",
-  source:
-    "Tool-Star, arXiv 2505.16410: quality normalisation, duplicate calls; whole messages are taken out here, so that tokens stay as sampled",
-  options: z.strictObject({}),
-  open: () => ({
-    apply({ candidates }) {
-      const kept: Candidate[] = [];
-      const dropped: { id: string; reason: string }[] = [];
-      const mended: string[] = [];
-      for (const candidate of candidates) {
-        const { id } = candidate;
-        const trajectory = withoutRepeats(candidate.trajectory);
-        if (trajectory === null) dropped.push({ id, reason: "repeat stays" });
-        else if (trajectory === candidate.trajectory) kept.push(candidate);
-        else {
-          kept.push({ ...candidate, trajectory });
-          mended.push(id);
-        }
-      }
-      return { kept, dropped, mended };
-    },
-  }),
-});
+export const dropRepeatedCalls = defineRepair(
+  {
+    name: "drop-repeated-calls",
+    summary: "Removes messages that only repeat earlier calls, with their observations.",
+    source:
+      "Tool-Star, arXiv 2505.16410: quality normalisation, duplicate calls; whole messages are removed here, so that tokens stay as sampled",
+  },
+  withoutRepeats,
+);
 
-/** The same trajectory where nothing is repeated; null where a repeat cannot be taken out. */
-function withoutRepeats(trajectory: Trajectory): Trajectory | null {
-  let left = trajectory;
-  for (;;) {
-    const repeat = firstRepeat(mainTurns(left));
-    if (repeat === null) return left;
-    const without = withoutMessage(left, repeat.call);
-    if (without === null) return null;
-    left = without;
-  }
+function withoutRepeats(trajectory: Trajectory): Trajectory | string {
+  const repeat = firstRepeat(mainTurns(trajectory));
+  if (repeat === null) return trajectory;
+  const without = withoutMessage(trajectory, repeat.call);
+  return without === null ? "repeat stays" : withoutRepeats(without);
 }
 
 function firstRepeat(turns: readonly Turn[]): Turn | null {
@@ -156,15 +135,14 @@ function nameOf({ tool, input }: Action): string {
 }
 
 /**
- * A trajectory without one message and what came back for it, as if it had never been written. Of its calls, turns and everything that
- * counts them:
- * - the call that followed it continues the call before it, from what was shown before the message that is gone;
- * - indices of calls (parents, turns, hints, addresses of rewards) count the calls that are left;
- * - what was written later was sampled after other text: its log-probabilities are dropped.
+ * A trajectory without one message and its observations, as if the policy had never written it:
+ * - the next call continues the call before the message, from the prompt before it;
+ * - indices of calls (parents, turns, hints, addresses of rewards) count the remaining calls;
+ * - later completions were sampled after other text, so their log-probabilities are dropped.
  *
  * @param call of the message.
- * @returns null where the message cannot be taken out: nothing follows it, several calls do, one whose prompt was
- *   built anew, or something is withheld in a prompt beside it.
+ * @returns null where the message cannot be removed: no call or several calls follow it, a later prompt was rebuilt, or a prompt
+ *   beside it holds an inserted hint.
  */
 function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null {
   const gone = trajectory.calls[call];
@@ -173,7 +151,7 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   if (gone === undefined || gone.parent === null || next === undefined || following.length > 1)
     return null;
   const leads = trajectory.turns.some((turn) => turn.call === next && turn.chain === undefined);
-  // Prompts that were built anew after it show the message that is to go.
+  // A prompt that was rebuilt after the message shows it.
   const rebuilt = trajectory.calls.some(({ parent }, i) => i > call && parent === null);
   const beside = [...gone.prompt, ...(trajectory.calls[next]?.prompt ?? [])];
   if (!leads || rebuilt || beside.some(({ owner }) => owner === "inserted")) return null;
@@ -207,7 +185,7 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   };
 }
 
-/** A segment that nobody can say the log-probabilities of any more. */
+/** A segment whose log-probabilities no longer hold. */
 function unsampled(segment: Segment): Segment {
   return { ...segment, logprobs: null };
 }

@@ -6,53 +6,53 @@ import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Segment } from "../../trajectory/trajectory.ts";
 
-/** All that is left of one question's draws. */
+/** The remaining draws of one question. */
 export interface SampleGroup {
   task: Task;
   candidates: readonly Candidate[];
 }
 
-/** What a step made of a group. */
+/** Result of a step on a group. */
 export interface StepResult {
-  /** Those that go on: the same objects where nothing was changed, never changed in place. */
+  /** The same objects where nothing changed, never changed in place. */
   kept: readonly Candidate[];
-  /** Those that do not, with why: a few words from a fixed set, so that they can be counted. */
+  /** Ids with the reason: a few words from a fixed set, so that they can be counted. */
   dropped: readonly { id: string; reason: string }[];
-  /** Ids of those among the kept that were mended. */
+  /** Ids of the kept that were repaired. */
   mended?: readonly string[];
   /** Pairs made of the group. */
   pairs?: readonly Omit<PreferencePair, "task">[];
 }
 
-/** What steps read trajectories with. */
+/** How steps read trajectories. */
 export interface StepResources {
   /** The grammar that messages are written in. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** What a segment says, whoever has its tokens. */
+  /** Text of a segment. */
   textOf: (segment: Segment) => string;
   seed: number;
 }
 
-/** A step under way. It sees the groups one after another in the questions' order, and may remember what it saw. */
+/** A step in a run. It sees the groups in the questions' order, and may remember them. */
 export interface OpenedStep {
   apply(group: SampleGroup): StepResult;
 }
 
 /**
- * A step of synthesis over the draws of one question: a gate, a filter, a repair, a weighing. A pure function of what was drawn, so
- * that it can be applied again without drawing again; what needs a model or a search is a scorer.
+ * A step of synthesis over the draws of one question. A pure function of the draws, so that it can run again on the same draws; what
+ * needs a model or a search is a scorer.
  */
 export interface SynthStep extends PartWithOptions {
-  /** What it does to samples, for lists and the table of yields. */
+  /** For lists and the table of yields. */
   readonly kind: "gate" | "filter" | "repair" | "weight" | "pairs";
   /** Where it is published, and what is different here. */
   readonly source?: string;
-  /** @throws {ConfigError | DataError} when options name something that cannot be read. */
+  /** @throws {ConfigError | DataError} when an option names a file that cannot be read. */
   open(options: Record<string, unknown>, resources: StepResources): Promise<OpenedStep>;
 }
 
-/** A step as its file writes it: options checked before they reach it. */
+/** A step as its file defines it, with checked options. */
 interface Described<S extends z.ZodObject> extends Omit<SynthStep, "options" | "open"> {
   options: S;
   open: (settings: z.output<S>, resources: StepResources) => OpenedStep | Promise<OpenedStep>;
@@ -67,10 +67,10 @@ export function defineStep<S extends z.ZodObject>(described: Described<S>): Synt
   };
 }
 
-/** A gate as its file writes it: it looks at one candidate at a time. */
+/** A gate as its file defines it: it judges one candidate at a time. */
 interface DescribedGate<S extends z.ZodObject> extends Omit<Described<S>, "kind" | "open"> {
   kind?: "gate" | "filter";
-  /** Why a candidate may not pass; null: it may. */
+  /** Why a candidate is dropped; null: it stays. */
   why: (candidate: Candidate, task: Task, tools: GateTools<S>) => string | null;
 }
 
@@ -78,7 +78,7 @@ interface GateTools<S extends z.ZodObject> extends StepResources {
   settings: z.output<S>;
 }
 
-/** A step that lets each candidate pass or not, by itself. */
+/** A step that keeps or drops each candidate by itself. */
 export function defineGate<S extends z.ZodObject>({
   why,
   kind = "gate",
@@ -93,7 +93,7 @@ export function defineGate<S extends z.ZodObject>({
   });
 }
 
-/** Candidates that stay and those that do not, by what is said against each. */
+/** Splits candidates into kept and dropped. */
 export function sortedOut(
   candidates: readonly Candidate[],
   why: (candidate: Candidate) => string | null,

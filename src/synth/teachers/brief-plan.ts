@@ -2,7 +2,7 @@ import { random } from "../../base/random.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
-import type { Behaviour } from "./behaviour.ts";
+import type { Behaviour } from "./teacher-settings.ts";
 
 /** What the teacher thinks before it acts. */
 const THOUGHTS = {

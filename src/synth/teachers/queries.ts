@@ -1,6 +1,5 @@
 import { isFunctionWord, wordsOf } from "../../text/words.ts";
-import type { NeededPassage } from "./needed-passages.ts";
-import { namesOf, type SoughtStep } from "./sought-steps.ts";
+import { namesOf, type NeededPassage, type SoughtStep } from "./sought-steps.ts";
 
 /** Why a query is asked: what its thought says. */
 export type QueryReason = "wanted" | "named" | "narrowed" | "question" | "words" | "clues";

@@ -3,10 +3,15 @@ import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import { mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
-import type { Behaviour } from "./behaviour.ts";
-import { neededPassages, type NeededPassage, readingOf } from "./needed-passages.ts";
-import { contentOf, type Knowledge, type Query, queriesFor } from "./queries.ts";
-import { soughtSteps, type SoughtStep } from "./sought-steps.ts";
+import { contentOf, type Knowledge, queriesFor, type Query } from "./queries.ts";
+import {
+  type NeededPassage,
+  neededPassages,
+  readingOf,
+  type SoughtStep,
+  soughtSteps,
+} from "./sought-steps.ts";
+import type { Behaviour } from "./teacher-settings.ts";
 import { answerThought, hastyThought, searchThought, type ThoughtPlace } from "./thoughts.ts";
 
 /** Where a trajectory stands before a message. */

@@ -1,8 +1,7 @@
 import type { Random } from "../../base/random.ts";
 import { mentionsIn } from "../../text/words.ts";
-import type { NeededPassage } from "./needed-passages.ts";
 import type { Query } from "./queries.ts";
-import type { SoughtStep } from "./sought-steps.ts";
+import type { NeededPassage, SoughtStep } from "./sought-steps.ts";
 
 /** What has come of the searches so far, as far as a thought may tell it. */
 export interface ThoughtPlace {

@@ -38,10 +38,7 @@ describe("difficulty-band", () => {
 
   it("says which scores there are where none is the one it goes by", () => {
     expect(() => select("difficulty-band", samples, { score: "passrate" })).toThrow(
-      errorWith(
-        "RECIPE_BAD_VALUE",
-        'goes by "passrate", which no sample has. Their scores: pass-rate;',
-      ),
+      errorWith("RECIPE_BAD_VALUE", /"passrate".*: pass-rate;/),
     );
     expect(select("difficulty-band", [])).toEqual({ kept: [], dropped: [] });
   });

@@ -62,7 +62,7 @@ describe("joint-rank", () => {
     const some = [...samples, sampleFacts("unscored", { length: 999 })];
     expect(select("joint-rank", some, { count: 4 }).dropped).toEqual(["unscored: no difficulty"]);
     expect(() => select("joint-rank", [sampleFacts("bare")])).toThrow(
-      errorWith("RECIPE_BAD_VALUE", /^synth\.selection: joint-rank goes by "difficulty", which no/),
+      errorWith("RECIPE_BAD_VALUE", /^synth\.selection: joint-rank uses "difficulty", which no/),
     );
   });
 

@@ -1,7 +1,58 @@
 import type { PreferencePair } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import { conversationsOf, type Message, type Telling } from "./conversation.ts";
-import { type PairFormat, templateMessage } from "./export-format.ts";
+import {
+  originColumns,
+  type PairFormat,
+  type SampleFormat,
+  templateMessage,
+  toolsColumn,
+} from "./export-format.ts";
+
+/** Conversations for TRL's SFTTrainer; `assistant_only_loss` trains what the policy wrote, and no result of a tool. */
+export const trlMessages: SampleFormat = {
+  name: "trl-messages",
+  summary: "messages (and tools where calls are native): TRL's conversational language modelling.",
+  source: "TRL, dataset formats",
+  takes: "samples",
+  calls: "text",
+  loses: ["a sample's weight"],
+  rows: (sample, telling) =>
+    conversationsOf(sample.trajectory, telling).map((messages) => ({
+      messages: messages.map(templateMessage),
+      ...toolsColumn(telling),
+      ...originColumns(sample),
+    })),
+};
+
+/**
+ * One row for each message of the policy: all before it is the prompt, it alone the completion. Every trainer that learns completions only
+ * then learns exactly what the policy wrote, whatever its chat template can mark.
+ */
+export const trlPromptCompletion: SampleFormat = {
+  name: "trl-prompt-completion",
+  summary: "prompt and completion, one row for each message of the policy.",
+  source: "TRL, dataset formats; a row per message is ours",
+  takes: "samples",
+  calls: "text",
+  loses: ["a sample's weight"],
+  rows: (sample, telling) =>
+    conversationsOf(sample.trajectory, telling).flatMap((messages) =>
+      messages.flatMap((message, at) =>
+        message.turn === undefined
+          ? []
+          : [
+              {
+                prompt: messages.slice(0, at).map(templateMessage),
+                completion: [templateMessage(message)],
+                ...toolsColumn(telling),
+                turn: message.turn,
+                ...originColumns(sample),
+              },
+            ],
+      ),
+    ),
+};
 
 /** Pairs with an explicit prompt: what stands before the compared turns, and each side's messages from there on. */
 export const trlPreference: PairFormat = {
@@ -25,7 +76,7 @@ export const trlPreference: PairFormat = {
         prompt,
         chosen: chosen.compared.map(templateMessage),
         rejected: rejected.compared.map(templateMessage),
-        ...(telling.calls === "native" ? { tools: telling.tools } : {}),
+        ...toolsColumn(telling),
         ...{ id: pair.id, margin: pair.margin },
         provenance: JSON.stringify({
           chosen: pair.chosen.provenance,
