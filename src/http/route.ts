@@ -1,49 +1,99 @@
-import * as http from "node:http";
-import * as https from "node:https";
-import { HttpProxyAgent } from "http-proxy-agent";
-import { HttpsProxyAgent } from "https-proxy-agent";
 import { getProxyForUrl } from "proxy-from-env";
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from "undici";
 import { ConfigError } from "../base/errors.ts";
 
-/** How a request comes to an address. */
+/** How a request reaches an address. */
 export interface Route {
-  request: typeof http.request;
-  /** False: a connection of its own, which is closed after it. */
-  agent: http.Agent | false;
-  /** The proxy in between, without name and password; null: there is none. */
+  dispatcher: Dispatcher;
+  /** What the dispatcher is asked for: of a proxy without a tunnel, the whole address as the path. */
+  target: { origin: string; path: string; headers: Readonly<Record<string, string>> };
+  /** The proxy in between, without name and password; null: a direct connection. */
   proxy: string | null;
 }
 
-/** Sockets stay open for the next request; idle ones keep no process alive. How many there are is for the clients to bound. */
-const kept = { keepAlive: true, maxFreeSockets: 1024 };
-const direct = { "http:": new http.Agent(kept), "https:": new https.Agent(kept) };
-const overProxies = new Map<string, http.Agent>();
+/** Errors of connections that had already served a request: the server may have closed them before the next one arrived. */
+const staleErrors = new WeakSet<Error>();
+
+/** Whether a request failed because its kept connection was closed, so that a new connection may serve it. */
+export function isStaleConnection(error: Error): boolean {
+  return staleErrors.has(error);
+}
+
+/** A connection that cannot be established in this time counts as failed. */
+const CONNECT_MS = 30_000;
+
+const connectSocket = buildConnector({ timeout: CONNECT_MS });
+const connect: buildConnector.connector = (options, callback) => {
+  connectSocket(options, (...[error, socket]) => {
+    if (error !== null) {
+      callback(error, null);
+      return;
+    }
+    socket.on("error", (cause: Error) => {
+      if (socket.bytesRead > 0) staleErrors.add(cause);
+    });
+    callback(null, socket);
+  });
+};
+
+/** The clients set their own deadlines. Idle connections keep no process alive. */
+const OPTIONS = { headersTimeout: 0, bodyTimeout: 0 };
+
+const dispatchers = new Map<string, Dispatcher>();
 
 /**
- * The way to an address: over the proxy that HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names (small letters too), unless NO_PROXY excepts
- * the host. This machine itself is asked directly whatever they say.
+ * The route to an address: over the proxy that HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names (lower case too), unless NO_PROXY lists
+ * the host. Requests to this machine never use a proxy.
  *
- * @param isAlone over a connection of its own, which is closed after the request.
+ * @param isAlone use a new connection and close it after the request.
  * @throws {ConfigError} PROXY_BAD
  */
 export function routeTo(url: URL, isAlone = false): Route {
-  const scheme = url.protocol === "https:" ? "https:" : "http:";
-  const { request } = scheme === "https:" ? https : http;
   const named = isThisMachine(url.hostname) ? "" : getProxyForUrl(url.href);
-  if (named === "") return { request, agent: isAlone ? false : direct[scheme], proxy: null };
-  const proxy = proxyAddress(named, url);
-  const open = (options: typeof kept | undefined): http.Agent =>
-    scheme === "https:" ? new HttpsProxyAgent(proxy, options) : new HttpProxyAgent(proxy, options);
-  const key = `${scheme} ${named}`;
-  const agent = isAlone ? open(undefined) : (overProxies.get(key) ?? open(kept));
-  if (!isAlone) overProxies.set(key, agent);
-  return { request, agent, proxy: proxy.origin };
+  const options = isAlone ? { ...OPTIONS, pipelining: 0 } : OPTIONS;
+  const path = url.pathname + url.search;
+  const direct = (): Dispatcher =>
+    kept(`direct ${isAlone}`, () => new Agent({ ...options, connect }));
+  if (named === "") {
+    return { dispatcher: direct(), target: { origin: url.origin, path, headers: {} }, proxy: null };
+  }
+  const { origin, authorization } = proxyAddress(named, url);
+  if (url.protocol === "https:") {
+    const tunnel = (): Dispatcher =>
+      new ProxyAgent({
+        ...{ ...options, uri: origin },
+        ...(authorization === null ? {} : { token: authorization }),
+      });
+    const dispatcher = kept(`tunnel ${isAlone} ${named}`, tunnel);
+    return { dispatcher, target: { origin: url.origin, path, headers: {} }, proxy: origin };
+  }
+  const headers = {
+    host: url.host,
+    ...(authorization === null ? {} : { "proxy-authorization": authorization }),
+  };
+  return {
+    dispatcher: direct(),
+    target: { origin, path: url.origin + path, headers },
+    proxy: origin,
+  };
 }
 
-/** The value itself is not told: it may hold a password. */
-function proxyAddress(named: string, url: URL): URL {
+function kept(key: string, open: () => Dispatcher): Dispatcher {
+  const dispatcher = dispatchers.get(key) ?? open();
+  dispatchers.set(key, dispatcher);
+  return dispatcher;
+}
+
+/** Errors never show the value: it may hold a password. */
+function proxyAddress(named: string, url: URL): { origin: string; authorization: string | null } {
   const proxy = URL.canParse(named) ? new URL(named) : null;
-  if (proxy !== null && /^https?:$/.test(proxy.protocol)) return proxy;
+  if (proxy !== null && /^https?:$/.test(proxy.protocol)) {
+    const { origin, username, password } = proxy;
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const isAnonymous = username === "" && password === "";
+    const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+    return { origin, authorization: isAnonymous ? null : authorization };
+  }
   const found = proxy === null ? "which is no address" : `of the kind ${proxy.protocol}//`;
   throw new ConfigError(
     "PROXY_BAD",

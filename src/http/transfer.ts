@@ -1,9 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
-import { connectionProblem, decompressed } from "./exchange.ts";
+import { connectionProblem, decompressor } from "./exchange.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 import { routeTo } from "./route.ts";
 
@@ -138,42 +137,33 @@ async function followed(
   }
 }
 
-/** Asks once. Redirects are given as they are. @throws {Error} that says why there is no answer; what its body throws says it too. */
-function answered(
+/** Asks once and follows no redirect. @throws {Error} that says why there is no answer; reading the body throws the same. */
+async function answered(
   url: URL,
-  asked: { method: string; headers: Record<string, string>; signal: AbortSignal | undefined },
+  asked: {
+    method: "GET" | "HEAD";
+    headers: Record<string, string>;
+    signal: AbortSignal | undefined;
+  },
 ): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const { request, agent, proxy } = routeTo(url);
-    const asking = request(url, { ...asked, agent });
-    asking.on("error", (error) => {
-      reject(new Error(connectionProblem(error, proxy), { cause: error }));
+  const { dispatcher, target, proxy } = routeTo(url);
+  const { method, signal = null } = asked;
+  const headers = { ...asked.headers, ...target.headers };
+  const reply = await dispatcher
+    .request({ ...target, method, headers, signal })
+    .catch((error: unknown) => {
+      throw new Error(connectionProblem(error, proxy), { cause: error });
     });
-    asking.on("response", (incoming) => {
-      const { statusCode: status = 0, headers } = incoming;
-      const hasBody = asked.method !== "HEAD" && status !== 204 && status !== 304;
-      const body = decompressed(incoming);
-      incoming.on("error", (error) => {
-        if (body !== incoming) body.destroy(error);
-      });
-      if (!hasBody) incoming.resume();
-      try {
-        const web = hasBody ? (Readable.toWeb(body) as ReadableStream<Uint8Array>) : null;
-        resolve(new Response(web, { status, headers: entriesOf(headers) }));
-      } catch (error) {
-        // A status or header that is none.
-        reject(error instanceof Error ? error : new Error(String(error)));
-        asking.destroy();
-      }
-    });
-    asking.end();
-  });
-}
-
-function entriesOf(headers: IncomingHttpHeaders): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value = ""]) =>
+  const { statusCode: status, body } = reply;
+  const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
+  if (!hasBody) body.resume();
+  const entries = Object.entries(reply.headers).flatMap(([name, value = ""]) =>
     [value].flat().map((each): [string, string] => [name, each]),
   );
+  const unpack = decompressor(new Headers(entries).get("content-encoding"));
+  const content = unpack === null ? body : pipeline(body, unpack, () => undefined);
+  const stream = hasBody ? (Readable.toWeb(content) as ReadableStream<Uint8Array>) : null;
+  return new Response(stream, { status, headers: entries });
 }
 
 /** A server that asks for a longer wait is not waited for: the hub counts requests by five minutes. */

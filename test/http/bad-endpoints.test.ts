@@ -68,9 +68,9 @@ describe("a model's server that behaves badly", () => {
         response.destroy();
       });
     };
-    await expect(ask(few)).rejects.toThrow(errorWith("HTTP_CUT", "the reply was cut: aborted (2"));
+    await expect(ask({ retries: 1 })).rejects.toThrow(errorWith("HTTP_CUT", /\(2 attempts/));
     answer = (response) => response.destroy();
-    await expect(ask(few)).rejects.toThrow(errorWith("HTTP_UNREACHABLE", "socket hang up"));
+    await expect(ask({ retries: 1 })).rejects.toThrow(errorWith("HTTP_UNREACHABLE"));
   });
 
   it("is known by its code: no JSON, a page of HTML, another shape, too much", async () => {

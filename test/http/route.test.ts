@@ -57,9 +57,9 @@ describe("routeTo", () => {
     vi.stubEnv("ALL_PROXY", "http://name:word@plain.example:3128");
     const route = routeTo(new URL("https://a.example"));
     expect(route.proxy).toBe("http://plain.example:3128");
-    expect(routeTo(new URL("https://b.example")).agent).toBe(route.agent);
-    expect(routeTo(new URL("https://b.example"), true).agent).not.toBe(route.agent);
-    expect(routeTo(new URL("http://b.example")).agent).not.toBe(route.agent);
+    expect(routeTo(new URL("https://b.example")).dispatcher).toBe(route.dispatcher);
+    expect(routeTo(new URL("https://b.example"), true).dispatcher).not.toBe(route.dispatcher);
+    expect(routeTo(new URL("http://b.example")).dispatcher).not.toBe(route.dispatcher);
   });
 
   it.each([
