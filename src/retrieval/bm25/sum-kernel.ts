@@ -5,6 +5,7 @@ import {
   webAssembly,
   type WebAssemblyApi,
 } from "../../base/wasm.ts";
+import { sumsKernel } from "../kernels.ts";
 import {
   ENTRY_NUMBERS,
   MARKS_AT,
@@ -14,9 +15,8 @@ import {
   viewsOf,
   WINDOW,
 } from "./sum-layout.ts";
-import { sumLoops } from "./sum-loops.ts";
 
-/** The loops. Addresses are in bytes. */
+/** The loops (sums.wat). Addresses are in bytes. */
 export interface SumKernel {
   /**
    * Adds `weight` times each impact of some blocks to the sums of their passages, and sets their marks.
@@ -60,8 +60,7 @@ export function kernelMemory(
 ): KernelMemory {
   const memory = api === null ? null : reserveMemory(api, pages(bytes));
   if (api === null || memory === null) return plainMemory(bytes);
-  const module = new api.Module(wasmModule(sumLoops(), 1));
-  const { exports } = new api.Instance(module, { env: { memory } });
+  const { exports } = new api.Instance(wasmModule(api, sumsKernel), { env: { memory } });
   return {
     kernel: exports as unknown as SumKernel,
     views: viewsOf(memory.buffer),

@@ -1,4 +1,4 @@
-/** Where the accumulator lies in its memory. */
+/** Where the accumulator lies in its memory. sums.wat repeats these numbers. */
 
 /** Passages of a window: each has a sum, an i32; the sums lie at address 0. */
 export const WINDOW = 1 << 18;

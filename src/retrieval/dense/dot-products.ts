@@ -3,9 +3,13 @@ import {
   reserveMemory,
   webAssembly as wasm,
   type WebAssemblyApi,
+  wasmModule,
 } from "../../base/wasm.ts";
-import { dotKernelModule, LANES, queryBytes, type DotKernel } from "./dot-kernel.ts";
-import { decodeVectors, type VectorFormat } from "./vector-format.ts";
+import { dotKernel } from "../kernels.ts";
+import { decodeVectors, type VectorFormat, type VectorStorage } from "./vector-format.ts";
+
+/** Queries that one call of the kernel serves. */
+export const LANES = 4;
 
 /** Queries that one `VectorBlock` holds at a time. */
 export const MAX_QUERIES = 32;
@@ -44,8 +48,21 @@ export function blockMaker(format: VectorFormat, code: BlockMaker["code"] = "sim
     return { code: "plain", make: (capacity) => plainBlock(format, capacity) };
   }
   const api = wasm;
-  const compiled = new api.Module(dotKernelModule(format));
+  const compiled = wasmModule(api, dotKernel);
   return { code, make: (capacity) => simdBlock(api, { format, compiled, capacity }) };
+}
+
+/** The functions of dot.wat, each for one storage. Addresses and `recordBytes` are in bytes. */
+type DotKernel = Record<
+  (typeof KERNEL_NAMES)[VectorStorage],
+  (records: number, count: number, queries: number, scores: number, recordBytes: number) => void
+>;
+
+const KERNEL_NAMES = { f32: "dotF32", f16: "dotF16", int8: "dotInt8" } as const;
+
+/** Bytes of one query: f32 numbers, or for int8 whole numbers of 16 bits. */
+function queryBytes({ storage, padded }: VectorFormat): number {
+  return padded * (storage === "int8" ? 2 : 4);
 }
 
 /** Memory of a block: queries, scores of a tile, records. */
@@ -70,7 +87,7 @@ function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBloc
   const memory = reserveMemory(api, Math.ceil(bytes / MEMORY_PAGE_BYTES));
   if (memory === null) return plainBlock(format, capacity);
   const { exports } = new api.Instance(compiled, { env: { memory } });
-  const { dot } = exports as unknown as DotKernel;
+  const dot = (exports as unknown as DotKernel)[KERNEL_NAMES[format.storage]];
   const records = new Uint8Array(memory.buffer, recordsAt(format), capacity * recordBytes);
   const scores = new Float32Array(memory.buffer, scoresAt(format), MAX_TILE * LANES);
   const setQueries = querySetter(format, memory.buffer);
@@ -82,7 +99,7 @@ function simdBlock(api: WebAssemblyApi, { format, compiled, capacity }: SimdBloc
     },
     scores(from, count, group) {
       const query = group * LANES * queryBytes(format);
-      dot(recordsAt(format) + from * recordBytes, count, query, scoresAt(format));
+      dot(recordsAt(format) + from * recordBytes, count, query, scoresAt(format), recordBytes);
       const wanted = scores.subarray(0, count * LANES);
       if (scales !== null) {
         for (let i = 0; i < wanted.length; i++) wanted[i]! *= scales[group * LANES + (i % LANES)]!;
@@ -102,35 +119,39 @@ function querySetter(
 ): (queries: Float32Array) => Float32Array | null {
   const { storage, dimensions, padded } = format;
   const room = padded * MAX_QUERIES;
-  const split = (queries: Float32Array): Float32Array[] =>
-    Array.from({ length: queries.length / dimensions }, (_, q) =>
-      queries.subarray(q * dimensions, (q + 1) * dimensions),
-    );
-  if (storage !== "int8") {
-    const numbers = new Float32Array(buffer, 0, room).fill(0);
-    return (queries) => {
-      numbers.fill(0);
-      split(queries).forEach((query, q) => {
-        numbers.set(query, q * padded);
-      });
-      return null;
-    };
-  }
-  const numbers = new Int16Array(buffer, 0, room);
+  const isWhole = storage === "int8";
+  const numbers = isWhole ? new Int16Array(buffer, 0, room) : new Float32Array(buffer, 0, room);
   const scales = new Float32Array(MAX_QUERIES);
   return (queries) => {
     numbers.fill(0);
-    split(queries).forEach((query, q) => {
-      const largest = query.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-      scales[q] = largest / INT8_QUERY_STEPS;
-      if (largest === 0) return;
-      numbers.set(
-        query.map((x) => Math.round((x / largest) * INT8_QUERY_STEPS)),
-        q * padded,
-      );
-    });
-    return scales;
+    for (let q = 0; q * dimensions < queries.length; q++) {
+      const query = queries.subarray(q * dimensions, (q + 1) * dimensions);
+      if (isWhole) {
+        const largest = query.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+        scales[q] = largest / INT8_QUERY_STEPS;
+        if (largest === 0) continue;
+        const whole = query.map((x) => Math.round((x / largest) * INT8_QUERY_STEPS));
+        writeInterleaved(numbers, whole, { q, padded });
+      } else {
+        writeInterleaved(numbers, query, { q, padded });
+      }
+    }
+    return isWhole ? scales : null;
   };
+}
+
+/** Writes a query where the kernel reads it: four queries lie together, the first 16 bytes of each, then the next 16 of each. */
+function writeInterleaved(
+  numbers: Int16Array | Float32Array,
+  query: Float32Array,
+  { q, padded }: { q: number; padded: number },
+): void {
+  const width = 16 / numbers.BYTES_PER_ELEMENT;
+  const first = (q - (q % LANES)) * padded + (q % LANES) * width;
+  for (let d = 0; d < query.length; d++) {
+    const within = d % width;
+    numbers[first + (d - within) * LANES + within] = query[d]!;
+  }
 }
 
 /** The same in plain loops, sums in float64: what the kernel is compared with, and what runs where there is none. */

@@ -4,11 +4,13 @@ import { loadGraph, type GraphSource, type LoadedGraph } from "./graph-file.ts";
 import { bestOf, type Comparing, descent, lowestLayer, MAX_LINKS } from "./graph-walk.ts";
 import {
   NEAR_LANES,
+  NEAR_STEP,
   type NearKernel,
-  nearKernelModule,
   type NearPlaces,
   type NearStorage,
-  nearStep,
+  openNearKernel,
+  QUERIES,
+  SCORES,
 } from "./near-kernel.ts";
 
 /** A graph's search, without hnswlib: the same steps over the same file. */
@@ -47,16 +49,14 @@ export async function openGraphSearch(
       (memory = new api.Memory({ initial: Math.ceil(bytes / MEMORY_PAGE_BYTES) })).buffer,
   });
   const comparing = (storage: NearStorage, places: Place): Comparing => {
-    const { marks } = layout;
-    const linkBytes = graph.vectorAt;
-    const all = { ids: IDS, scores: SCORES, touched: TOUCHED, marks, linkBytes, ...places };
-    const module = new api.Module(nearKernelModule(storage, dimensions, all));
-    const { exports } = new api.Instance(module, { env: { memory: memory! } });
-    return comparer(graph.memory, exports as unknown as NearKernel);
+    const all = { ...places, marks: layout.marks, linkBytes: graph.vectorAt };
+    return comparer(graph.memory, openNearKernel(api, memory!, storage, all));
   };
   const exact = comparing("f32", {
-    ...{ ...layout.exact, scales: null },
-    ...{ vectors: graph.records + graph.vectorAt, stride: graph.recordBytes },
+    ...layout.exact,
+    scales: 0,
+    vectors: graph.records + graph.vectorAt,
+    stride: graph.recordBytes,
   });
   let rough = exact;
   if (steering === "int8") {
@@ -80,12 +80,6 @@ export async function openGraphSearch(
 
 type Place = Pick<NearPlaces, "query" | "queryEnd" | "vectors" | "stride" | "scales">;
 
-/** Memory begins with the ids that are compared and their scores. */
-const IDS = 0;
-const ROOM = 4 * (MAX_LINKS + NEAR_LANES);
-const SCORES = IDS + ROOM;
-const TOUCHED = SCORES + ROOM;
-
 interface Layout {
   exact: QueryRoom;
   rough: QueryRoom;
@@ -98,7 +92,7 @@ interface Layout {
 
 /** What lies before the graph's records. */
 function layoutOf(steering: NearStorage, dimensions: number, count: number): Layout {
-  const exact = queryRoom("f32", dimensions, TOUCHED + 16);
+  const exact = queryRoom("f32", dimensions, QUERIES);
   const rough = queryRoom("int8", dimensions, exact.queryEnd);
   const coded = steering === "int8" ? count : 0;
   const codes = MEMORY_PAGE_BYTES * Math.ceil(rough.queryEnd / MEMORY_PAGE_BYTES);
@@ -115,13 +109,13 @@ interface QueryRoom {
 
 /** Where a query lies in memory; what is beyond its dimensions stays 0. */
 function queryRoom(storage: NearStorage, dimensions: number, query: number): QueryRoom {
-  const step = nearStep(storage, dimensions);
+  const step = NEAR_STEP[storage];
   const padded = step * Math.ceil(dimensions / step);
   return { query, queryEnd: query + padded * (storage === "int8" ? 2 : 4), padded };
 }
 
 function comparer(memory: ArrayBuffer, { near, expand }: NearKernel): Comparing {
-  const ids = new Int32Array(memory, IDS, MAX_LINKS + NEAR_LANES);
+  const ids = new Int32Array(memory, 0, MAX_LINKS + NEAR_LANES);
   const scores = new Float32Array(memory, SCORES, MAX_LINKS + NEAR_LANES);
   return {
     ids,
@@ -150,9 +144,9 @@ const EVEN = 4;
  * Rounds every vector to bytes: all by one factor where they are of about one size, as only the order of scores counts on
  * the way; otherwise each by its own, which is one more place in memory to wait for.
  *
- * @returns where the factors are that scores are to be multiplied with; null for none.
+ * @returns the address of the factors that multiply the scores; 0 for none.
  */
-function encodeCodes(graph: LoadedGraph, layout: Layout, dimensions: number): number | null {
+function encodeCodes(graph: LoadedGraph, layout: Layout, dimensions: number): number {
   const { memory, records, recordBytes, vectorAt, count } = graph;
   const { padded } = layout.rough;
   const numbers = new Float32Array(memory, records, (count * recordBytes) / 4);
@@ -171,7 +165,7 @@ function encodeCodes(graph: LoadedGraph, layout: Layout, dimensions: number): nu
       bytes[into] = ((numbers[from + d]! * factor + 128.5) | 0) - 128; // rounded
     }
   }
-  return isEven ? null : layout.scales;
+  return isEven ? 0 : layout.scales;
 }
 
 function largestOf(numbers: Float32Array, from: number, dimensions: number): number {

@@ -1,13 +1,13 @@
 import type { SentError } from "../../base/errors.ts";
 import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
 import { type Scored, topK, type TopK } from "../top-k.ts";
-import { LANES } from "./dot-kernel.ts";
 import {
   type BlockMaker,
   blockMaker,
   MAX_QUERIES,
   MAX_TILE,
   type VectorBlock,
+  LANES,
 } from "./dot-products.ts";
 import type { VectorFormat } from "./vector-format.ts";
 
