@@ -1,20 +1,28 @@
 import { existsSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 
-/** Where Debian's chromium keeps its software Vulkan device: tests of the GPU's path run on it where there is no GPU. */
+/** Debian's chromium brings a software Vulkan device: tests of the GPU run on it where there is no GPU (see test/helpers/gpu.ts). */
 const SOFTWARE_VULKAN = "/usr/lib/chromium/vk_swiftshader_icd.json";
 if (existsSync(SOFTWARE_VULKAN)) process.env["VK_ICD_FILENAMES"] ??= SOFTWARE_VULKAN;
 
+/** A test file that needs more than five seconds of processor time is named `*.slow.test.ts`: `npm run test:slow` runs it, `npm test` does not. */
+const SLOW = "test/**/*.slow.test.ts";
+const FAULTS = "test/faults/**";
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // Of the fault suite (`npm run test:faults`) a few kills alone, which take a minute.
-    exclude: ["test/faults/**/!(kills).test.ts"],
     // Two cores: engine tests hold a worker thread each, so files run in two forks at most.
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,
     // A browser on a busy machine takes seconds where it takes milliseconds otherwise.
     expect: { poll: { timeout: 20_000 } },
+    projects: [
+      {
+        extends: true,
+        test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [SLOW, FAULTS] },
+      },
+      { extends: true, test: { name: "slow", include: [SLOW] } },
+    ],
   },
 });

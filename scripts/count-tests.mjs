@@ -1,12 +1,18 @@
-// Prints "N passed, N failed" from vitest's JSON report. A file that does not load counts as one failure.
+// Prints "N passed, N failed" over vitest's JSON reports. A file that does not load counts as one failure, as does a missing report.
 import { existsSync, readFileSync } from "node:fs";
 
-const path = process.argv[2] ?? "";
-const report = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : null;
-const unloaded =
-  report?.testResults.filter(
+let passed = 0;
+let failed = 0;
+for (const path of process.argv.slice(2)) {
+  if (!existsSync(path)) {
+    failed += 1;
+    continue;
+  }
+  const report = JSON.parse(readFileSync(path, "utf8"));
+  const unloaded = report.testResults.filter(
     ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
-  ).length ?? 1;
-console.log(
-  `${report?.numPassedTests ?? 0} passed, ${(report?.numFailedTests ?? 0) + unloaded} failed`,
-);
+  );
+  passed += report.numPassedTests;
+  failed += report.numFailedTests + unloaded.length;
+}
+console.log(`${passed} passed, ${failed} failed`);

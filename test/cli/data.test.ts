@@ -1,16 +1,19 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { runCli } from "../helpers/run-cli.ts";
+import { describe, expect, it, vi } from "vitest";
+import { dataCommand } from "../../src/cli/commands/data.ts";
+import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const cwd = temporaryFolder();
-const data = (...args: string[]) => runCli(["data", ...args], { cwd });
+// Messages and results name files as the command line does.
+process.chdir(cwd);
+const data = (...args: string[]) => runCommand(dataCommand, ["data", ...args]);
 const SMALL = ["--people", "100", "--seed", "7", "--questions", "20"];
 
 describe("agentrl data", () => {
-  it("generates a tiny world and checks it", () => {
-    expect(data("generate", "tinyworld", "--out", "tw", ...SMALL)).toMatchInlineSnapshot(`
+  it("generates a tiny world and checks it", async () => {
+    expect(await data("generate", "tinyworld", "--out", "tw", ...SMALL)).toMatchInlineSnapshot(`
       {
         "status": 0,
         "stderr": "",
@@ -22,16 +25,16 @@ describe("agentrl data", () => {
       }
     `);
     expect(readdirSync(join(cwd, "tw"))).toHaveLength(5);
-    expect(data("check", "tw")).toEqual({
+    expect(await data("check", "tw")).toEqual({
       stdout: "tw: kind tinyworld, passages 510, questions 60\n",
       stderr: "",
       status: 0,
     });
   });
 
-  it("prints one JSON document under --json", () => {
+  it("prints one JSON document under --json", async () => {
     const args = ["--splits", "base,dev", "--distractors", "10", "--json"];
-    const { stdout } = data("generate", "tinyworld", "--out", "tw2", ...SMALL, ...args);
+    const { stdout } = await data("generate", "tinyworld", "--out", "tw2", ...SMALL, ...args);
     expect(JSON.parse(stdout)).toMatchObject({
       out: "tw2",
       seed: 7,
@@ -39,7 +42,7 @@ describe("agentrl data", () => {
       splits: ["base", "dev"],
       files: { "base.jsonl": { records: 20 }, "corpus.jsonl": { records: 340 } },
     });
-    expect(JSON.parse(data("check", "tw2/dev.jsonl", "--json").stdout)).toEqual({
+    expect(JSON.parse((await data("check", "tw2/dev.jsonl", "--json")).stdout)).toEqual({
       path: "tw2/dev.jsonl",
       kind: "questions",
       layout: "hotpotqa",
@@ -48,9 +51,9 @@ describe("agentrl data", () => {
     });
   });
 
-  it("lists every bad line of a file and ends with 3", () => {
+  it("lists every bad line of a file and ends with 3", async () => {
     writeFileSync(join(cwd, "bad.jsonl"), '{"question":"?","answer":"x"}\n{"question":"?"}\n[]\n');
-    expect(data("check", "bad.jsonl")).toMatchInlineSnapshot(`
+    expect(await data("check", "bad.jsonl")).toMatchInlineSnapshot(`
       {
         "status": 3,
         "stderr": "error: bad.jsonl: 2 problems; see the list. [DATA_CHECK_FAILED]
@@ -61,50 +64,52 @@ describe("agentrl data", () => {
       ",
       }
     `);
-    const { stdout, status } = data("check", "bad.jsonl", "--json");
+    const { stdout, status } = await data("check", "bad.jsonl", "--json");
     expect((JSON.parse(stdout) as { problems: string[] }).problems).toHaveLength(2);
     expect(status).toBe(3);
   });
 
-  it("converts, and writes nothing when a line is bad", () => {
+  it("converts, and writes nothing when a line is bad", async () => {
     writeFileSync(join(cwd, "good.jsonl"), '{"id":"1","question":"?","answer":"x"}\n');
-    expect(data("convert", "good.jsonl", "out.jsonl", "--to", "flashrag").stdout).toBe(
+    expect((await data("convert", "good.jsonl", "out.jsonl", "--to", "flashrag")).stdout).toBe(
       "out.jsonl: 1 questions, flashrag\n",
     );
-    expect(data("convert", "bad.jsonl", "out2.jsonl", "--to", "flashrag").status).toBe(3);
+    expect((await data("convert", "bad.jsonl", "out2.jsonl", "--to", "flashrag")).status).toBe(3);
     expect(readdirSync(cwd)).not.toContain("out2.jsonl");
   });
 
-  it("says of a dataset that is not here how it is had", () => {
-    const env = { AGENTRL_DATA: cwd };
-    const { status, stderr } = runCli(["data", "check", "wiki18"], { cwd, env });
+  it("says of a dataset that is not here how it is had", async () => {
+    vi.stubEnv("AGENTRL_DATA", cwd);
+    const { status, stderr } = await data("check", "wiki18");
+    vi.unstubAllEnvs();
     expect(status).toBe(2);
     expect(stderr).toMatch(
       /^error: dataset wiki18:corpus is not on this machine .*21015324 passages, .*agentrl data download wiki18 --split corpus/,
     );
   });
 
-  it("says what a folder to be checked lacks, and converts nothing of nothing", () => {
+  it("says what a folder to be checked lacks, and converts nothing of nothing", async () => {
     mkdirSync(join(cwd, "folder"));
     writeFileSync(join(cwd, "nothing.jsonl"), "");
-    expect(data("check", "folder")).toMatchObject({
+    expect(await data("check", "folder")).toMatchObject({
       status: 3,
       stderr: expect.stringMatching(/^error: folder: .*manifest\.json.*queries\.jsonl/) as string,
     });
-    expect(data("convert", "nothing.jsonl", "none.jsonl", "--to", "trl")).toMatchObject({
+    expect(await data("convert", "nothing.jsonl", "none.jsonl", "--to", "trl")).toMatchObject({
       status: 3,
       stderr: expect.stringContaining("DATA_EMPTY") as string,
     });
     expect(readdirSync(cwd)).not.toContain("none.jsonl");
   });
 
-  it("names what is allowed when an argument is not", () => {
-    const messages = [
-      data("generate", "tinyworld", "--out", "tw3", "--people", "1"),
-      data("generate", "tinyworld", "--out", "tw3", "--splits", "train,val"),
-      data("generate", "hugeworld", "--out", "tw3"),
-      data("check", "nowhere.jsonl"),
-    ].map(({ stderr, status }) => `${status ?? "none"} ${stderr}`);
+  it("names what is allowed when an argument is not", async () => {
+    const answers = [
+      await data("generate", "tinyworld", "--out", "tw3", "--people", "1"),
+      await data("generate", "tinyworld", "--out", "tw3", "--splits", "train,val"),
+      await data("generate", "hugeworld", "--out", "tw3"),
+      await data("check", "nowhere.jsonl"),
+    ];
+    const messages = answers.map(({ stderr, status }) => `${status ?? "none"} ${stderr}`);
     expect(messages).toMatchInlineSnapshot(`
       [
         "2 error: tinyworld.people is 1: expected at least 2. [RECIPE_BAD_VALUE]
@@ -119,8 +124,11 @@ describe("agentrl data", () => {
     `);
   });
 
-  it("lists datasets and layouts", () => {
-    const lists = JSON.parse(data("list", "--json").stdout) as Record<string, { name: string }[]>;
+  it("lists datasets and layouts", async () => {
+    const lists = JSON.parse((await data("list", "--json")).stdout) as Record<
+      string,
+      { name: string }[]
+    >;
     const names = (key: string): string[] => (lists[key] ?? []).map(({ name }) => name);
     expect(names("datasets")).toEqual([
       ...["tinyworld", "files", "beir", "weak-tinyworld", "2wikimultihopqa", "bamboogle", "fever"],
@@ -131,17 +139,17 @@ describe("agentrl data", () => {
     expect(names("corpusLayouts")).toEqual(["agentrl", "flashrag"]);
   });
 
-  it("lists within 80 columns, and tells all of one dataset", () => {
-    const { stdout } = data("list");
+  it("lists within 80 columns, and tells all of one dataset", async () => {
+    const { stdout } = await data("list");
     const wide = stdout.split("\n").filter((line) => line.length > 80);
     expect(wide.filter((line) => !line.startsWith("Kept in "))).toEqual([]);
     expect(stdout).toMatch(/^ {2}hotpotqa +train +90 447 {2}CC BY-SA 4\.0$/m);
-    const one = data("list", "nq").stdout;
+    const one = (await data("list", "nq")).stdout;
     expect(one).toContain("passages  none; corpus: wiki18");
     expect(one).toContain("  train  79 168, flashrag, checksum known\n    hub:RUC-NLPIR/");
   });
 
-  it("writes rows for trainers with a prompt of one's own, and says what they have no place for", () => {
+  it("writes rows for trainers with a prompt of one's own, and says what they have no place for", async () => {
     writeFileSync(join(cwd, "prompt.txt"), "Search, then answer.\nQuestion: {question}\n");
     const nq = { id: "1", question: "who $&?", golden_answers: ["x", "y"], data_source: "nq" };
     writeFileSync(
@@ -160,7 +168,7 @@ describe("agentrl data", () => {
         "--split",
         "dev",
       );
-    expect(convert("verl").stderr).toBe(
+    expect((await convert("verl")).stderr).toBe(
       ["type", "supportingFacts", "hops"]
         .map((key) => `verl has no place for "${key}": 1 of 1 questions lose it.\n`)
         .join(""),
@@ -177,12 +185,12 @@ describe("agentrl data", () => {
         tools_kwargs: { search: { create_kwargs: { ground_truth, ...identity } } },
       },
     });
-    convert("trl");
+    await convert("trl");
     expect(JSON.parse(readFileSync(join(cwd, "trl.jsonl"), "utf8"))).toEqual({
       ...{ prompt: asked, question: "who $&?", references: ["x", "y"], id: "1", source: "nq" },
     });
     writeFileSync(join(cwd, "prompt.txt"), "no place");
-    expect(convert("trl").stderr).toBe(
+    expect((await convert("trl")).stderr).toBe(
       "error: --prompt: the text has no {question}; put it where the question goes. [RECIPE_BAD_VALUE]\n",
     );
   });

@@ -2,8 +2,10 @@ import { spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { commandGroups } from "../../src/cli/commands/index.ts";
 import { packageVersion } from "../../src/cli/package-info.ts";
 import { runCli } from "../helpers/run-cli.ts";
+import { runProgram } from "../helpers/run-command.ts";
 
 describe("agentrl", () => {
   it("shows every command by purpose on one screen when called alone", () => {
@@ -75,54 +77,56 @@ describe("agentrl", () => {
 });
 
 describe("a mistake on the command line", () => {
-  const errorOf = (...args: string[]): string => {
-    const { stdout, stderr, status } = runCli(args);
+  const errorOf = async (...args: string[]): Promise<string> => {
+    const { stdout, stderr, status } = await runProgram(args, commandGroups);
     expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
     return stderr.trimEnd();
   };
 
-  it("is answered with the nearest command", () => {
-    expect(errorOf("docter")).toMatchInlineSnapshot(
+  it("is answered with the nearest command", async () => {
+    expect(await errorOf("docter")).toMatchInlineSnapshot(
       `"error: unknown command 'docter'. Did you mean doctor? See \`agentrl --help\`. [USAGE]"`,
     );
-    expect(errorOf("recipes", "lst")).toMatchInlineSnapshot(
+    expect(await errorOf("recipes", "lst")).toMatchInlineSnapshot(
       `"error: unknown command 'lst'. Did you mean list? See \`agentrl recipes --help\`. [USAGE]"`,
     );
   });
 
-  it("is answered before help is", () => {
-    expect(errorOf("docter", "--help")).toContain("Did you mean doctor?");
+  it("is answered before help is", async () => {
+    expect(await errorOf("docter", "--help")).toContain("Did you mean doctor?");
   });
 
-  it("is answered with the nearest option", () => {
-    expect(errorOf("doctor", "--jsn")).toMatchInlineSnapshot(
+  it("is answered with the nearest option", async () => {
+    expect(await errorOf("doctor", "--jsn")).toMatchInlineSnapshot(
       `"error: unknown option '--jsn'. Did you mean --json? See \`agentrl doctor --help\`. [USAGE]"`,
     );
   });
 
-  it("is answered with what is missing or left over", () => {
-    expect(errorOf("recipes", "show")).toMatchInlineSnapshot(
+  it("is answered with what is missing or left over", async () => {
+    expect(await errorOf("recipes", "show")).toMatchInlineSnapshot(
       `"error: missing required argument 'recipe'. See \`agentrl recipes show --help\`. [USAGE]"`,
     );
-    expect(errorOf("doctor", "now")).toMatchInlineSnapshot(
+    expect(await errorOf("doctor", "now")).toMatchInlineSnapshot(
       `"error: too many arguments for 'doctor'. Expected 0 arguments but got 1. See \`agentrl doctor --help\`. [USAGE]"`,
     );
-    expect(errorOf("recipes", "show", "a", "--tier")).toMatchInlineSnapshot(
+    expect(await errorOf("recipes", "show", "a", "--tier")).toMatchInlineSnapshot(
       `"error: option '--tier <tier>' argument missing. See \`agentrl recipes show --help\`. [USAGE]"`,
     );
   });
 
-  it("shows where it arose under --debug only", () => {
-    expect(errorOf("recipes", "show", "./no.yaml")).toMatchInlineSnapshot(
+  it("shows where it arose under --debug only", async () => {
+    expect(await errorOf("recipes", "show", "./no.yaml")).toMatchInlineSnapshot(
       `"error: recipe ./no.yaml: there is no such file. [RECIPE_MISSING]"`,
     );
-    expect(errorOf("recipes", "show", "./no.yaml", "--debug")).toMatch(/\n {4}at .*recipe-file/);
+    expect(await errorOf("recipes", "show", "./no.yaml", "--debug")).toMatch(
+      /\n {4}at .*recipe-file/,
+    );
   });
 });
 
 describe("the process", () => {
   it("keeps quiet when the reader of stdout goes away", async () => {
-    const child = start(["bin/agentrl.js", "doctor"]);
+    const child = start(["bin/agentrl.js", "data", "list"]);
     child.stdout.destroy();
     expect(await child.ended).toMatchObject({ stderr: "" });
   });

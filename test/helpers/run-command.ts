@@ -1,4 +1,4 @@
-import type { CliCommand } from "../../src/cli/command.ts";
+import type { CliCommand, CommandGroup } from "../../src/cli/command.ts";
 import { runCommands } from "../../src/cli/main.ts";
 import type { CliRun } from "./run-cli.ts";
 
@@ -8,14 +8,23 @@ import type { CliRun } from "./run-cli.ts";
  *
  * @param hidden text cut out of what was printed: the temporary folder of absolute paths.
  */
-export async function runCommand(
+export function runCommand(
   command: CliCommand,
   args: readonly string[],
   hidden = "",
 ): Promise<CliRun> {
+  return runProgram(args, [{ title: "Test", commands: [command] }], hidden);
+}
+
+/** As `runCommand`, of several commands. */
+export async function runProgram(
+  args: readonly string[],
+  groups: readonly CommandGroup[],
+  hidden = "",
+): Promise<CliRun> {
   let stdout = "";
   let stderr = "";
-  const status = await runCommands(args, [{ title: "Test", commands: [command] }], {
+  const status = await runCommands(args, groups, {
     out: (text) => (stdout += text),
     err: (text) => (stderr += text),
     terminal: false,
