@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { evalCommand } from "../../src/cli/commands/eval.ts";
 import { deviceNames } from "../../src/onnx/device-names.ts";
 import { runCli } from "../helpers/run-cli.ts";
+import { runCommand } from "../helpers/run-command.ts";
 
 interface Report {
   ok: boolean;
@@ -34,35 +36,32 @@ describe("agentrl doctor", () => {
     expect(report.checks[5]?.found).toMatch(/^works, multiplies at \d+ GFLOP\/s$/);
   });
 
-  it("names a missing device with its reason, and variables without their values", () => {
-    // No driver at all, whatever this machine has.
-    const VK_ICD_FILENAMES = "/nonexistent";
+  it("names what this machine lacks, and variables without their values", () => {
+    const lacking = { VK_ICD_FILENAMES: "/nonexistent", TMPDIR: "/nonexistent" };
     const secrets = { HTTPS_PROXY: "http://user:hidden@proxy", HF_TOKEN: "hf_hidden" };
-    const { stdout, status } = runCli(["doctor"], { env: { VK_ICD_FILENAMES, ...secrets } });
-    expect(status).toBe(0);
+    const { stdout, stderr, status } = runCli(["doctor"], { env: { ...lacking, ...secrets } });
     expect(stdout).toMatch(/^ok +device cpu +works/m);
     expect(stdout).toMatch(onLinux(/^– +device dml +not here: .* has no such provider for linux/m));
     expect(stdout).toMatch(onLinux(/^– +device webgpu +not here: no graphics card with a Vulkan/m));
+    expect(stdout).toMatch(/^BAD +temporary files +\/nonexistent is not writable/m);
+    // A device may be missing, the folder of temporary files may not.
+    expect(stderr).toBe("error: this machine lacks something: temporary files. [MACHINE_UNFIT]\n");
+    expect(status).toBe(4);
     expect(stdout).toMatch(/^ok {2}variables set +.*HTTPS_PROXY.*HF_TOKEN/m);
     expect(stdout).toContain("a token is set");
     expect(stdout).not.toContain("hidden");
   });
 
-  it.runIf(process.platform === "linux")("ends with 4 where a named device is missing", () => {
-    const env = { VK_ICD_FILENAMES: "/nonexistent" };
-    const args = ["eval", "--device", "dml", "--limit", "1"];
-    const { stderr, status } = runCli(args, { env });
-    expect(status).toBe(4);
-    expect(stderr).toContain('error: device "dml": onnxruntime-node has no such provider');
-    expect(stderr).toContain("[DEVICE_MISSING]");
-  });
-
-  it("ends with 4 when temporary files cannot be written", () => {
-    const { stdout, stderr, status } = runCli(["doctor"], { env: { TMPDIR: "/nonexistent" } });
-    expect(status).toBe(4);
-    expect(stdout).toMatch(/^BAD +temporary files +\/nonexistent is not writable/m);
-    expect(stderr).toBe("error: this machine lacks something: temporary files. [MACHINE_UNFIT]\n");
-  });
+  it.runIf(process.platform === "linux")(
+    "a missing device that is named ends a command",
+    async () => {
+      const args = ["eval", "--device", "dml", "--limit", "1"];
+      const { stderr, status } = await runCommand(evalCommand, args);
+      expect(status).toBe(4);
+      expect(stderr).toContain('error: device "dml": onnxruntime-node has no such provider');
+      expect(stderr).toContain("[DEVICE_MISSING]");
+    },
+  );
 
   it("says so when the native runtime does not load", () => {
     const resolve = `export async function resolve(name, context, next) {

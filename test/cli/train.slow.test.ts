@@ -133,41 +133,4 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const [kept = ""] = readdirSync(join(folder, "cut", "checkpoints"));
     expect(existsSync(join(folder, "cut", "checkpoints", kept, "training-state.json"))).toBe(true);
   });
-
-  it("names the nearest key and part of a recipe that is wrong", () => {
-    const key = runCli(["train", "--recipe", "search-r1", "--set", "algorithm.groupsize=4"]);
-    expect(key.status).toBe(2);
-    expect(key.stderr).toContain('Did you mean "groupSize"?');
-    const part = runCli([
-      "train",
-      "--recipe",
-      "search-r1",
-      "--set",
-      "rewards=[{name: exact_match}]",
-    ]);
-    expect(part.status).toBe(2);
-    expect(part.stderr).toContain('Did you mean "exact-match"?');
-  });
-});
-
-describe("agentrl sft", () => {
-  it("runs the base policy's recipe at its smallest", () => {
-    const run = runCli([
-      "sft",
-      "--recipe",
-      "base-policy",
-      "--tier",
-      "smoke",
-      "--out",
-      join(folder, "sft"),
-      "--json",
-    ]);
-    expect(run.status, run.stderr).toBe(0);
-    const result = JSON.parse(run.stdout) as { steps: number; loss: number; checkpoint: string };
-    expect(result.steps).toBe(2);
-    // An untrained model over some 1 600 words knows ln 1600 ≈ 7.4 nats.
-    expect(result.loss).toBeGreaterThan(6);
-    expect(result.loss).toBeLessThan(9);
-    expect(existsSync(join(result.checkpoint, "model.safetensors"))).toBe(true);
-  });
 });

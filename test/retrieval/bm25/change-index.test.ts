@@ -71,21 +71,18 @@ async function change(out: string, passages: Passage[], seed: string): Promise<P
 }
 
 describe("changes to an index", () => {
-  it.each([1, 2, 3, 4, 5, 6])(
-    "answers as one built anew after any changes (seed %i)",
-    async (seed) => {
-      const out = join(folder, `random-${seed}`);
-      let passages = made(200, "start");
-      await buildIndex(passages, out, { threads: 0 });
-      for (let step = 0; step < 8; step++) {
-        passages = await change(out, passages, `${seed}-${step}`);
-        const { corpus } = await readBm25Manifest(out);
-        expect(corpus.passages).toBe(passages.length);
-        await opened(out, (index) => expectAnswersOf(index, passages));
-      }
-      expect((await checkIndex(out)).filter(({ ok }) => !ok)).toEqual([]);
-    },
-  );
+  it.each([1, 2, 3, 4])("answers as one built anew after any changes (seed %i)", async (seed) => {
+    const out = join(folder, `random-${seed}`);
+    let passages = made(200, "start");
+    await buildIndex(passages, out, { threads: 0 });
+    for (let step = 0; step < 8; step++) {
+      passages = await change(out, passages, `${seed}-${step}`);
+      const { corpus } = await readBm25Manifest(out);
+      expect(corpus.passages).toBe(passages.length);
+      await opened(out, (index) => expectAnswersOf(index, passages));
+    }
+    expect((await checkIndex(out)).filter(({ ok }) => !ok)).toEqual([]);
+  });
 
   it("leaves the same files after compaction as a build of what is left", async () => {
     const [first, second] = [made(700, "first"), made(300, "second")];
@@ -144,7 +141,7 @@ describe("changes to an index", () => {
         });
       }
     })();
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 4; round++) {
       await addToIndex(out, made(30, `r${round}`), { threads: 0 });
       await deleteFromIndex(out, idsOf(made(30, `r${round}`)));
       await compactIndex(out);
