@@ -30,7 +30,7 @@ async function open(from: string, workers = 1): Promise<LocalEngine> {
 
 function batch(seed: number): TrainingRow[] {
   const draw = random(seed);
-  return [30, 7, 23].map((length) => {
+  return [40, 7, 23, 31, 12].map((length) => {
     const ids = Array.from({ length: length + 1 }, () => draw.int(tinyConfig.vocabSize));
     const weights = Array.from({ length }, (_, i) => (i % 3 === 0 ? 0 : 0.01));
     return { inputs: ids.slice(0, -1), targets: ids.slice(1), fields: { weights } };
@@ -87,7 +87,7 @@ describe("forwardBackward", () => {
     const loss = { name: "policy-gradient", options: {} };
     // Thrown in a worker: class and code come back with it.
     await expect(engine.forwardBackward(batch(1), loss)).rejects.toThrow(
-      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no numbers for 30 targets/),
+      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no numbers for 40 targets/),
     );
     expect(await step(engine, 1)).toBeGreaterThan(0);
   });
