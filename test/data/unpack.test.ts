@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
-import { extractMember } from "../../src/data/unpack/extract-member.ts";
+import { extractMember } from "../../src/data/cards/extract-member.ts";
 import { zipOf } from "../helpers/archives.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

@@ -42,12 +42,13 @@ export function zipOf(
 function endOf(count: number, size: number, offset: number, long: boolean): Buffer[] {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(count, 10);
+  end.writeUInt16LE(long ? 0xffff : count, 10);
   end.writeUInt32LE(long ? 0xffffffff : size, 12);
   end.writeUInt32LE(long ? 0xffffffff : offset, 16);
   if (!long) return [end];
   const end64 = Buffer.alloc(56);
   end64.writeUInt32LE(0x06064b50, 0);
+  end64.writeBigUInt64LE(BigInt(count), 32);
   end64.writeBigUInt64LE(BigInt(size), 40);
   end64.writeBigUInt64LE(BigInt(offset), 48);
   const locator = Buffer.alloc(20);

@@ -5,7 +5,7 @@ import { exists, makeFolder, sha256, sha256File, sizeOf } from "../../base/files
 import { freeDiskBytes } from "../../base/free-space.ts";
 import { isDiskError, type TransferSettings } from "../../http/transfer.ts";
 import { downloadFile, isAsPromised, type Promised } from "../../http/download-file.ts";
-import { extractMember } from "../unpack/extract-member.ts";
+import { extractMember } from "./extract-member.ts";
 import { type Card, type CardFile, type NamedSource, sourceOf, splitOf } from "./card.ts";
 import {
   dataFolder,

@@ -5,22 +5,16 @@ import { httpShape, serverAddress } from "../../http/http-options.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
 import type { Hit, RetrieverPart } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
-import { bing } from "./web/bing.ts";
-import { brave } from "./web/brave.ts";
-import { google } from "./web/google.ts";
-import { serper } from "./web/serper.ts";
-import type { WebEngine, WebResult } from "./web/web-engine.ts";
+import { type WebEngine, webEngines } from "./web-engines.ts";
 
 const NAME = "web-search";
-
-const engines = { google, bing, brave, serper } as const satisfies Record<string, WebEngine>;
 
 const domain = z.string().regex(/^[^\s/:]+\.[^\s/:]+$/, "expected a domain, as in example.org");
 
 const options = z
   .strictObject({
-    engine: z.enum(["google", "bing", "brave", "serper"]),
-    /** Another address that speaks the engine's words. */
+    engine: z.enum(["google", "brave", "serper"]),
+    /** Another address that serves the same API. */
     endpoint: serverAddress.optional(),
     /** Environment variable that holds the key; absent: the engine's usual one. */
     apiKeyEnv: z.string().min(1).optional(),
@@ -50,13 +44,13 @@ type Settings = z.output<typeof options>;
  */
 export const webSearch: RetrieverPart = {
   name: NAME,
-  summary: "The web by a commercial engine (Google, Bing, Brave, Serper): titles and snippets.",
+  summary: "The web by a commercial engine (Google, Brave, Serper): titles and snippets.",
   readsGold: false,
   options,
   // eslint-disable-next-line @typescript-eslint/require-await -- a missing key must reject, not throw
   async create(given) {
     const settings = parseOptions(options, given, NAME);
-    const engine: WebEngine = engines[settings.engine];
+    const engine: WebEngine = webEngines[settings.engine];
     const variable = settings.apiKeyEnv ?? engine.keyVariable;
     const key = readApiKey(variable, `${NAME}.apiKeyEnv`);
     const url = settings.endpoint ?? engine.endpoint;
@@ -103,8 +97,9 @@ async function webHits(
   for (let offset = 0; offset < wanted; offset += engine.pageSize) {
     const count = Math.min(wanted - offset, engine.pageSize);
     const page = { query: asked, offset, count, country, language, engineId };
-    const request = { ...engine.request(page, key), idempotent: true, signal };
-    const { value: results } = await client.json(request, pageSchema(engine));
+    const { parameters = {}, ...asking } = engine.request(page, key);
+    const request = { ...asking, parameters: defined(parameters), idempotent: true, signal };
+    const { value: results } = await client.json(request, engine.page);
     results.forEach(({ title, url, snippet }, i) => {
       if (isBlocked(url, blocked)) return;
       hits.push({ id: url, title, text: snippet, score: 1 / (offset + i + 1) });
@@ -114,15 +109,6 @@ async function webHits(
   return bestFirst(hits, k);
 }
 
-function pageSchema(engine: WebEngine): z.ZodType<WebResult[]> {
-  return z.unknown().transform((reply, context) => {
-    const results = engine.results(reply);
-    if (results !== null) return results;
-    context.addIssue({ code: "custom", message: "no results page of this engine" });
-    return z.NEVER;
-  });
-}
-
 function isBlocked(url: string, blocked: readonly string[]): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
@@ -130,4 +116,12 @@ function isBlocked(url: string, blocked: readonly string[]): boolean {
     const lower = name.toLowerCase();
     return hostname === lower || hostname.endsWith(`.${lower}`);
   });
+}
+
+/** Parameters without those that have no value. */
+function defined(parameters: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const entries = Object.entries(parameters);
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -4,8 +4,7 @@ import { DataError } from "../../base/errors.ts";
 const BLOCK = 512;
 
 /**
- * The bytes of the first file of a tar archive (`.tar`, `.tar.gz`, `.tgz`) whose path is wanted, streamed; what comes before it is
- * read past. Nothing after it is read.
+ * The bytes of the first wanted file of a tar archive (`.tar`, `.tar.gz`, `.tgz`), streamed. Nothing after it is read.
  *
  * @returns null when the archive ends without it.
  * @throws {DataError} DATASET_ARCHIVE
@@ -13,8 +12,8 @@ const BLOCK = 512;
 export async function tarContent(
   archive: string,
   wanted: (path: string) => boolean,
-): Promise<{ path: string; size: number; bytes: AsyncGenerator<Buffer> } | null> {
-  const reader = new BlockReader(openUnpacked(archive), archive);
+): Promise<AsyncGenerator<Buffer> | null> {
+  const reader = new BlockReader(archive);
   let longName: string | null = null;
   for (;;) {
     const header = await reader.exactly(BLOCK);
@@ -33,66 +32,43 @@ export async function tarContent(
     }
     const path = longName ?? nameIn(header);
     longName = null;
-    if ((type === "0" || type === "\0") && wanted(path))
-      return { path, size, bytes: reader.content(size) };
-    await reader.skip(padded);
+    if ((type === "0" || type === "\0") && wanted(path)) return reader.content(size);
+    for await (const _ of reader.pieces(padded));
   }
 }
 
 /** Takes bytes from a stream in the amounts that are asked for. */
 class BlockReader {
+  readonly #archive: string;
   readonly #stream: ReturnType<typeof openUnpacked>;
   readonly #chunks: AsyncIterator<Buffer, undefined>;
-  readonly #archive: string;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(stream: ReturnType<typeof openUnpacked>, archive: string) {
-    this.#stream = stream;
-    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+  constructor(archive: string) {
     this.#archive = archive;
+    this.#stream = openUnpacked(archive);
+    this.#chunks = this.#stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
   }
 
   /** Null at the end of the archive. */
   async exactly(length: number): Promise<Buffer | null> {
+    if (this.#rest.length === 0 && !(await this.#fill())) return null;
     const pieces: Buffer[] = [];
-    for await (const piece of this.#pieces(length)) pieces.push(piece);
-    const all = Buffer.concat(pieces);
-    if (all.length === length) return all;
-    if (all.length === 0) return null;
-    throw damaged(this.#archive);
-  }
-
-  async skip(length: number): Promise<void> {
-    let left = length;
-    for await (const piece of this.#pieces(length)) left -= piece.length;
-    if (left > 0) throw damaged(this.#archive);
+    for await (const piece of this.pieces(length)) pieces.push(piece);
+    return Buffer.concat(pieces);
   }
 
   async *content(size: number): AsyncGenerator<Buffer> {
     try {
-      let left = size;
-      for await (const piece of this.#pieces(size)) {
-        left -= piece.length;
-        yield piece;
-      }
-      if (left > 0) throw damaged(this.#archive);
+      yield* this.pieces(size);
     } finally {
       this.close();
     }
   }
 
-  close(): void {
-    this.#stream.destroy();
-  }
-
-  async *#pieces(length: number): AsyncGenerator<Buffer> {
-    let left = length;
-    while (left > 0) {
-      if (this.#rest.length === 0) {
-        const next = await this.#next();
-        if (next === null) return;
-        this.#rest = next;
-      }
+  async *pieces(length: number): AsyncGenerator<Buffer> {
+    for (let left = length; left > 0;) {
+      if (this.#rest.length === 0 && !(await this.#fill())) throw damaged(this.#archive);
       const piece = this.#rest.subarray(0, left);
       this.#rest = this.#rest.subarray(piece.length);
       left -= piece.length;
@@ -100,17 +76,23 @@ class BlockReader {
     }
   }
 
-  async #next(): Promise<Buffer | null> {
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  /** @returns whether there are more bytes. */
+  async #fill(): Promise<boolean> {
     try {
       const next: IteratorResult<Buffer, undefined> = await this.#chunks.next();
-      return next.done === true ? null : next.value;
+      this.#rest = next.value ?? this.#rest;
+      return next.done !== true;
     } catch (error) {
       throw damaged(this.#archive, error);
     }
   }
 }
 
-/** Octal digits, or from a first byte of 128 on a big-endian number. */
+/** Octal digits; a first byte of 128 or more marks a big-endian number. */
 function sizeIn(header: Buffer): number {
   const field = header.subarray(124, 136);
   if (((field[0] ?? 0) & 0x80) !== 0) return Number(field.readBigUInt64BE(4));
@@ -134,7 +116,7 @@ function paxPath(content: string): string | null {
 function damaged(archive: string, cause?: unknown): DataError {
   return new DataError(
     "DATASET_ARCHIVE",
-    `${archive}: it is no whole tar archive. Delete it and download it again.`,
-    cause === undefined ? {} : { cause },
+    `${archive}: is not a whole tar archive. Delete it and download it again.`,
+    { cause },
   );
 }
