@@ -121,7 +121,7 @@ export default tseslint.config(
       "src/advantages/**/*.ts",
       "src/engine/local/**/*.ts",
       "src/models/**/*.ts",
-      "src/train/on-policy.ts",
+      "src/train/samplers/shuffled.ts",
       "src/losses/*.ts", // fields that the loss itself declares
       "test/**/*.ts",
     ],

@@ -12,7 +12,7 @@ export interface PolicyRow {
   owners: Owner[];
   /** Of each target, its index among the trajectory's tokens (`tokensOf`). */
   tokens: number[];
-  /** 1 where the target is trained. A token that branches share is trained in the first of its rows alone. */
+  /** 1 where the target is trained. A token that several rows share is trained in one of them. */
   lossMask: number[];
   /** Of each target as sampled, nats; NaN where it was not. */
   sampledLogprobs: number[];
@@ -36,29 +36,43 @@ export function policyRows(trajectory: Trajectory, options: RowOptions = {}): Po
   const { lossOn = ["policy"] } = options;
   const layout = tokenLayout(trajectory);
   const isTrainedCall = trainedCalls(trajectory, options);
-  const taken = new Set<number>();
-  return tokenRows(trajectory).map(({ ids, owners, logprobs, callOf, calls }) => {
-    const places = calls.flatMap((call) => layout.placesOf(call));
-    const lossMask = owners.map((owner, i): number => {
-      const place = places[i] ?? 0;
-      const isTrained = lossOn.includes(owner) && isTrainedCall[callOf[i] ?? 0] === true;
-      if (!isTrained || taken.has(place)) return 0;
-      taken.add(place);
-      return 1;
-    });
+  const rows = tokenRows(trajectory).map((row) => ({
+    ...row,
+    tokens: row.calls.flatMap((call) => layout.placesOf(call)),
+    isTrained: row.owners.map(
+      (owner, i) => lossOn.includes(owner) && isTrainedCall[row.callOf[i] ?? 0] === true,
+    ),
+  }));
+  const trainedIn = firstRows(rows);
+  return rows.map(({ ids, owners, logprobs, tokens, isTrained }, r) => {
     // The first token of a sequence is predicted by nothing.
-    const shifted = lossMask.slice(1);
+    const lossMask = tokens
+      .map((token, i) => Number(isTrained[i] === true && trainedIn.get(token) === r))
+      .slice(1);
     return {
       trajectory,
       inputs: ids.slice(0, -1),
       targets: ids.slice(1),
       owners: owners.slice(1),
-      tokens: places.slice(1),
-      lossMask: shifted,
+      tokens: tokens.slice(1),
+      lossMask,
       sampledLogprobs: logprobs.slice(1),
-      trainedTokens: shifted.reduce((sum, each) => sum + each, 0),
+      trainedTokens: lossMask.reduce((sum, each) => sum + each, 0),
     };
   });
+}
+
+/** The row in which each token is trained: of those that share it the one that trains most, so that fewer rows are needed. */
+function firstRows(
+  rows: readonly { tokens: readonly number[]; isTrained: readonly boolean[] }[],
+): Map<number, number> {
+  const counts = rows.map(({ isTrained }) => isTrained.filter(Boolean).length);
+  const order = rows.map((_, r) => r).sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
+  const found = new Map<number, number>();
+  for (const r of order) {
+    for (const token of rows[r]?.tokens ?? []) if (!found.has(token)) found.set(token, r);
+  }
+  return found;
 }
 
 /** The structure of a trajectory's tokens, each once, in the order of its calls; what a run computes of them is filled in by the loop. */

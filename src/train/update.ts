@@ -1,4 +1,9 @@
-import type { Advantage, CreditTokens, Rewarded } from "../advantages/estimator.ts";
+import type {
+  Advantage,
+  AdvantageEstimator,
+  CreditTokens,
+  Rewarded,
+} from "../advantages/estimator.ts";
 import { advantageEstimators } from "../advantages/index.ts";
 import { random } from "../base/random.ts";
 import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
@@ -105,14 +110,48 @@ function groupsOf(trajectories: readonly Trajectory[]): RolloutGroup[] {
   return [...groups].map(([groupId, members]) => ({ groupId, trajectories: members }));
 }
 
-/** Rows of a batch with their log-probabilities and, computed from these, their advantages. */
+/** A row with the log-probabilities of its targets; null where nothing reads them. */
+interface ScoredRow extends PolicyRow {
+  logprobs: Record<keyof CreditTokens["logprobs"], ArrayLike<number> | null>;
+}
+
+/** Rows of a batch with their advantages: log-probabilities are computed first, since estimators read them. */
 async function readyRows(
-  { algorithm, options, engine, rewards }: UpdateRun,
+  run: UpdateRun,
   trajectories: readonly Trajectory[],
   losses: readonly LossSpec[],
 ): Promise<ReadyRow[]> {
-  const estimator = estimatorOf(algorithm, options);
-  const part = advantageEstimators.get(estimator.name, "algorithm.advantage");
+  const named = estimatorOf(run.algorithm, run.options);
+  const estimator = advantageEstimators.get(named.name, "algorithm.advantage");
+  const rowsOf = await scoredRows(run, trajectories, { losses, reads: estimator.reads });
+  const rewarded = trajectories.map((trajectory, i) => {
+    const own = rowsOf[i] ?? [];
+    const structure = tokensOf(trajectory, own);
+    const logprobs = {
+      old: byToken(structure, own, "old"),
+      reference: byToken(structure, own, "reference"),
+      policy: byToken(structure, own, "policy"),
+    };
+    const tokens = { ...structure, logprobs, values: null };
+    return rewardedOf(trajectory, trajectories, run.rewards, tokens);
+  });
+  const advantages = estimator.estimate(rewarded, named.options);
+  return rowsOf.flatMap((own, i) =>
+    own.map(({ logprobs, ...row }) => ({
+      ...row,
+      advantages: onTargets(row, advantages[i] ?? 0),
+      oldLogprobs: Array.from(logprobs.old ?? [], finite),
+      refLogprobs: Array.from(logprobs.reference ?? [], finite),
+    })),
+  );
+}
+
+/** The rows to train of each trajectory. Those that cannot be scored, and rollouts that are not for training, have none. */
+async function scoredRows(
+  { options, engine }: UpdateRun,
+  trajectories: readonly Trajectory[],
+  { losses, reads }: { losses: readonly LossSpec[] } & Pick<AdvantageEstimator, "reads">,
+): Promise<ScoredRow[][]> {
   const rowsOf = trajectories.map((trajectory) =>
     trajectory.reward === null || trajectory.purpose !== "train"
       ? []
@@ -121,45 +160,27 @@ async function readyRows(
         ),
   );
   const rows = rowsOf.flat();
-  if (rows.length === 0) return [];
+  if (rows.length === 0) return rowsOf.map(() => []);
   const unweighted = rows.map((row) => weighted(row, 1));
-  const isUnsampled = rows.some(({ lossMask, sampledLogprobs }) =>
-    lossMask.some((mask, i) => mask === 1 && Number.isNaN(sampledLogprobs[i])),
-  );
-  const recomputes = recomputesOld(options) || isUnsampled;
-  const now =
-    recomputes || part.reads.includes("policy") ? await engine.logprobs(unweighted) : null;
-  const needsReference =
-    losses.some((loss) => hasReference(loss.options)) || part.reads.includes("reference");
-  const reference = needsReference ? await engine.logprobs(unweighted, "reference") : null;
-  const known = rows.map((row, i) => ({
-    old: (recomputes ? now?.[i] : undefined) ?? row.sampledLogprobs,
-    reference: reference?.[i] ?? null,
-    policy: now?.[i] ?? null,
-  }));
-  const knownOf = new Map(rows.map((row, i) => [row, known[i]!]));
-  const rewarded = trajectories.map((trajectory, i) => {
-    const own = rowsOf[i] ?? [];
-    const structure = tokensOf(trajectory, own);
-    const logprobs = {
-      old: byToken(structure, own, (row) => knownOf.get(row)?.old ?? null),
-      reference: byToken(structure, own, (row) => knownOf.get(row)?.reference ?? null),
-      policy: byToken(structure, own, (row) => knownOf.get(row)?.policy ?? null),
-    };
-    return rewardedOf(trajectory, trajectories, rewards, { ...structure, logprobs, values: null });
-  });
-  const advantages = part.estimate(rewarded, estimator.options);
-  return rowsOf.flatMap((own, i) =>
+  const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
+  const reference =
+    losses.some((loss) => hasReference(loss.options)) || reads.includes("reference");
+  const now = recomputes || reads.includes("policy") ? await engine.logprobs(unweighted) : null;
+  const frozen = reference ? await engine.logprobs(unweighted, "reference") : null;
+  let at = -1;
+  return rowsOf.map((own) =>
     own.map((row) => {
-      const { old, reference: ref } = knownOf.get(row)!;
-      return {
-        ...row,
-        advantages: onTargets(row, advantages[i] ?? 0),
-        oldLogprobs: Array.from(old, finite),
-        refLogprobs: Array.from(ref ?? [], finite),
-      };
+      at += 1;
+      const policy = now?.[at] ?? null;
+      const old = recomputes ? policy : row.sampledLogprobs;
+      return { ...row, logprobs: { old, policy, reference: frozen?.[at] ?? null } };
     }),
   );
+}
+
+/** Whether it trains tokens that the policy did not sample as they stand, such as a message that was rewritten. */
+function hasUnsampled({ lossMask, sampledLogprobs }: PolicyRow): boolean {
+  return lossMask.some((mask, i) => mask === 1 && Number.isNaN(sampledLogprobs[i]));
 }
 
 /** A trajectory as an estimator sees it. */
@@ -178,23 +199,20 @@ function rewardedOf(
   };
 }
 
-/** What rows know of their targets, by token; null where nothing is known of any. */
+/** Log-probabilities of rows' targets by token of the trajectory; null where no row has them. */
 function byToken(
   { call }: Pick<CreditTokens, "call">,
-  rows: readonly PolicyRow[],
-  valuesOf: (row: PolicyRow) => ArrayLike<number> | null,
+  rows: readonly ScoredRow[],
+  kind: keyof CreditTokens["logprobs"],
 ): number[] | null {
+  if (rows.every(({ logprobs }) => logprobs[kind] === null)) return null;
   const values = call.map(() => NaN);
-  let isKnown = false;
-  for (const row of rows) {
-    const own = valuesOf(row);
-    if (own === null) continue;
-    isKnown = true;
-    row.tokens.forEach((token, i) => {
-      if (row.lossMask[i] === 1) values[token] = own[i] ?? NaN;
+  for (const { tokens, lossMask, logprobs } of rows) {
+    tokens.forEach((token, i) => {
+      if (lossMask[i] === 1) values[token] = logprobs[kind]?.[i] ?? NaN;
     });
   }
-  return isKnown ? values : null;
+  return values;
 }
 
 /** A trajectory's advantages on the targets of one of its rows. */
