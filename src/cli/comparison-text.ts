@@ -1,5 +1,8 @@
-import type { ChangedQuestion } from "../evaluate/compare/changed-questions.ts";
-import type { Comparison, SideComparison } from "../evaluate/compare/compare-runs.ts";
+import type {
+  ChangedQuestion,
+  Comparison,
+  SideComparison,
+} from "../evaluate/compare/compare-runs.ts";
 import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
 import { differenceText } from "../evaluate/compare/protocol-differences.ts";
 import type { Interval } from "../evaluate/statistics.ts";

@@ -1,8 +1,8 @@
 import type { EvaluationMetric, GroupSummary } from "../evaluate/evaluation-summary.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
+import type { Interval } from "../evaluate/statistics.ts";
 import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
-import type { Interval } from "../evaluate/statistics.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
 import { table } from "./table.ts";
 

@@ -1,5 +1,4 @@
-import type { MetricComparison } from "../evaluate/retrieval-comparison.ts";
-import type { RetrievalScores } from "../evaluate/retrieval-scores.ts";
+import type { MetricComparison, RetrievalScores } from "../evaluate/retrieval-scores.ts";
 import type { Interval } from "../evaluate/statistics.ts";
 import { table } from "./table.ts";
 

@@ -1,6 +1,11 @@
 import { ScoreError } from "../base/errors.ts";
 import { openFailureStreak } from "../base/failure-streak.ts";
 import { inOrder } from "../base/in-order.ts";
+import { seedFrom } from "../base/random.ts";
+import type { Environment } from "../env/environments/environment.ts";
+import type { Policy } from "../rollout/policy.ts";
+import type { Sampling } from "../rollout/sampling.ts";
+import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
@@ -119,4 +124,39 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       );
     },
   };
+}
+
+export interface EvaluatePolicyOptions extends EvaluationRun {
+  policy: Policy;
+  environment: Environment;
+  /** An inference strategy, with its options or by its name alone. */
+  strategy: NamedStrategy;
+  sampling: Sampling;
+  /** Milliseconds; without it trajectories carry no timings. */
+  clock?: () => number;
+}
+
+/**
+ * Evaluates a policy in an environment.
+ *
+ * What each question gives depends on the seed, its id and the number of the draw, not on the other questions.
+ *
+ * @throws {ConfigError} PART_UNKNOWN when there is no such strategy.
+ * @throws as `evaluate`.
+ */
+export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<EvaluationSummary> {
+  const { policy, environment, strategy: named, sampling, clock, ...run } = options;
+  const strategy = openStrategy(named, "strategy");
+  return evaluate(
+    (task, sample, signal) =>
+      strategy.run({
+        ...{ policy, environment, task, sampling, signal },
+        id: `${task.id}/${sample}`,
+        groupId: task.id,
+        purpose: "eval",
+        seed: seedFrom(run.seed, "eval", task.id, sample),
+        ...(clock === undefined ? {} : { clock }),
+      }),
+    run,
+  );
 }

@@ -1,11 +1,12 @@
 import { sha256 } from "../base/files.ts";
 import type { Qrels } from "../data/qrels.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
+import { corrected, type Corrected, type PairedTest, testPairs } from "./paired-test.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
   rankingMetrics,
-  type RetrievalMetric,
   retrievalMetric,
+  type RetrievalMetric,
 } from "./retrieval-metrics.ts";
 import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-runs.ts";
 import { bootstrapInterval, type Interval, mean } from "./statistics.ts";
@@ -26,7 +27,7 @@ export interface RetrievalScores {
 }
 
 /** Means over some of the queries. */
-export interface RetrievalGroup {
+interface RetrievalGroup {
   n: number;
   metrics: Record<string, number>;
 }
@@ -38,7 +39,7 @@ export interface QueryScores {
 }
 
 /** What is measured, and how deep. */
-export interface RetrievalMeasurement {
+interface RetrievalMeasurement {
   /** `DEFAULT_RETRIEVAL_METRICS` where absent. */
   metrics?: readonly RetrievalMetric[];
   /** Of the bootstrap; 0 where absent. */
@@ -127,7 +128,7 @@ function scored(
 }
 
 /** A metric's value of each query. */
-export function valuesOf(perQuery: readonly QueryScores[], metric: string): number[] {
+function valuesOf(perQuery: readonly QueryScores[], metric: string): number[] {
   return perQuery.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
@@ -168,4 +169,29 @@ function fingerprintOf(
 ): string {
   const judgements = judged.map(({ id, text }) => [id, text, ...(qrels.get(id) ?? [])]);
   return `retrieval-${sha256(JSON.stringify([source, depth, judgements])).slice(0, 16)}`;
+}
+
+/** One metric of two runs on the same queries. */
+export interface MetricComparison extends PairedTest, Corrected {
+  metric: string;
+}
+
+/**
+ * Compares two runs metric by metric; Holm's correction is over the metrics.
+ *
+ * @param left of each query, in the same order as `right`.
+ * @param options.seed of bootstrap and permutations.
+ * @param options.draws permutations drawn where there are too many for all; 10 000 by default.
+ */
+export function compareRetrieval(
+  left: readonly QueryScores[],
+  right: readonly QueryScores[],
+  metrics: readonly string[],
+  options: { seed: number; draws?: number },
+): MetricComparison[] {
+  const tests = metrics.map((metric) => ({
+    metric,
+    ...testPairs(valuesOf(left, metric), valuesOf(right, metric), options),
+  }));
+  return corrected(tests);
 }

@@ -1,9 +1,75 @@
-/** Test sets of retrieval: queries with the passages that are relevant to them. */
+import { DataError } from "../base/errors.ts";
+import { readText } from "../base/files.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import { quote } from "../base/schema.ts";
+import { textLines } from "../base/text-lines.ts";
 import { beirFolder } from "../data/beir-folder.ts";
-import { type Qrels, readQrels } from "../data/qrels.ts";
+import { badQrelsLine, type Qrels, readQrels } from "../data/qrels.ts";
 import { loadTasks } from "../data/tasks.ts";
-import { readQueries } from "./retrieval-files.ts";
 import type { RetrievalQuery } from "./retrieval-runs.ts";
+
+/** Queries in the layouts of BEIR and TREC; relevance judgements: data/qrels.ts. */
+
+/**
+ * Queries: BEIR's `queries.jsonl` ({_id, text}; {id, question} too), `.gz` or not; lines of id, tab, text; or TREC topics,
+ * whose titles are the queries.
+ *
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE, QRELS_BAD_LINE.
+ */
+export async function readQueries(path: string): Promise<RetrievalQuery[]> {
+  const queries: RetrievalQuery[] = [];
+  if (!/\.jsonl(\.gz)?$/.test(path)) {
+    for await (const { text, where } of textLines(path)) {
+      if (queries.length === 0 && /^\s*<top>/i.test(text))
+        return parseTopics(await readText(path), path);
+      const tab = text.indexOf("\t");
+      if (tab <= 0) throw badQrelsLine(where, text, "a query id, a tab, and the query");
+      queries.push({ id: text.slice(0, tab), text: text.slice(tab + 1) });
+    }
+    return queries;
+  }
+  for await (const { value, line } of readJsonl(path)) {
+    const record = (typeof value === "object" ? value : null) as Record<string, unknown> | null;
+    const id = record?.["_id"] ?? record?.["id"];
+    const text = record?.["text"] ?? record?.["question"];
+    if ((typeof id !== "string" && typeof id !== "number") || typeof text !== "string") {
+      throw badQrelsLine(`${path}:${line}`, value, 'an object with "_id" and "text"');
+    }
+    queries.push({ id: String(id), text });
+  }
+  return queries;
+}
+
+/**
+ * TREC topics: each `<top>` has a `<num>` ("Number: 301") and a `<title>`, closed or not; the title is the query, the
+ * description and the narrative are left out, as in TREC's title-only runs.
+ *
+ * @param path for messages.
+ * @throws {DataError} QRELS_BAD_LINE with the topic that lacks one of both.
+ * @example parseTopics("<top><num> Number: 301 <title> Organized Crime <desc> …</top>", "t") // [{ id: "301", … }]
+ */
+function parseTopics(text: string, path: string): RetrievalQuery[] {
+  return text
+    .split(/<top>/i)
+    .slice(1)
+    .map((topic, i) => {
+      const id = field(topic, "num").replace(/^number:\s*/i, "");
+      const title = field(topic, "title").replace(/^topic:\s*/i, "");
+      if (id !== "" && title !== "") return { id, text: title };
+      throw new DataError(
+        "QRELS_BAD_LINE",
+        `${path}: topic ${i + 1} is ${quote(topic.trim())}; expected <num> and <title> with something in them. Mend or drop the topic.`,
+      );
+    });
+}
+
+/** What stands between a tag and the next one, blanks squeezed. */
+function field(topic: string, tag: string): string {
+  const content = new RegExp(`<${tag}>([^<]*)`, "i").exec(topic)?.[1] ?? "";
+  return content.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Test sets of retrieval: queries with the passages that are relevant to them. */
 
 /** Queries, judgements, and where their passages are. */
 export interface RetrievalSet {

@@ -1,11 +1,11 @@
 import type { Normalization } from "../text/answer-normalizations.ts";
+import { type FigureValues, type IntervalMethod, intervalsOf } from "./intervals.ts";
 import {
   type AnswerMetricName,
   answerMetrics,
   answerScores,
   type ScoredAnswer,
 } from "./metrics/answer-metrics.ts";
-import { type FigureValues, type IntervalMethod, intervalsOf } from "./intervals.ts";
 import { type Interval, mean } from "./statistics.ts";
 
 /** A number for each metric that was asked for; null where it is not defined. */

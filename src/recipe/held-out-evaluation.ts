@@ -3,15 +3,14 @@ import { join } from "node:path";
 import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
+import { evaluatePolicy, type EvaluationProgress } from "../evaluate/evaluate.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { fingerprintOf } from "../evaluate/fingerprint.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
-import { protocolOf } from "./run-eval.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
+import { protocolOf } from "./run-eval.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */

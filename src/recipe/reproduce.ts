@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../base/files.ts";
 import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
+import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import {
   type ArmComparison,
   combinedVerdict,
   compareArms,
   type SeededValue,
-  type Verdict,
   verdict,
+  type Verdict,
 } from "../evaluate/arm-comparison.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Interval, summarize } from "../evaluate/statistics.ts";
 import { type Comparison, comparisons, findCells, type PaperCell } from "./claims.ts";
-import { leavesOf } from "../base/leaves.ts";
 import type { Claim, RecipeFile, Tier } from "./settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import {

@@ -1,7 +1,12 @@
+import { leavesOf } from "../base/leaves.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import { evaluate, type EvaluationProgress, type EvaluationRun } from "../evaluate/evaluate.ts";
-import { evaluatePolicy } from "../evaluate/evaluate-policy.ts";
+import {
+  evaluate,
+  evaluatePolicy,
+  type EvaluationProgress,
+  type EvaluationRun,
+} from "../evaluate/evaluate.ts";
 import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-log.ts";
 import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
@@ -18,7 +23,6 @@ import {
   type PolicyDownload,
   retrieverOver,
 } from "./assemble.ts";
-import { leavesOf } from "../base/leaves.ts";
 import { withRunLock } from "./folder/run-lock.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";

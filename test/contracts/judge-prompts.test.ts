@@ -5,11 +5,11 @@ import {
   judgeMessages,
   MAX_ANSWER_CHARACTERS,
   promptHash,
+  readVerdict,
   reaskMessages,
   verdictJsonSchema,
 } from "../../src/evaluate/judge/judge-prompt.ts";
-import { judgePrompts } from "../../src/evaluate/judge/prompts/index.ts";
-import { readVerdict } from "../../src/evaluate/judge/verdict.ts";
+import { judgePrompts } from "../../src/evaluate/judge/judge-prompts.ts";
 
 const asked = { question: "Where is Oslo?", references: ["Norway", "Noreg"], prediction: "Norway" };
 

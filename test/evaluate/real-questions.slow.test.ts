@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readPassages } from "../../src/data/passages.ts";
 import { loadTasks } from "../../src/data/tasks.ts";
-import { evaluatePolicy } from "../../src/evaluate/evaluate-policy.ts";
+import { evaluatePolicy } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../src/rollout/policy.ts";

@@ -1,18 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { crossedBootstrap } from "../../src/evaluate/compare/crossed-bootstrap.ts";
-import {
-  pairedEffect,
-  shareEffect,
-  smallestDetectable,
-} from "../../src/evaluate/compare/effect-size.ts";
-import { mcnemarExact } from "../../src/evaluate/compare/mcnemar.ts";
-import {
-  type Interval,
-  newcombeInterval,
-  pairedBootstrap,
-  standardError,
-} from "../../src/evaluate/statistics.ts";
+import { crossedBootstrap, mcnemarExact, pairedEffect, shareEffect, smallestDetectable } from "../../src/evaluate/compare/paired.ts";
+import { type Interval, newcombeInterval, pairedBootstrap, standardError } from "../../src/evaluate/statistics.ts";
 
 interface Resampled {
   ci95: Interval;

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256File } from "../../src/base/files.ts";
 import { type Agreement, agreementOf } from "../../src/evaluate/judge/agreement.ts";
-import { humanAgreement, ruleVerdicts } from "../../src/evaluate/judge/human-agreement.ts";
-import { humanVerdictLayouts } from "../../src/evaluate/judge/human-verdicts.ts";
+import { humanAgreement, humanVerdictLayouts, ruleVerdicts } from "../../src/evaluate/judge/human-verdicts.ts";
 
 interface Measured {
   n: number;

@@ -2,8 +2,11 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeFileAtomic } from "../../base/files.ts";
-import type { ChangedQuestion } from "../../evaluate/compare/changed-questions.ts";
-import { compareRuns, type Comparison } from "../../evaluate/compare/compare-runs.ts";
+import {
+  type ChangedQuestion,
+  compareRuns,
+  type Comparison,
+} from "../../evaluate/compare/compare-runs.ts";
 import { type Side, sideOf } from "../../evaluate/compare/compared-run.ts";
 import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
 import type { CliContext } from "../command.ts";
@@ -13,9 +16,9 @@ import {
   addWhatOptions,
   type EvalCompareFlags,
 } from "../eval-compare-flags.ts";
-import { refuseOwnInput } from "../refuse-own-input.ts";
 import { jsonOption, seedOption } from "../options.ts";
 import { comparePublished } from "../published-comparison.ts";
+import { refuseOwnInput } from "../refuse-own-input.ts";
 
 /** Adds `compare` to `agentrl eval`: what two runs on the same questions show, or a run and a published number. */
 export function addEvalCompare(parent: Command, context: CliContext): void {

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { DataError } from "../../base/errors.ts";
-import { compareRetrieval, type MetricComparison } from "../../evaluate/retrieval-comparison.ts";
 import {
   DEFAULT_RETRIEVAL_METRICS,
   type RetrievalMetric,
@@ -8,9 +7,11 @@ import {
 } from "../../evaluate/retrieval-metrics.ts";
 import { readRun, type RetrievalRun, writeRun } from "../../evaluate/retrieval-runs.ts";
 import {
+  compareRetrieval,
   depthOf,
   evaluateRetrieval,
   judgedQueries,
+  type MetricComparison,
   type RetrievalScores,
   scoreRun,
 } from "../../evaluate/retrieval-scores.ts";

@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import {
-  type HumanAgreement,
   humanAgreement,
+  type HumanAgreement,
+  type HumanVerdict,
+  humanVerdictLayouts,
   ruleVerdicts,
-} from "../../evaluate/judge/human-agreement.ts";
-import { type HumanVerdict, humanVerdictLayouts } from "../../evaluate/judge/human-verdicts.ts";
-import { checkEvaluated } from "../../evaluate/judge/check-evaluated.ts";
-import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
+} from "../../evaluate/judge/human-verdicts.ts";
+import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";

@@ -1,10 +1,9 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
-import { attackReport } from "../../evaluate/judge/attack-report.ts";
-import { type AttackedQuestion, attacks } from "../../evaluate/judge/attacks.ts";
+import { type AttackedQuestion, attackReport, attacks } from "../../evaluate/judge/attacks.ts";
 import { casesFor, checkUnparsed } from "../../evaluate/judge/calibrate.ts";
-import { share } from "../../evaluate/judge/share.ts";
+import { share } from "../../evaluate/statistics.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";

@@ -6,10 +6,14 @@ import {
   type CalibrationBounds,
   checkCalibration,
 } from "../../evaluate/judge/calibrate.ts";
+import {
+  folderCache,
+  judgeSchema,
+  noCache,
+  VERDICT_FORMATS,
+} from "../../evaluate/judge/judge-asker.ts";
+import { judgePrompts } from "../../evaluate/judge/judge-prompts.ts";
 import { type Judge, openJudge } from "../../evaluate/judge/judge.ts";
-import { judgeSchema, VERDICT_FORMATS } from "../../evaluate/judge/judge-settings.ts";
-import { judgePrompts } from "../../evaluate/judge/prompts/index.ts";
-import { folderCache, noCache } from "../../evaluate/judge/reply-cache.ts";
 import { serverAddress } from "../../http/http-options.ts";
 import type { CliContext } from "../command.ts";
 import { decimal, wholeNumber } from "../options.ts";

@@ -2,17 +2,16 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
+import { shortHash } from "../../evaluate/fingerprint.ts";
 import { type JudgedSource, readAnswersToJudge } from "../../evaluate/judge/answers-to-judge.ts";
-import { checkEvaluated } from "../../evaluate/judge/check-evaluated.ts";
-import { judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
-import type { AnswerToJudge, JudgedRow } from "../../evaluate/judge/judged-row.ts";
+import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import { judgeSummary } from "../../evaluate/judge/judge-summary.ts";
+import type { AnswerToJudge, JudgedRow } from "../../evaluate/judge/judged-row.ts";
 import {
   checkVerdictFolder,
   openVerdictLog,
   RESULTS_FILE,
 } from "../../evaluate/judge/verdict-log.ts";
-import { shortHash } from "../../evaluate/fingerprint.ts";
 import type { CliContext } from "../command.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";

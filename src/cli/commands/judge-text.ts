@@ -1,12 +1,11 @@
 import type { Agreement } from "../../evaluate/judge/agreement.ts";
-import type { AttackResult } from "../../evaluate/judge/attack-report.ts";
+import type { AttackResult } from "../../evaluate/judge/attacks.ts";
 import type { Calibration } from "../../evaluate/judge/calibrate.ts";
-import type { HumanAgreement } from "../../evaluate/judge/human-agreement.ts";
-import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
+import type { HumanAgreement } from "../../evaluate/judge/human-verdicts.ts";
 import type { JudgeTraffic } from "../../evaluate/judge/judge-asker.ts";
 import type { JudgeSummary } from "../../evaluate/judge/judge-summary.ts";
-import type { Share } from "../../evaluate/judge/share.ts";
-import type { Interval } from "../../evaluate/statistics.ts";
+import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
+import type { Interval, Share } from "../../evaluate/statistics.ts";
 import { table } from "../table.ts";
 
 /** Both rates of a calibration, and what the judge got wrong. */

@@ -1,9 +1,9 @@
 import { ConfigError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
-import { type ChangedQuestion, changedQuestions } from "./changed-questions.ts";
 import {
   type GroupDifference,
   groupDifferences,
+  meanOverRuns,
   type MetricResult,
   type MetricTest,
   testMetric,
@@ -11,7 +11,12 @@ import {
 } from "./compare-sides.ts";
 import { sharedMetrics, type Side } from "./compared-run.ts";
 import { checkProtocols, type ProtocolCheck } from "./protocol-differences.ts";
-import { sharedQuestions, type SharedQuestions } from "./shared-questions.ts";
+import {
+  questionOf,
+  sharedQuestions,
+  type SharedQuestions,
+  sharedValues,
+} from "./shared-questions.ts";
 
 /** The first side against one other. */
 export interface SideComparison {
@@ -34,7 +39,7 @@ export interface Comparison {
   readsGold: boolean;
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** em and f1, as far as all runs have them, when absent. */
   metrics?: readonly string[] | undefined;
   /** Protocol parts that are meant to differ. */
@@ -103,4 +108,57 @@ function metricsOf(sides: readonly Side[], asked: readonly string[] | undefined)
     "COMPARE_METRIC",
     `the runs have neither em nor f1 in common. Name what to compare by --metrics. ${suggest("", known)}`,
   );
+}
+
+/** A question on which two sides differ by a metric. */
+export interface ChangedQuestion {
+  id: string;
+  /** gained: the left side does better than the right one; lost: worse. */
+  change: "gained" | "lost";
+  metric: string;
+  question: string | null;
+  references: readonly string[] | null;
+  hops?: string;
+  type?: string;
+  left: SideAnswers;
+  right: SideAnswers;
+}
+
+/** What a side came to on one question. */
+interface SideAnswers {
+  /** Mean over draws and runs. */
+  value: number;
+  /** Of every measured draw, run by run. */
+  answers: (string | null)[];
+}
+
+/** The questions on which two sides differ, in order of their ids' appearance. */
+function changedQuestions(
+  [left, right]: readonly [Side, Side],
+  ids: readonly string[],
+  metric: string,
+): ChangedQuestion[] {
+  const values = sharedValues(left, right, ids, metric);
+  const [a, b] = [meanOverRuns(values.left), meanOverRuns(values.right)];
+  return values.ids.flatMap((id, i): ChangedQuestion[] => {
+    const [ours, theirs] = [a[i] ?? 0, b[i] ?? 0];
+    if (ours === theirs) return [];
+    const all = [...left.runs, ...right.runs].map((run) => questionOf(run, id));
+    const { hops, type } = all[0] ?? {};
+    return [
+      {
+        ...{ id, change: ours > theirs ? "gained" : "lost", metric },
+        question: all.find(({ question }) => question !== null)?.question ?? null,
+        references: all.find(({ references }) => references !== null)?.references ?? null,
+        ...(hops === undefined ? {} : { hops }),
+        ...(type === undefined ? {} : { type }),
+        left: { value: ours, answers: answersOf(left, id) },
+        right: { value: theirs, answers: answersOf(right, id) },
+      },
+    ];
+  });
+}
+
+function answersOf({ runs }: Side, id: string): (string | null)[] {
+  return runs.flatMap((run) => questionOf(run, id).draws.map(({ answer }) => answer));
 }

@@ -1,10 +1,16 @@
 import { type ArmComparison, compareArms, type SeededValue } from "../arm-comparison.ts";
+import { corrected, type Corrected, type PairedTest, testPairs } from "../paired-test.ts";
 import { type Interval, mean, standardError } from "../statistics.ts";
 import type { ComparedRun, Side } from "./compared-run.ts";
-import { crossedBootstrap } from "./crossed-bootstrap.ts";
-import { pairedEffect, shareEffect, smallestDetectable } from "./effect-size.ts";
-import { type Agreement, agreementOf, mcnemarExact } from "./mcnemar.ts";
-import { corrected, type Corrected, type PairedTest, testPairs } from "./paired-test.ts";
+import {
+  type Agreement,
+  agreementOf,
+  crossedBootstrap,
+  mcnemarExact,
+  pairedEffect,
+  shareEffect,
+  smallestDetectable,
+} from "./paired.ts";
 import { sharedValues, type SharedValues } from "./shared-questions.ts";
 
 /** One metric of two sides on the questions that they share. */

@@ -1,3 +1,5 @@
+import { ConfigError } from "../../base/errors.ts";
+import { suggest } from "../../base/nearest.ts";
 import {
   bootstrapInterval,
   type Interval,
@@ -6,11 +8,9 @@ import {
   standardError,
   wilsonInterval,
 } from "../statistics.ts";
-import { ConfigError } from "../../base/errors.ts";
-import { suggest } from "../../base/nearest.ts";
-import { type ComparedRun, sharedMetrics, type Side } from "./compared-run.ts";
 import { meanOverRuns } from "./compare-sides.ts";
-import { crossedBootstrap } from "./crossed-bootstrap.ts";
+import { type ComparedRun, sharedMetrics, type Side } from "./compared-run.ts";
+import { crossedBootstrap } from "./paired.ts";
 import { sharedValues } from "./shared-questions.ts";
 
 /** A number that somebody else reports. */

@@ -1,6 +1,5 @@
 import { random } from "../../base/random.ts";
-import { type Interval, percentileInterval } from "../statistics.ts";
-import { type Share, share } from "./share.ts";
+import { type Interval, percentileInterval, share, type Share } from "../statistics.ts";
 
 /** One answer with the verdict that is held to be true and the one that is measured. */
 export interface VerdictPair {

@@ -1,14 +1,17 @@
-import type { Part } from "../../base/registry.ts";
-import { registry } from "../../base/registry.ts";
 import { random, type Random } from "../../base/random.ts";
+import { type Part, registry } from "../../base/registry.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
 import { answerScores } from "../metrics/answer-metrics.ts";
-import type { JudgeCase } from "./judge-case.ts";
+import { share, type Share } from "../statistics.ts";
+import type { JudgeCase } from "./judge-prompt.ts";
+import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
+import { saysNothing } from "./judged-row.ts";
 
 /** A question that is attacked. */
 export type AttackedQuestion = Omit<JudgeCase, "prediction">;
 
 /** A way to write something that is no right answer and may yet be taken for one. */
-export interface Attack extends Part {
+interface Attack extends Part {
   /** @param target.wrong an answer to another question. @param draw of this attack on this question alone. */
   write(target: AttackedQuestion & { wrong: string }, draw: Random): string;
 }
@@ -132,7 +135,7 @@ export const attacks = registry<Attack>("attack", [
 ]);
 
 /** One attack on one question. */
-export interface AttackCase extends JudgeCase {
+interface AttackCase extends JudgeCase {
   attack: string;
 }
 
@@ -192,4 +195,56 @@ function answerType(question: string): string {
   return /^(is|are|was|were|do|does|did|has|have|can)\b/i.test(question)
     ? "yes or no"
     : "a thing with a name";
+}
+
+/** How a judge stands up to one kind of attack. */
+export interface AttackResult {
+  attack: string;
+  /** Attacks that it took for right answers, of those on which its verdict could be read. */
+  falsePositives: Share;
+  /** The same with the rule of `judge run` in front: what says nothing is wrong without asking. */
+  guarded: Share;
+  unparsed: number;
+  /** One that got through, if any. */
+  example: { question: string; prediction: string; reason: string } | null;
+}
+
+/**
+ * Attacks a judge: every attack on every question, the model itself asked each time.
+ * @throws {ScoreError} JUDGE_UNREACHABLE when a request fails.
+ */
+export async function attackReport(
+  judge: Judge,
+  questions: readonly AttackedQuestion[],
+  { seed, signal }: { seed: number; signal?: AbortSignal | undefined },
+): Promise<AttackResult[]> {
+  const cases = attackCases(questions, { seed, leavesOut: judge.prompt.leavesOut });
+  const asked = await allOrAbort(
+    cases,
+    async (each, stop) => ({ ...each, said: await judge.judge(each, { signal: stop }) }),
+    signal,
+  ).catch((error: unknown) => {
+    throw isHttpFailure(error) ? unreachable("The judge failed under attack", error) : error;
+  });
+  return [...new Set(cases.map(({ attack }) => attack))].map((attack) => {
+    const own = asked.filter((each) => each.attack === attack);
+    const read = own.filter(({ said }) => said.correct !== null);
+    const fooled = read.filter(({ said }) => said.correct === true);
+    const through = fooled.filter((each) => !saysNothing(each));
+    const [first] = fooled;
+    return {
+      attack,
+      falsePositives: share(fooled.length, read.length),
+      guarded: share(through.length, read.length),
+      unparsed: own.length - read.length,
+      example:
+        first === undefined
+          ? null
+          : {
+              question: first.question,
+              prediction: first.prediction,
+              reason: first.said.reason,
+            },
+    };
+  });
 }

@@ -1,8 +1,8 @@
 import { ScoreError } from "../../base/errors.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
+import { type Share, shareOf } from "../statistics.ts";
 import { CALIBRATION_CASES, type CalibrationCase } from "./calibration-cases.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
-import { type Share, shareOf } from "./share.ts";
 
 /** How a judge does on cases whose verdict is known. */
 export interface Calibration {

@@ -1,4 +1,4 @@
-import type { JudgeCase } from "./judge-case.ts";
+import type { JudgeCase } from "./judge-prompt.ts";
 
 /** What makes a calibration case easy to get wrong. */
 export type CalibrationKind =

@@ -1,9 +1,85 @@
+import { join } from "node:path";
+import { errorMessage } from "../../base/errors.ts";
+import { readJson, sha256, writeJson } from "../../base/files.ts";
+import { checkOptions, z } from "../../base/schema.ts";
+import type { ChatMessage, ChatReply } from "../../http/chat-messages.ts";
+import { chatShape } from "../../http/chat-settings.ts";
 import { chatClient } from "../../http/chat.ts";
-import type { ChatMessage } from "../../http/chat-messages.ts";
 import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { type JudgePrompt, verdictJsonSchema } from "./judge-prompt.ts";
-import type { JudgeSettings, VerdictFormat } from "./judge-settings.ts";
-import type { JudgeReply, ReplyCache } from "./reply-cache.ts";
+import { judgePrompts } from "./judge-prompts.ts";
+
+/** How a server is told to reply with JSON, strictest first. `auto` takes the first that it accepts. */
+export const VERDICT_FORMATS = ["schema", "object", "text"] as const;
+
+/** One of `VERDICT_FORMATS`. */
+export type VerdictFormat = (typeof VERDICT_FORMATS)[number];
+
+/** Everything that can be said about a judge: the server, and how it is asked. */
+export const judgeSchema = z.strictObject({
+  ...chatShape,
+  prompt: z.enum(judgePrompts.names).default("equivalence"),
+  verdictFormat: z.enum(["auto", ...VERDICT_FORMATS]).default("auto"),
+  /** null leaves it to the server: some reasoning models refuse any. */
+  temperature: z.number().min(0).nullable().default(0),
+  /** Sent with each request; the r-th repeat of a question is asked with `seed` + r. */
+  seed: z.int().min(0).default(0),
+  /** Tokens of a reply; a judge that thinks aloud needs thousands. */
+  maxTokens: z.int().min(1).default(512),
+});
+
+/** Settings of a judge, checked. */
+export type JudgeSettings = z.output<typeof judgeSchema>;
+
+/** What of a reply a verdict is read from. */
+type JudgeReply = Pick<ChatReply, "text" | "finishReason" | "usage">;
+
+/** Replies by the whole request that they answer. */
+export interface ReplyCache {
+  /** null when it was never asked. */
+  get(request: unknown): Promise<JudgeReply | null>;
+  set(request: unknown, reply: JudgeReply): Promise<void>;
+}
+
+const entrySchema = z.object({
+  request: z.string(),
+  reply: z.object({
+    text: z.string(),
+    finishReason: z.string().nullable(),
+    usage: z.object({ promptTokens: z.number(), completionTokens: z.number() }).nullable(),
+  }),
+});
+
+/**
+ * A cache in a folder, one file a request, each written whole or not at all. A file that cannot be read, or that is of another
+ * request, counts as missing and is written again.
+ * @throws {ExternalError} FILE_WRITE_FAILED from `set`.
+ */
+export function folderCache(folder: string): ReplyCache {
+  const placeOf = (text: string): string => {
+    const hash = sha256(text);
+    return join(folder, hash.slice(0, 2), `${hash.slice(2, 32)}.json`);
+  };
+  return {
+    async get(request) {
+      const text = JSON.stringify(request);
+      const value = await readJson(placeOf(text)).catch(errorMessage);
+      const checked = checkOptions(entrySchema, value);
+      if (checked.problem !== null || checked.value.request !== text) return null;
+      return checked.value.reply;
+    },
+    async set(request, reply) {
+      const text = JSON.stringify(request);
+      await writeJson(placeOf(text), { request: text, reply });
+    },
+  };
+}
+
+/** A cache that keeps nothing. */
+export const noCache: ReplyCache = {
+  get: () => Promise.resolve(null),
+  set: () => Promise.resolve(),
+};
 
 /** What asking has cost so far. */
 export interface JudgeTraffic {
@@ -26,7 +102,7 @@ export interface JudgeOpening {
 }
 
 /** One completion for a conversation. @param repeat which asking of it, from 0. */
-export type Ask = (
+type Ask = (
   messages: readonly ChatMessage[],
   repeat: number,
   signal: AbortSignal | undefined,

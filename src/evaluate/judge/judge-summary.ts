@@ -1,10 +1,9 @@
 import { shortHash } from "../fingerprint.ts";
-import type { Interval } from "../statistics.ts";
+import { type Interval, type Share, shareOf } from "../statistics.ts";
 import { type Agreement, agreementOf } from "./agreement.ts";
 import type { Calibration } from "./calibrate.ts";
 import type { JudgeIdentity } from "./judge.ts";
 import type { JudgedRow } from "./judged-row.ts";
-import { type Share, shareOf } from "./share.ts";
 
 /** What a judge's run came to: `judge.json`. */
 export interface JudgeSummary {

@@ -1,10 +1,22 @@
 import { AgentrlError, ExternalError, ScoreError } from "../../base/errors.ts";
-import { judgeAsker, type JudgeOpening, type JudgeTraffic } from "./judge-asker.ts";
-import type { JudgeCase } from "./judge-case.ts";
-import { judgeMessages, type JudgePrompt, promptHash, reaskMessages } from "./judge-prompt.ts";
-import { type JudgeSettings, VERDICT_FORMATS, type VerdictFormat } from "./judge-settings.ts";
-import { judgePrompts } from "./prompts/index.ts";
-import { readVerdict, type VerdictProblem } from "./verdict.ts";
+import {
+  judgeAsker,
+  type JudgeOpening,
+  type JudgeSettings,
+  type JudgeTraffic,
+  VERDICT_FORMATS,
+  type VerdictFormat,
+} from "./judge-asker.ts";
+import {
+  type JudgeCase,
+  judgeMessages,
+  type JudgePrompt,
+  promptHash,
+  readVerdict,
+  reaskMessages,
+  type VerdictProblem,
+} from "./judge-prompt.ts";
+import { judgePrompts } from "./judge-prompts.ts";
 
 /** What a judge said of one case. */
 export interface Verdict {

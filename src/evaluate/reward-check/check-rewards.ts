@@ -1,9 +1,9 @@
+import type { Registry } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
+import type { Retriever } from "../../retrieval/retriever.ts";
 import { type Expectation, REWARD_CASES, type RewardCase } from "../../rewards/expectations.ts";
 import { rewards as allRewards } from "../../rewards/index.ts";
 import type { Reward, Scored } from "../../rewards/reward.ts";
-import type { Registry } from "../../base/registry.ts";
-import type { Retriever } from "../../retrieval/retriever.ts";
 import { scriptedPolicy } from "../../rollout/policy.ts";
 import { rollOut } from "../../rollout/roll-out.ts";
 import { GREEDY } from "../../rollout/sampling.ts";

@@ -1,7 +1,7 @@
 import type { Interval } from "../../evaluate/statistics.ts";
-import type { BandPoint, StepValue } from "../runs/curve-statistics.ts";
 import { seriesClass } from "../html/arm-label.ts";
 import { html, type Markup } from "../html/markup.ts";
+import type { BandPoint, StepValue } from "../runs/curve-statistics.ts";
 import { shortNumber } from "../short-number.ts";
 import type { CurveAxis } from "./curve-axis.ts";
 

@@ -1,6 +1,6 @@
 import { type Interval, summarize } from "../../evaluate/statistics.ts";
+import { curveAxis, type CurveAxis } from "../charts/curve-axis.ts";
 import type { ArmCurve, CurvePoint } from "../charts/curve.ts";
-import { type CurveAxis, curveAxis } from "../charts/curve-axis.ts";
 import { bandOf, smoothed, type StepValue, thinned } from "./curve-statistics.ts";
 import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
 import { rolledBackStretches } from "./rolled-back.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { compareRuns } from "../../../src/evaluate/compare/compare-runs.ts";
 import { sideOf } from "../../../src/evaluate/compare/compared-run.ts";
-import { errorWith } from "../../helpers/error-with.ts";
 import { madeRun } from "../../helpers/compared-runs.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 
 const seed = 1;
 const ones = Array.from({ length: 8 }, () => 1);

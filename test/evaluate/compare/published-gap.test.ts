@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { sideOf } from "../../../src/evaluate/compare/compared-run.ts";
 import { gapTo, measurementOf } from "../../../src/evaluate/compare/published-gap.ts";
 import { newcombeInterval, wilsonInterval } from "../../../src/evaluate/statistics.ts";
-import { errorWith } from "../../helpers/error-with.ts";
 import { madeRun } from "../../helpers/compared-runs.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 
 const half = Array.from({ length: 100 }, (_, i) => i % 2);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agreementOf, type VerdictPair } from "../../../src/evaluate/judge/agreement.ts";
-import { humanAgreement, ruleVerdicts } from "../../../src/evaluate/judge/human-agreement.ts";
+import { humanAgreement, ruleVerdicts } from "../../../src/evaluate/judge/human-verdicts.ts";
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 
 const pairs = (text: string): VerdictPair[] =>

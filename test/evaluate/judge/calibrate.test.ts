@@ -1,13 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import { attackReport } from "../../../src/evaluate/judge/attack-report.ts";
-import { attackCases, attacks } from "../../../src/evaluate/judge/attacks.ts";
-import { saysNothing } from "../../../src/evaluate/judge/by-rule.ts";
+import { attackCases, attackReport, attacks } from "../../../src/evaluate/judge/attacks.ts";
 import { calibrate, checkCalibration } from "../../../src/evaluate/judge/calibrate.ts";
 import { CALIBRATION_CASES } from "../../../src/evaluate/judge/calibration-cases.ts";
+import { judgeSchema, noCache } from "../../../src/evaluate/judge/judge-asker.ts";
 import { type Judge, openJudge } from "../../../src/evaluate/judge/judge.ts";
-import { judgeSchema } from "../../../src/evaluate/judge/judge-settings.ts";
-import { noCache } from "../../../src/evaluate/judge/reply-cache.ts";
+import { saysNothing } from "../../../src/evaluate/judge/judged-row.ts";
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { byRule, judgeServer, ruleAccepts, verdictText } from "../../helpers/judge-server.ts";

@@ -2,13 +2,15 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import { checkEvaluated } from "../../../src/evaluate/judge/check-evaluated.ts";
-import { judgeAnswers, type JudgingOptions } from "../../../src/evaluate/judge/judge-answers.ts";
-import { type Judge, openJudge, type Verdict } from "../../../src/evaluate/judge/judge.ts";
-import { judgeSchema } from "../../../src/evaluate/judge/judge-settings.ts";
+import {
+  checkEvaluated,
+  judgeAnswers,
+  type JudgingOptions,
+} from "../../../src/evaluate/judge/judge-answers.ts";
+import { judgeSchema, noCache } from "../../../src/evaluate/judge/judge-asker.ts";
 import { judgeSummary } from "../../../src/evaluate/judge/judge-summary.ts";
+import { type Judge, openJudge, type Verdict } from "../../../src/evaluate/judge/judge.ts";
 import { type AnswerToJudge, majority } from "../../../src/evaluate/judge/judged-row.ts";
-import { noCache } from "../../../src/evaluate/judge/reply-cache.ts";
 import { openVerdictLog } from "../../../src/evaluate/judge/verdict-log.ts";
 import { wilsonInterval } from "../../../src/evaluate/statistics.ts";
 import { errorWith } from "../../helpers/error-with.ts";

@@ -2,14 +2,18 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
+import {
+  folderCache,
+  judgeSchema,
+  noCache,
+  type ReplyCache,
+} from "../../../src/evaluate/judge/judge-asker.ts";
 import { type Judge, openJudge } from "../../../src/evaluate/judge/judge.ts";
-import { judgeSchema } from "../../../src/evaluate/judge/judge-settings.ts";
-import { folderCache, noCache, type ReplyCache } from "../../../src/evaluate/judge/reply-cache.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import {
   byRule,
-  judgeServer,
   type JudgeRequest,
+  judgeServer,
   sendReply,
   verdictText,
 } from "../../helpers/judge-server.ts";

@@ -110,7 +110,7 @@ const WORDS = 6;
 /** The queries of a file, or the first words of passages drawn by a fixed seed. */
 async function queriesOf(retriever: Retriever, { queries }: BenchFlags): Promise<string[]> {
   if (queries !== undefined) {
-    const { readQueries } = await import("../../../evaluate/retrieval-files.ts");
+    const { readQueries } = await import("../../../evaluate/retrieval-sets.ts");
     return (await readQueries(queries)).map(({ text }) => text);
   }
   if (!hasPassages(retriever)) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { equivalence } from "../../../src/evaluate/judge/prompts/equivalence.ts";
-import { graded } from "../../../src/evaluate/judge/prompts/graded.ts";
-import { readVerdict } from "../../../src/evaluate/judge/verdict.ts";
+import { readVerdict } from "../../../src/evaluate/judge/judge-prompt.ts";
+import { equivalence, graded } from "../../../src/evaluate/judge/judge-prompts.ts";
 
 const read = (text: string, finish: string | null = "stop") =>
   readVerdict(equivalence, text, finish);

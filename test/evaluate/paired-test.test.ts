@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holmAdjusted, pairedPermutationTest } from "../../src/evaluate/permutation-test.ts";
+import { holmAdjusted, pairedPermutationTest } from "../../src/evaluate/paired-test.ts";
 
 describe("pairedPermutationTest", () => {
   it("counts sign patterns whose mean is at least as far from 0", () => {
