@@ -77,8 +77,8 @@ describe("readQrels", () => {
   );
 });
 
-const folder = temporaryFolder();
-const at = (name: string): string => join(folder, name);
+const setsFolder = temporaryFolder();
+const at = (name: string): string => join(setsFolder, name);
 
 beforeAll(() => {
   mkdirSync(at("beir/qrels"), { recursive: true });
@@ -103,7 +103,7 @@ describe("beirSet", () => {
       errorWith("FILE_MISSING", 'has no split "tset". Did you mean "test"? Known: dev, test.'),
     );
     await expect(beirSet(at("beir/qrels"), "test")).rejects.toThrow(
-      errorWith("FILE_MISSING", "has no folder qrels"),
+      errorWith("FILE_MISSING", "has no setsFolder qrels"),
     );
   });
 });
