@@ -114,6 +114,9 @@ export const ERROR_CODES = {
   RECIPE_MISSING: "No shipped recipe has that name, or the recipe file does not exist.",
   RECIPE_NOT_YAML: "A recipe file, or the value of --set key= or --retriever, is not YAML.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
+  STRATEGY_UNFIT:
+    "A strategy needs something that the environment does not have, such as searching.",
+  TOOL_TWICE: "Two tools of an environment have one name.",
   STRATEGY_NEEDS_LOGPROBS:
     "A strategy or scorer goes by how likely texts are to the policy, which cannot tell it.",
   TINY_WORLD_TOO_SMALL: "A tiny world has no question of a kind that was asked for.",

@@ -6,6 +6,7 @@ import { packageRoot } from "../base/package-root.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
+import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
 import { type HubModelOptions, modelFolder } from "../hub/hub-model.ts";
@@ -17,7 +18,7 @@ import type { WeightedReward } from "../rollout/score.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
-import { openStrategy } from "../rollout/strategies/named-strategy.ts";
+import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
@@ -155,13 +156,51 @@ export async function openNamedDataset(named: Settings["dataset"]): Promise<Data
 export async function retrieverOver(
   dataset: Dataset,
   settings: Settings,
-  purpose: "training" | "evaluation",
-): Promise<Retriever> {
+  purpose: Purpose,
+): Promise<OpenedRetriever> {
   const evaluates = purpose === "evaluation";
   const { strategy } = evaluates ? settings.evaluation : settings;
-  if (!openStrategy(strategy, "strategy").searches) return noneRetriever();
+  const { name, ...options } = settings.environment;
+  const needs = environments.get(name, "environment").needs(options);
+  if (!needs.includes("retriever") || !openStrategy(strategy, "strategy").searches)
+    return noneRetriever();
   const own = evaluates ? settings.evaluation.retriever : undefined;
-  const named = own ?? settings.retriever;
+  const main = await mainRetriever(dataset, own ?? settings.retriever, own === undefined);
+  return settings.retrievers === undefined ? main : withNamed(main, dataset, settings.retrievers);
+}
+
+/** The recipe's retriever, and those of its `retrievers`, which are closed with it. */
+export type OpenedRetriever = Retriever & { readonly named?: Readonly<Record<string, Retriever>> };
+
+async function withNamed(
+  main: Retriever,
+  dataset: Dataset,
+  settings: NonNullable<Settings["retrievers"]>,
+): Promise<OpenedRetriever> {
+  const named: Record<string, Retriever> = {};
+  const close = async (): Promise<void> => {
+    for (const each of [main, ...Object.values(named)]) await each.close();
+  };
+  try {
+    for (const [name, each] of Object.entries(settings))
+      named[name] = await openRetriever(each, () => dataset.passages());
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const all = [main.fingerprint, ...Object.entries(named).map(([k, v]) => `${k}=${v.fingerprint}`)];
+  return {
+    ...{ name: main.name, fingerprint: all.join("+"), named, close },
+    ...(main.reads === undefined ? {} : { reads: main.reads }),
+    search: (...request) => main.search(...request),
+  };
+}
+
+async function mainRetriever(
+  dataset: Dataset,
+  named: Settings["retriever"],
+  isRecipes: boolean,
+): Promise<Retriever> {
   const retriever = await openRetriever(named, () => dataset.passages());
   if (retriever.reads?.includes("supporting-passages") === true) {
     const tasks = await dataset.tasks();
@@ -169,17 +208,40 @@ export async function retrieverOver(
       await retriever.close();
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `${own === undefined ? "retriever" : "evaluation.retriever"} is "${named.name}", which looks at gold passages; no question of ${dataset.name} names any. Use a dataset with supporting passages, or another retriever.`,
+        `${isRecipes ? "retriever" : "evaluation.retriever"} is "${named.name}", which looks at gold passages; no question of ${dataset.name} names any. Use a dataset with supporting passages, or another retriever.`,
       );
     }
   }
   return retriever;
 }
 
-export function environmentOver(retriever: Retriever, settings: Settings): Environment {
+/** What a run is made for: training, or the evaluation around it. */
+export type Purpose = "training" | "evaluation";
+
+/** The budgets of training or of the evaluation. */
+export function budgetsFor({ budgets, evaluation }: Settings, purpose: Purpose): readonly Budget[] {
+  return purpose === "evaluation" ? (evaluation.budgets ?? budgets) : budgets;
+}
+
+/**
+ * The recipe's environment.
+ * @throws {ConfigError} STRATEGY_UNFIT when a strategy of the recipe needs something that it does not have.
+ */
+export function environmentOver(
+  retriever: OpenedRetriever,
+  settings: Settings,
+  purpose: Purpose = "training",
+): Environment {
   const { name, ...options } = settings.environment;
-  const deadlineMs = milliseconds(settings.deadlines.toolSeconds);
-  return environments.get(name, "environment").create(options, { retriever, deadlineMs });
+  const environment = environments.get(name, "environment").create(options, {
+    ...{ retriever, retrievers: retriever.named ?? {} },
+    budgets: budgetsFor(settings, purpose),
+    deadlineMs: milliseconds(settings.deadlines.toolSeconds),
+  });
+  const evaluates = purpose === "evaluation";
+  const { strategy } = evaluates ? settings.evaluation : settings;
+  requireFitting(strategy, environment, evaluates ? "evaluation.strategy" : "strategy");
+  return environment;
 }
 
 /** The recipe's rewards, options apart from name and weight. */

@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import type { Budget } from "../env/budget.ts";
 import { environments } from "../env/environments/index.ts";
 import {
   checkRewards,
@@ -17,10 +18,10 @@ import type { Settings } from "./settings/settings-schema.ts";
 export const CHECKED_QUESTIONS = 8;
 
 /** Turns where the recipe sets no limit: a script that never answers would go on for ever. */
-const TURNS = { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" };
+const TURNS: Budget = { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" };
 
 /** Longer than any script: what a budget of tokens cuts is no reward's doing. */
-const TURN_TOKENS = { scope: "turn", unit: "tokens", limit: 1_000_000, onExhausted: "cut" };
+const TURN_TOKENS: Budget = { scope: "turn", unit: "tokens", limit: 1_000_000, onExhausted: "cut" };
 
 /**
  * Holds the rewards of a recipe to what they declare, in its own environment and protocol, on its first questions. Searches show the
@@ -35,12 +36,11 @@ export async function checkRecipeRewards(
   { signal, rewards }: { signal: AbortSignal; rewards?: readonly WeightedReward[] },
 ): Promise<RewardCheck> {
   const { name, ...options } = settings.environment;
-  const given = (options as { budgets?: { scope: string }[] }).budgets ?? [];
-  const turns = given.filter(({ scope }) => scope === "trajectory");
+  const turns = settings.budgets.filter(({ unit }) => unit === "turns");
   const budgets = [...(turns.length > 0 ? turns : [TURNS]), TURN_TOKENS];
   const environment = environments
     .get(name, "environment")
-    .create({ ...options, budgets }, { retriever: goldRetriever() });
+    .create(options, { retriever: goldRetriever(), budgets });
   if (!canAnswer(environment.protocol)) {
     throw new ConfigError(
       "REWARD_CHECK_FAILED",

@@ -46,7 +46,7 @@ export async function heldOutEvaluation(
   const tasks = await held.tasks(limit);
   const retriever = await retrieverOver(held, settings, "evaluation");
   try {
-    const environment = environmentOver(retriever, settings);
+    const environment = environmentOver(retriever, settings, "evaluation");
     onStart?.(tasks.length);
     const rows: EvaluationRow[] = [];
     const found = await evaluatePolicy({

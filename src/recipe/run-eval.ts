@@ -18,6 +18,7 @@ import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
 import {
+  budgetsFor,
   environmentOver,
   openNamedDataset,
   type PolicyDownload,
@@ -104,7 +105,7 @@ async function evaluateAs(
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
     try {
-      const environment = environmentOver(retriever, settings);
+      const environment = environmentOver(retriever, settings, "evaluation");
       const work = { settings, options, tested, dataset, environment, log };
       const { summary, timings, requests } = await answerAll(work);
       const questions = Math.round(askedDraws(summary) / summary.samplesPerTask);
@@ -141,7 +142,8 @@ export function protocolOf(
     const nothing = { retriever: "none", topK: {}, environment: null, prompt: "", sampling: null };
     return { ...common, ...nothing, strategy: "predictions" };
   }
-  const { prompt, ...environment } = settings.environment as Record<string, unknown>;
+  const { prompt, ...own } = settings.environment as Record<string, unknown>;
+  const environment = { ...own, budgets: budgetsFor(settings, "evaluation") };
   const shown = [...leavesOf(environment)].filter(([keys]) => keys.at(-1) === "topK");
   return {
     ...common,

@@ -1,5 +1,5 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
-import type { Budget } from "../env/budget.ts";
+import type { BudgetNow } from "../env/budget.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
@@ -66,7 +66,7 @@ export interface DialogueSetting {
   id: string;
   seed: number;
   sampling: Sampling;
-  budgets: readonly Budget[];
+  budgets: readonly BudgetNow[];
   ending: MessageEnding;
   /** How calls of tools and their grammar are told to servers that have a field for them. */
   protocol: Protocol;

@@ -1,6 +1,7 @@
 import { seedFrom } from "../base/random.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
-import type { Budget } from "../env/budget.ts";
+import type { BudgetNow } from "../env/budget.ts";
+import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { adopt } from "./adopt.ts";
 import { firstEnd } from "./cut-tokens.ts";
@@ -157,7 +158,7 @@ export function inquiryOn(
     },
     async search(query, turn) {
       const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
-      const search = () => environment.search(query, searchContext, signal);
+      const search = () => requireSearching(environment).search(query, searchContext, signal);
       const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
       const of = turn === null ? trajectory.turns.at(-1) : trajectory.turns[turn];
       if (of === undefined) (trajectory.given ??= []).push(found);
@@ -166,7 +167,7 @@ export function inquiryOn(
         of.observations.push(found);
         if (found.problem !== undefined) of.problems.push(found.problem);
       }
-      return { ...found, text: firstTokens(policy, found.text, observationLimit(environment)) };
+      return { ...found, text: firstTokens(policy, found.text, observationLimit(options)) };
     },
     async likelihood(prompt, text) {
       const scored = await timed(options, trajectory, "modelMs", () =>
@@ -212,7 +213,7 @@ function open({ options, trajectory, number, how, ending }: Opening) {
   });
 }
 
-function shorterTurns(budgets: readonly Budget[], maxTokens: number): Budget[] {
+function shorterTurns(budgets: readonly BudgetNow[], maxTokens: number): BudgetNow[] {
   const own = budgets.find(({ scope }) => scope === "turn")?.limit ?? Infinity;
   const limit = Math.min(own, maxTokens);
   const others = budgets.filter(({ scope }) => scope !== "turn");

@@ -1,10 +1,16 @@
 import { extractAnswer } from "../env/answer-rule.ts";
-import { budgetOf } from "../env/budget.ts";
-import type { Environment, Episode, StepResult } from "../env/environments/environment.ts";
+import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
+import {
+  type Episode,
+  requireSearching,
+  type StepResult,
+} from "../env/environments/environment.ts";
 import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
+import { agentRunner } from "./agents.ts";
 import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
 import { firstTokens, takesPrefix } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
+import { shortened, spentBudget } from "./spent-budget.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 
 /** What a strategy changes about a plain rollout. */
@@ -86,19 +92,17 @@ export async function rollOutOn(
     place.dialogue.end();
     const main = trajectory.turns.filter(({ chain }) => chain === undefined);
     const messages = main.map(({ text }) => text);
-    trajectory.answer = extractAnswer(environment.protocol.answer, {
-      prompt: game.prompt,
-      messages,
-    });
+    trajectory.answer = environment.answers
+      ? extractAnswer(environment.protocol.answer, { prompt: game.prompt, messages })
+      : null;
   }
 }
 
 /** What a dialogue of a trajectory is opened with, under the environment's own protocol and budgets. */
-export function dialogueSetting(
-  { environment, task, id, seed, sampling, clock }: RolloutOptions,
-  trajectory: Trajectory,
-): DialogueSetting {
-  const { protocol, budgets, toolSchemas: tools } = environment;
+export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory): DialogueSetting {
+  const { environment, task, id, seed, sampling, clock } = options;
+  const { protocol, toolSchemas: tools } = environment;
+  const budgets = budgetsNow(options);
   const { calls, turns } = trajectory;
   const onFirstToken = (ms: number): void => {
     (trajectory.timings ??= {}).firstTokenMs ??= ms;
@@ -116,12 +120,13 @@ async function promptAfterSearch(
 ): Promise<SearchedPrompt> {
   const { environment, policy, task, progress, signal } = options;
   const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
-  const search = () => environment.search(task.question, searchContext, signal);
+  const searching = requireSearching(environment);
+  const search = () => searching.search(task.question, searchContext, signal);
   const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
   // As much of the passages as one observation may show.
-  const text = firstTokens(policy, found.text, observationLimit(environment));
+  const text = firstTokens(policy, found.text, observationLimit(options));
   const context = environment.protocol.renderContext({ ...found, text });
-  return { prompt: environment.renderPrompt(task, context), given: [found] };
+  return { prompt: searching.renderPrompt(task, context), given: [found] };
 }
 
 interface SearchedPrompt {
@@ -130,8 +135,14 @@ interface SearchedPrompt {
 }
 
 /** Tokens of an observation that a policy is shown at most. */
-export function observationLimit({ budgets }: Environment): number {
-  return budgetOf(budgets, "observation")?.limit ?? Infinity;
+export function observationLimit(options: InEnvironment): number {
+  return budgetOf(budgetsNow(options), "observation")?.limit ?? Infinity;
+}
+
+type InEnvironment = Pick<RolloutOptions, "environment" | "progress">;
+
+function budgetsNow({ environment, progress }: InEnvironment): readonly BudgetNow[] {
+  return budgetsAt(environment.budgets, progress);
 }
 
 interface Play extends RolloutOptions {
@@ -145,15 +156,16 @@ async function play(
   game: Play,
   place: Pick<TurnPlace, "dialogue" | "episode">,
 ): Promise<EndReason> {
-  const { environment, trajectory, variant } = game;
-  const turns = budgetOf(environment.budgets, "trajectory");
-  const maxTurns = variant.maxTurns ?? turns?.limit ?? Infinity;
-  const hasFinalTurn = variant.maxTurns !== undefined || turns?.onExhausted !== "end";
+  const { trajectory, variant } = game;
+  const budgets = budgetsNow(game);
   const playTurn = variant.playTurn ?? ((at: TurnPlace) => playMessage(at));
   let { said, opening } = beginning(game);
   for (let turn = 0; ; turn++) {
-    const final = turn >= maxTurns;
-    if (final && !hasFinalTurn) return "turn-limit";
+    const spent = spentBudget(budgets, trajectory, { turn, maxTurns: variant.maxTurns });
+    if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
+    if (spent?.onExhausted === "forced-answer" && opening === "")
+      ({ said, opening } = withForcedAnswer(game, said));
+    const final = spent !== null;
     const at = { options: game, trajectory, ...place, said, opening, turn, final };
     const played = await playTurn(at);
     if (played === null) return "context-limit";
@@ -164,10 +176,28 @@ async function play(
     if (end !== null || reply === null) return end ?? "no-answer";
     // Whoever reads asks in dialogues of its own, which must not wait for the place that this one holds.
     if (variant.readObservations !== undefined) place.dialogue.end();
-    const shown = await shownReply(game, observations, reply);
-    said = [{ owner: "environment", ...shown, maxTokens: observationLimit(environment) }];
+    const short = shortened(observations, budgets, game.policy);
+    const asShown =
+      short === observations ? reply : game.environment.protocol.renderObservations(short);
+    const shown = await shownReply(game, short, asShown);
+    said = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
     opening = "";
   }
+}
+
+/** What the policy reads, with the beginning of an answer as a prefill or, where it takes none, a request for one. */
+function withForcedAnswer(
+  { policy, environment: { protocol } }: Play,
+  said: readonly Said[],
+): { said: Said[]; opening: string } {
+  if (takesPrefix(policy)) {
+    const opening = protocol.answerOpening;
+    return { said: [...said, { owner: "inserted", text: opening }], opening };
+  }
+  const asked = said.map((each, i) =>
+    i === said.length - 1 ? { ...each, text: each.text + protocol.answerRequest } : each,
+  );
+  return { said: asked, opening: "" };
 }
 
 /** What the policy reads first, and what its first message is made to begin with. */
@@ -229,11 +259,14 @@ export async function playWritten(
   chain?: string,
 ): Promise<PlayedTurn> {
   const { signal } = options;
-  const step = () => episode.step(text, { final, signal });
+  const runAgent = agentRunner(options, trajectory);
+  const step = () => episode.step(text, { final, signal, runAgent });
   const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
-  const { actions, problems, observations } = result;
+  const { actions, problems, observations, reward, status } = result;
   trajectory.turns.push({
     ...{ call, text, actions, problems, observations },
+    ...(reward === undefined ? {} : { reward }),
+    ...(status === undefined ? {} : { status }),
     ...(chain === undefined ? {} : { chain }),
   });
   return { dialogue, episode, result };

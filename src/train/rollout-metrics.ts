@@ -6,7 +6,12 @@ import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import type { PolicyRow } from "./training-rows.ts";
 
 /** Ends at which a budget of turns, tokens or context was spent, and nothing was answered. */
-const TRUNCATED = new Set<EndReason>(["turn-limit", "token-limit", "context-limit"]);
+const TRUNCATED = new Set<EndReason>([
+  "turn-limit",
+  "token-limit",
+  "context-limit",
+  "budget-limit",
+]);
 
 /**
  * What a batch of trajectories looks like, by metric (docs/metrics.md). Rewards by name as `reward/<name>`; entropy is estimated as

@@ -1,3 +1,5 @@
+import { ConfigError } from "../base/errors.ts";
+
 /**
  * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the policy as it is now or some steps ago. Tools,
  * rewards, strategies and judges ask roles; they never open a model themselves.
@@ -35,3 +37,14 @@ export interface Roles {
    */
   get(name: string, where: string): Role;
 }
+
+/** The roles of a run whose recipe names no models. */
+export const noRoles: Roles = {
+  names: [],
+  get(name, where) {
+    throw new ConfigError(
+      "PART_UNKNOWN",
+      `${where} asks for the model "${name}"; the recipe has no models.`,
+    );
+  },
+};

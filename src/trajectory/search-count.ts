@@ -1,9 +1,11 @@
-import type { Trajectory } from "./trajectory.ts";
+import type { Observation, Trajectory } from "./trajectory.ts";
+
+/** Whether an observation is of a search, by whatever name its tool has. */
+export function isSearch({ tool, passageIds }: Observation): boolean {
+  return tool === "search" || passageIds !== undefined;
+}
 
 /** Searches that were run in a trajectory. */
 export function searchCount({ turns }: Pick<Trajectory, "turns">): number {
-  return turns.reduce(
-    (sum, { observations }) => sum + observations.filter(({ tool }) => tool === "search").length,
-    0,
-  );
+  return turns.reduce((sum, { observations }) => sum + observations.filter(isSearch).length, 0);
 }

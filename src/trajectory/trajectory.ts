@@ -122,11 +122,15 @@ export interface InsertedHint {
 
 /** Why a trajectory ended. A closed union: the reason can be scored. */
 export type EndReason =
+  /** The world ended: the last turn's `status` says how. */
+  | "done"
   | "answered"
   | "no-answer"
   | "turn-limit"
   | "token-limit"
   | "context-limit"
+  /** A budget of calls or of the whole response is used up. */
+  | "budget-limit"
   | "invalid"
   | "tool-error"
   | "model-error"

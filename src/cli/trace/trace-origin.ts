@@ -114,11 +114,13 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
   };
 }
 
+/** The grammar of an environment, which needs no retriever. */
 async function protocolOf(environment: object): Promise<Protocol> {
-  const { protocols } = await import("../../env/protocols/index.ts");
-  const { protocol = "search-r1" } = environment as { protocol?: string | { name: string } };
-  const { name, ...options } = typeof protocol === "string" ? { name: protocol } : protocol;
-  return protocols.get(name, "environment.protocol").create(options);
+  const { environments } = await import("../../env/environments/index.ts");
+  const { noneRetriever } = await import("../../retrieval/controls/none.ts");
+  const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;
+  const part = environments.get(String(name), "environment");
+  return part.create(options, { retriever: noneRetriever() }).protocol;
 }
 
 /** What of an origin trajectories are held to. */

@@ -1,11 +1,15 @@
+import { ConfigError } from "../../base/errors.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
+import type { Random } from "../../base/random.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
-import type { Action, EndReason, Observation, Problem } from "../../trajectory/trajectory.ts";
+import type { Action, EndReason, Observation, Problem, Turn } from "../../trajectory/trajectory.ts";
 import type { Budget } from "../budget.ts";
-import type { Protocol } from "../protocols/protocol.ts";
+import type { PlannedMessage, Protocol } from "../protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
-import type { ToolResources } from "../tools/tool.ts";
+import type { CallMoment } from "../tools/toolbox.ts";
+import type { Need, ToolResources } from "../tools/tool.ts";
 
 /** What a message did to the world. */
 export interface StepResult {
@@ -15,40 +19,124 @@ export interface StepResult {
   /** What the policy reads next; null when the trajectory has ended. */
   reply: string | null;
   end: EndReason | null;
+  /** What the environment pays for this message; the reward part `environment` adds it up. */
+  reward?: number;
+  /** State of the world after it, in the environment's own words: "goal", "hole". */
+  status?: string;
 }
 
-/** One trajectory's world: a seeded object, not shared. */
+/** How a message is played. */
+export interface StepOptions extends Omit<CallMoment, "turn"> {
+  /** Whether it is the last message: tools are not run for it. */
+  final: boolean;
+}
+
+/** The world of one trajectory: a seeded object, not shared. */
 export interface Episode {
   /** What the policy reads first. */
   readonly prompt: string;
-  /**
-   * Applies a message.
-   * @param final true: the last message; tools are not run.
-   */
-  step(message: string, options: { final: boolean; signal: AbortSignal }): Promise<StepResult>;
+  /** Applies a message. */
+  step(message: string, options: StepOptions): Promise<StepResult>;
   /** The same state again, independent from here on: for branches. */
   fork(): Episode;
 }
 
+/** Searching outside of episodes, for strategies that search before or beside the policy. */
+export interface Searching {
+  search(query: string, searchContext: SearchContext, signal: AbortSignal): Promise<Observation>;
+  /** The question as a prompt, with text shown before its answer. */
+  renderPrompt(task: Task, context: string): string;
+}
+
+/** A player without skill: random legal moves, or calls of tools that are right now and then. For pre-training of fresh policies. */
+export type Player = (
+  place: { task: Task; turns: readonly Turn[] },
+  draw: Random,
+) => PlannedMessage;
+
 /** Tasks made into episodes, under one grammar and its budgets. */
 export interface Environment {
+  /** Of its part. */
+  readonly name: string;
   readonly protocol: Protocol;
   readonly budgets: readonly Budget[];
+  /** Whether messages end in an answer that the protocol's rule extracts; false: the world itself says how an episode ended. */
+  readonly answers: boolean;
   /** Whether a tool, or the retriever behind it, looks at the task's gold: then what is measured here is no result. */
   readonly readsGold: boolean;
-  /** Its tools as JSON schemas, for servers and templates that have a place for them. */
+  /** Its tools as JSON schemas, for servers and templates that have a field for them. */
   readonly toolSchemas: readonly ToolSchema[];
-  /** The question as a prompt. @param context text shown before the question's answer, for strategies that search first. */
-  renderPrompt(task: Task, context?: string): string;
+  /** Present where a tool searches. */
+  readonly searching?: Searching;
+  readonly player?: Player;
   start(
     task: Task,
     options: { trajectoryId: string; seed: number; progress?: TrainingProgress | undefined },
   ): Episode;
-  /** One search with the environment's own tool, outside any episode. */
-  search(query: string, searchContext: SearchContext, signal: AbortSignal): Promise<Observation>;
+}
+
+/** What a strategy may need of an environment. */
+export type Capability = "searching" | "answers";
+
+/** Whether an environment has what a strategy needs. */
+export function isCapable(environment: Environment, capability: Capability): boolean {
+  return capability === "answers" ? environment.answers : environment.searching !== undefined;
+}
+
+/**
+ * Searching in an environment whose strategy declares that it needs it.
+ * @throws {ConfigError} STRATEGY_UNFIT
+ */
+export function requireSearching({ name, searching }: Environment): Searching {
+  if (searching !== undefined) return searching;
+  throw new ConfigError(
+    "STRATEGY_UNFIT",
+    `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`,
+  );
+}
+
+/** Which of an environment's own tasks are drawn. */
+export interface TaskDraw {
+  /** Splits share no task. */
+  split: string;
+  seed: number;
 }
 
 /** An environment that a recipe can name. */
 export interface EnvironmentPart extends PartWithOptions {
+  /** What it needs under such options: an index is only built where it is needed. */
+  needs(options: unknown): readonly Need[];
+  /** Its own tasks, without an end, for `dataset: { name: environment }`; absent where tasks come from a dataset. */
+  tasks?(options: unknown, draw: TaskDraw): Iterable<Task>;
+  /** Texts that a fresh policy's tokenizer should hold as one token each, beside the tags of the protocol. */
+  readonly words?: readonly string[];
   create(options: unknown, resources: ToolResources): Environment;
+}
+
+interface Described<O extends z.ZodObject> extends Omit<
+  EnvironmentPart,
+  "options" | "needs" | "tasks" | "create"
+> {
+  options: O;
+  /** Nothing where absent. */
+  needs?: (options: z.output<O>) => readonly Need[];
+  tasks?: (options: z.output<O>, draw: TaskDraw) => Iterable<Task>;
+  create: (options: z.output<O>, resources: ToolResources) => Environment;
+}
+
+/** An environment part whose options are checked before they reach it. */
+export function defineEnvironment<O extends z.ZodObject>({
+  needs,
+  tasks,
+  create,
+  ...part
+}: Described<O>): EnvironmentPart {
+  const { name, options } = part;
+  const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
+  return {
+    ...part,
+    needs: (given) => needs?.(checked(given)) ?? [],
+    ...(tasks === undefined ? {} : { tasks: (given, draw) => tasks(checked(given), draw) }),
+    create: (given, resources) => create(checked(given), resources),
+  };
 }

@@ -1,8 +1,8 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
-import type { ParsedMessage, Protocol, ProtocolPart } from "./protocol.ts";
+import { defineProtocol, type ParsedMessage, type Protocol } from "./protocol.ts";
 
 const options = z.strictObject({
   /**
@@ -26,14 +26,14 @@ const options = z.strictObject({
  *
  * A call that is not JSON, or lacks a name, is a problem of its own with an observation of its own; the others are run.
  */
-export const hermes: ProtocolPart = {
+export const hermes = defineProtocol({
   name: "hermes",
   summary:
     "Calls of tools as JSON between tool_call tags, or in a chat server's own field for them.",
   source: "NousResearch/Hermes-Function-Calling; the grammar of Qwen2.5 and Qwen3",
   options,
-  create: (given) => makeProtocol(parseOptions(options, given, "hermes")),
-};
+  create: (settings) => makeProtocol(settings),
+});
 
 function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options>): Protocol {
   const native = calls === "native";

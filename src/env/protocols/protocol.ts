@@ -1,4 +1,5 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
 import type { AnswerRule } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
@@ -65,8 +66,32 @@ export interface Protocol {
   readonly answer: AnswerRule;
 }
 
+/** What a grammar is made for. */
+export interface ProtocolWorld {
+  /** The environment's tools. */
+  tools: readonly ToolSchema[];
+  /** Whether a message may end the episode with an answer. */
+  answers: boolean;
+}
+
 /** A protocol that a recipe can name. */
 export interface ProtocolPart extends PartWithOptions {
   readonly source: string;
-  create(options: unknown): Protocol;
+  /** @param world absent: a grammar for answers, and for tools of any name where it can tell them without knowing them. */
+  create(options: unknown, world?: ProtocolWorld): Protocol;
+}
+
+interface Described<O extends z.ZodObject> extends Omit<ProtocolPart, "options" | "create"> {
+  options: O;
+  create: (options: z.output<O>, world: ProtocolWorld) => Protocol;
+}
+
+/** A protocol part whose options are checked before they reach it. */
+export function defineProtocol<O extends z.ZodObject>(described: Described<O>): ProtocolPart {
+  const { name, options, create } = described;
+  return {
+    ...described,
+    create: (given, world = { tools: [], answers: true }) =>
+      create(parseOptions(options, given, name), world),
+  };
 }

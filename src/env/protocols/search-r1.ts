@@ -1,6 +1,6 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
-import type { Protocol, ProtocolPart } from "./protocol.ts";
+import { defineProtocol, type Protocol } from "./protocol.ts";
 
 const options = z.strictObject({
   answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
@@ -20,15 +20,15 @@ const options = z.strictObject({
  * Different here: the answer is taken from what the policy wrote; the released code searches the prompt as well, whose own
  * example then answers for a rollout that has none. `answer.scope: prompt-and-response` brings that back.
  */
-export const searchR1: ProtocolPart = {
+export const searchR1 = defineProtocol({
   name: "search-r1",
   summary:
     "Think, search, information and answer tags; text is cut after a tag, not stopped at it.",
   source:
     "Search-R1, arXiv 2503.09516; PeterGriffinJin/Search-R1, search_r1/llm_agent/generation.py",
   options,
-  create: (given) => makeProtocol(parseOptions(options, given, "search-r1")),
-};
+  create: (settings) => makeProtocol(settings),
+});
 
 function makeProtocol({ answer, invalidMessage }: z.output<typeof options>): Protocol {
   return {

@@ -1,43 +1,146 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
+import { parseOptions, type z } from "../../base/schema.ts";
 import type { Waits } from "../../base/waits/waits.ts";
 import type { TrainingProgress, Retriever } from "../../retrieval/retriever.ts";
+import type { Role, RoleRequest, Roles } from "../../trajectory/role.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
+import type { Budget } from "../budget.ts";
 
-/** Who calls a tool, and when. Tools that use the task's gold say so in `readsGold`. */
+/** The episode that a tool's session belongs to. Tools that use the task's gold say so in `readsGold`. */
 export interface ToolContext {
+  /** The empty string outside a trajectory. */
   trajectoryId: string;
   task: Task;
-  /** Turn of the trajectory, from 0. */
-  turn: number;
+  /** Of the episode: equal seeds and equal calls give equal observations. */
+  seed: number;
   /** Of the run that the trajectory belongs to; absent outside training. */
-  progress?: TrainingProgress;
-  signal: AbortSignal;
+  progress?: TrainingProgress | undefined;
 }
 
-/** What tools are made from: shared by all trajectories of a run. */
+/** What a tool asks of an agent of its own. */
+export interface AgentRequest extends Omit<RoleRequest, "signal" | "seed"> {
+  /** Name of the model, as the recipe's `models` has it. */
+  role: string;
+  prompt: string;
+  /** Messages at most; 1 where absent. */
+  maxTurns?: number;
+  /** Names of the environment's tools that it may call; none where absent. */
+  tools?: readonly string[];
+}
+
+/** What an agent of a tool came to. */
+export interface AgentResult {
+  /** Its last message. */
+  text: string;
+  /** What that message answered by the environment's protocol; null: nothing. */
+  answer: string | null;
+  turns: number;
+}
+
+/** Runs an agent for a tool and records its calls on the trajectory, under the role's name. @param call runs a tool for it. */
+export type AgentRunner = (
+  role: Role,
+  request: AgentRequest,
+  call: (tool: string, input: string) => Promise<Observation>,
+) => Promise<AgentResult>;
+
+/** The call of a tool: when it is made, and what the tool may use. */
+export interface ToolCall {
+  /** Turn of the trajectory, from 0. */
+  turn: number;
+  signal: AbortSignal;
+  /** The run's models by name. */
+  roles: Roles;
+  /** Runs an agent of the tool's own. Its calls are recorded on the trajectory and never trained. */
+  agent(request: AgentRequest): Promise<AgentResult>;
+}
+
+/** What a tool found; the environment adds the tool's name. */
+export type Found = Omit<Observation, "tool">;
+
+/** A tool in one episode. Bad arguments become an observation with a problem; only failures of the outside throw. */
+export interface ToolSession<A = Record<string, unknown>> {
+  /** @param given checked by the tool's `parameters`. */
+  call(given: A, at: ToolCall): Promise<Found> | Found;
+  /** The same state again, independent from here on. */
+  fork(): ToolSession<A>;
+}
+
+/** Something that the policy can call, with its options. */
+export interface Tool {
+  /** Opens it for an episode. */
+  open(context: ToolContext): ToolSession;
+}
+
+/** What must be opened before an environment or tool can be made. */
+export type Need = "retriever";
+
+/** What tools and environments are made from: shared by all trajectories of a run. */
 export interface ToolResources {
+  /** The recipe's `retriever`. */
   retriever: Retriever;
-  /** How long one call is waited for, in milliseconds; null: as long as it takes. As `defaultDeadlines` say when absent. */
+  /** The recipe's `retrievers`, by name. */
+  retrievers?: Readonly<Record<string, Retriever>>;
+  /** The recipe's `budgets`; none where absent. */
+  budgets?: readonly Budget[];
+  /** The run's models; none where absent. */
+  roles?: Roles;
+  /** Longest time of one call, in milliseconds; null: no limit. As `defaultDeadlines` say when absent. */
   deadlineMs?: number | null;
   /** Where calls are registered while they last; this process's waits when absent. */
   register?: Waits;
 }
 
-/** Something that the policy can call. Bad arguments become an observation with a problem; only the outside's failures throw. */
-export interface Tool {
-  /** The action's name in a message. */
-  readonly name: string;
-  /** What it does, for a policy that has not been trained on it. */
-  readonly description: string;
-  /** The one argument's name, where arguments are structured: its value is the input. */
-  readonly argument: string;
-  call(input: string, context: ToolContext): Promise<Observation>;
-}
-
 /** A tool that a recipe can name. */
 export interface ToolPart extends PartWithOptions {
-  /** Whether it looks at the task's gold itself; one that searches passes on who asks, and the retriever says whether that reads gold. */
+  /** The name that a policy calls it by, unless the recipe sets another with `as`. */
+  readonly action: string;
+  /** What it does, for a policy that has not been trained on it. */
+  readonly description: string;
+  /** Its arguments. One text parameter takes a text protocol's input as it is; others are read from JSON. */
+  readonly parameters: z.ZodObject;
+  /** Whether it searches with its first parameter as the query: then its environment can search outside episodes. */
+  readonly searches: boolean;
+  /** Whether it looks at the task's gold itself; a retriever behind it says that for itself. */
   readonly readsGold: boolean;
+  readonly needs: readonly Need[];
   create(options: unknown, resources: ToolResources): Tool;
+}
+
+interface Described<O extends z.ZodObject, P extends z.ZodObject> extends Omit<
+  ToolPart,
+  "action" | "options" | "parameters" | "searches" | "readsGold" | "needs" | "create"
+> {
+  /** The part's own name where absent. */
+  action?: string;
+  parameters: P;
+  options: O;
+  searches?: boolean;
+  readsGold?: boolean;
+  needs?: readonly Need[];
+  create: (
+    options: z.output<O>,
+    resources: ToolResources,
+  ) => { open(context: ToolContext): ToolSession<z.output<P>> };
+}
+
+/** A tool part whose options and arguments are checked before they reach it. */
+export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
+  described: Described<O, P>,
+): ToolPart {
+  const { name, options, create } = described;
+  return {
+    ...{ action: name, searches: false, readsGold: false, needs: [] },
+    ...described,
+    create: (given, resources) =>
+      // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
+      create(parseOptions(options, given, name), resources) as Tool,
+  };
+}
+
+/** A session without a state: forks of it are itself. */
+export function stateless<A>(call: ToolSession<A>["call"]): ToolSession<A> {
+  const session: ToolSession<A> = { call, fork: () => session };
+  return session;
 }

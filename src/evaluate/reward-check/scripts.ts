@@ -40,7 +40,7 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["garbled", answer(GARBLED)],
     ["wrong", answer(wrong)],
     ["tag-spam", (opening + closing).repeat(20) + opening.repeat(20)],
-    ["prompt-echo", environment.renderPrompt(task)],
+    ["prompt-echo", environment.start(task, { trajectoryId: "", seed: 0 }).prompt],
     ["question-as-answer", answer(task.question)],
     ["answer-in-think", think(`The answer is ${reference}.`)],
     ["tag-in-think", think(answer(reference))],

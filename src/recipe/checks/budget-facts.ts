@@ -21,7 +21,7 @@ export interface BudgetFacts {
 export interface TokenFacts {
   /** First prompts. */
   prompts: number[];
-  /** Messages that say nothing but an accepted answer, the shortest of a question. */
+  /** Messages that say nothing but an accepted answer, the shortest of a question; none where the environment takes no answers. */
   answers: number[];
   /** What a search shows, uncut: as many passages of the dataset's own corpus as it would show; none where it has no corpus. */
   observations: number[];
@@ -67,19 +67,27 @@ export async function budgetFacts(
   const answerOf = (input: string): number =>
     count(protocol.write({ thought: "", action: { tool: "answer", input } }, toolSchemas));
   const observations: number[] = [];
-  for (const task of tasks) {
-    const found = await environment.search(task.question, { task }, new AbortController().signal);
-    if (passages.length > 0) observations.push(count(protocol.renderObservations([found])));
+  const { searching, answers } = environment;
+  if (searching !== undefined && passages.length > 0) {
+    const { signal } = new AbortController();
+    for (const task of tasks) {
+      const found = await searching.search(task.question, { task }, signal);
+      observations.push(count(protocol.renderObservations([found])));
+    }
   }
   return {
     maxPositions,
     questions: await questionCount(dataset),
     tokens: {
       prompts: tasks.map((task) => {
-        const text = environment.renderPrompt(task);
+        const text = environment.start(task, { trajectoryId: "", seed: 0 }).prompt;
         return count(rendering?.opening(text) ?? text);
       }),
-      answers: tasks.map(({ references }) => Math.min(...references.map(answerOf))),
+      answers: answers
+        ? tasks.flatMap(({ references }) =>
+            references.length === 0 ? [] : [Math.min(...references.map(answerOf))],
+          )
+        : [],
       observations,
     },
   };

@@ -1,7 +1,7 @@
 import { advantageEstimators } from "../../advantages/index.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { valueAt } from "../../base/schedule.ts";
-import { budgetOf, type Budget } from "../../env/budget.ts";
+import { budgetOf, type BudgetNow, largestBudgets } from "../../env/budget.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import { algorithms } from "../../train/index.ts";
@@ -144,7 +144,11 @@ function factFindings(settings: Settings, options: OnPolicyOptions, facts: Budge
     });
   }
   if (tokens === null) return found;
-  const sized = { budgets: budgetsOf(settings), tokens, maxPositions: facts.maxPositions };
+  const sized = {
+    budgets: largestBudgets(settings.budgets),
+    tokens,
+    maxPositions: facts.maxPositions,
+  };
   return [
     ...found,
     ...observationFindings(settings, sized),
@@ -154,13 +158,9 @@ function factFindings(settings: Settings, options: OnPolicyOptions, facts: Budge
 }
 
 interface Sized {
-  budgets: readonly Budget[];
+  budgets: readonly BudgetNow[];
   tokens: TokenFacts;
   maxPositions: number;
-}
-
-function budgetsOf({ environment }: Settings): readonly Budget[] {
-  return (environment as unknown as { budgets?: readonly Budget[] }).budgets ?? [];
 }
 
 /** Whether what a search shows fits its budget. */
@@ -172,7 +172,7 @@ function observationFindings(settings: Settings, { budgets, tokens }: Sized): Fo
   const cut = observations.filter((each) => each > limit).length / observations.length;
   if (cut <= TOLERATED_CUTS) return [];
   const sizes = `${quantile(observations, 0.5)} tokens at the median, ${Math.max(...observations)} at most`;
-  const key = "environment.budgets";
+  const key = "budgets";
   if (Math.min(...observations) > 2 * limit) {
     return [
       {
@@ -197,7 +197,7 @@ function messageFindings({ budgets, tokens: { answers } }: Sized): Found[] {
   const all = long === answers.length;
   return [
     {
-      ...{ severity: all ? "error" : "warning", key: "environment.budgets" },
+      ...{ severity: all ? "error" : "warning", key: "budgets" },
       message: `a message may have ${limit} tokens, and for ${percent(long / answers.length)} of a sample of questions the bare answer has more (up to ${Math.max(...answers)}). Allow more.`,
     },
   ];
@@ -212,7 +212,7 @@ function contextFindings(settings: Settings, sized: Sized): Found[] {
     (context?.limit ?? Infinity) < maxPositions ? "the context's budget" : "the model's positions";
   const prompt = Math.max(0, ...tokens.prompts);
   const answer = quantile(tokens.answers, 0.5);
-  const key = "environment.budgets";
+  const key = "budgets";
   const shown = Math.min(
     quantile(tokens.observations, 0.5),
     budgetOf(budgets, "observation")?.limit ?? Infinity,

@@ -1,4 +1,4 @@
-import { budgetOf, type Budget } from "../../env/budget.ts";
+import { budgetOf, largestBudgets } from "../../env/budget.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { DEFAULT_TURN_TOKENS } from "../../rollout/token-dialogue.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -22,10 +22,8 @@ const QUESTION_TOKENS = 100;
 
 /** @param maxPositions of the model. */
 export function longestSequence(settings: Settings, maxPositions: number): LongestSequence {
-  const { budgets = [], prompt: template = "" } = settings.environment as unknown as {
-    budgets?: Budget[];
-    prompt?: string;
-  };
+  const budgets = largestBudgets(settings.budgets);
+  const { prompt: template = "" } = settings.environment as { prompt?: string };
   const turns = budgetOf(budgets, "trajectory");
   const context = budgetOf(budgets, "context")?.limit ?? Infinity;
   const each = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;

@@ -1,8 +1,9 @@
 import { partSchema } from "../../base/part-schema.ts";
-import { z } from "../../base/schema.ts";
+import { choice, z } from "../../base/schema.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { frozenWeightTypes } from "../../engine/local/frozen-weight-types.ts";
+import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../env/environments/index.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
@@ -47,6 +48,14 @@ const adapters = z.strictObject({
     .default([...targetModules]),
 });
 
+const environment = choice((value) => {
+  const given = typeof value === "object" && value !== null ? value : {};
+  if (!("budgets" in given)) return { schema: partSchema(environments), value };
+  const message =
+    "has the key budgets, which moved to the top of the recipe: write budgets beside environment.";
+  return { problem: { code: "RECIPE_UNKNOWN_KEY", message } };
+});
+
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
 export const settingsSchema = z.strictObject({
   /** Everything random derives from it. */
@@ -80,7 +89,11 @@ export const settingsSchema = z.strictObject({
   dataset: partSchema(datasets).prefault("tinyworld"),
   /** What searches answer from; over the dataset's own passages unless it names another corpus. */
   retriever: retrieverSchema.prefault("bm25"),
-  environment: partSchema(environments).prefault("search-qa"),
+  /** Further retrievers by name, for tools that name one (`{ name: corpus-search, as: news-search, retriever: news }`). */
+  retrievers: z.record(z.string(), retrieverSchema).optional(),
+  environment: environment.prefault("search-qa"),
+  /** Limits on what a trajectory may use. */
+  budgets: budgetsSchema.default([]),
   /** How the policy meets the environment in training. */
   strategy: partSchema(strategies).prefault("agent"),
   rewards: z
@@ -107,6 +120,8 @@ export const settingsSchema = z.strictObject({
       retriever: retrieverSchema.optional(),
       strategy: partSchema(strategies).prefault("agent"),
       sampling: samplingSchema.prefault({ temperature: 0 }),
+      /** As in training when absent. */
+      budgets: budgetsSchema.optional(),
       /** Draws per question; several give avg@k and pass@k. */
       samplesPerTask: z.int().min(1).default(1),
       /** Also on the way, every so many steps, on the first so many questions. */

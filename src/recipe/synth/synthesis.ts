@@ -96,8 +96,12 @@ function searching(settings: Settings, { draws, annotate, scores }: SynthSetting
 const AGENT = partSchema(strategies).parse("agent");
 
 /** Hash of how a question is put to the teacher, and of the grammar and limits that it answers in. */
-function templateHash({ environment }: Settings, rendering: unknown): string {
-  return shortHash({ environment, rendering: rendering ?? null });
+function templateHash(settings: Settings, rendering: unknown): string {
+  return shortHash({ environment: worldOf(settings), rendering: rendering ?? null });
+}
+
+function worldOf({ environment, budgets }: Settings): object {
+  return { ...environment, budgets };
 }
 
 /** Hash of all that a draw depends on beside its question: with equal ones, equal draws. */
@@ -107,7 +111,8 @@ function settingsHash(
   { retriever, dataset }: Pick<Provenance, "retriever" | "dataset">,
 ): string {
   const { draws, annotate, scores } = synthOf(settings);
-  const { environment, rewards, sampling, seed } = settings;
+  const { rewards, sampling, seed } = settings;
+  const environment = worldOf(settings);
   // Equal weights are the same teacher by any name.
   const { from: _, ...weights } = mark;
   const teacher = mark.sha256 === undefined ? mark : weights;

@@ -1,9 +1,10 @@
 import { ExternalError, RolloutError } from "../../base/errors.ts";
-import { type Budget, budgetOf } from "../../env/budget.ts";
+import { type BudgetNow, budgetOf } from "../../env/budget.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Message, Said } from "../dialogue.ts";
+import type { DialogueSetting, Message, MessageEnding, Said } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
 import { emptyTextDraft, type TextDraft, textSegment } from "../text-draft.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
@@ -44,7 +45,7 @@ export function drawRequest(
 }
 
 /** Tokens of a message at most. */
-export function turnLimit(budgets: readonly Budget[]): number {
+export function turnLimit(budgets: readonly BudgetNow[]): number {
   return budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
 }
 
@@ -111,7 +112,10 @@ export function takeReply(
     );
   }
   if (firstTokenMs !== null) setting.onFirstToken?.(firstTokenMs);
-  const stop = finishReason === "length" ? "" : missingStop(draft.whole() + reply.text, setting);
+  const stop =
+    finishReason === "length"
+      ? ""
+      : closingStop(draft.whole() + reply.text, setting.protocol, setting.ending);
   const kept = draft.write(reply.text + stop);
   const stopped = kept.length < reply.text.length || stop !== "";
   return stopped ? "stop" : finishReason === "length" ? "length" : "eos";
@@ -179,9 +183,13 @@ export function shownSegments({ withheld = [], ...said }: Said): Segment[] {
   return [textSegment(said.owner, shownText(said)), ...hints];
 }
 
-/** The stop text that completes a message, where one does. */
-function missingStop(text: string, { ending, protocol }: DialogueSetting): string {
-  if (ending.findCut(text) !== null || protocol.parse(text).actions.length > 0) return "";
+/** The stop string that completes a message, where one does: servers leave it out. */
+export function closingStop(
+  text: string,
+  protocol: Protocol,
+  { stopStrings, findCut }: MessageEnding = protocol,
+): string {
+  if (findCut(text) !== null || protocol.parse(text).actions.length > 0) return "";
   const isCompletedBy = (stop: string) => protocol.parse(text + stop).actions.length > 0;
-  return ending.stopStrings.find(isCompletedBy) ?? "";
+  return stopStrings.find(isCompletedBy) ?? "";
 }

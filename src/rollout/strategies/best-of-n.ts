@@ -25,6 +25,7 @@ export const bestOfN = defineStrategy({
   source: "CoRAG, arXiv 2501.14342, section 3: best-of-N sampling; the votes are ours",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options,
   example: { settings: { steps: 2, chains: 3 } },
   run: (rollout, { steps, chains, temperature, pick }) =>

@@ -30,6 +30,7 @@ export const composerag = defineStrategy({
     "ComposeRAG, arXiv 2506.00232; without published code or prompts, so all prompts and the criterion (supported by the passages) are ours",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options,
   example: { settings: { reflections: 1, subQuestions: 2 } },
   run: (rollout, settings) =>

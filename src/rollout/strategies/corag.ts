@@ -9,6 +9,7 @@ export const corag = defineStrategy({
   source: "CoRAG, arXiv 2501.14342, section 3: greedy decoding",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options: z.strictObject(chainShape),
   example: { settings: { steps: 3 } },
   run: (rollout, { steps }) =>

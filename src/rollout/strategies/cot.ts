@@ -12,6 +12,7 @@ export const cot = defineStrategy({
     "Wei et al., arXiv 2201.11903; in two messages as in Kojima et al., arXiv 2205.11916, without examples",
   prompts: "own",
   searches: false,
+  needs: ["answers"],
   options: z.strictObject({}),
   run: (options) =>
     inquire(options, async (inquiry) => {

@@ -7,6 +7,7 @@ export const direct = defineStrategy({
   summary: "No search: the policy answers from the question alone.",
   prompts: "once",
   searches: false,
+  needs: ["answers"],
   options: z.strictObject({}),
   run: (options) => {
     const { answerOpening } = options.environment.protocol;

@@ -22,6 +22,7 @@ export const ircot = defineStrategy({
     "Trivedi et al., arXiv 2212.10509, section 3. Different here: no examples in the prompt, and its answer is the chain's own, not a second reader's",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options,
   example: { search: "Norway has much rain.", answer: "So the answer is: Oslo." },
   run: (rollout, { steps, passages: limit }) =>

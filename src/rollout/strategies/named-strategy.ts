@@ -1,3 +1,9 @@
+import { ConfigError } from "../../base/errors.ts";
+import {
+  type Capability,
+  type Environment,
+  isCapable,
+} from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 import { strategies } from "./index.ts";
@@ -26,8 +32,34 @@ export function openStrategy(named: NamedStrategy, where: string): OpenedStrateg
     name,
     searches: strategy.searches(settings),
     readsGold: strategy.readsGold(settings),
-    run: (options) => strategy.run(options, settings),
+    run: (options) => {
+      requireFitting(named, options.environment, where);
+      return strategy.run(options, settings);
+    },
   };
+}
+
+/**
+ * Refuses a strategy in an environment that lacks what it needs.
+ * @param where the recipe key or flag that named it.
+ * @throws {ConfigError} STRATEGY_UNFIT with the strategies that fit.
+ */
+export function requireFitting(
+  named: NamedStrategy,
+  environment: Environment,
+  where: string,
+): void {
+  const { name, ...settings } = typeof named === "string" ? { name: named } : named;
+  const fits = (needs: readonly Capability[]) =>
+    needs.every((each) => isCapable(environment, each));
+  const needs = strategies.get(name, where).needs(settings);
+  if (fits(needs)) return;
+  const lacks = needs.filter((each) => !isCapable(environment, each)).join(" and ");
+  const others = strategies.parts.filter((each) => fits(each.needs())).map((each) => each.name);
+  throw new ConfigError(
+    "STRATEGY_UNFIT",
+    `${where} is "${name}", which needs ${lacks}; the environment "${environment.name}" has none. Strategies that fit: ${others.join(", ")}.`,
+  );
 }
 
 /** What of a strategy a protocol's fingerprint holds: the name alone where there is nothing else to say. */

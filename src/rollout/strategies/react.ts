@@ -25,6 +25,7 @@ export const react = defineStrategy({
     "Yao et al., arXiv 2210.03629; ysymyth/ReAct. Different here: Search shows the environment's passages, not the first sentences of one page",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options,
   example: {
     search: "Norway rain\nAction 1: Search[Norway rain]",

@@ -25,6 +25,7 @@ export const searchO1 = defineStrategy({
     "Li et al., arXiv 2501.05366. Different here: searches and answers are written in the environment's own protocol; passages are the environment's, not fetched pages",
   prompts: "grows",
   searches: true,
+  needs: ["searching"],
   options,
   run: (rollout, { condensedTokens }) =>
     record(rollout, (trajectory) => {

@@ -23,6 +23,9 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
     prompts: "own",
     searches: ({ strategy: { name, ...settings } }) =>
       inner.get(name, "strategy").searches(settings),
+    needs: ({ strategy: { name, ...settings } }) => [
+      ...new Set(["answers" as const, ...inner.get(name, "strategy").needs(settings)]),
+    ],
     readsGold: ({ strategy: { name, ...settings } }) =>
       inner.get(name, "strategy").readsGold(settings),
     options,

@@ -1,5 +1,6 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
+import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
@@ -25,6 +26,8 @@ export interface Strategy extends PartWithOptions {
   readonly prompts: "grows" | "once" | "own";
   /** Whether it ever uses the environment's search under such options; one that does not needs no corpus. */
   searches: (settings?: unknown) => boolean;
+  /** What it needs of an environment under such options. */
+  needs: (settings?: unknown) => readonly Capability[];
   /** Whether it tells the policy what a question's annotations or references know: then what is measured is no result. */
   readsGold: (settings?: unknown) => boolean;
   /**
@@ -37,23 +40,26 @@ export interface Strategy extends PartWithOptions {
 /** A strategy as its file writes it: options checked before they reach it. */
 interface Described<S extends z.ZodObject> extends Omit<
   Strategy,
-  "options" | "example" | "searches" | "readsGold" | "run"
+  "options" | "example" | "searches" | "needs" | "readsGold" | "run"
 > {
   options: S;
   example?: StrategyExample<z.input<S>>;
   searches: boolean | ((settings: z.output<S>) => boolean);
+  /** Nothing where absent. */
+  needs?: readonly Capability[] | ((settings: z.output<S>) => readonly Capability[]);
   /** Absent: never. */
   readsGold?: (settings: z.output<S>) => boolean;
   run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
 }
 
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
-  const { name, options, searches, readsGold, run } = described;
+  const { name, options, searches, needs = [], readsGold, run } = described;
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
     ...described,
     searches: (settings) =>
       typeof searches === "boolean" ? searches : searches(checked(settings)),
+    needs: (settings) => (typeof needs === "function" ? needs(checked(settings)) : needs),
     readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
     run: async (rollout, settings) => run(rollout, checked(settings)),
   };

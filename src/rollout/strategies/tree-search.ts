@@ -43,6 +43,7 @@ export const treeSearch = defineStrategy({
   source: "CoRAG, arXiv 2501.14342, section 3: tree search",
   prompts: "own",
   searches: true,
+  needs: ["searching", "answers"],
   options,
   example: { settings: { steps: 2, expand: 2, lookahead: 1 } },
   run: (rollout, settings) =>

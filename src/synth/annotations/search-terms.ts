@@ -2,6 +2,7 @@ import { RolloutError } from "../../base/errors.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
+import { requireSearching } from "../../env/environments/environment.ts";
 import { inquire } from "../../rollout/inquiry.ts";
 import { runTools } from "../../rollout/record.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
@@ -176,7 +177,7 @@ function isValid({ passage, answer }: Sought, { ids, titles, text }: Found): boo
 
 function ownSearch({ environment }: AnnotationResources): Search {
   return async (query, task, signal) => {
-    const search = () => environment.search(query, { task }, signal);
+    const search = () => requireSearching(environment).search(query, { task }, signal);
     const { text, passageIds = [] } = await runTools(signal, search);
     const titles = [...text.matchAll(/^Doc \d+\(Title: (.*?)\) /gm)].map(([, title = ""]) => title);
     return { ids: passageIds, titles, text };

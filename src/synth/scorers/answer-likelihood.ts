@@ -97,7 +97,7 @@ function shownIds(
   const text = bare
     ? observations.map((each) => each.text).join("\n\n")
     : environment.protocol.renderObservations(observations);
-  return tokenizer.encode(text).slice(0, observationLimit(environment));
+  return tokenizer.encode(text).slice(0, observationLimit({ environment }));
 }
 
 function hasOnlyText({

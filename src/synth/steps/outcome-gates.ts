@@ -6,7 +6,7 @@ import { callsOf, mainTurns } from "./main-line.ts";
 import { defineGate, defineStep, sortedOut } from "./step.ts";
 
 const FAILED = new Set(["tool-error", "model-error", "timeout", "cancelled"]);
-const UNFINISHED = new Set(["turn-limit", "token-limit", "context-limit"]);
+const UNFINISHED = new Set(["turn-limit", "token-limit", "context-limit", "budget-limit"]);
 
 export const answered = defineGate({
   name: "answered",

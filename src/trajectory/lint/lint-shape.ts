@@ -48,7 +48,15 @@ const trajectorySchema = z.looseObject({
   answer: z.string().nullable(),
   end: z.enum([
     ...(["answered", "no-answer", "turn-limit", "token-limit", "context-limit"] as const),
-    ...(["invalid", "tool-error", "model-error", "timeout", "cancelled"] as const),
+    ...([
+      "done",
+      "budget-limit",
+      "invalid",
+      "tool-error",
+      "model-error",
+      "timeout",
+      "cancelled",
+    ] as const),
   ]),
   error: z.looseObject({ boundary: z.string(), code: z.string(), message: z.string() }).optional(),
   rewards: z.array(

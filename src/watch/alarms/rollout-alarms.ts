@@ -11,7 +11,7 @@ export const truncation = defineAlarm({
   source:
     "verl PR 5114 (a turn limit that allowed one search), Search-R1#127; policies that forget to answer, ours",
   advice:
-    "Check whether the policy forgot to answer or cannot within its budgets (agentrl trace show, agentrl recipes plan); raise environment.budgets, or go back.",
+    "Check whether the policy forgot to answer or cannot within its budgets (agentrl trace show, agentrl recipes plan); raise budgets, or go back.",
   options: z.strictObject({ ...smoothing(5), limit: z.number().positive().lt(1).default(0.5) }),
   window: ({ smooth }) => smooth * 10,
   check: (lines, options) => aboveLimit(lines, "rollout/truncated_share", options),

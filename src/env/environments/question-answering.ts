@@ -1,0 +1,130 @@
+import { ConfigError } from "../../base/errors.ts";
+import { partSchema } from "../../base/part-schema.ts";
+import { quote, z } from "../../base/schema.ts";
+import type { Task } from "../../trajectory/task.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
+import { protocols } from "../protocols/index.ts";
+import type { Protocol } from "../protocols/protocol.ts";
+import { needsOf, openToolbox, type OpenToolbox, toolsSchema } from "../tools/toolbox.ts";
+import {
+  defineEnvironment,
+  type Environment,
+  type EnvironmentPart,
+  type Episode,
+  type Player,
+  type StepResult,
+} from "./environment.ts";
+
+/** What two environments of questions differ in. */
+interface Kind {
+  name: string;
+  summary: string;
+  protocol: string;
+  tools: readonly string[];
+  player?: Player;
+  words?: readonly string[];
+}
+
+/** An environment of questions that are answered with tools over several turns. */
+export function questionAnswering(kind: Kind): EnvironmentPart {
+  const { name, summary, player, words } = kind;
+  const options = optionsOf(kind);
+  return defineEnvironment({
+    ...{ name, summary, options },
+    ...(words === undefined ? {} : { words }),
+    needs: ({ tools }) => needsOf(tools),
+    create(settings, resources) {
+      const toolbox = openToolbox(settings.tools, resources);
+      const { name: protocolName, ...protocolOptions } = settings.protocol;
+      const protocol = protocols
+        .get(protocolName, "environment.protocol")
+        .create(protocolOptions, { tools: toolbox.schemas, answers: true });
+      const instructions = protocol.instructions(toolbox.schemas);
+      const renderPrompt = (task: Task, context = ""): string => {
+        if (context !== "" && !settings.prompt.includes("{context}")) {
+          throw new ConfigError(
+            "RECIPE_BAD_VALUE",
+            `environment.prompt is ${quote(settings.prompt)}: without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.`,
+          );
+        }
+        const filled: Record<string, string> = { question: task.question, context, instructions };
+        // In one pass, and not as replacement patterns: a question may itself hold "{context}" or "$&".
+        return settings.prompt.replace(
+          /\{(question|context|instructions)\}/g,
+          (_, key: string) => filled[key] ?? "",
+        );
+      };
+      const { search } = toolbox;
+      const environment: Environment = {
+        ...{ name, protocol },
+        budgets: resources.budgets ?? [],
+        answers: true,
+        readsGold: toolbox.readsGold,
+        toolSchemas: toolbox.schemas,
+        ...(search === undefined ? {} : { searching: { search, renderPrompt } }),
+        ...(player === undefined ? {} : { player }),
+        start: (task, context) => {
+          const { onInvalid } = settings;
+          const setting = { prompt: renderPrompt(task), protocol, onInvalid };
+          return startEpisode(setting, toolbox.open({ task, ...context }), 0);
+        },
+      };
+      return environment;
+    },
+  });
+}
+
+function optionsOf({ protocol, tools }: Kind) {
+  return z.strictObject({
+    protocol: partSchema(protocols).prefault(protocol),
+    tools: toolsSchema.min(1).prefault([...tools]),
+    /**
+     * The first message to the policy. {question} is filled in, {context} by strategies that search first, and {instructions} with the
+     * protocol's grammar, for policies that were not trained on it.
+     */
+    prompt: z
+      .string()
+      .refine((text) => text.includes("{question}"), "expected {question} somewhere in it")
+      .default("Question: {question}\n{context}"),
+    /** What a message without a valid action leads to: the protocol's correction and another turn, or the end. */
+    onInvalid: z.enum(["retry", "end"]).default("retry"),
+  });
+}
+
+interface Setting {
+  prompt: string;
+  protocol: Protocol;
+  onInvalid: "retry" | "end";
+}
+
+function startEpisode(setting: Setting, toolbox: OpenToolbox, fromTurn: number): Episode {
+  const { prompt, protocol, onInvalid } = setting;
+  let turn = fromTurn;
+  return {
+    prompt,
+    fork: () => startEpisode(setting, toolbox.fork(), turn),
+    async step(message, { final, signal, runAgent }) {
+      const { actions, problems } = protocol.parse(message);
+      const ended = (end: StepResult["end"]): StepResult => {
+        return { actions, problems, observations: [], reply: null, end };
+      };
+      const [action] = actions;
+      turn += 1;
+      if (action?.tool === "answer") return ended("answered");
+      if (final) return ended("turn-limit");
+      if (action === undefined) {
+        if (onInvalid === "end") return ended("invalid");
+        const reply = protocol.renderProblems(problems);
+        return { actions, problems, observations: [], reply, end: null };
+      }
+      const at = { turn: turn - 1, signal, runAgent };
+      const observations: Observation[] = [];
+      for (const each of actions) observations.push(await toolbox.call(each, at));
+      if (onInvalid === "end" && observations.every(({ problem }) => problem !== undefined)) {
+        return { actions, problems, observations, reply: null, end: "invalid" };
+      }
+      const reply = protocol.renderObservations(observations);
+      return { actions, problems, observations, reply, end: null };
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import { ConfigError, RolloutError } from "../../base/errors.ts";
+import { type PartSettings, partSchema } from "../../base/part-schema.ts";
+import { quote, z } from "../../base/schema.ts";
+import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
+import { seconds } from "../../base/waits/long-wait.ts";
+import { waits } from "../../base/waits/waits.ts";
+import type { ToolSchema } from "../../http/chat-messages.ts";
+import { type SearchContext, readsGold } from "../../retrieval/retriever.ts";
+import { noRoles } from "../../trajectory/role.ts";
+import type { Action, Observation } from "../../trajectory/trajectory.ts";
+import { type BudgetNow, budgetsAt, isRunCall } from "../budget.ts";
+import { readArguments } from "./arguments.ts";
+import { tools } from "./index.ts";
+import { retrieverNamed } from "./retriever-named.ts";
+import type {
+  AgentRunner,
+  Need,
+  Tool,
+  ToolContext,
+  ToolPart,
+  ToolResources,
+  ToolSession,
+} from "./tool.ts";
+
+/** Tools in a recipe: each by its part, and by another name for the policy with `as`. */
+export const toolsSchema = z.array(
+  partSchema(tools, {
+    as: z
+      .string()
+      .regex(
+        /^(?!(?:answer|think)$)[A-Za-z][\w-]*$/,
+        "expected a letter, then letters, digits, - or _, but not answer or think",
+      )
+      .optional(),
+  }),
+);
+
+type ToolSettings = PartSettings<ToolPart, { as: z.ZodOptional<z.ZodString> }>;
+
+/** The tools of an environment. */
+export interface Toolbox {
+  readonly schemas: readonly ToolSchema[];
+  /** Whether a tool, or a retriever behind it, looks at the task's gold. */
+  readonly readsGold: boolean;
+  /** One search outside any episode, with the first tool that searches; absent where none does. */
+  readonly search?: (
+    query: string,
+    searchContext: SearchContext,
+    signal: AbortSignal,
+  ) => Promise<Observation>;
+  open(context: ToolContext): OpenToolbox;
+}
+
+/** The moment of a call, as an environment knows it. */
+export interface CallMoment {
+  turn: number;
+  signal: AbortSignal;
+  /** Absent where no trajectory is recorded: a tool can then run no agent. */
+  runAgent?: AgentRunner | undefined;
+}
+
+/** The tools in one episode. */
+export interface OpenToolbox {
+  /** A call that cannot be run gives an observation that says why. */
+  call(action: Action, at: CallMoment): Promise<Observation>;
+  fork(): OpenToolbox;
+}
+
+interface NamedTool {
+  part: ToolPart;
+  name: string;
+  tool: Tool;
+}
+
+/** What the tools of a recipe need. */
+export function needsOf(settings: readonly { name: string }[]): Need[] {
+  const needs = settings.flatMap(({ name }) => tools.get(name, "environment.tools").needs);
+  return [...new Set(needs)];
+}
+
+/** @throws {ConfigError} TOOL_TWICE where two tools have one name; as the tools themselves. */
+export function openToolbox(settings: readonly ToolSettings[], resources: ToolResources): Toolbox {
+  const named = settings.map(({ name, as, ...options }): NamedTool => {
+    const part = tools.get(name, "environment.tools");
+    return { part, name: as ?? part.action, tool: part.create(options, resources) };
+  });
+  requireOwnNames(named);
+  const searching = named.find(({ part }) => part.searches);
+  const open = (context: ToolContext): OpenToolbox => {
+    const sessions = new Map(named.map(({ name, tool }) => [name, tool.open(context)]));
+    const budgets = budgetsAt(resources.budgets ?? [], context.progress);
+    const calls = budgets.filter(({ unit }) => unit === "calls");
+    return openedToolbox({ named, resources, context, calls }, sessions, []);
+  };
+  return {
+    schemas: named.map(schemaOf),
+    readsGold: settings.some(({ name, ...options }) => {
+      const { readsGold: itself, needs } = tools.get(name, "environment.tools");
+      if (!needs.includes("retriever")) return itself;
+      const { retriever } = options as { retriever?: string };
+      return itself || readsGold(retrieverNamed(retriever, resources));
+    }),
+    open,
+    ...(searching === undefined
+      ? {}
+      : {
+          search: (query, searchContext, signal) =>
+            open({ trajectoryId: "", seed: 0, ...searchContext }).call(
+              { tool: searching.name, input: query },
+              { turn: 0, signal },
+            ),
+        }),
+  };
+}
+
+function requireOwnNames(named: readonly NamedTool[]): void {
+  const twice = named.find(({ name }, i) => named.findIndex((each) => each.name === name) < i);
+  if (twice === undefined) return;
+  throw new ConfigError(
+    "TOOL_TWICE",
+    `environment.tools: two tools have the name "${twice.name}", so the policy could call only one of them. Give one another name with as, for example { name: ${twice.part.name}, as: other-${twice.name} }.`,
+  );
+}
+
+interface Setting {
+  named: readonly NamedTool[];
+  resources: ToolResources;
+  context: ToolContext;
+  /** Budgets of calls. */
+  calls: readonly BudgetNow[];
+}
+
+function openedToolbox(
+  setting: Setting,
+  sessions: ReadonlyMap<string, ToolSession>,
+  before: readonly Observation[],
+): OpenToolbox {
+  const { named, resources } = setting;
+  const done = [...before];
+  const call: OpenToolbox["call"] = async (action, at) => {
+    const { tool: name, input } = action;
+    const found = named.find((each) => each.name === name);
+    const session = sessions.get(name);
+    if (found === undefined || session === undefined) return unknownTool(action, named);
+    const given = readArguments(found.part.parameters, input);
+    if ("problem" in given) {
+      const { message } = given.problem;
+      return { tool: name, text: `That call was not run: ${message}.`, problem: given.problem };
+    }
+    const spent = setting.calls.find(({ tool = null, limit }) => {
+      const counts = tool === null || tool === name;
+      return counts && done.filter((each) => isRunCall(each, tool)).length >= limit;
+    });
+    if (spent !== undefined) return noCallsLeft(name, spent);
+    const { roles = noRoles } = resources;
+    const answer = await bounded({ setting, found, input, signal: at.signal }, (signal) =>
+      Promise.resolve(
+        session.call(given.arguments, {
+          ...{ turn: at.turn, signal, roles },
+          agent: (request) => {
+            if (at.runAgent === undefined) throw withoutTrajectory(found.part.name);
+            const role = roles.get(request.role, `tool ${found.part.name}`);
+            const allowed = (request.tools ?? []).filter((each) => each !== name);
+            return at.runAgent(role, { ...request, tools: allowed }, (tool, text) =>
+              call({ tool: allowed.includes(tool) ? tool : "", input: text }, { ...at, signal }),
+            );
+          },
+        }),
+      ),
+    );
+    const observation = { tool: name, ...answer };
+    done.push(observation);
+    return observation;
+  };
+  return {
+    call,
+    fork: () =>
+      openedToolbox(
+        setting,
+        new Map([...sessions].map(([name, session]) => [name, session.fork()])),
+        done,
+      ),
+  };
+}
+
+function unknownTool({ tool, input }: Action, named: readonly NamedTool[]): Observation {
+  const known = named.map(({ name }) => name).join(", ");
+  const text =
+    tool === ""
+      ? `That call was not run: ${input}.`
+      : `There is no tool "${tool}". There are: ${known}.`;
+  const code = tool === "" ? "bad-call" : "unknown-tool";
+  return { tool, text, problem: { code, message: text } };
+}
+
+function noCallsLeft(tool: string, { tool: only }: BudgetNow): Observation {
+  const text = only === undefined ? "No calls are left." : `No calls of ${only} are left.`;
+  return { tool, text, problem: { code: "no-calls-left", message: text } };
+}
+
+function withoutTrajectory(name: string): ConfigError {
+  return new ConfigError(
+    "STRATEGY_UNFIT",
+    `environment.tools: ${name} runs an agent of its own, whose calls are recorded on a trajectory; a strategy that searches outside of episodes has none. Use strategy: agent.`,
+  );
+}
+
+/**
+ * A call with a deadline, registered while it lasts: a call that hangs costs one trajectory, not the run.
+ * @throws {RolloutError} TOOL_TIMEOUT past the deadline.
+ */
+function bounded<T>(
+  bound: { setting: Setting; found: NamedTool; input: string; signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { setting, found, input, signal } = bound;
+  const { trajectoryId, task } = setting.context;
+  const { deadlineMs = milliseconds(defaultDeadlines.toolSeconds), register = waits } =
+    setting.resources;
+  const owner = `tool ${found.part.name}`;
+  const [parameter = "input"] = Object.keys(found.part.parameters.shape);
+  const subject = (): string =>
+    `${trajectoryId === "" ? `task ${task.id}` : `trajectory ${trajectoryId}`} (${parameter} ${quote(input)})`;
+  const late = ({ waitedMs }: { waitedMs: number }): RolloutError =>
+    new RolloutError(
+      "TOOL_TIMEOUT",
+      `${owner}: no answer in ${seconds(waitedMs)} for ${subject()}. Look whether what it asks is stuck; deadlines.toolSeconds sets the limit.`,
+    );
+  return register.waitFor({ owner, subject }, { deadlineMs, signal, late }, work);
+}
+
+function schemaOf({ name, part: { description, parameters } }: NamedTool): ToolSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
+  return { type: "function", function: { name, description, parameters: schema } };
+}
