@@ -26,10 +26,10 @@ summary: Two turns of eight tokens.
 base:
   environment:
     name: search-qa
-    budgets:
-      - { scope: trajectory, unit: turns, limit: 2, onExhausted: final-turn }
-      - { scope: turn, unit: tokens, limit: 8, onExhausted: cut }
-      - { scope: observation, unit: tokens, limit: 20, onExhausted: cut }
+  budgets:
+    - { scope: trajectory, unit: turns, limit: 2, onExhausted: final-turn }
+    - { scope: turn, unit: tokens, limit: 8, onExhausted: cut }
+    - { scope: observation, unit: tokens, limit: 20, onExhausted: cut }
   evaluation:
     dataset: { name: tinyworld, split: test, people: 20, questions: 3 }
   engine: { workers: 1, slots: 4 }

@@ -16,9 +16,9 @@ summary: One turn of four tokens.
 base:
   environment:
     name: search-qa
-    budgets:
-      - { scope: trajectory, unit: turns, limit: 1, onExhausted: end }
-      - { scope: turn, unit: tokens, limit: 4, onExhausted: cut }
+  budgets:
+    - { scope: trajectory, unit: turns, limit: 1, onExhausted: end }
+    - { scope: turn, unit: tokens, limit: 4, onExhausted: cut }
   dataset: { name: tinyworld, people: 20 }
   evaluation:
     dataset: { name: tinyworld, split: test, people: 20, questions: 2 }

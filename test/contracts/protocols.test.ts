@@ -5,6 +5,7 @@ import { protocols } from "../../src/env/protocols/index.ts";
 import type { Protocol } from "../../src/env/protocols/protocol.ts";
 import type { ToolSchema } from "../../src/http/chat-messages.ts";
 import type { Action } from "../../src/trajectory/trajectory.ts";
+import { searchEnvironment } from "../helpers/search-world.ts";
 
 const ACTIONS: Action[] = [
   { tool: "search", input: "capital of Norway" },
@@ -41,7 +42,9 @@ function piecesOf(protocol: Protocol): string[] {
 const parts = protocols.parts.map((part) => ({ name: part.name, part }));
 
 describe.each(parts)("protocol $name", ({ part }) => {
-  const protocol = part.create(part.options.parse({}));
+  const protocol = part.create(part.options.parse({}), {
+    ...{ tools: searchEnvironment().toolSchemas, answers: true },
+  });
   const pieces = [...piecesOf(protocol), " ", "\n", "<", "</", ">", "\u0000", "😀", "\ud800"];
   /** Texts of pieces in any order: most are broken. */
   const texts = Array.from({ length: 2000 }, (_, i) => {

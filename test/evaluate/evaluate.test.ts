@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
+import { budgetsSchema } from "../../src/env/budget.ts";
 import { environments } from "../../src/env/environments/index.ts";
 import { evaluatePolicy, type EvaluatePolicyOptions } from "../../src/evaluate/evaluate.ts";
 import type { EvaluationRow } from "../../src/evaluate/evaluation-row.ts";
@@ -27,7 +28,7 @@ const settings = {
     { scope: "observation", unit: "tokens", limit: 60, onExhausted: "cut" },
   ],
 };
-const environment = environments.get("search-qa", "test").create(settings, { retriever });
+const environment = environments.get("search-qa", "test").create({}, { retriever, budgets: budgetsSchema.parse(settings.budgets) });
 
 const task = (id: string, question: string, answer: string, hops?: number): Task => ({
   ...{ id, question, references: [answer], source: "test" },

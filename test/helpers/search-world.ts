@@ -1,5 +1,8 @@
 import { environments } from "../../src/env/environments/index.ts";
+import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Environment } from "../../src/env/environments/environment.ts";
+import { tools } from "../../src/env/tools/index.ts";
+import { openToolbox, toolsSchema } from "../../src/env/tools/toolbox.ts";
 import { buildBm25 } from "../../src/retrieval/bm25/bm25.ts";
 import type { Retriever } from "../../src/retrieval/retriever.ts";
 import { scriptedPolicy, type TokenPolicy } from "../../src/rollout/policy.ts";
@@ -9,7 +12,7 @@ import { makeTokenizer, type Tokenizer } from "../../src/text/tokenizer.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
-import type { Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
+import type { Observation, Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 
 const passages: Passage[] = [
   { id: "oslo", title: "Oslo", text: "Oslo is the capital of Norway." },
@@ -56,7 +59,23 @@ export function searchEnvironment(
   retriever: Retriever = corpus,
 ): Environment {
   const tools = [{ name: "corpus-search", topK: 1 }];
-  return environments.get("search-qa", "test").create({ tools, ...options }, { retriever });
+  const { budgets, ...own } = options;
+  return environments
+    .get("search-qa", "test")
+    .create({ tools, ...own }, { retriever, budgets: budgetsSchema.parse(budgets ?? []) });
+}
+
+/** What a tool of a recipe gives for an input, called in an episode of its own. */
+export function callTool(
+  settings: { name: string } & Record<string, unknown>,
+  input: string,
+  { retriever = corpus, asked = task, signal = new AbortController().signal } = {},
+): Promise<Observation> {
+  const [checked] = toolsSchema.parse([settings]);
+  const name = checked?.as ?? tools.get(settings.name, "test").action;
+  return openToolbox(checked === undefined ? [] : [checked], { retriever })
+    .open({ trajectoryId: "one", task: asked, seed: 1 })
+    .call({ tool: name, input }, { turn: 0, signal });
 }
 
 /** A policy that writes these messages in turn, whatever it is shown. */

@@ -8,6 +8,7 @@ import {
   replay,
   rolloutOptions,
   searchEnvironment,
+  task,
   tokenizer,
 } from "../helpers/search-world.ts";
 
@@ -15,7 +16,7 @@ const SEARCH = "<search> capital Norway</search>";
 const ANSWER = "<answer> Oslo</answer>";
 /** Of "Question: What is the capital of Norway?\n". */
 const PROMPT_TOKENS = tokenizer.encode(
-  searchEnvironment().renderPrompt(rolloutOptions({ policy: replay([]) }).task),
+  searchEnvironment().start(task, { trajectoryId: "one", seed: 1 }).prompt,
 ).length;
 
 const play = (messages: string[], ...budgets: object[]) =>

@@ -74,7 +74,9 @@ describe("a policy that is asked through a chat template", () => {
     const whole = chatml.render([
       {
         role: "user",
-        content: environment.renderPrompt(rolloutOptions({ policy: replay([]) }).task),
+        content: environment.start(rolloutOptions({ policy: replay([]) }).task, {
+          ...{ trajectoryId: "one", seed: 1 },
+        }).prompt,
       },
       { role: "assistant", content: "hm" },
       { role: "user", content: environment.protocol.renderProblems([]) },

@@ -6,18 +6,19 @@ import { environments } from "../../src/env/environments/index.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
 import type { Behaviour } from "../../src/synth/teachers/teacher-settings.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
+import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 
 /** As recipes/base-policy.yaml has them. */
 const ENVIRONMENT = {
   protocol: "search-r1",
   tools: [{ name: "corpus-search", topK: 2 }],
-  budgets: [
-    { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" },
-    { scope: "turn", unit: "tokens", limit: 48, onExhausted: "cut" },
-    { scope: "observation", unit: "tokens", limit: 120, onExhausted: "cut" },
-  ],
 };
+const budgets = budgetsSchema.parse([
+  { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" },
+  { scope: "turn", unit: "tokens", limit: 48, onExhausted: "cut" },
+  { scope: "observation", unit: "tokens", limit: 120, onExhausted: "cut" },
+]);
 const ORACLE: Behaviour = { search: 1, continue: 1, fullQuery: 1 };
 const MIXTURE: Behaviour = { search: 0.45, continue: 0.48, fullQuery: 0.9 };
 
@@ -28,7 +29,7 @@ async function streamHash(behaviour: Behaviour, from: number, count: number): Pr
       worlds: worldStreamSchema.parse({ split: "base", people: 300 }),
       tokenizer: await loadTokenizer(join(packageRoot, "datasets", "base-policy")),
       environmentOver: (retriever) =>
-        environments.get("search-qa", "test").create(ENVIRONMENT, { retriever }),
+        environments.get("search-qa", "test").create(ENVIRONMENT, { retriever, budgets }),
       ...{ seed: 1, signal: new AbortController().signal },
     },
     behaviour,

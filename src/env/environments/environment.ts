@@ -110,7 +110,18 @@ export interface EnvironmentPart extends PartWithOptions {
   tasks?(options: unknown, draw: TaskDraw): Iterable<Task>;
   /** Texts that a fresh policy's tokenizer should hold as one token each, beside the tags of the protocol. */
   readonly words?: readonly string[];
+  /** For the tests that every environment must pass: messages in its own protocol, and a task where it takes no question. */
+  readonly example: EnvironmentExample;
   create(options: unknown, resources: ToolResources): Environment;
+}
+
+interface EnvironmentExample {
+  readonly task?: Task;
+  /** A message that acts, after which the episode goes on. */
+  readonly act: string;
+  /** A message that ends the episode. */
+  readonly last: string;
+  readonly end: EndReason;
 }
 
 interface Described<O extends z.ZodObject> extends Omit<

@@ -23,6 +23,8 @@ interface Kind {
   tools: readonly string[];
   player?: Player;
   words?: readonly string[];
+  /** A message that calls one of its tools. */
+  act: string;
 }
 
 /** An environment of questions that are answered with tools over several turns. */
@@ -31,6 +33,7 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
   const options = optionsOf(kind);
   return defineEnvironment({
     ...{ name, summary, options },
+    example: { act: kind.act, last: "<answer>Oslo</answer>", end: "answered" },
     ...(words === undefined ? {} : { words }),
     needs: ({ tools }) => needsOf(tools),
     create(settings, resources) {

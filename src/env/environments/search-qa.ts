@@ -6,4 +6,5 @@ export const searchQa = questionAnswering({
   summary: "Questions answered by searching a corpus over several turns.",
   protocol: "search-r1",
   tools: ["corpus-search"],
+  act: "<search>capital Norway</search>",
 });

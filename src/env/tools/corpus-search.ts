@@ -11,6 +11,7 @@ export const corpusSearch = defineTool({
   description: "Looks passages up in a corpus by a query in words.",
   searches: true,
   needs: ["retriever"],
+  example: { good: "capital Norway", bad: "" },
   parameters: z.object({ query: z.string() }),
   options: z.strictObject({
     /** Passages shown per query. */

@@ -105,6 +105,8 @@ export interface ToolPart extends PartWithOptions {
   /** Whether it looks at the task's gold itself; a retriever behind it says that for itself. */
   readonly readsGold: boolean;
   readonly needs: readonly Need[];
+  /** For the tests that every tool must pass: an input that it can work with, and one that it cannot. */
+  readonly example: { readonly good: string; readonly bad: string };
   create(options: unknown, resources: ToolResources): Tool;
 }
 

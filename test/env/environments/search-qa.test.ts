@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { requireSearching } from "../../../src/env/environments/environment.ts";
 import { corpus, searchEnvironment, task } from "../../helpers/search-world.ts";
 
 const signal = new AbortController().signal;
@@ -42,32 +43,35 @@ describe("search-qa", () => {
   it("fills the question in as it stands, whatever signs it holds", () => {
     const odd = { ...task, question: "Is $& or $$5 {context}?" };
     const environment = searchEnvironment({ prompt: "{context}Q: {question}" });
-    expect(environment.renderPrompt(odd, "<information>$1</information>\n")).toBe(
+    expect(environment.searching?.renderPrompt(odd, "<information>$1</information>\n")).toBe(
       "<information>$1</information>\nQ: Is $& or $$5 {context}?",
     );
-    expect(environment.renderPrompt(odd)).toBe("Q: Is $& or $$5 {context}?");
+    expect(environment.start(odd, { trajectoryId: "one", seed: 1 }).prompt).toBe(
+      "Q: Is $& or $$5 {context}?",
+    );
   });
 
-  it("refuses a prompt without the question, a context that nobody would see, and two budgets for one thing", () => {
+  it("refuses a prompt without the question, and a context that nobody would see", () => {
     expect(() => searchEnvironment({ prompt: "Hello" })).toThrowErrorMatchingInlineSnapshot(
       `[ConfigError: search-qa.prompt is "Hello": expected {question} somewhere in it.]`,
     );
     const environment = searchEnvironment({ prompt: "Q: {question}" });
-    expect(() => environment.renderPrompt(task, "passages")).toThrowErrorMatchingInlineSnapshot(
+    expect(() =>
+      environment.searching?.renderPrompt(task, "passages"),
+    ).toThrowErrorMatchingInlineSnapshot(
       `[ConfigError: environment.prompt is "Q: {question}": without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.]`,
-    );
-    const budget = { scope: "turn", unit: "tokens", limit: 9, onExhausted: "cut" };
-    expect(() => searchEnvironment({ budgets: [budget, { ...budget, limit: 8 }] })).toThrow(
-      /at most one budget per scope/,
     );
   });
 
   it("searches outside of an episode with its own tool", async () => {
-    const found = await searchEnvironment().search("capital Norway", { task }, signal);
+    const found = await requireSearching(searchEnvironment()).search(
+      "capital Norway",
+      { task },
+      signal,
+    );
     expect(found.passageIds).toEqual(["oslo"]);
     const stopped = AbortSignal.abort(new Error("stop"));
-    await expect(searchEnvironment({}, corpus).search("Oslo", { task }, stopped)).rejects.toThrow(
-      "stop",
-    );
+    const { search } = requireSearching(searchEnvironment({}, corpus));
+    await expect(search("Oslo", { task }, stopped)).rejects.toThrow("stop");
   });
 });

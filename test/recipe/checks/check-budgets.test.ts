@@ -35,7 +35,7 @@ const tokens = (own: Partial<NonNullable<BudgetFacts["tokens"]>>): BudgetFacts =
 
 describe("budgets held against each other", () => {
   it("are fine where all go together", async () => {
-    expect(await found(facts, "environment.budgets.3.limit=700")).toEqual([]);
+    expect(await found(facts, "budgets.3.limit=700")).toEqual([]);
   });
 
   it("name minibatches that are empty, or of unequal sizes", async () => {
@@ -87,7 +87,7 @@ describe("budgets held against each other", () => {
   });
 
   it("name observations that would be cut, and refuse those of which less than half is seen", async () => {
-    const wide = "environment.budgets.3.limit=4000";
+    const wide = "budgets.3.limit=4000";
     const [cut] = await found(tokens({ observations: [100, 110, 130, 140] }), wide);
     expect(cut?.severity).toBe("warning");
     expect(cut?.message).toContain("may have 120 tokens");
@@ -97,14 +97,14 @@ describe("budgets held against each other", () => {
   });
 
   it("name messages without room for an answer, and contexts without room for all turns", async () => {
-    const wide = "environment.budgets.3.limit=4000";
+    const wide = "budgets.3.limit=4000";
     expect((await found(tokens({ answers: [50, 60] }), wide))[0]).toMatchObject({
       severity: "error",
     });
     expect((await found(tokens({ answers: [10, 60] }), wide))[0]?.message).toContain("50 %");
     // 20 + 4 × 80 + 5 × 48 = 580; (500 − 20 − 48) / 128 = 3.4. Three of four: a notice.
     const [context] = await found(facts);
-    expect(context).toMatchObject({ severity: "notice", key: "environment.budgets" });
+    expect(context).toMatchObject({ severity: "notice", key: "budgets" });
     expect(context?.message).toContain(
       "come to 580 tokens; the context's budget is 500, which holds 3",
     );

@@ -142,7 +142,7 @@ describe("the longest sequence", () => {
   });
 
   it("is the sum where that is less than both: an assumed prompt, messages and observations", async () => {
-    const sets = ["environment.budgets.0.limit=1"];
+    const sets = ["budgets.0.limit=1"];
     // 30 characters of prompt and a question: 110 tokens; 2 × 48 written, 1 × 120 shown.
     expect(await longest(sets)).toMatchObject({ tokens: 110 + 96 + 120, bound: "turns" });
     expect(await longest([...sets, "strategy=direct"])).toMatchObject({ tokens: 110 + 48 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openWaits } from "../../../src/base/waits/waits.ts";
+import { requireSearching } from "../../../src/env/environments/environment.ts";
 import { environments } from "../../../src/env/environments/index.ts";
 import type { Retriever } from "../../../src/retrieval/retriever.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
@@ -51,7 +52,7 @@ describe.each([{ deaf: false }, { deaf: true }])(
           boundary: "tool",
           code: "TOOL_TIMEOUT",
           message:
-            'tool corpus-search: no answer in 120 s for trajectory 3-1-2 (query "stuck"). Look whether what it asks is stuck; deadlines.toolSeconds says how long is waited.',
+            'tool corpus-search: no answer in 120 s for trajectory 3-1-2 (query "stuck"). Look whether what it asks is stuck; deadlines.toolSeconds sets the limit.',
         },
       });
       const scored = [failed, sibling].map((trajectory) => ({ trajectory, task }));
@@ -83,7 +84,7 @@ describe("a search that lasts", () => {
   it("outside a trajectory is told by its question", async () => {
     const { clock, stuck, environment } = world({ deaf: true });
     const { signal } = new AbortController();
-    const search = environment.search("stuck", { task }, signal);
+    const search = requireSearching(environment).search("stuck", { task }, signal);
     const outcome = expect(search).rejects.toThrow(
       errorWith("TOOL_TIMEOUT", 'for task capital (query "stuck")'),
     );
@@ -95,7 +96,7 @@ describe("a search that lasts", () => {
   it("stops with the run", async () => {
     const { register, stuck, environment } = world({ deaf: false });
     const run = new AbortController();
-    const search = environment.search("stuck", { task }, run.signal);
+    const search = requireSearching(environment).search("stuck", { task }, run.signal);
     await stuck.next();
     run.abort(new Error("interrupted"));
     await expect(search).rejects.toThrow("interrupted");
