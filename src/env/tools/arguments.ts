@@ -1,4 +1,5 @@
-import { checkOptions, z } from "../../base/schema.ts";
+import type { z } from "../../base/schema.ts";
+import { checkOptions } from "../../base/schema.ts";
 import type { Problem } from "../../trajectory/trajectory.ts";
 
 /**

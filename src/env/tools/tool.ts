@@ -137,7 +137,7 @@ export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
     ...described,
     create: (given, resources) =>
       // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
-      create(parseOptions(options, given, name), resources) as Tool,
+      create(parseOptions(options, given, name), resources),
   };
 }
 
