@@ -121,6 +121,8 @@ export const ERROR_CODES = {
     "A strategy or scorer goes by how likely texts are to the policy, which cannot tell it.",
   TINY_WORLD_TOO_SMALL: "A tiny world has no question of a kind that was asked for.",
   RUNTIME_MISSING: "The native runtime (onnxruntime-node) does not load on this machine.",
+  LOSS_READS_UNDECLARED:
+    "A loss reads an output of the model that its `reads` does not name, so that it is not computed.",
   MACHINE_UNFIT: "`agentrl doctor` found something missing on this machine.",
   USAGE:
     "The command line does not say what to do: unknown command or option, missing argument, bad value.",

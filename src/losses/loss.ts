@@ -2,11 +2,17 @@ import type { Value } from "../autodiff/graph.ts";
 import type { Part } from "../base/registry.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 
+/** An output of the model that is computed only for losses that read it; entropy costs a pass over [K, V]. */
+export type LossOutput = "entropy" | "values";
+
 /** What a loss sees: named outputs of the model and named fields of the batch, one number per trained token. */
 export interface LossInputs {
   /** Log-probability (nats) of each target under the policy: [K, 1]. */
   logprobs: Value;
-  /** Entropy (nats) of the whole vocabulary at each token: [K, 1]. Built when asked for: it costs a pass over [K, V]. */
+  /**
+   * Entropy (nats) of the whole vocabulary at each token: [K, 1].
+   * @throws {ShapeError} LOSS_READS_UNDECLARED where the loss's `reads` does not name it.
+   */
   entropy(): Value;
   /** The batch's fields by name, [K, 1] float32; `weights` is always there. Padding tokens have weight 0. */
   fields: Readonly<Record<string, Value>>;
@@ -25,15 +31,14 @@ export interface LossSpec {
   options: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a loss of such options compares with log-probabilities under the weights that training began with. */
-export function hasReference(options: Readonly<Record<string, unknown>>): boolean {
-  return Number(options["klCoef"] ?? 0) > 0;
-}
-
 /** A loss as a graph over named outputs and row fields. */
 export interface Loss<S extends z.ZodType = z.ZodType> extends Part {
   /** Fields of the batch that it reads beside `weights`. */
   readonly fields: readonly string[];
+  /** The model's outputs that it reads beside `logprobs`. */
+  reads(options: z.output<S>): readonly LossOutput[];
+  /** Whether it reads the field `refLogprobs`: log-probabilities under the weights with which training began. */
+  needsReference(options: z.output<S>): boolean;
   readonly options: S;
   /** Paper and section, or repository and file. */
   readonly source: string;
@@ -42,9 +47,12 @@ export interface Loss<S extends z.ZodType = z.ZodType> extends Part {
 
 /** Types a loss by its options; the result can stand in a registry. */
 export function defineLoss<S extends z.ZodType>(loss: Loss<S>): Loss {
+  const checked = (given: unknown): z.output<S> =>
+    parseOptions(loss.options, given, `loss ${loss.name}`);
   return {
     ...loss,
-    build: (inputs, options) =>
-      loss.build(inputs, parseOptions(loss.options, options, `loss ${loss.name}`)),
+    reads: (options) => loss.reads(checked(options)),
+    needsReference: (options) => loss.needsReference(checked(options)),
+    build: (inputs, options) => loss.build(inputs, checked(options)),
   };
 }

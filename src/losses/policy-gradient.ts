@@ -31,6 +31,8 @@ export const policyGradient = defineLoss({
   summary: "Clipped policy gradient on token advantages, with an optional KL penalty.",
   source: "PPO, arXiv 1707.06347, equation 7; DAPO, arXiv 2503.14476; GRPO, arXiv 2402.03300",
   fields: ["advantages", "oldLogprobs", "refLogprobs"],
+  reads: ({ entropyCoef }) => (entropyCoef > 0 ? ["entropy"] : []),
+  needsReference: ({ klCoef }) => klCoef > 0,
   options: z.strictObject({
     ratio: z.enum(["token", "none"]).default("token"),
     clipLow: z.number().positive().max(1).default(0.2),

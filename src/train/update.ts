@@ -7,7 +7,8 @@ import type {
 import { advantageEstimators } from "../advantages/index.ts";
 import { random } from "../base/random.ts";
 import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
-import { hasReference, type LossSpec } from "../losses/loss.ts";
+import { needsReference } from "../losses/index.ts";
+import type { LossSpec } from "../losses/loss.ts";
 import type { WeightedReward } from "../rollout/score.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import {
@@ -163,8 +164,7 @@ async function scoredRows(
   if (rows.length === 0) return rowsOf.map(() => []);
   const unweighted = rows.map((row) => weighted(row, 1));
   const recomputes = recomputesOld(options) || rows.some(hasUnsampled);
-  const reference =
-    losses.some((loss) => hasReference(loss.options)) || reads.includes("reference");
+  const reference = losses.some(needsReference) || reads.includes("reference");
   const now = recomputes || reads.includes("policy") ? await engine.logprobs(unweighted) : null;
   const frozen = reference ? await engine.logprobs(unweighted, "reference") : null;
   let at = -1;

@@ -1,8 +1,9 @@
 import { Graph, type Value } from "../../autodiff/graph.ts";
 import { backward } from "../../autodiff/backward.ts";
 import { gather } from "../../autodiff/ops/indexing.ts";
+import { ShapeError } from "../../base/errors.ts";
 import { losses } from "../../losses/index.ts";
-import type { LossSpec } from "../../losses/loss.ts";
+import type { LossOutput, LossSpec } from "../../losses/loss.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { declareParameters, decoderRows, type Layout } from "../../models/decoder.ts";
 import { trainedSpecs, type LoraConfig } from "../../models/lora/lora.ts";
@@ -55,9 +56,10 @@ export function trainingGraph(
     recompute: recompute && loss !== null,
   });
   const hidden = gather([rows, positions]); // [K, D]
+  const reads = loss === null ? [] : losses.get(loss.name, "loss").reads(loss.options);
   const { logprobs, entropy } = targetScores(parameters, hidden, targets, {
     scoresBytes,
-    entropy: loss !== null && readsEntropy(loss),
+    entropy: reads.includes("entropy"),
     differentiated: loss !== null,
     headTrained: loss !== null && lora === null,
   });
@@ -66,7 +68,7 @@ export function trainingGraph(
   const fields = fieldInputs(graph, loss, scored);
   const built = losses
     .get(loss.name, "loss")
-    .build({ logprobs, fields, entropy: () => entropy! }, loss.options);
+    .build({ logprobs, fields, entropy: declared(entropy, "entropy", loss) }, loss.options);
   outputs["loss"] = built.loss;
   for (const [name, value] of Object.entries(built.metrics)) outputs[METRIC + name] = value;
   const trained = trainedSpecs(config, lora).map(({ name }) => parameters.get(name)!);
@@ -86,19 +88,11 @@ function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string
   );
 }
 
-/** Whether a loss with its options asks for the entropy: found by building it once, on a graph that is not used. */
-function readsEntropy(loss: LossSpec): boolean {
-  const graph = new Graph();
-  const [logprobs, unused] = [
-    graph.input("logprobs", "float32", [1, 1]),
-    graph.input("entropy", "float32", [1, 1]),
-  ];
-  let reads = false;
-  const entropy = (): Value => {
-    reads = true;
-    return unused;
+/** Gives an output of the model to a loss. */
+function declared(value: Value | null, name: LossOutput, loss: LossSpec): () => Value {
+  return () => {
+    if (value !== null) return value;
+    const message = `loss ${loss.name} reads the output "${name}" of the model; its reads() does not name it. Add "${name}" there.`;
+    throw new ShapeError("LOSS_READS_UNDECLARED", message);
   };
-  const fields = fieldInputs(graph, loss, 1);
-  losses.get(loss.name, "loss").build({ logprobs, fields, entropy }, loss.options);
-  return reads;
 }

@@ -2,7 +2,7 @@ import { totalmem } from "node:os";
 import { type Fitting, largestFitting } from "../../engine/local/fitting.ts";
 import type { EngineLoad, MemoryForecast } from "../../engine/local/forecast.ts";
 import { defaultWorkers } from "../../engine/local/worker-link.ts";
-import { hasReference } from "../../losses/loss.ts";
+import { needsReference } from "../../losses/index.ts";
 import { targetModules, type LoraConfig } from "../../models/lora/lora.ts";
 import { parameterCount } from "../../models/parameters.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
@@ -44,7 +44,7 @@ export function loadOf(
     rowTokens: longest.tokens,
     scoredShare: work.scoresAll ? 1 : written,
     loss: work.loss,
-    references: hasReference(work.loss.options) ? 1 : 0,
+    references: needsReference(work.loss) ? 1 : 0,
     samples: work.command === "train",
     sequences: work.steps * work.epochs * work.prompts * work.groupSize,
     rescores: work.scorings > 0,

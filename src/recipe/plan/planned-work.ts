@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { hasReference } from "../../losses/loss.ts";
+import { needsReference } from "../../losses/index.ts";
 import { algorithms } from "../../train/index.ts";
 import { type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
@@ -60,7 +60,7 @@ export function workOf(
       ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
       loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
-      scorings: Number(recomputesOld(given)) + Number(losses.some((each) => hasReference(each.options))),
+      scorings: Number(recomputesOld(given)) + Number(losses.some(needsReference)),
     };
   }
   if (sft === undefined) {

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { hasReference } from "../../losses/loss.ts";
 import { ADAPTER_CONFIG } from "../../models/lora/adapter-folder.ts";
-import { algorithms } from "../../train/index.ts";
+import { algorithms, readsReference } from "../../train/index.ts";
 import { trainOnPolicy, type OnPolicyOptions } from "../../train/on-policy.ts";
 import { mismatchKl } from "../../train/rollout-metrics.ts";
 import { policyRows, weighted } from "../../train/training-rows.ts";
@@ -85,7 +84,7 @@ export async function replayBatch(
   try {
     if (from !== null) requireSameWeights(from.path, engine.lora !== null);
     // As the run itself does: the reference is what it began with.
-    if (hasReference(algorithm)) await engine.keepAs("reference");
+    if (readsReference(algorithm)) await engine.keepAs("reference");
     if (from !== null) await engine.load(from.path);
     const train = await openNamedDataset(settings.dataset);
     const retriever = await retrieverOver(train, settings, "training");

@@ -3,9 +3,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/datasets.ts";
-import { hasReference } from "../../losses/loss.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
-import { algorithms } from "../../train/index.ts";
+import { algorithms, readsReference } from "../../train/index.ts";
 import type { OnPolicyOptions } from "../../train/on-policy.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import {
@@ -146,7 +145,7 @@ async function reinforce(
         // Written last: while it is not there, there is something to do.
         await rm(last, { force: true });
         // The reference is what training starts from, also in a resumed run.
-        if (hasReference(algorithm)) await engine.keepAs("reference");
+        if (readsReference(algorithm)) await engine.keepAs("reference");
         await evaluate(session, "before");
         if (from !== null) await engine.load(from.path);
         await learnOnPolicy(session, from);
