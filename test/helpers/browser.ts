@@ -1,12 +1,12 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll } from "vitest";
 
 /** Debian's chromium, or what `CHROMIUM` names; nothing is ever downloaded. */
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
-/** Whether pages can be tested; where not, their tests are skipped. */
-export const hasBrowser = existsSync(executablePath);
+/** Whether the browser starts, so that pages can be tested; where not, their tests are skipped. */
+export const hasBrowser = spawnSync(executablePath, ["--version"]).status === 0;
 
 /** A page that writes down what it should not do. */
 export interface WatchedPage {
