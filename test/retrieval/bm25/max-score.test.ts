@@ -58,7 +58,7 @@ function expectExact({ sizes, seed, options, deleted = 0, words = 500 }: Case): 
     const dead = new Set(positions);
     return parts[i]!.map((_, position) => dead.has(position));
   });
-  const queries = madeQueries(25, { seed, words }).map((query) => plain.analyze(query));
+  const queries = madeQueries(15, { seed, words }).map((query) => plain.analyze(query));
   const exact = exactBm25(memoryStore(parts.flat()), plain, parameters, {
     queries,
     isDead: (position) => isDead[position]!,
