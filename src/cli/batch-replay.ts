@@ -1,9 +1,10 @@
+import type { NumberFormat } from "../base/format.ts";
+import { type Column, renderText } from "../base/table.ts";
 import type { BatchReplay } from "../recipe/train/replay-batch.ts";
 import type { ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { watchDownload } from "./model-download.ts";
-import { table } from "./table.ts";
 
 /** `agentrl train --replay-batch N`: a step's batch learned from again, and nothing written. */
 export async function showReplay(
@@ -25,8 +26,8 @@ export async function showReplay(
 function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string {
   const rows = Object.entries(replayed).map(([name, value]) => {
     const then = logged?.[name];
-    const same = then === undefined ? "" : then === value ? "=" : shortly(value - then);
-    return [name, then === undefined ? "–" : shortly(then), shortly(value), same];
+    const difference = then === undefined ? "" : then === value ? "=" : value - then;
+    return [name, then ?? null, value, difference];
   });
   const isSame = Object.entries(replayed).every(([name, value]) => logged?.[name] === value);
   const begun = from === 0 ? "the start" : `the checkpoint of step ${from}`;
@@ -34,10 +35,7 @@ function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string 
     ? "Every metric is what the run logged, to the last bit."
     : "Settings, device or workers are not those of the run, or its metrics were not logged.";
   return [
-    table(rows, {
-      head: [`step ${step}`, "logged", "replayed", "difference"],
-      align: ["left", "right", "right", "right"],
-    }),
+    renderText({ columns: [`step ${step}`, ...COLUMNS], rows }),
     "",
     `replayed from ${begun}; after the step's updates the policy is ${shortly(klAfter)} nats (KL per token) from the one that sampled`,
     ...(logged === null ? [`the run logged no step ${step}`] : [outcome]),
@@ -45,6 +43,9 @@ function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string 
 }
 
 /** Six digits: enough to see two learning rates apart. */
-function shortly(value: number): string {
-  return String(Number(value.toPrecision(6)));
-}
+const shortly: NumberFormat = (value) => String(Number(value.toPrecision(6)));
+
+const COLUMNS = ["logged", "replayed", "difference"].map((label): Column => ({
+  label,
+  format: shortly,
+}));

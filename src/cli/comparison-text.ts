@@ -1,3 +1,14 @@
+import {
+  ABSENT,
+  fixed,
+  formatCount,
+  formatInterval,
+  formatP,
+  plural,
+  shorten,
+  signed,
+} from "../base/format.ts";
+import { intervalColumn, TABLE_WRITERS } from "../base/table.ts";
 import type {
   ChangedQuestion,
   Comparison,
@@ -5,29 +16,35 @@ import type {
 } from "../evaluate/compare/compare-runs.ts";
 import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
 import { differenceText } from "../evaluate/compare/protocol-differences.ts";
-import type { Interval } from "../evaluate/statistics.ts";
+import type { Measurement, PublishedGap } from "../evaluate/compare/published-gap.ts";
+import type { PaperCell } from "../recipe/claims.ts";
 import { READS_GOLD } from "./evaluation-text.ts";
-import { markdownTable, table, type TableOptions } from "./table.ts";
 
 /** How a comparison is written: for a terminal, or as Markdown for a pull request. */
-export type ComparisonFormat = "text" | "md";
+export type ComparisonFormat = keyof typeof TABLE_WRITERS;
 
-type Tables = (rows: readonly (readonly string[])[], options: TableOptions) => string;
+const LINE_END: Record<ComparisonFormat, string> = { text: "\n", md: "  \n" };
+const [value, difference] = [fixed(3), signed(3)];
 
-const TABLES: Record<ComparisonFormat, Tables> = { text: table, md: markdownTable };
+/** Columns of two sides with their difference and its interval. */
+const SIDES = [
+  { label: "A", format: value },
+  { label: "B", format: value },
+  { label: "A − B", format: difference },
+  intervalColumn("95 % interval", difference),
+];
 
 /** A comparison for people; fits 80 columns where names do. */
 export function comparisonOfRunsText(comparison: Comparison, format: ComparisonFormat): string {
-  const tables = TABLES[format];
   const { comparisons, protocol, tests, readsGold } = comparison;
   const across = protocol.differences.map((each) => `  ${differenceText(each)}`);
   const remarks = [
-    ...(across.length > 0 ? [`The protocols differ, as was said by --across (A first):`] : []),
+    ...(across.length > 0 ? ["The protocols differ where --across allows it (A first):"] : []),
     ...across,
     ...(protocol.unknown.length > 0
       ? [
-          `${counted(protocol.unknown.length, "run")} without a protocol (nothing says under what it was measured):`,
-          "whether they may be compared is yours to judge.",
+          `The protocol of ${plural(protocol.unknown.length, "run")} is not known:`,
+          "decide for yourself whether the runs are comparable.",
         ]
       : []),
     ...(readsGold ? [READS_GOLD] : []),
@@ -36,97 +53,93 @@ export function comparisonOfRunsText(comparison: Comparison, format: ComparisonF
     metrics.some(({ verdict }) => verdict === "no difference shown"),
   );
   const explained = [
-    `p: paired permutation test over questions; Holm: corrected for ${counted(tests, "test")}`,
+    `p: paired permutation test over questions; Holm: corrected for ${plural(tests, "test")}`,
     "A is: by the corrected p, at level .05",
-    "detectable: the smallest true difference that would be found with a chance of .8",
-    ...(open
-      ? ["–: no difference shown; these questions do not tell, the two may still differ"]
-      : []),
+    "detectable: the smallest true difference that the test finds with probability .8",
+    ...(open ? ["–: no difference shown; the two may still differ"] : []),
   ];
   return [
     ...comparisons.map((each) => sideText(each, format)),
     ...(remarks.length > 0 ? [remarks.join("\n")] : []),
     explained.join("\n"),
   ].join("\n\n");
+}
 
-  function sideText(side: SideComparison, as: ComparisonFormat): string {
-    return [
-      headText(side, as),
-      differencesTable(side, tables),
-      precisionTable(side, tables),
-      ...severalRunsText(side),
-      ...agreementText(side),
-      ...groupsText(side, tables),
-      ...changedText(side.changed),
-    ].join("\n\n");
-  }
+function sideText(side: SideComparison, format: ComparisonFormat): string {
+  return [
+    headText(side, format),
+    differencesTable(side, format),
+    precisionTable(side, format),
+    ...severalRunsText(side),
+    ...agreementText(side),
+    ...groupsTable(side, format),
+    ...changedText(side.changed),
+  ].join("\n\n");
 }
 
 function headText({ left, right, questions }: SideComparison, format: ComparisonFormat): string {
   const { compared, onlyLeft, onlyRight, leftOut } = questions;
-  const rest = [
-    ...(leftOut > 0 ? [`${leftOut} left out that ended in errors`] : []),
+  const joined = [
+    `${plural(compared, "question")} compared`,
+    ...(leftOut > 0 ? [`${leftOut} left out because they ended in errors`] : []),
     ...(onlyLeft > 0 ? [`${onlyLeft} only in A`] : []),
     ...(onlyRight > 0 ? [`${onlyRight} only in B`] : []),
-  ];
-  const joined = `${counted(compared, "question")} compared${rest.length > 0 ? `; ${rest.join(", ")}` : ""}`;
-  const lines = [`A  ${left}`, `B  ${right}`, joined];
-  return lines.join(format === "md" ? "  \n" : "\n");
+  ].join(", ");
+  return [`A  ${left}`, `B  ${right}`, joined].join(LINE_END[format]);
 }
 
-function differencesTable({ metrics, questions }: SideComparison, tables: Tables): string {
-  const rows = metrics.map(({ metric, n, left, right, difference, ci95, p, pHolm, verdict }) => [
-    n === questions.compared ? metric : `${metric} (n ${n})`,
-    ...[left, right].map((value) => value.toFixed(3)),
-    signed(difference),
-    intervalText(ci95),
-    probability(p),
-    probability(pHolm),
-    VERDICTS[verdict],
-  ]);
-  return tables(rows, {
-    head: ["", "A", "B", "A − B", "95 % interval", "p", "Holm", "A is"],
-    align: ["left", "right", "right", "right", "left", "right", "right", "left"],
-  });
+function differencesTable(
+  { metrics, questions }: SideComparison,
+  format: ComparisonFormat,
+): string {
+  const rows = metrics.map(
+    ({ metric, n, left, right, difference: by, ci95, p, pHolm, verdict }) => [
+      n === questions.compared ? metric : `${metric} (n ${n})`,
+      ...[left, right, by, ci95, p, pHolm],
+      VERDICTS[verdict],
+    ],
+  );
+  const tests = [
+    { label: "p", format: formatP },
+    { label: "Holm", format: formatP },
+  ];
+  return TABLE_WRITERS[format]({ columns: ["", ...SIDES, ...tests, "A is"], rows });
 }
 
 const VERDICTS: Record<MetricResult["verdict"], string> = {
   higher: "higher",
   lower: "lower",
-  "no difference shown": "–",
+  "no difference shown": ABSENT,
 };
 
-function precisionTable({ metrics }: SideComparison, tables: Tables): string {
-  const rows = metrics.map((metric) => [
-    metric.metric,
-    ...[metric.leftError, metric.rightError, metric.standardError].map(orDash(4)),
-    ...[metric.effect, metric.shareEffect].map(orDash(2)),
-    orDash(3)(metric.smallestDetectable),
-  ]);
-  return tables(rows, {
-    head: ["standard error of", "A", "B", "A − B", "effect dz", "h", "detectable"],
-    align: ["left", "right", "right", "right", "right", "right", "right"],
+function precisionTable({ metrics }: SideComparison, format: ComparisonFormat): string {
+  return TABLE_WRITERS[format]({
+    columns: [
+      "standard error of",
+      ...["A", "B", "A − B"].map((label) => ({ label, format: fixed(4) })),
+      ...["effect dz", "h"].map((label) => ({ label, format: fixed(2) })),
+      { label: "detectable", format: value },
+    ],
+    rows: metrics.map(({ metric, leftError, rightError, standardError, ...sizes }) => [
+      ...[metric, leftError, rightError, standardError],
+      ...[sizes.effect, sizes.shareEffect, sizes.smallestDetectable],
+    ]),
   });
 }
 
-/** Where a side has several runs: what p is of, and the test between runs. */
+/** Of several runs of a side: what p is of, and the test between runs. */
 function severalRunsText({ metrics }: SideComparison): string[] {
   const lines = metrics.flatMap(({ metric, runs }) => {
     if (runs === null) return [];
     const { ci95, p, method } = runs;
-    const paired = method === "paired-t" ? "paired by seed" : "Welch's";
     if (ci95 === null || p === null) return [`${metric}: too few runs for a test between them`];
+    const test = method === "paired-t" ? "paired by seed" : "Welch's";
     return [
-      `${metric}: t test between runs (${paired}) p ${probability(p)}, ${intervalText(ci95)}`,
+      `${metric}: t test between runs (${test}) p ${formatP(p)}, ${formatInterval(ci95, difference)}`,
     ];
   });
-  if (lines.length === 0) return [];
-  return [
-    [
-      "Several runs: intervals resample runs and questions; p is over questions alone.",
-      ...lines,
-    ].join("\n"),
-  ];
+  const head = "Several runs: intervals resample runs and questions; p is over questions alone.";
+  return lines.length === 0 ? [] : [[head, ...lines].join("\n")];
 }
 
 function agreementText({ metrics }: SideComparison): string[] {
@@ -134,43 +147,32 @@ function agreementText({ metrics }: SideComparison): string[] {
     if (agreement === null || mcnemar === null) return [];
     const { both, onlyLeft, onlyRight, neither } = agreement;
     return [
-      `${metric}: both right ${both}, only A ${onlyLeft}, only B ${onlyRight}, neither ${neither}; McNemar's exact p ${probability(mcnemar)}`,
+      `${metric}: both right ${both}, only A ${onlyLeft}, only B ${onlyRight}, neither ${neither}; McNemar's exact p ${formatP(mcnemar)}`,
     ];
   });
   return lines.length === 0 ? [] : [lines.join("\n")];
 }
 
-function groupsText({ groups, metrics }: SideComparison, tables: Tables): string[] {
+function groupsTable({ groups, metrics }: SideComparison, format: ComparisonFormat): string[] {
   const rows = (["hops", "type"] as const).flatMap((by) => {
-    const names = Object.keys(groups[by][metrics[0]?.metric ?? ""] ?? {});
+    const first = groups[by][metrics[0]?.metric ?? ""] ?? {};
+    const names = Object.keys(first);
     // One group is the whole.
     if (names.length < 2) return [];
     return names.flatMap((name) =>
       metrics.flatMap(({ metric }, i) => {
         const group = groups[by][metric]?.[name];
         if (group === undefined) return [];
-        const { n, left, right, difference, ci95 } = group;
-        return [
-          [
-            ...(i === 0
-              ? [name, String(n)]
-              : ["", n === groups[by][metrics[0]?.metric ?? ""]?.[name]?.n ? "" : String(n)]),
-            metric,
-            ...[left, right].map((value) => value.toFixed(3)),
-            signed(difference),
-            ci95 === null ? "–" : intervalText(ci95),
-          ],
-        ];
+        const { n, left, right, difference: change, ci95 } = group;
+        // The group's name stands once, and its n again where a metric has another.
+        const head = i === 0 ? [name, n] : ["", n === first[name]?.n ? "" : n];
+        return [[...head, metric, left, right, change, ci95]];
       }),
     );
   });
   if (rows.length === 0) return [];
-  return [
-    tables(rows, {
-      head: ["group", "n", "", "A", "B", "A − B", "95 % interval"],
-      align: ["left", "right", "left", "right", "right", "right", "left"],
-    }),
-  ];
+  const columns = ["group", { label: "n", format: formatCount }, "", ...SIDES];
+  return [TABLE_WRITERS[format]({ columns, rows })];
 }
 
 /** Questions shown of each kind. */
@@ -179,47 +181,74 @@ const MOST_SHOWN = 3;
 function changedText(changed: readonly ChangedQuestion[]): string[] {
   const [first] = changed;
   if (first === undefined) return [];
-  const of = (change: string): ChangedQuestion[] =>
-    changed.filter((each) => each.change === change);
-  const [gained, lost] = [of("gained"), of("lost")];
+  const [gained, lost] = (["gained", "lost"] as const).map((change) =>
+    changed.filter((each) => each.change === change),
+  ) as [ChangedQuestion[], ChangedQuestion[]];
   const lines = [...gained.slice(0, MOST_SHOWN), ...lost.slice(0, MOST_SHOWN)].map(
-    ({ id, change, question }) => cut(`${change === "gained" ? "+" : "−"} ${question ?? id}`, 78),
+    ({ id, change, question }) =>
+      shorten(`${change === "gained" ? "+" : "−"} ${question ?? id}`, 78),
   );
   return [
     [
-      `${first.metric}: A does better on ${counted(gained.length, "question")}, worse on ${lost.length}`,
+      `${first.metric}: A is better on ${plural(gained.length, "question")}, worse on ${lost.length}`,
       ...lines.map((line) => `  ${line}`),
-      ...(changed.length > lines.length ? ["  all of them: --changed FILE.jsonl"] : []),
+      ...(changed.length > lines.length ? ["  --changed FILE.jsonl writes all of them"] : []),
     ].join("\n"),
   ];
 }
 
-/** @example counted(1, "test") // "1 test"; counted(2, "test") // "2 tests" */
-export function counted(n: number, what: string, several = `${what}s`): string {
-  return `${n} ${n === 1 ? what : several}`;
+/** A run beside published numbers, each with its place in the paper. */
+export interface PublishedComparison {
+  run: string;
+  ours: Measurement;
+  gaps: (PublishedGap & { cell: PaperCell | null; n: number | null })[];
+  /** Parts of the protocol that are known of both and differ. */
+  differences: { part: string; ours: string; theirs: string }[];
+  /** Parts that are known of one side alone. */
+  unseen: string[];
 }
 
-/** A difference with its sign; 0 has none. */
-export function signed(value: number): string {
-  const text = Math.abs(value).toFixed(3);
-  if (Number(text) === 0) return text;
-  return `${value > 0 ? "+" : "−"}${text}`;
+/** A comparison with published numbers for people; fits 80 columns where names do. */
+export function publishedText(found: PublishedComparison, format: ComparisonFormat): string {
+  const { run, ours, gaps, differences, unseen } = found;
+  const { metric, n, value: measured, ci95, method, leftOut } = ours;
+  const twoSample = gaps.some((gap) => gap.twoSample !== null);
+  const models = new Set(gaps.map(({ cell }) => cell?.model)).size > 1;
+  const places = gaps.flatMap(({ cell }) => (cell === null ? [] : [placeOf(cell)]));
+  const errors = leftOut > 0 ? `, ${leftOut} left out because they ended in errors` : "";
+  return [
+    [
+      run,
+      `${metric} ${value(measured)}, 95 % interval ${formatInterval(ci95, value)} (${method}), ${plural(n, "question")}${errors}`,
+      ...new Set(places),
+    ].join(LINE_END[format]),
+    TABLE_WRITERS[format]({
+      columns: [
+        "",
+        ...(models ? ["model"] : []),
+        { label: "published", format: value },
+        { label: "gap", format: difference },
+        intervalColumn("95 % interval", difference),
+        ...(twoSample ? [] : ["inside"]),
+      ],
+      rows: gaps.map(({ cell, published, difference: gap, ci95: own, inside, twoSample: two }) => [
+        cell?.system ?? "published",
+        ...(models ? [cell?.model ?? ""] : []),
+        ...[published, gap, two ?? own],
+        ...(twoSample ? [] : [inside ? "yes" : "no"]),
+      ]),
+    }),
+    [
+      twoSample
+        ? "gap: ours minus published; the interval treats both as samples."
+        : "gap: ours minus published, which is treated as exact (--n makes it a sample).",
+      ...(differences.length > 0 ? ["The protocols differ:"] : []),
+      ...differences.map(({ part, ours: a, theirs: b }) => `  ${part}: ours ${a}, theirs ${b}`),
+      ...(unseen.length > 0 ? [`Not known of both sides: ${unseen.join(", ")}.`] : []),
+    ].join("\n"),
+  ].join("\n\n");
 }
 
-/** Both ends of an interval of differences. */
-export function intervalText(interval: Interval): string {
-  return interval.map(signed).join(" … ");
-}
-
-function probability(p: number): string {
-  return p < 0.0001 ? "<.0001" : p.toFixed(4).replace(/^0/, "");
-}
-
-function orDash(digits: number): (value: number | null) => string {
-  return (value) => (value === null ? "–" : value.toFixed(digits).replace("-", "−"));
-}
-
-function cut(text: string, most: number): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+function placeOf({ table, dataset, split }: PaperCell): string {
+  return `${table}, ${dataset}${split === null ? "" : `, ${split}`}`;
 }

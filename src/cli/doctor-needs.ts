@@ -4,9 +4,9 @@ import { access, constants, readFile, statfs } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "../base/errors.ts";
+import { formatBytes } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
-import { bytesText } from "./amounts.ts";
 
 /** One thing that was looked at. */
 export interface Check {
@@ -69,7 +69,7 @@ function checkMemoryLimit(): Check {
   const limit = process.constrainedMemory();
   const own = limit > 0 && limit < totalmem();
   const found = own
-    ? `a container's limit of ${bytesText(limit)}; recipes plan counts with it`
+    ? `a container's limit of ${formatBytes(limit)}; recipes plan counts with it`
     : "none smaller than the machine's";
   return { name: "memory limit", ok: true, found };
 }
@@ -82,7 +82,7 @@ async function checkRunsFolder(): Promise<Check> {
     await access(folder, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    const place = `${folder} is writable, ${bytesText(free)} free`;
+    const place = `${folder} is writable, ${formatBytes(free)} free`;
     if (free >= LITTLE_DISK) return { name, ok: true, found: place };
     return {
       name,

@@ -1,87 +1,141 @@
-import type { EvaluationMetric, GroupSummary } from "../evaluate/evaluation-summary.ts";
+import {
+  fixed,
+  formatCount,
+  formatDuration,
+  formatInterval,
+  formatMilliseconds,
+  type NumberFormat,
+  orAbsent,
+  plural,
+  withPlus,
+} from "../base/format.ts";
+import { intervalColumn, renderText } from "../base/table.ts";
+import type { EvaluationSummary, GroupSummary } from "../evaluate/evaluation-summary.ts";
+import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
-import type { Interval } from "../evaluate/statistics.ts";
+import type { SearchNeed } from "../evaluate/metrics/search-need.ts";
+import type { RowsSummary } from "../evaluate/rows-file.ts";
 import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
-import { table } from "./table.ts";
 
-/** Columns of the table: heading, metric, decimals. */
-const COLUMNS: readonly (readonly [string, EvaluationMetric | "completion_tokens", number])[] = [
-  ["EM", "em", 3],
-  ["F1", "f1", 3],
-  ["cover-EM", "cover_em", 3],
-  ["searches", "searches", 2],
-  ["answered", "answer_rate", 3],
-  ["format", "format_rate", 3],
-  ["turns", "turns", 2],
-  ["tokens", "completion_tokens", 1],
-];
-
-/** Said wherever numbers are shown that a policy owes to its questions' gold. */
+/** Stands wherever numbers are shown that a policy owes to the gold passages of its questions. */
 export const READS_GOLD =
-  "What was searched looks at the questions' gold: these numbers are a control, not a result.";
+  "The search looks at the questions' gold passages: these numbers are a control, not a result.";
+
+const share = fixed(3);
 
 /** An evaluation for people: what was measured, a row for all questions and for each group, the intervals. */
 export function evaluationText(result: EvalResult): string {
-  const { n, metrics, groups, samplesPerTask, seed } = result;
-  const groupRows = [...Object.entries(groups.hops), ...Object.entries(groups.type)];
-  const drawn = samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : "";
+  const { n, metrics, groups, samplesPerTask, seed, intervals, intervalMethods } = result;
+  const rows: [string, GroupSummary][] = [
+    ["all", { n, metrics }],
+    ...Object.entries(groups.hops),
+    ...Object.entries(groups.type),
+  ];
+  const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
+  const intervalOf = (name: "em" | "f1"): string =>
+    `${formatInterval(intervals[name], share)} (${intervalMethods[name]})`;
   return [
-    `${result.policy.from} on ${result.dataset}, strategy ${result.strategy}: ${n} questions${drawn}, seed ${seed}`,
+    `${result.policy.from} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
     "",
-    table(
-      [
-        metricRow("all", { n, metrics }),
-        ...groupRows.map(([name, group]) => metricRow(name, group)),
-      ],
-      {
-        head: ["", "n", ...COLUMNS.map(([head]) => head)],
-        align: ["left", ...Array<"right">(COLUMNS.length + 1).fill("right")],
-      },
-    ),
+    renderText({
+      columns: ["", { label: "n", format: formatCount }, ...headlineMetrics.map(metricColumn)],
+      rows: rows.map(([name, group]) => [name, group.n, ...headlinesOf(group.metrics)]),
+    }),
     "",
-    ...drawRows(metrics),
-    ...evidenceRow(metrics),
-    `95 % intervals over questions: ${intervalsText(result)}`,
-    "searches, turns, tokens: per question; answered, format: share of questions",
+    ...(drawn.length === 0
+      ? []
+      : [drawn.map(([name, value]) => `${name} ${share(value)}`).join("  "), ""]),
+    ...evidenceText(metrics),
+    `95 % intervals over questions: EM ${intervalOf("em")}, F1 ${intervalOf("f1")}`,
+    "searches, turns, tokens: per question; answered, parsed: share of questions",
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
     ...(result.readsGold ? [READS_GOLD] : []),
   ].join("\n");
 }
 
-function metricRow(name: string, { n, metrics }: GroupSummary): string[] {
-  return [name, String(n), ...COLUMNS.map(([, key, digits]) => numberText(metrics[key], digits))];
+/** @returns null where an evaluation did not measure a metric. */
+function headlinesOf(metrics: Readonly<Record<string, number>>): (number | null)[] {
+  return headlineMetrics.map((name) => metrics[name] ?? null);
 }
 
-/** Where nothing could be measured there is no number. */
-function numberText(value = NaN, digits = 3): string {
-  return Number.isNaN(value) ? "–" : value.toFixed(digits);
+function drawsText({ n, samplesPerTask }: Pick<EvaluationSummary, "n" | "samplesPerTask">): string {
+  return `${n} questions${samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : ""}`;
 }
 
-/** avg@k and pass@k, where there are several draws. */
-function drawRows(metrics: MetricValues): string[] {
-  const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
-  if (drawn.length === 0) return [];
-  return [drawn.map(([name, value]) => `${name} ${value.toFixed(3)}`).join("  "), ""];
-}
-
-/** What was shown of the gold passages and what came of it, where they are known. */
-function evidenceRow(metrics: MetricValues): string[] {
+/** Which gold passages the policy was shown, and how often it answered rightly then; where they are known. */
+function evidenceText(metrics: MetricValues): string[] {
   const { evidence_recall: recall, evidence_all_rate: all, answer_after_evidence: right } = metrics;
   if (recall === undefined || all === undefined) return [];
-  const then = right === undefined ? "" : `; of these ${right.toFixed(3)} right`;
+  const then = right === undefined ? "" : `; of these ${share(right)} right`;
   return [
-    `gold passages shown: ${recall.toFixed(3)}; all of them for ${all.toFixed(3)} of questions${then}`,
+    `gold passages shown: ${share(recall)}; all of them for ${share(all)} of questions${then}`,
   ];
 }
 
-function intervalsText({ intervals, intervalMethods }: EvalResult): string {
-  const shown = ([low, high]: Interval): string => `${numberText(low)} – ${numberText(high)}`;
+/** A held-out evaluation before and after training, metric by metric and by hops. */
+export function changeText(before: EvaluationSummary, after: EvaluationSummary): string {
+  const of = (summary: GroupSummary, name: string): number | null =>
+    (summary.metrics as Readonly<Record<string, number>>)[name] ?? null;
+  const measured = headlineMetrics.filter((name) => of(before, name) !== null);
+  const rows = [
+    ...measured.map((name) => ({ label: metricColumn(name).label, name, groups: [before, after] })),
+    ...Object.entries(before.groups.hops).map(([hops, group]) => ({
+      ...{ label: `EM, ${hops}`, name: "em", groups: [group, after.groups.hops[hops]] },
+    })),
+  ];
+  return renderText({
+    columns: [
+      plural(after.n, "question"),
+      ...["before", "after", "change"].map((label) => ({ label, align: "right" as const })),
+    ],
+    rows: rows.map(({ label, name, groups: [first, last] }) => {
+      const [was, is] = [first, last].map((each) => (each === undefined ? null : of(each, name)));
+      const change = was === null || is === null ? null : (is ?? 0) - (was ?? 0);
+      const format = metricFormat(name);
+      return [label, orAbsent(was, format), orAbsent(is, format), orAbsent(change, plus(format))];
+    }),
+  });
+}
+
+/** A format of differences. */
+function plus(format: NumberFormat): NumberFormat {
+  return (value) => withPlus(format(value), value);
+}
+
+/** Results of rows that are summed up again: every metric, and what other runs of the policy say about its searches. */
+export function rowsText(summary: RowsSummary): string {
+  const { n, metrics, metricCounts, intervals, searchNeed } = summary;
+  const four = fixed(4);
   return [
-    `EM ${shown(intervals.em)} (${intervalMethods.em})`,
-    `F1 ${shown(intervals.f1)} (${intervalMethods.f1})`,
-  ].join(", ");
+    drawsText(summary),
+    renderText({
+      columns: [
+        "",
+        { label: "mean", format: four },
+        { label: "questions", format: formatCount },
+        intervalColumn("95 % interval", four),
+      ],
+      rows: Object.entries(metrics).map(([name, value]) => {
+        return [name, value, metricCounts[name] ?? n, intervals[name]];
+      }),
+    }),
+    ...(searchNeed === undefined ? [] : ["", needText(searchNeed)]),
+  ].join("\n");
+}
+
+function needText(need: SearchNeed): string {
+  const rows = Object.entries(need).flatMap(
+    ([name, { n, share: found }]: [string, SearchNeed[keyof SearchNeed]]) =>
+      found === null ? [] : [[name, found, n]],
+  );
+  const columns = [
+    "",
+    { label: "share", format: fixed(4) },
+    { label: "draws", format: formatCount },
+  ];
+  return renderText({ columns, rows });
 }
 
 /** How long an evaluation took, and what a server was asked, for people. */
@@ -89,23 +143,24 @@ export function timingsText(
   { seconds, questionsPerSecond, model, search }: EvaluationTimings,
   requests: MeterReading | undefined,
 ): string {
-  const ms = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
-  const parts = [
-    `${seconds.toFixed(1)} s, ${questionsPerSecond.toFixed(1)} questions/s`,
-    ...(model === null ? [] : [`policy ${ms(model.mean)} a question`]),
-    ...(search === null ? [] : [`tools ${ms(search.mean)}`]),
-  ];
-  if (requests === undefined) return parts.join("; ");
-  const { retries, failed, promptTokens, completionTokens, cost, firstTokenMs } = requests;
-  const uncounted = requests.uncounted === 0 ? "" : ` (${requests.uncounted} replies not counted)`;
-  const thousand = (count: number): string => count.toLocaleString("en").replaceAll(",", " ");
+  const took = [
+    `${formatDuration(seconds)}, ${questionsPerSecond.toFixed(1)} questions/s`,
+    ...(model === null ? [] : [`policy ${formatMilliseconds(model.mean)} a question`]),
+    ...(search === null ? [] : [`tools ${formatMilliseconds(search.mean)}`]),
+  ].join("; ");
+  return requests === undefined ? took : `${took}\n${requestsText(requests)}`;
+}
+
+/** What a server was asked. */
+export function requestsText({ cost, firstTokenMs, ...counts }: MeterReading): string {
+  const { requests, retries, failed, promptTokens, completionTokens, uncounted } = counts;
   return [
-    parts.join("; "),
-    [
-      `${thousand(requests.requests)} requests (${retries} retried, ${failed} given up)`,
-      `${thousand(promptTokens)} + ${thousand(completionTokens)} tokens${uncounted}`,
-      ...(cost === null ? [] : [`${cost.amount.toFixed(2)} ${cost.currency}`]),
-      ...(firstTokenMs === null ? [] : [`first token after ${ms(firstTokenMs.p50)} (median)`]),
-    ].join("; "),
-  ].join("\n");
+    `${formatCount(requests)} requests (${retries} retried, ${failed} given up)`,
+    `${formatCount(promptTokens)} + ${formatCount(completionTokens)} tokens` +
+      (uncounted === 0 ? "" : ` (${uncounted} replies not counted)`),
+    ...(cost === null ? [] : [`${cost.amount.toFixed(2)} ${cost.currency}`]),
+    ...(firstTokenMs === null
+      ? []
+      : [`first token after ${formatMilliseconds(firstTokenMs.p50)} (median)`]),
+  ].join("; ");
 }

@@ -1,9 +1,9 @@
+import { fixed, formatBytes, formatCount, formatDuration, plural } from "../base/format.ts";
+import { renderText } from "../base/table.ts";
 import { WORTH_A_GPU } from "../onnx/device-probe.ts";
 import type { FrozenPlan, Plan } from "../recipe/plan/plan.ts";
 import type { PlanChecks } from "../recipe/checks/plan-checks.ts";
 import type { ProbedForecast } from "../recipe/probe/probed-forecast.ts";
-import { bytesText, countText, secondsText } from "./amounts.ts";
-import { table } from "./table.ts";
 
 /** A plan on one screen. */
 export function planText(title: string, plan: Plan): string {
@@ -21,18 +21,19 @@ function modelText({ model, device }: Plan): string {
   const trained =
     model.lora === null
       ? "all of them trained"
-      : `${countText(model.trained)} trained (LoRA rank ${model.lora.rank}, ${share.toFixed(1)} %)`;
+      : `${formatCount(model.trained)} trained (LoRA rank ${model.lora.rank}, ${fixed(1)(share)} %)`;
   const isSmall = model.parameters < WORTH_A_GPU;
   const auto = isSmall
     ? "processor (auto: too small for a GPU)"
-    : "processor assumed (auto: a GPU is taken where one is faster; --device webgpu plans for it)";
+    : "processor assumed (auto uses a GPU where one is faster; --device webgpu plans for it)";
   const assumed = device.asked === "auto" ? auto : device.chosen;
-  return table([
+  const rows = [
     ["model", `${model.from} (${model.architecture})`],
-    ["parameters", `${countText(model.parameters)}, ${trained}`],
+    ["parameters", `${formatCount(model.parameters)}, ${trained}`],
     ...(model.frozen === null ? [] : [["frozen weights", frozenText(model.frozen)]]),
     ["device", assumed],
-  ]);
+  ];
+  return renderText({ rows });
 }
 
 function frozenText({ held, stored }: FrozenPlan): string {
@@ -46,40 +47,38 @@ function frozenText({ held, stored }: FrozenPlan): string {
 function batchText({ batch }: Plan): string {
   const { prompts, groupSize, trajectories, epochs, minibatches, microBatch, tokens } = batch;
   const isTrain = batch.command === "train";
-  const plural = (count: number, word: string): string =>
-    `${countText(count)} ${word}${count === 1 ? "" : "s"}`;
   const rows = [
     [
       "a step",
       isTrain
-        ? `${plural(prompts, "prompt")} × ${groupSize} = ${countText(trajectories)} trajectories`
-        : `${countText(trajectories)} of the teacher's trajectories`,
+        ? `${plural(prompts, "prompt")} × ${groupSize} = ${formatCount(trajectories)} trajectories`
+        : `${formatCount(trajectories)} of the teacher's trajectories`,
     ],
     [
       "longest sequence",
-      `${countText(batch.longest.tokens)} tokens: ${longestText(batch.longest)}`,
+      `${formatCount(batch.longest.tokens)} tokens: ${longestText(batch.longest)}`,
     ],
     [
       "optimiser",
-      `${plural(batch.optimizerSteps, "step")} a step (${plural(epochs, "epoch")} × ${plural(minibatches, "minibatch").replace("minibatchs", "minibatches")})`,
+      `${plural(batch.optimizerSteps, "step")} a step (${plural(epochs, "epoch")} × ${plural(minibatches, "minibatch", "minibatches")})`,
     ],
     [
       "micro-batches",
-      `of ${plural(microBatch.sequences, "such sequence")}, up to ${countText(microBatch.perStep)} a step`,
+      `of ${plural(microBatch.sequences, "such sequence")}, up to ${formatCount(microBatch.perStep)} a step`,
     ],
     [
-      `${countText(batch.steps)} steps`,
+      `${formatCount(batch.steps)} steps`,
       [
-        ...(isTrain ? [`up to ${countText(tokens.sampled)} tokens sampled`] : []),
-        `${isTrain ? "" : "up to "}${countText(tokens.trained)} trained`,
+        ...(isTrain ? [`up to ${formatCount(tokens.sampled)} tokens sampled`] : []),
+        `${isTrain ? "" : "up to "}${formatCount(tokens.trained)} trained`,
       ].join(", ") + (isTrain ? "; evaluations apart" : ""),
     ],
   ];
-  return table(rows);
+  return renderText({ rows });
 }
 
 function longestText({ bound, messages, observations, prompt }: Plan["batch"]["longest"]): string {
-  const count = (each: number | null): string => (each === null ? "any number" : countText(each));
+  const count = (each: number | null): string => (each === null ? "any number" : formatCount(each));
   const parts = [
     `${count(messages.count)} × ${messages.each} written`,
     ...(observations.count === 0
@@ -95,15 +94,16 @@ function memoryText({ memory, device }: Plan): string {
   const rows = [...parts]
     .filter(({ bytes }) => bytes > 0)
     .sort((a, b) => b.bytes - a.bytes)
-    .map(({ name, bytes }) => [name, bytesText(bytes)]);
+    .map(({ name, bytes }) => [name, bytes]);
   const where = device.chosen === "webgpu" ? "on the device" : "of the process";
-  const lines = table([...rows, [`forecast at the peak, ${where}`, bytesText(total)]], {
-    align: ["left", "right"],
+  const lines = renderText({
+    columns: ["", { label: "", format: formatBytes }],
+    rows: [...rows, [`forecast at the peak, ${where}`, total]],
   });
   const verdict =
     budget === null
       ? "No budget: give the card's with --memory, e.g. --memory 24GB."
-      : `${fits === true ? "Fits" : "Does not fit"} in ${bytesText(budget)}.`;
+      : `${fits === true ? "Fits" : "Does not fit"} in ${formatBytes(budget)}.`;
   return `${lines}\n\n${verdict} A retriever over a large corpus comes on top.`;
 }
 
@@ -117,7 +117,7 @@ export function checksText({ budgets, ignored, withoutFacts }: PlanChecks): stri
   ];
   const told = lines.length > 0 ? lines.join("\n") : "Budgets go together; no setting is ignored.";
   if (withoutFacts === null) return told;
-  return `${told}\nNot held against questions and passages: ${withoutFacts.replace(/\.$/, "")}.`;
+  return `${told}\nNot checked against questions and passages: ${withoutFacts.replace(/\.$/, "")}.`;
 }
 
 /** What a probe says of time and memory, or why there was none. */
@@ -127,19 +127,19 @@ export function forecastText(forecast: ProbedForecast | { why: string }): string
   const { expected, range, atMost } = time;
   const { opening, evaluations, rollouts, updates, checkpoints, total } = expected;
   const rows = [
-    ["opening", secondsText(opening)],
-    ["evaluations", secondsText(evaluations)],
-    ["rollouts", secondsText(rollouts)],
-    ["updates", secondsText(updates)],
-    ["checkpoints", secondsText(checkpoints)],
+    ["opening", formatDuration(opening)],
+    ["evaluations", formatDuration(evaluations)],
+    ["rollouts", formatDuration(rollouts)],
+    ["updates", formatDuration(updates)],
+    ["checkpoints", formatDuration(checkpoints)],
     [
       "forecast of the run",
-      `${durationText(total)} (${durationText(range.low)} – ${durationText(range.high)})`,
+      `${formatDuration(total)} (${formatDuration(range.low)} – ${formatDuration(range.high)})`,
     ],
-    ["with every budget used up", durationText(atMost)],
-    [`memory, sequences up to ${countText(time.longest)} tokens`, bytesText(memory.total)],
+    ["with every budget used up", formatDuration(atMost)],
+    [`memory, sequences up to ${formatCount(time.longest)} tokens`, formatBytes(memory.total)],
   ];
-  return [table(rows), "", BASIS[time.basis], probedText(probe)].join("\n");
+  return [renderText({ rows }), "", BASIS[time.basis], probedText(probe)].join("\n");
 }
 
 const BASIS = {
@@ -157,13 +157,5 @@ function probedText({ seconds, sampled, weights, load }: ProbedForecast["probe"]
       : `${training} + ${evaluation} trajectories of training and evaluation sampled` +
         (unfinished > 0 ? `, ${unfinished} of them not to their end` : "");
   const random = weights === "random" ? " with random weights of the model's shape" : "";
-  return `Probed for ${seconds.toFixed(0)} s${random}: ${rolled}; load ${load.toFixed(1)} before it. A machine that gets busier takes longer.`;
-}
-
-/** @example durationText(200) // "3 min 20 s" */
-function durationText(seconds: number): string {
-  if (seconds < 100) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.round((seconds % 60) / 5) * 5} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `Probed for ${formatDuration(seconds)}${random}: ${rolled}; load ${fixed(1)(load)} before it. A busier machine takes longer.`;
 }

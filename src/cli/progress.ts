@@ -1,4 +1,5 @@
 import { type Options, type Params, Presets, SingleBar } from "cli-progress";
+import { formatDuration } from "../base/format.ts";
 import type { CliContext } from "./command.ts";
 
 /** Shows how far a piece of work is: a bar on a terminal, nothing in a pipe or under --quiet. */
@@ -102,17 +103,11 @@ function lineOf(
   const bar =
     (settings.barCompleteString ?? "").slice(0, filled) +
     (settings.barIncompleteString ?? "").slice(0, BAR_WIDTH - filled);
-  const left = Number.isFinite(eta) && value > 0 ? `, ${duration(eta)} left` : "";
+  const left = Number.isFinite(eta) && value > 0 ? `, ${formatDuration(eta)} left` : "";
   return `${label} ${bar} ${value}/${total} ${unit}${left}  ${status}`;
 }
 
 /** A bar that wraps cannot be overwritten. */
 function cut(line: string): string {
   return line.slice(0, Math.max(process.stderr.columns - 1, 20));
-}
-
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

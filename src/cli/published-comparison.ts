@@ -5,10 +5,10 @@ import { quote } from "../base/schema.ts";
 import type { PaperCell } from "../recipe/claims.ts";
 import { loadRecipe } from "../recipe/settings/recipe-file.ts";
 import { publishedCells, publishedSetup } from "../recipe/published.ts";
-import { rangeOf } from "../report/row-value.ts";
+import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { CliContext } from "./command.ts";
 import type { EvalCompareFlags } from "./eval-compare-flags.ts";
-import { type PublishedComparison, publishedText } from "./published-text.ts";
+import { type PublishedComparison, publishedText } from "./comparison-text.ts";
 
 /** Holds one side against a paper's tables or a number, and prints what comes of it. */
 export async function comparePublished(
@@ -27,7 +27,7 @@ function againstNumber(side: Side, flags: EvalCompareFlags): PublishedComparison
   const { metrics = ["em"], published = 0, n = null, seed = 0 } = flags;
   return metrics.map((metric) => {
     const ours = measurementOf(side, metric, seed);
-    if (published > 1 && rangeOf(metric) === "share") {
+    if (published > 1 && isShare(metric)) {
       throw new ConfigError(
         "USAGE",
         `--published is ${published}; ${metric} is a share from 0 to 1. Papers often give percent: write 48.0 as .480.`,

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { table } from "./table.ts";
+import { renderText } from "../base/table.ts";
 
 /** What `agentrl` and `agentrl --help` show: where to start, then every command by purpose, on one screen. */
 export function rootHelp(program: Command): string {
@@ -21,7 +21,7 @@ export function rootHelp(program: Command): string {
   );
   const pages = sections.map(([title, rows]) => {
     const padded = rows.map(([name = "", text = ""]) => [name.padEnd(width), text]);
-    return `${title}\n${table(padded, { indent: 2 })}`;
+    return `${title}\n${renderText({ rows: padded }, 2)}`;
   });
   return [
     `agentrl ${program.version() ?? ""}: ${program.description()}`,

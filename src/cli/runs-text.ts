@@ -1,9 +1,17 @@
 import { relative } from "node:path";
+import { ABSENT, fixed, formatBytes, orAbsent, shorten, shortNumber } from "../base/format.ts";
+import { intervalColumn, renderText, type Table } from "../base/table.ts";
+import { metricColumn } from "../evaluate/metrics/metric-columns.ts";
 import type { RunDetail } from "../report/runs/run-detail.ts";
 import type { RunSummary } from "../report/runs/run-summary.ts";
-import { shortNumber } from "../report/short-number.ts";
-import { bytesText } from "./amounts.ts";
-import { table } from "./table.ts";
+
+const RUN_COLUMNS = [
+  ...["run", "recipe", "tier"],
+  { label: "seed", format: String },
+  { label: "steps", align: "right" as const },
+  ...["state", "EM", "last written"],
+  { label: "size", format: formatBytes },
+];
 
 /** Runs as a table, one a line, stages under their run; then what could not be read, with why. */
 export function runTable(
@@ -11,15 +19,11 @@ export function runTable(
   unread: readonly { path: string; trouble: string }[],
   folder: string,
 ): string {
-  const head = ["run", "recipe", "tier", "seed", "steps", "state", "EM", "last written", "size"];
   const rows = runs.flatMap((run) => [
     runRow(run, relative(folder, run.path) || run.path),
     ...run.stages.map((stage) => runRow(stage, `  ${stage.name}`)),
   ]);
-  const align = head.map((title) =>
-    ["seed", "steps", "size"].includes(title) ? ("right" as const) : ("left" as const),
-  );
-  const listed = rows.length === 0 ? [] : [table(rows, { head, align })];
+  const listed = rows.length === 0 ? [] : [renderText({ columns: RUN_COLUMNS, rows })];
   const troubles = [
     ...unread.map(({ path, trouble }) => `${path}: ${trouble}`),
     ...runs.flatMap((run) => [run, ...run.stages]).flatMap(({ troubles: own }) => own),
@@ -27,26 +31,21 @@ export function runTable(
   return [...listed, ...(troubles.length === 0 ? [] : ["", "not read:", ...troubles])].join("\n");
 }
 
-function runRow(run: RunSummary, name: string): string[] {
+function runRow(run: RunSummary, name: string): Table["rows"][number] {
   const { recipe, tier, seed, state, em, updatedAt, bytes } = run;
-  return [
-    ...[name, recipe ?? "–", tier ?? "–", seed === null ? "–" : String(seed)],
-    ...[stepsText(run), state, emText(em), timeText(updatedAt), bytesText(bytes)],
-  ];
+  const facts = [stepsText(run), state, emText(em), timeText(updatedAt)];
+  return [name, recipe, tier, seed, ...facts, bytes];
 }
 
 function stepsText({ steps: { done, planned }, kind }: RunSummary): string {
-  if (kind === "synth" || kind === "staged") return "–";
+  if (kind === "synth" || kind === "staged") return ABSENT;
   return planned === null ? String(done) : `${done}/${planned}`;
 }
 
 function emText({ before, after }: RunSummary["em"]): string {
-  if (before === null && after === null) return "–";
-  return `${emOf(before)} → ${emOf(after)}`;
-}
-
-function emOf(value: number | null): string {
-  return value === null ? "…" : value.toFixed(3);
+  if (before === null && after === null) return ABSENT;
+  const [was, is] = [before, after].map((em) => (em === null ? "…" : fixed(3)(em)));
+  return `${was ?? ""} → ${is ?? ""}`;
 }
 
 /** @example timeText("2026-03-01T12:34:56.789Z") // "2026-03-01 12:34 UTC" */
@@ -56,95 +55,93 @@ function timeText(iso: string): string {
 
 /** Everything that is known of a run, for people. @param all every setting, not only what differs from the recipe. */
 export function runText(run: RunDetail, all: boolean): string {
-  const parts = [headText(run), settingsText(run, all), madeText(run), lastText(run)];
-  const { stages, evaluations, checkpoints, events, troubles, next } = run;
-  if (stages.length > 0)
-    parts.push(section("stages", table(stages.map((stage) => runRow(stage, stage.name)))));
-  if (evaluations.length > 0) parts.push(evaluationText(run));
-  if (checkpoints.length > 0) {
-    const rows = checkpoints.map(({ step, bytes, complete }) => [
-      ...[`step ${step}`, bytesText(bytes), complete ? "" : "not complete"],
-    ]);
-    parts.push(section("checkpoints", table(rows, { align: ["left", "right"], indent: 2 })));
-  }
-  if (events.length > 0) {
-    const rows = events.map(({ step, kind, message }) => [`step ${step}`, kind, message]);
-    parts.push(section("events", table(rows, { indent: 2 })));
-  }
-  if (troubles.length > 0) parts.push(section("not read", `  ${troubles.join("\n  ")}`));
-  if (next !== null) parts.push(section(next.does, `  ${next.command}`));
+  const { path, stages, evaluations, checkpoints, events, troubles, next, last } = run;
+  const number = { label: "", align: "right" } as const;
+  const parts = [
+    section(path, { rows: factsOf(run) }),
+    settingsText(run, all),
+    section("made with", { rows: madeRows(run) }),
+    ...(last === null
+      ? []
+      : [
+          section(`metrics of step ${last.step}`, {
+            columns: ["", { ...number, format: shortNumber }],
+            rows: Object.entries(last.values),
+          }),
+        ]),
+    section("stages", {
+      columns: RUN_COLUMNS.map((column) =>
+        typeof column === "string" ? "" : { ...column, label: "" },
+      ),
+      rows: stages.map((stage) => runRow(stage, stage.name)),
+    }),
+    section("evaluations", {
+      columns: [
+        "",
+        metricColumn("em"),
+        intervalColumn("95 %", fixed(3)),
+        metricColumn("f1"),
+        { label: "questions", format: String },
+      ],
+      rows: evaluations.map(({ name, n, metrics, intervals }) => [
+        ...[name, metrics["em"] ?? null, intervals["em"], metrics["f1"] ?? null, n],
+      ]),
+    }),
+    section("checkpoints", {
+      columns: ["", { ...number, format: formatBytes }],
+      rows: checkpoints.map(({ step, bytes, complete }) => [
+        ...[`step ${step}`, bytes, complete ? "" : "not complete"],
+      ]),
+    }),
+    section("events", {
+      rows: events.map(({ step, kind, message }) => [`step ${step}`, kind, message]),
+    }),
+    section("not read", { rows: troubles.map((trouble) => [trouble]) }),
+    ...(next === null ? [] : [section(next.does, { rows: [[next.command]] })]),
+  ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function section(title: string, text: string): string {
-  return `${title}\n${text}`;
+/** A table under a title; nothing where it has no rows. */
+function section(title: string, table: Table): string {
+  return table.rows.length === 0 ? "" : `${title}\n${renderText(table, 2)}`;
 }
 
-function headText(run: RunDetail): string {
-  const { path, kind, recipe, tier, seed, state, stateMessage, em, bytes, updatedAt } = run;
-  const why = stateMessage === null ? "" : `: ${stateMessage}`;
-  const facts = [
+function factsOf(run: RunDetail): string[][] {
+  const { kind, recipe, tier, seed, state, stateMessage, em, bytes, updatedAt } = run;
+  return [
     ["kind", kind],
-    ["recipe", `${recipe ?? "–"}${tier === null ? "" : `, tier ${tier}`}`],
-    ["seed", seed === null ? "–" : String(seed)],
-    ["state", `${state}${why}`],
+    ["recipe", `${recipe ?? ABSENT}${tier === null ? "" : `, tier ${tier}`}`],
+    ["seed", orAbsent(seed, String)],
+    ["state", stateMessage === null ? state : `${state}: ${stateMessage}`],
     ["steps", stepsText(run)],
     ["EM", emText(em)],
     ["last written", timeText(updatedAt)],
-    ["size", bytesText(bytes)],
+    ["size", formatBytes(bytes)],
   ];
-  return `${path}\n${table(facts, { indent: 2 })}`;
 }
 
 function settingsText({ settings }: RunDetail, all: boolean): string {
+  if (settings.length === 0) return "";
   const shown = all ? settings : settings.filter(({ overrides }) => overrides);
   const title = all
     ? "settings"
-    : `settings laid over the recipe (${shown.length} of ${settings.length})`;
-  if (settings.length === 0) return "";
+    : `settings that override the recipe (${shown.length} of ${settings.length})`;
   const rows = shown.map(({ key, value, origin }) => [key, valueText(value), origin ?? ""]);
-  return section(title, rows.length === 0 ? "  none" : table(rows, { indent: 2 }));
+  return section(title, { rows: rows.length === 0 ? [["none"]] : rows });
 }
 
-/** A value on one line, cut where it would push the origins off the screen. */
+/** A value on one line, cut so that the origins stay on the screen. */
 function valueText(value: unknown): string {
   const text = typeof value === "string" ? value.replaceAll("\n", "⏎") : JSON.stringify(value);
-  return text.length <= 48 ? text : `${text.slice(0, 47)}…`;
+  return shorten(text, 48);
 }
 
-function madeText({ version, hashes, machine }: RunDetail): string {
-  const rows = [
+function madeRows({ version, hashes, machine }: RunDetail): string[][] {
+  const { memoryBytes, ...facts } = machine;
+  return [
     ...(version === null ? [] : [["agentrl", version]]),
-    ...Object.entries(hashes).map(([key, value]) => [key, valueText(value)]),
-    ...Object.entries(machine).map(([key, value]) => [
-      key,
-      key === "memoryBytes" ? bytesText(Number(value)) : valueText(value),
-    ]),
+    ...Object.entries({ ...hashes, ...facts }).map(([key, value]) => [key, valueText(value)]),
+    ...(typeof memoryBytes === "number" ? [["memory", formatBytes(memoryBytes)]] : []),
   ];
-  return rows.length === 0 ? "" : section("made with", table(rows, { indent: 2 }));
-}
-
-function lastText({ last }: RunDetail): string {
-  if (last === null) return "";
-  const rows = Object.entries(last.values).map(([name, value]) => [name, shortNumber(value)]);
-  return section(
-    `metrics of step ${last.step}`,
-    table(rows, { align: ["left", "right"], indent: 2 }),
-  );
-}
-
-function evaluationText({ evaluations }: RunDetail): string {
-  const rows = evaluations.map(({ name, n, metrics, intervals }) => {
-    const [low, high] = intervals["em"] ?? [];
-    const interval = low === undefined || high === undefined ? "" : `${emOf(low)}–${emOf(high)}`;
-    return [name, emOf(metrics["em"] ?? null), interval, emOf(metrics["f1"] ?? null), String(n)];
-  });
-  return section(
-    "evaluations",
-    table(rows, {
-      head: ["", "EM", "95 %", "F1", "questions"],
-      align: ["left", "right", "left", "right", "right"],
-      indent: 2,
-    }),
-  );
 }

@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { metricNames } from "../evaluate/evaluation-summary.ts";
-import type { SearchNeed } from "../evaluate/metrics/search-need.ts";
-import { type RowsSummary, summarizeRowsFile } from "../evaluate/rows-file.ts";
+import { summarizeRowsFile } from "../evaluate/rows-file.ts";
 import type { CliContext } from "./command.ts";
+import { rowsText } from "./evaluation-text.ts";
 import { parseRequirement, requireScores } from "./require-scores.ts";
-import { table } from "./table.ts";
 
 /** The flags of `agentrl score --rows`. */
 export interface RowsFlags {
@@ -49,37 +47,9 @@ export async function scoreRows(
   context.signal.throwIfAborted();
   const names = metricNames(summary.samplesPerTask);
   const requirements = require.map((text) => parseRequirement(text, names));
-  context.out(json === true ? JSON.stringify(summary) : asText(summary));
+  context.out(json === true ? JSON.stringify(summary) : rowsText(summary));
   if (summary.errors.n > 0) {
     context.note(`${summary.errors.n} rows ended in an error and are not measured.`);
   }
   requireScores(requirements, summary.metrics);
-}
-
-function asText(summary: RowsSummary): string {
-  const { n, samplesPerTask, searchNeed } = summary;
-  const drawn = samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : "";
-  return [
-    `${n} questions${drawn}`,
-    table(metricRows(summary), {
-      head: ["", "mean", "questions", "95 % interval"],
-      align: ["left", "right", "right", "left"],
-    }),
-    ...(searchNeed === undefined ? [] : ["", needText(searchNeed)]),
-  ].join("\n");
-}
-
-function metricRows({ n, metrics, metricCounts, intervals }: EvaluationSummary): string[][] {
-  return Object.entries(metrics).map(([name, value]) => {
-    const interval = intervals[name]?.map((end) => end.toFixed(4)).join(" – ") ?? "";
-    return [name, value.toFixed(4), String(metricCounts[name] ?? n), interval];
-  });
-}
-
-function needText(need: SearchNeed): string {
-  const rows = Object.entries(need).flatMap(
-    ([name, { n, share }]: [string, SearchNeed[keyof SearchNeed]]) =>
-      share === null ? [] : [[name, share.toFixed(4), String(n)]],
-  );
-  return table(rows, { head: ["", "share", "draws"], align: ["left", "right", "right"] });
 }

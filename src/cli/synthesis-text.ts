@@ -1,15 +1,17 @@
 import { join } from "node:path";
+import { fixed, formatCount, formatDuration } from "../base/format.ts";
+import { renderText } from "../base/table.ts";
 import type { SynthOutcome, SynthResult } from "../recipe/synth/run-synth.ts";
 import type { DrawYield, StepYield } from "../synth/yields.ts";
-import { table } from "./table.ts";
+import { requestsText } from "./evaluation-text.ts";
 
-/** A synthesis for people: what each draw gave, what each step let through, and where the samples are. */
+/** A synthesis for people: what each draw gave, what each step kept, and where the samples are. */
 export function synthesisText(result: SynthResult, out: string): string {
   const { recipe, tier, seed, teacher, dataset, questions, draws, yields, files } = result;
   const who = [teacher.name, teacher.model ?? teacher.from].filter((text) => text !== undefined);
-  const written = Object.entries(files)
-    .filter(([name, { rows }]) => rows > 0 || name === "samples.jsonl")
-    .map(([name, { rows }]) => [String(rows), join(out, name)]);
+  const written = Object.entries(files).filter(
+    ([name, { rows }]) => rows > 0 || name === "samples.jsonl",
+  );
   return [
     `${who.join(" ")} on ${dataset}: ${questions} questions; recipe ${recipe}, tier ${tier}, seed ${seed}`,
     "",
@@ -17,41 +19,46 @@ export function synthesisText(result: SynthResult, out: string): string {
     "",
     stepTable(yields),
     "",
-    table(written, { align: ["right", "left"] }),
+    renderText({
+      columns: [{ label: "", format: formatCount }],
+      rows: written.map(([name, { rows }]) => [rows, join(out, name)]),
+    }),
   ].join("\n");
 }
 
 function drawTable(draws: readonly DrawYield[]): string {
-  const number = (value: number | null, digits: number): string => value?.toFixed(digits) ?? "–";
-  const rows = draws.map(({ name, rollouts, failed, hints, ...means }) => [
-    ...[name, String(rollouts), String(failed), number(means.toolRate, 3)],
-    ...[number(means.searches, 2), number(means.answerRate, 3), number(means.reward, 3)],
-    counts(hints),
-  ]);
-  const head = ["draw", "rollouts", "failed", "used tools", "searches", "answered", "reward"];
-  const fired = draws.some(({ hints }) => Object.keys(hints).length > 0);
-  return table(
-    rows.map((row) => (fired ? row : row.slice(0, -1))),
-    {
-      head: fired ? [...head, "hints"] : head,
-      align: ["left", ...Array<"right">(head.length - 1).fill("right"), "left"],
-    },
-  );
+  const hinted = draws.some(({ hints }) => Object.keys(hints).length > 0);
+  return renderText({
+    columns: [
+      "draw",
+      ...["rollouts", "failed"].map((label) => ({ label, format: formatCount })),
+      { label: "used tools", format: fixed(3) },
+      { label: "searches", format: fixed(2) },
+      ...["answered", "reward"].map((label) => ({ label, format: fixed(3) })),
+      ...(hinted ? ["hints"] : []),
+    ],
+    rows: draws.map(({ name, rollouts, failed, hints, ...means }) => [
+      ...[name, rollouts, failed, means.toolRate, means.searches, means.answerRate, means.reward],
+      ...(hinted ? [counts(hints)] : []),
+    ]),
+  });
 }
 
 function stepTable(yields: readonly StepYield[]): string {
-  const rows = yields.map(({ name, out, questions, dropped, mended, pairs, ...row }) => {
-    const notes = [
-      counts(dropped),
-      ...(mended > 0 ? [`${mended} mended`] : []),
-      ...(pairs > 0 ? [`${pairs} pairs`] : []),
-    ];
-    const note = notes.filter((text) => text !== "").join("; ");
-    return [name, String(row.in), String(out), String(questions), note];
-  });
-  return table(rows, {
-    head: ["step", "in", "out", "questions", "dropped"],
-    align: ["left", "right", "right", "right", "left"],
+  return renderText({
+    columns: [
+      "step",
+      ...["in", "out", "questions"].map((label) => ({ label, format: formatCount })),
+      "dropped",
+    ],
+    rows: yields.map(({ name, out, questions, dropped, mended, pairs, ...step }) => {
+      const notes = [
+        counts(dropped),
+        mended > 0 ? `${mended} mended` : "",
+        pairs > 0 ? `${pairs} pairs` : "",
+      ];
+      return [name, step.in, out, questions, notes.filter((text) => text !== "").join("; ")];
+    }),
   });
 }
 
@@ -66,9 +73,6 @@ function counts(by: Readonly<Record<string, number>>): string {
 /** How fast a synthesis drew, and what a server was asked, for people. */
 export function drawnText({ drawn: { rollouts, seconds }, requests }: SynthOutcome): string {
   const rate = seconds > 0 ? `, ${(rollouts / seconds).toFixed(1)}/s` : "";
-  const asked =
-    requests === undefined
-      ? ""
-      : `; ${requests.requests} requests (${requests.retries} retried, ${requests.failed} given up), ${requests.promptTokens} + ${requests.completionTokens} tokens`;
-  return `${rollouts} trajectories in ${seconds.toFixed(1)} s${rate}${asked}`;
+  const asked = requests === undefined ? "" : `; ${requestsText(requests)}`;
+  return `${formatCount(rollouts)} trajectories in ${formatDuration(seconds)}${rate}${asked}`;
 }

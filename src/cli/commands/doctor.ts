@@ -1,6 +1,8 @@
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { arch, availableParallelism, cpus, freemem, platform, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
+import { formatBytes, formatCount, plural } from "../../base/format.ts";
+import { renderText } from "../../base/table.ts";
 import { AgentrlError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import type { SampleRequest } from "../../engine/engine.ts";
@@ -11,7 +13,6 @@ import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { checkNeeds, type Check } from "../doctor-needs.ts";
 import { packageVersion } from "../package-info.ts";
-import { table } from "../table.ts";
 
 const MIN_NODE = 20;
 
@@ -40,7 +41,10 @@ export const doctorCommand: CliCommand = {
         ];
         const ok = checks.every((check) => check.ok);
         if (json === true) context.out(JSON.stringify({ ok, checks }));
-        else context.out(table(checks.map((check) => [markOf(check), check.name, check.found])));
+        else
+          context.out(
+            renderText({ rows: checks.map((check) => [markOf(check), check.name, check.found]) }),
+          );
         if (ok) return;
         const bad = checks.filter((check) => !check.ok).map(({ name }) => name);
         throw new ExternalError(
@@ -68,12 +72,16 @@ function checkProcessor(): Check {
   return {
     name: "processor",
     ok: true,
-    found: `${cores} ${cores === 1 ? "core" : "cores"}${model === "" ? "" : `, ${model}`}`,
+    found: `${plural(cores, "core")}${model === "" ? "" : `, ${model}`}`,
   };
 }
 
 function checkMemory(): Check {
-  return { name: "memory", ok: true, found: `${gib(totalmem())}, ${gib(freemem())} free` };
+  return {
+    name: "memory",
+    ok: true,
+    found: `${formatBytes(totalmem())}, ${formatBytes(freemem())} free`,
+  };
 }
 
 async function checkRuntime(): Promise<Check> {
@@ -126,11 +134,10 @@ async function checkSpeed(): Promise<Check> {
       const result = (await written(40)) as { ids: number[] }[];
       const tokens = result.reduce((sum, { ids }) => sum + ids.length, 0);
       const perSecond = tokens / ((performance.now() - begun) / 1000);
-      const workers = `${engine.workers} ${engine.workers === 1 ? "worker" : "workers"}`;
       return {
         name,
         ok: true,
-        found: `base policy writes ${perSecond.toFixed(0)} tokens/s with ${workers}`,
+        found: `base policy writes ${formatCount(perSecond)} tokens/s with ${plural(engine.workers, "worker")}`,
       };
     } finally {
       await engine.close();
@@ -164,12 +171,12 @@ async function checkTemporaryFolder(): Promise<Check> {
       await rm(folder, { recursive: true });
     }
     const { bavail, bsize } = await statfs(tmpdir());
-    return { name, ok: true, found: `${tmpdir()} is writable, ${gib(bavail * bsize)} free` };
+    return {
+      name,
+      ok: true,
+      found: `${tmpdir()} is writable, ${formatBytes(bavail * bsize)} free`,
+    };
   } catch (error) {
     return { name, ok: false, found: `${tmpdir()} is not writable (${errorMessage(error)})` };
   }
-}
-
-function gib(bytes: number): string {
-  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }

@@ -1,5 +1,7 @@
 /** The dense half of `agentrl index build|plan|check`: options and actions, for index-command.ts to hook in. */
 import { type Command, Option } from "commander";
+import { formatBytes, formatDuration } from "../../base/format.ts";
+import { renderText } from "../../base/table.ts";
 import { readPassages } from "../../data/passages.ts";
 import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
@@ -8,7 +10,6 @@ import type { Encoder } from "../../retrieval/dense/encoder.ts";
 import type { CliContext } from "../command.ts";
 import { decimal, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
-import { table } from "../table.ts";
 
 /** Flags of `addDenseOptions`. */
 export interface DenseFlags {
@@ -171,23 +172,23 @@ export function densePlanText(plan: DensePlan): string {
   const rows = [
     [
       "on disk",
-      megabytes(plan.bytesOnDisk),
-      `text ${megabytes(plan.textBytes)}, vectors ${megabytes(plan.vectorBytes)}, graph ${megabytes(plan.graphBytes)}`,
+      formatBytes(plan.bytesOnDisk),
+      `text ${formatBytes(plan.textBytes)}, vectors ${formatBytes(plan.vectorBytes)}, graph ${formatBytes(plan.graphBytes)}`,
     ],
-    ["while building", megabytes(plan.temporaryBytes), "beside that, until it is done"],
+    ["while building", formatBytes(plan.temporaryBytes), "beside that, until it is done"],
     [
       "in memory",
-      megabytes(plan.residentBytes),
+      formatBytes(plan.residentBytes),
       graph === "flat" ? "once opened; where memory is short, read from disk" : "once opened",
     ],
     [
       "to build",
-      duration(plan.seconds),
-      `encoding ${duration(plan.encodingSeconds)}, graph ${duration(plan.graphSeconds)}, on this machine`,
+      formatDuration(plan.seconds),
+      `encoding ${formatDuration(plan.encodingSeconds)}, graph ${formatDuration(plan.graphSeconds)}, on this machine`,
     ],
   ];
   const shape = `${dimensions} dimensions, ${vectors}, ${graph}${graph === "flat" ? "" : ` with M ${M}`}`;
-  return `${passages} passages, ${shape}; from the first ${sampled}\n${table(rows, { align: ["left", "right"] })}`;
+  return `${passages} passages, ${shape}; from the first ${sampled}\n${renderText({ columns: ["", { label: "", align: "right" }], rows })}`;
 }
 
 /** @throws as `checkDenseIndex`. */
@@ -199,7 +200,7 @@ export async function checkDense(folder: string, { signal }: CliContext): Promis
 /** A finished build as people read it. */
 export function denseSummaryText(summary: DenseSummary): string {
   const { out, passages, dimensions, vectors, graph, bytesOnDisk, seconds } = summary;
-  return `${out}: ${passages} passages, ${dimensions} dimensions, ${vectors}, ${graph}, ${megabytes(bytesOnDisk)}, built in ${duration(seconds)}`;
+  return `${out}: ${passages} passages, ${dimensions} dimensions, ${vectors}, ${graph}, ${formatBytes(bytesOnDisk)}, built in ${formatDuration(seconds)}`;
 }
 
 async function withEncoder<T>(
@@ -258,7 +259,7 @@ function phaseBar(context: CliContext): {
         shown = { phase, bar, begin: performance.now(), from: done };
       }
       const seconds = (performance.now() - shown.begin) / 1000;
-      const rate = seconds > 0 ? ((done - shown.from) / seconds).toFixed(0) : "0";
+      const rate = seconds > 0 ? Math.round((done - shown.from) / seconds) : 0;
       shown.bar.update(done, `${rate}/s`);
     },
     stop: () => shown?.bar.stop(),
@@ -274,16 +275,4 @@ function summary(out: string, manifest: DenseManifest, seconds: number): DenseSu
     ...{ seconds, vectors: vectors.storage, graph: graph === null ? "flat" : "hnsw" },
     encoder: encoder.model,
   };
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function duration(seconds: number): string {
-  return seconds < 120
-    ? `${seconds.toFixed(1)} s`
-    : seconds < 7200
-      ? `${(seconds / 60).toFixed(0)} min`
-      : `${(seconds / 3600).toFixed(1)} h`;
 }

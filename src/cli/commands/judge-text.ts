@@ -1,3 +1,5 @@
+import { ABSENT, fixed, formatCount, formatShare, orAbsent } from "../../base/format.ts";
+import { intervalColumn, renderText } from "../../base/table.ts";
 import type { Agreement } from "../../evaluate/judge/agreement.ts";
 import type { AttackResult } from "../../evaluate/judge/attacks.ts";
 import type { Calibration } from "../../evaluate/judge/calibrate.ts";
@@ -6,7 +8,6 @@ import type { JudgeTraffic } from "../../evaluate/judge/judge-asker.ts";
 import type { JudgeSummary } from "../../evaluate/judge/judge-summary.ts";
 import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
 import type { Interval, Share } from "../../evaluate/statistics.ts";
-import { table } from "../table.ts";
 
 /** Both rates of a calibration, and what the judge got wrong. */
 export function calibrationText(calibration: Calibration, judge: JudgeIdentity): string {
@@ -18,20 +19,15 @@ export function calibrationText(calibration: Calibration, judge: JudgeIdentity):
   return [
     `judge ${judge.model}, prompt ${judge.prompt.name} v${judge.prompt.version} (${judge.prompt.hash}), replies as ${judge.format}`,
     "calibration on answers whose verdict is known:",
-    table(
-      [
-        [
-          "right ones accepted",
-          `${rightAccepted.count}/${rightAccepted.n}`,
-          shareText(rightAccepted),
+    renderText(
+      {
+        columns: ["", { label: "", align: "right" }],
+        rows: [
+          ["right ones accepted", countsText(rightAccepted), shareText(rightAccepted)],
+          ["wrong ones rejected", countsText(wrongRejected), shareText(wrongRejected)],
         ],
-        [
-          "wrong ones rejected",
-          `${wrongRejected.count}/${wrongRejected.n}`,
-          shareText(wrongRejected),
-        ],
-      ],
-      { align: ["left", "right", "left"], indent: 2 },
+      },
+      2,
     ),
     ...(unparsed > 0 ? [`  ${unparsed} verdicts could not be read.`] : []),
     ...shown,
@@ -44,41 +40,41 @@ const SHOWN_MISTAKES = 5;
 /** A judge's run for people. */
 export function judgeRunText(summary: JudgeSummary): string {
   const { n, judged, notEvaluated, byRule, metrics, intervals, bounds, agreement, flips } = summary;
-  const number = (value: number | null): string => (value === null ? "–" : value.toFixed(4));
+  const four = fixed(4);
   const beside = Object.entries(agreement).map(([name, each]) => [
     name,
     shareText(each.accuracy),
-    kappaText(each),
-    String(each.falseAccept.count),
-    String(each.falseReject.count),
+    orAbsent(each.kappa, formatShare),
+    each.falseAccept.count,
+    each.falseReject.count,
   ]);
   return [
     `${n} answers, ${judged} judged (${byRule} say nothing: wrong without asking)`,
     "",
-    table(
-      [
-        [
-          "judge_accuracy",
-          number(metrics.judge_accuracy),
-          intervalText(intervals.judge_accuracy, 4),
-        ],
-        ["em", number(metrics.em), ""],
-        ["f1", number(metrics.f1), ""],
-        ["cover_em", number(metrics.cover_em), ""],
+    renderText({
+      columns: ["", { label: "", format: four }, intervalColumn("", four)],
+      rows: [
+        ["judge_accuracy", metrics.judge_accuracy, intervals.judge_accuracy ?? ""],
+        ["em", metrics.em],
+        ["f1", metrics.f1],
+        ["cover_em", metrics.cover_em],
       ],
-      { align: ["left", "right", "left"] },
-    ),
+    }),
     ...(notEvaluated === 0
       ? []
       : [
           "",
           `${notEvaluated} not evaluated (${codesText(summary.errors)}): were they all wrong, all right,`,
-          `judge_accuracy would be ${bounds.judge_accuracy.map(number).join(", ")}`,
+          `judge_accuracy would be ${bounds.judge_accuracy.map((bound) => orAbsent(bound, four)).join(", ")}`,
         ]),
     "",
-    table(beside, {
-      head: ["agrees with", "share", "kappa", "judge only", "metric only"],
-      align: ["left", "left", "right", "right", "right"],
+    renderText({
+      columns: [
+        ...["agrees with", "share"],
+        { label: "kappa", align: "right" },
+        ...["judge only", "metric only"].map((label) => ({ label, format: formatCount })),
+      ],
+      rows: beside,
     }),
     ...(flips === null ? [] : ["", `verdicts that differ between repeats: ${shareText(flips)}`]),
     "",
@@ -98,18 +94,23 @@ export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic)
 export function attacksText(results: readonly AttackResult[]): string {
   const rows = results.map(({ attack, falsePositives, guarded, unparsed }) => [
     attack,
-    `${falsePositives.count}/${falsePositives.n}`,
+    countsText(falsePositives),
     shareText(falsePositives),
-    `${guarded.count}/${guarded.n}`,
+    countsText(guarded),
     unparsed === 0 ? "" : String(unparsed),
   ]);
   const fooled = results.flatMap(({ attack, example }) =>
     example === null ? [] : [`  ${attack}: ${quoted(example.prediction, 60)}`],
   );
   return [
-    table(rows, {
-      head: ["attack", "accepted", "share", "after rule", "unread"],
-      align: ["left", "right", "left", "right", "right"],
+    renderText({
+      columns: [
+        "attack",
+        { label: "accepted", align: "right" },
+        "share",
+        ...["after rule", "unread"].map((label) => ({ label, align: "right" as const })),
+      ],
+      rows,
     }),
     ...(fooled.length === 0 ? [] : ["", "accepted, for example:", ...fooled]),
     "",
@@ -126,15 +127,15 @@ export function humanAgreementText(results: Readonly<Record<string, HumanAgreeme
     const counts = new Set(entries.map(([, each]) => of(each)?.n ?? 0));
     return [
       `${title}, ${[...counts].join(" or ")} answers`,
-      table(
-        entries.flatMap(([name, each]) => {
-          const agreement = of(each);
-          return agreement === undefined ? [] : [agreementRow(name, agreement)];
-        }),
+      renderText(
         {
-          head: ["", "accuracy", "kappa", "false accept", "false reject"],
-          indent: 2,
+          columns: ["", "accuracy", "kappa", "false accept", "false reject"],
+          rows: entries.flatMap(([name, each]) => {
+            const agreement = of(each);
+            return agreement === undefined ? [] : [agreementRow(name, agreement)];
+          }),
         },
+        2,
       ),
     ].join("\n");
   };
@@ -149,30 +150,23 @@ function agreementRow(name: string, agreement: Agreement): string[] {
   return [
     name,
     shareText(accuracy),
-    kappa === null ? "–" : `${short(kappa)} ${intervalText(kappaCi95)}`,
+    kappa === null ? ABSENT : `${formatShare(kappa)} ${intervalText(kappaCi95)}`,
     shareText(falseAccept),
     shareText(falseReject),
   ];
 }
 
-function shareText({ rate, ci95 }: Share, digits = 3): string {
-  return rate === null ? "–" : `${short(rate, digits)} ${intervalText(ci95, digits)}`;
+function countsText({ count, n }: Share): string {
+  return `${count}/${n}`;
 }
 
-function kappaText({ kappa }: Agreement): string {
-  return kappa === null ? "–" : short(kappa);
+function shareText({ rate, ci95 }: Share): string {
+  return rate === null ? ABSENT : `${formatShare(rate)} ${intervalText(ci95)}`;
 }
 
-function intervalText(interval: Interval | null, digits = 3): string {
-  if (interval === null) return "";
-  const [low, high] = interval;
-  return `${short(low, digits)}–${short(high, digits)}`;
-}
-
-/** As many characters for 1 as for less: `.914`, `1.00`. */
-function short(value: number, digits = 3): string {
-  const text = value.toFixed(digits);
-  return text.startsWith("1") ? text.slice(0, -1) : text.replace(/^(-?)0\./, "$1.");
+/** Ends of an interval of shares, in few characters. */
+function intervalText(interval: Interval | null): string {
+  return interval === null ? "" : interval.map((end) => formatShare(end)).join("–");
 }
 
 /** On one line, cut; what a terminal would obey or hide is escaped. */

@@ -1,9 +1,9 @@
 import { loadavg } from "node:os";
 import type { Command } from "commander";
+import { formatBytes } from "../../base/format.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Plan } from "../../recipe/plan/plan.ts";
 import type { ProbedForecast } from "../../recipe/probe/probed-forecast.ts";
-import { bytesText } from "../amounts.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, seedOption, setOption } from "../options.ts";
 import { checksText, forecastText, planText } from "../plan-text.ts";
@@ -78,18 +78,18 @@ export function registerPlan(recipes: Command, context: CliContext): void {
 /** The error that ends a command whose plan is over its budget. */
 function overBudget(title: string, { memory, fitting, smallest }: Plan): ConfigError {
   const { total, budget } = memory;
-  const over = `${title}: is forecast to take ${bytesText(total)} of the ${bytesText(budget ?? 0)} there are.`;
+  const over = `${title}: is forecast to take ${formatBytes(total)} of the ${formatBytes(budget ?? 0)} there are.`;
   return new ConfigError("PLAN_OVER_BUDGET", `${over} ${remedy()}`);
 
   function remedy(): string {
     if (fitting !== null) {
-      return `This fits, at ${bytesText(fitting.forecast.total)}: ${setFlags(fitting.settings)}`;
+      return `This fits, at ${formatBytes(fitting.forecast.total)}: ${setFlags(fitting.settings)}`;
     }
     const least = "No micro-batch, number of workers or of slots makes it fit";
     if (smallest === null) return `${least}, nor do adapters or any model known here.`;
     const { model, settings, forecast } = smallest;
     const named = model === null ? "" : `--model ${model} `;
-    return `${least}; ${model === null ? "adapters in place of all weights do" : "a smaller model does"}, at ${bytesText(forecast.total)}: ${named}${setFlags(settings)}`;
+    return `${least}; ${model === null ? "adapters in place of all weights do" : "a smaller model does"}, at ${formatBytes(forecast.total)}: ${named}${setFlags(settings)}`;
   }
 }
 

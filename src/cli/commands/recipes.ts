@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { shorten } from "../../base/format.ts";
+import { renderText } from "../../base/table.ts";
 import { AgentrlError, ConfigError } from "../../base/errors.ts";
 import {
   loadRecipe,
@@ -18,7 +20,6 @@ import {
 import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, setOption } from "../options.ts";
-import { table } from "../table.ts";
 import { registerPlan } from "./recipes-plan.ts";
 
 /** `agentrl recipes list|show|plan|check`: what there is, what it would run with, and what that would take. */
@@ -51,7 +52,10 @@ function registerList(recipes: Command, context: CliContext): void {
         claims: recipe.claims.map(({ id }) => id),
       }));
       if (json === true) context.out(JSON.stringify({ recipes: rows }));
-      else context.out(table(rows.map(({ name, paper, summary }) => [name, paper ?? "", summary])));
+      else {
+        const listed = rows.map(({ name, paper, summary }) => [name, paper ?? "", summary]);
+        context.out(renderText({ rows: listed }));
+      }
     });
 }
 
@@ -140,11 +144,11 @@ function asText({ recipe, tier, settings, origins }: ResolvedSettings): string {
     return [key, shown(value), origins.get(key) ?? ""];
   });
   const source = paper === undefined ? "" : `\n${paper.title} (${paper.id})`;
-  return `${name}, tier ${tier}: ${summary}${source}\n\n${table(rows)}`;
+  return `${name}, tier ${tier}: ${summary}${source}\n\n${renderText({ rows })}`;
 }
 
 /** A value on one line, cut where it would push the origins off the screen. */
 function shown(value: unknown): string {
   const text = typeof value === "string" ? value.replaceAll("\n", "⏎") : JSON.stringify(value);
-  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+  return shorten(text, 40);
 }

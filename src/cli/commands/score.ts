@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
+import { fixed } from "../../base/format.ts";
+import { intervalColumn, renderText } from "../../base/table.ts";
 import { writeAtomic } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
 import { ANSWER_METRICS_VERSION } from "../../evaluate/evaluation-row.ts";
@@ -13,7 +15,6 @@ import { jsonOption, outOption, seedOption } from "../options.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
 import { refuseStray } from "../stray-flags.ts";
-import { table } from "../table.ts";
 
 interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, RowsFlags {
   predictions?: string;
@@ -155,18 +156,12 @@ function asText(
   { normalization }: ScoredFile,
   { n, metrics, intervals, intervalMethods }: AnswerScores,
 ): string {
-  const rows = Object.entries(metrics).map(([name, value]) => {
-    const [low = NaN, high = NaN] = intervals[name] ?? [];
-    const interval = `${low.toFixed(4)} – ${high.toFixed(4)}`;
-    return [name, value.toFixed(4), interval, intervalMethods[name] ?? ""];
-  });
-  return [
-    `${n} answers, normalization ${normalization}`,
-    table(rows, {
-      head: ["", "mean", "95 % interval", ""],
-      align: ["left", "right", "left", "left"],
-    }),
-  ].join("\n");
+  const four = fixed(4);
+  const columns = ["", { label: "mean", format: four }, intervalColumn("95 % interval", four), ""];
+  const rows = Object.entries(metrics).map(([name, value]) => [
+    ...[name, value, intervals[name], intervalMethods[name]],
+  ]);
+  return [`${n} answers, normalization ${normalization}`, renderText({ columns, rows })].join("\n");
 }
 
 async function writeRows(path: string, rows: readonly ScoredRow[]): Promise<void> {
@@ -186,10 +181,10 @@ function noteOther(
   if (em === undefined) return;
   const others = normalizations.parts.flatMap(({ name }) => {
     const other = scoreAnswers(rows, { normalization: name, metrics: ["em"] }).metrics["em"];
-    return other === undefined || other === em ? [] : [`${other.toFixed(4)} by ${name}`];
+    return other === undefined || other === em ? [] : [`${fixed(4)(other)} by ${name}`];
   });
   if (others.length === 0) return;
   context.note(
-    `em is ${em.toFixed(4)} by --normalization ${normalization}, ${others.join(", ")}: compare only with numbers of the same one.`,
+    `em is ${fixed(4)(em)} by --normalization ${normalization}, ${others.join(", ")}: compare only with numbers of the same one.`,
   );
 }

@@ -1,3 +1,5 @@
+import { fixed, formatCount } from "../../base/format.ts";
+import { renderText } from "../../base/table.ts";
 import type { SftCheck, SftObserver, SftResult } from "../../recipe/sft/sft-session.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { eventLine } from "../event-line.ts";
@@ -18,7 +20,6 @@ import {
   showingRun,
 } from "../run-flags.ts";
 import { sampleLines } from "../sft-text.ts";
-import { table } from "../table.ts";
 
 interface SftFlags extends RecipeFlags, RunFlags {
   data?: string;
@@ -123,10 +124,15 @@ function asText(result: SftResult, run: string, wallSeconds: number): string {
 }
 
 function validationTable(validation: NonNullable<SftResult["validation"]>): string {
+  const columns = [
+    "held out",
+    { label: "step", format: formatCount },
+    { label: "loss", format: fixed(4) },
+    { label: "EM", format: fixed(3) },
+  ];
   const rows = (["before", "last", "kept"] as const).map((name) => {
     const { step, loss, em } = validation[name];
-    return [name, String(step), loss?.toFixed(4) ?? "–", em?.toFixed(3) ?? "–"];
+    return [name, step, loss, em];
   });
-  const head = ["held out", "step", "loss", "EM"];
-  return table(rows, { head, align: ["left", "right", "right", "right"] });
+  return renderText({ columns, rows });
 }

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
+import { formatDuration } from "../../base/format.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
 import { openRunControl } from "../../recipe/folder/run-control.ts";
@@ -20,8 +20,7 @@ import {
   runOverrides,
   showingRun,
 } from "../run-flags.ts";
-import { READS_GOLD } from "../evaluation-text.ts";
-import { table } from "../table.ts";
+import { changeText, READS_GOLD } from "../evaluation-text.ts";
 import { watchTraining } from "../train-watch.ts";
 
 interface TrainFlags extends RecipeFlags, RunFlags {
@@ -105,15 +104,6 @@ function asJson(result: RecipeResult): unknown {
   };
 }
 
-const SUMMARY: readonly (readonly [string, keyof EvaluationSummary["metrics"], number])[] = [
-  ["EM", "em", 3],
-  ["F1", "f1", 3],
-  ["cover-EM", "cover_em", 3],
-  ["searches / question", "searches", 2],
-  ["answer rate", "answer_rate", 3],
-  ["format rate", "format_rate", 3],
-];
-
 function asText({
   run,
   device,
@@ -122,23 +112,10 @@ function asText({
   wallSeconds,
   eval: { before, after },
 }: RecipeResult): string {
-  const change = (b: number, a: number, digits: number): string[] => [
-    ...[b.toFixed(digits), a.toFixed(digits)],
-    `${a >= b ? "+" : "−"}${Math.abs(a - b).toFixed(digits)}`,
-  ];
-  const metricRows = SUMMARY.map(([label, key, digits]) => {
-    return [label, ...change(before.metrics[key] ?? 0, after.metrics[key] ?? 0, digits)];
-  });
-  const hopRows = Object.entries(before.groups.hops).map(([hops, group]) => {
-    const then = after.groups.hops[hops];
-    return [`EM, ${hops}`, ...change(group.metrics.em, then?.metrics.em ?? 0, 3)];
-  });
-  const head = [`${after.n} questions`, "before", "after", "change"];
-  const align = ["left", "right", "right", "right"] as const;
   return [
-    table([...metricRows, ...hopRows], { head, align: [...align] }),
+    changeText(before, after),
     "",
-    `${steps} steps in ${wallSeconds.toFixed(0)} s on ${device}`,
+    `${steps} steps in ${formatDuration(wallSeconds)} on ${device}`,
     `checkpoint  ${checkpoint}`,
     `run         ${run}`,
     ...(after.readsGold ? ["", READS_GOLD] : []),

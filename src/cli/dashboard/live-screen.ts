@@ -1,4 +1,4 @@
-import { displayWidth } from "../table.ts";
+import { displayWidth } from "../../base/table.ts";
 
 /** The terminal that a frame stands on. */
 export interface FrameStream {

@@ -1,5 +1,6 @@
+import { formatCount, plural } from "../../base/format.ts";
+import { renderText } from "../../base/table.ts";
 import type { LintReport } from "../../trajectory/lint/open-lint.ts";
-import { table } from "../table.ts";
 import type { Recomputed } from "./lint-model.ts";
 
 /** A file as it was checked. */
@@ -24,13 +25,14 @@ export function lintText(file: string, { report, origin, recomputed }: LintOutco
       .filter((violation) => violation.code === code)
       .slice(0, SHOWN)
       .map(({ id, line, message }, i) => [
-        ...(i === 0 ? [code, number(count)] : ["", ""]),
+        ...(i === 0 ? [code, formatCount(count)] : ["", ""]),
         line === null ? "" : `line ${line}`,
         id ?? "",
         message,
       ]),
   );
-  if (rows.length > 0) lines.push("", table(rows, { align: ["left", "right"] }), "");
+  const columns = ["", { label: "", align: "right" as const }];
+  if (rows.length > 0) lines.push("", renderText({ columns, rows }), "");
   lines.push(...unknownLines(report.checked, unknown, origin));
   if (recomputed !== null) lines.push(...recomputedLines(recomputed));
   return lines.join("\n");
@@ -44,7 +46,7 @@ function unknownLines(
   const codes = Object.keys(unknown);
   if (codes.length === 0) return [];
   const most = Math.max(...Object.values(unknown));
-  const of = most === checked ? "any" : `up to ${number(most)} of ${number(checked)}`;
+  const of = most === checked ? "any" : `up to ${formatCount(most)} of ${formatCount(checked)}`;
   const why =
     origin === null
       ? "no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer."
@@ -66,7 +68,9 @@ function recomputedLines({
     [left.otherModel, "by another model"],
     [left.tooLong, "longer than the model's context"],
   ] as const;
-  const calls = out.filter(([count]) => count > 0).map(([count, why]) => `${number(count)} ${why}`);
+  const calls = out
+    .filter(([count]) => count > 0)
+    .map(([count, why]) => `${formatCount(count)} ${why}`);
   const more = [
     ...(calls.length === 0 ? [] : [`messages left out: ${calls.join(", ")}`]),
     ...(otherwiseDrawn === 0
@@ -83,12 +87,4 @@ function recomputedLines({
     `Log-probabilities of ${plural(tokens, "token")} in ${plural(trajectories, "trajectory", "trajectories")} computed again${apart}.`,
     ...more.map((text) => `  ${text}`),
   ];
-}
-
-function plural(count: number, one: string, several = `${one}s`): string {
-  return `${number(count)} ${count === 1 ? one : several}`;
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en");
 }

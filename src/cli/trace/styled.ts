@@ -1,5 +1,5 @@
 /** Text for a terminal: pieces with a style, wrapped to a width, painted with escape codes only at the end. */
-import { displayWidth } from "../table.ts";
+import { displayWidth } from "../../base/table.ts";
 
 /** How a piece looks; "plain" is the terminal's own. */
 export type Style =

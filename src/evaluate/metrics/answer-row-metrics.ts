@@ -5,19 +5,20 @@ import { rowMetric, type RowMetric, sparseRowMetric } from "./row-metric.ts";
 /** em, f1, … of a row, by the "squad" normalisation. */
 function ofAnswer<const Name extends AnswerMetricName & keyof EvaluationRow>(
   name: Name,
+  shown: { label?: string; headline?: true } = {},
 ): RowMetric<Name> & { always: true } {
   const { summary, source, isShare } = answerMetrics.get(name, "answer metric");
   const interval = isShare ? "wilson" : "bootstrap";
-  return rowMetric({ name, summary, source, interval, of: (row) => row[name] });
+  return rowMetric({ name, summary, source, interval, ...shown, of: (row) => row[name] });
 }
 
 /** How good the answers are. */
 export const answerRowMetrics = [
-  ofAnswer("em"),
-  ofAnswer("f1"),
+  ofAnswer("em", { label: "EM", headline: true }),
+  ofAnswer("f1", { label: "F1", headline: true }),
   ofAnswer("precision"),
   ofAnswer("recall"),
-  ofAnswer("cover_em"),
+  ofAnswer("cover_em", { label: "cover-EM", headline: true }),
   ofAnswer("token_cover"),
   ofAnswer("drop_em"),
   ofAnswer("drop_f1"),
@@ -26,7 +27,7 @@ export const answerRowMetrics = [
 /** How sure the policy was of them, and whether it answered at all. */
 export const answeringMetrics = [
   rowMetric({
-    name: "answer_rate",
+    ...{ name: "answer_rate", label: "answered", headline: true },
     summary: "Share of questions that got an answer.",
     of: ({ answer }) => Number(answer !== null),
   }),

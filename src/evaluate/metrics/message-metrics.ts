@@ -3,12 +3,12 @@ import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 /** How the policy wrote: messages, their form, tokens. */
 export const messageMetrics = [
   rowMetric({
-    name: "format_rate",
+    ...{ name: "format_rate", label: "parsed", headline: true },
     summary: "Share of trajectories that have a message and all of whose messages parsed.",
     of: ({ formatOk }) => Number(formatOk),
   }),
   rowMetric({
-    name: "turns",
+    ...{ name: "turns", headline: true },
     summary: "Messages per question.",
     range: [0, Infinity],
     of: ({ turns }) => turns,
@@ -24,13 +24,13 @@ export const messageMetrics = [
     of: ({ end }) => Number(end === "turn-limit"),
   }),
   sparseRowMetric({
-    name: "completion_tokens",
+    ...{ name: "completion_tokens", label: "tokens", decimals: 1, headline: true },
     summary: "Tokens written per question; where a server counts them or they stand on record.",
     range: [0, Infinity],
     of: ({ tokens }) => tokens ?? null,
   }),
   sparseRowMetric({
-    name: "prompt_tokens",
+    ...{ name: "prompt_tokens", decimals: 1 },
     summary:
       "Tokens read per question, over all calls; where a server counts them or they stand on record.",
     range: [0, Infinity],

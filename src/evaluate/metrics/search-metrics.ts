@@ -7,7 +7,7 @@ const NEAR = 0.8;
 /** How the policy searched. */
 export const searchMetrics = [
   rowMetric({
-    name: "searches",
+    ...{ name: "searches", headline: true },
     summary: "Searches per question; a strategy's own before the prompt is not one.",
     range: [0, Infinity],
     of: ({ searches }) => searches,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type DashboardProps, frameOf } from "../../../src/cli/dashboard/Dashboard.tsx";
 import type { RunView } from "../../../src/cli/dashboard/run-view.ts";
 import { segmentText } from "../../../src/trajectory/segment-text.ts";
-import { displayWidth } from "../../../src/cli/table.ts";
+import { displayWidth } from "../../../src/base/table.ts";
 import { BEGUN, madeStep } from "../../helpers/dashboard-run.ts";
 
 const steps = Array.from({ length: 12 }, (_, i) => madeStep(i + 1));

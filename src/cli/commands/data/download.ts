@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { formatBytes, formatCount } from "../../../base/format.ts";
+import { renderText } from "../../../base/table.ts";
 import { readCard } from "../../../data/cards/card.ts";
 import { downloadDataset } from "../../../data/cards/download-dataset.ts";
-import { bytesText, countText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
 import { type Progress, startProgress } from "../../progress.ts";
-import { table } from "../../table.ts";
 
 interface DownloadFlags {
   split?: string[];
@@ -60,10 +60,15 @@ export function addDataDownload(data: Command, context: CliContext): void {
           return;
         }
         const rows = files.map(({ split: of, records, bytes, path, wasHere }) => [
-          ...[of, `${countText(records)} ${unit}`, bytesText(bytes)],
+          ...[of, `${formatCount(records)} ${unit}`, bytes],
           wasHere ? `${path} (was here)` : path,
         ]);
-        context.out(table(rows, { align: ["left", "right", "right"] }));
+        const columns = [
+          "",
+          { label: "", align: "right" as const },
+          { label: "", format: formatBytes },
+        ];
+        context.out(renderText({ columns, rows }));
       } finally {
         watch.stop();
       }

@@ -6,10 +6,11 @@ import {
   type TinyWorldManifest,
 } from "../../../data/tinyworld/generate.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../data/tinyworld/names.ts";
+import { formatBytes, formatCount } from "../../../base/format.ts";
+import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, seedOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
-import { table } from "../../table.ts";
 
 /** Shown in help; the generator's schema fills them in. */
 const DEFAULTS = generateSchema.parse({});
@@ -58,7 +59,7 @@ export function addDataGenerate(data: Command, context: CliContext): void {
       const settings = { ...rest, ...(names === undefined ? {} : { splits: names }) };
       const manifest = await generate(out, settings, context);
       if (json === true) context.out(JSON.stringify({ out, ...manifest }));
-      else context.out(table(filesTable(out, manifest), { align: ["left", "right", "right"] }));
+      else context.out(filesText(out, manifest));
     });
 }
 
@@ -80,10 +81,13 @@ async function generate(
   }
 }
 
-function filesTable(out: string, { files }: TinyWorldManifest): string[][] {
-  return Object.entries(files).map(([name, { records, bytes }]) => [
-    join(out, name),
-    `${records} ${name === "corpus.jsonl" ? "passages" : "questions"}`,
-    bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(0)} MB`,
-  ]);
+function filesText(out: string, { files }: TinyWorldManifest): string {
+  return renderText({
+    columns: ["", { label: "", align: "right" }, { label: "", format: formatBytes }],
+    rows: Object.entries(files).map(([name, { records, bytes }]) => [
+      join(out, name),
+      `${formatCount(records)} ${name === "corpus.jsonl" ? "passages" : "questions"}`,
+      bytes,
+    ]),
+  });
 }

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
+import { formatCount } from "../../../base/format.ts";
+import { type Cell, renderText } from "../../../base/table.ts";
 import { allCards, type Card, cardNames, readCard } from "../../../data/cards/card.ts";
 import { placeOf } from "../../../data/cards/card-dataset.ts";
 import { dataFolder, isHere } from "../../../data/cards/dataset-place.ts";
 import { datasets } from "../../../data/datasets.ts";
 import { corpusLayouts, taskLayouts } from "../../../data/layouts/index.ts";
-import { countText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
-import { table } from "../../table.ts";
 
 /** `agentrl data list [NAME]` */
 export function addDataList(data: Command, context: CliContext): void {
@@ -84,14 +84,10 @@ function lists(): object {
 
 function listText(): string {
   const summaries = (parts: readonly { name: string; summary: string }[]): string =>
-    table(
-      parts.map(({ name, summary }) => [name, summary]),
-      { indent: 2 },
-    );
-  const downloadable = table(allCards().flatMap(rowsOf), {
-    ...{ head: ["name", "split", "records", "licence", "here"], indent: 2 },
-    align: ["left", "left", "right"],
-  });
+    renderText({ rows: parts.map(({ name, summary }) => [name, summary]) }, 2);
+  const records = { label: "records", format: formatCount };
+  const columns = ["name", "split", records, "licence", "here"];
+  const downloadable = renderText({ columns, rows: allCards().flatMap(rowsOf) }, 2);
   return [
     `Datasets made or given\n${summaries(made())}`,
     `Datasets to download (agentrl data download NAME; more: agentrl data list NAME)\n${downloadable}`,
@@ -102,12 +98,12 @@ function listText(): string {
 }
 
 /** One row per split of the first source; name and licence stand once. */
-function rowsOf(card: Card): string[][] {
+function rowsOf(card: Card): Cell[][] {
   const [source = ""] = Object.keys(card.sources);
   return filesOf(card, source).map(({ split, records, here }, i) => [
     i === 0 ? card.name : "",
     split,
-    countText(records),
+    records,
     i === 0 ? card.license : "",
     here ? "yes" : "",
   ]);
@@ -131,7 +127,7 @@ function cardText(card: Card): string {
   const sources = Object.entries(card.sources).map(
     ([name, source]) => `${name}: ${source.about}\n${filesText(filesOf(card, name))}`,
   );
-  return [`${card.name}: ${card.summary}`, table(facts, { indent: 2 }), ...sources].join("\n\n");
+  return [`${card.name}: ${card.summary}`, renderText({ rows: facts }, 2), ...sources].join("\n\n");
 }
 
 function filesText(files: readonly ListedFile[]): string {
@@ -139,7 +135,7 @@ function filesText(files: readonly ListedFile[]): string {
     .map(({ split, records, layout, url, checksumKnown, path, here }) => {
       const ours = url.startsWith("hub:") ? "checksum of the hub" : "no checksum published";
       const checksum = checksumKnown ? "checksum known" : ours;
-      return `  ${split}  ${countText(records)}, ${layout}, ${checksum}\n    ${url}\n    ${here ? path : "not on this machine"}`;
+      return `  ${split}  ${formatCount(records)}, ${layout}, ${checksum}\n    ${url}\n    ${here ? path : "not on this machine"}`;
     })
     .join("\n");
 }

@@ -1,12 +1,13 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
+import { fixed, formatCount, formatMilliseconds, orAbsent } from "../../../base/format.ts";
 import { random } from "../../../base/random.ts";
+import { renderText } from "../../../base/table.ts";
 import type { RetrieverSpeed } from "../../../retrieval/bench-index.ts";
 import type { Bm25Retriever } from "../../../retrieval/bm25/bm25.ts";
 import type { DenseRetriever } from "../../../retrieval/dense/open-dense-index.ts";
 import type { Retriever } from "../../../retrieval/retriever.ts";
 import type { PassageStore } from "../../../retrieval/store/passage-store.ts";
-import { countText, millisecondsText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { decimal, jsonOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
@@ -15,7 +16,6 @@ import {
   openRetrieverFlags,
   type RetrieverFlags,
 } from "../../retriever-option.ts";
-import { table } from "../../table.ts";
 import { INDEX } from "./index-flags.ts";
 
 interface BenchFlags extends RetrieverFlags {
@@ -179,20 +179,15 @@ function isDense(retriever: Retriever): retriever is DenseRetriever {
 
 function benchText(result: BenchResult): string {
   const { queriesPerSecond, batch, p50Ms, p99Ms, k, recall, queries } = result;
-  const share = recall.value === null ? "–" : recall.value.toFixed(3);
-  const compared = recall.value === null ? "" : `, ${recall.queries} queries`;
-  const rows = [
-    ["queries/s", countText(queriesPerSecond), `${batch} at once, ${queries} different ones`],
-    ["p50", millisecondsText(p50Ms), "one at a time"],
-    ["p99", millisecondsText(p99Ms)],
-    [`recall@${k}`, share, `against ${recall.against}${compared}`],
-  ];
-  return table(
-    rows.map((row) =>
-      row[0]?.startsWith("recall") === true && recall.value === null
-        ? [row[0], share, recall.against]
-        : row,
-    ),
-    { align: ["left", "right"] },
-  );
+  const { value, against } = recall;
+  const basis = value === null ? against : `against ${against}, ${recall.queries} queries`;
+  return renderText({
+    columns: ["", { label: "", align: "right" }],
+    rows: [
+      ["queries/s", formatCount(queriesPerSecond), `${batch} at once, ${queries} different ones`],
+      ["p50", formatMilliseconds(p50Ms), "one at a time"],
+      ["p99", formatMilliseconds(p99Ms)],
+      [`recall@${k}`, orAbsent(value, fixed(3)), basis],
+    ],
+  });
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
 import { readPassages } from "../../../data/passages.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
-import { bytesText, countText, secondsText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, outOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
@@ -67,7 +67,7 @@ async function buildBm25Index(
     ...{ ...options, source: corpus, signal: context.signal },
     onProgress: (passages) => {
       const rate = (1000 * passages) / (performance.now() - begin);
-      progress.update(passages, `${countText(rate)}/s`);
+      progress.update(passages, `${formatCount(rate)}/s`);
     },
   }).finally(() => {
     progress.stop();
@@ -81,7 +81,7 @@ async function buildBm25Index(
   }
   const { passages, terms, bytesOnDisk } = sizes;
   context.out(
-    `${out}: ${countText(passages)} passages, ${countText(terms)} terms, ${bytesText(bytesOnDisk)}, built in ${secondsText(seconds)}`,
+    `${out}: ${formatCount(passages)} passages, ${formatCount(terms)} terms, ${formatBytes(bytesOnDisk)}, built in ${formatDuration(seconds)}`,
   );
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
+import { formatBytes, formatCount, plural } from "../../../base/format.ts";
 import { readText } from "../../../base/files.ts";
 import { readPassages } from "../../../data/passages.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
-import { bytesText, countText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
@@ -37,7 +37,7 @@ export function registerAdd(index: Command, context: CliContext): void {
       const added = manifest.segments.at(-1)?.passages ?? 0;
       if (json === true)
         context.out(JSON.stringify({ index: folder, added, ...sizesOf(manifest) }));
-      else context.out(`${folder}: ${countText(added)} passages added; ${stateText(manifest)}`);
+      else context.out(`${folder}: ${formatCount(added)} passages added; ${stateText(manifest)}`);
     });
 }
 
@@ -71,7 +71,7 @@ export function registerDelete(index: Command, context: CliContext): void {
         );
         return;
       }
-      context.out(`${folder}: ${countText(deleted)} passages deleted; ${stateText(manifest)}`);
+      context.out(`${folder}: ${formatCount(deleted)} passages deleted; ${stateText(manifest)}`);
       if (unknown.length > 0) context.note(unknownText(unknown));
     });
 }
@@ -81,7 +81,7 @@ const UNKNOWN_SHOWN = 5;
 function unknownText(ids: readonly string[]): string {
   const shown = ids.slice(0, UNKNOWN_SHOWN).map((id) => `"${id}"`);
   const more = ids.length > shown.length ? ", …" : "";
-  return `Not in the index: ${countText(ids.length)} of the ids (${shown.join(", ")}${more}).`;
+  return `Not in the index: ${formatCount(ids.length)} of the ids (${shown.join(", ")}${more}).`;
 }
 
 async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
@@ -116,17 +116,13 @@ export function registerCompact(index: Command, context: CliContext): void {
         return;
       }
       context.out(
-        `${folder}: ${stateText(manifest)}; before, ${segmentsText(before.segments)}, ${bytesText(before.bytesOnDisk)}`,
+        `${folder}: ${stateText(manifest)}; before, ${plural(before.segments, "segment")}, ${formatBytes(before.bytesOnDisk)}`,
       );
     });
 }
 
 function stateText(manifest: IndexManifest): string {
   const { passages, deleted, segments, bytesOnDisk } = sizesOf(manifest);
-  const dead = deleted === 0 ? "" : ` and ${countText(deleted)} deleted`;
-  return `${countText(passages)} passages${dead} in ${segmentsText(segments)}, ${bytesText(bytesOnDisk)}`;
-}
-
-function segmentsText(count: number): string {
-  return count === 1 ? "1 segment" : `${countText(count)} segments`;
+  const dead = deleted === 0 ? "" : ` and ${formatCount(deleted)} deleted`;
+  return `${formatCount(passages)} passages${dead} in ${plural(segments, "segment")}, ${formatBytes(bytesOnDisk)}`;
 }

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { DataError } from "../../../base/errors.ts";
+import { renderText } from "../../../base/table.ts";
 import { indexKind } from "../../../retrieval/store/index-folder.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
-import { table } from "../../table.ts";
 import { checkDense } from "../index-dense.ts";
 import { INDEX } from "./index-flags.ts";
 
@@ -29,9 +29,8 @@ export function registerCheck(index: Command, context: CliContext): void {
       const failed = findings.filter(({ ok }) => !ok);
       if (json === true) context.out(JSON.stringify({ ok: failed.length === 0, findings }));
       else {
-        context.out(
-          table(findings.map(({ check, ok, detail }) => [ok ? "ok" : "FAILED", check, detail])),
-        );
+        const rows = findings.map(({ check, ok, detail }) => [ok ? "ok" : "FAILED", check, detail]);
+        context.out(renderText({ rows }));
       }
       if (failed.length === 0) return;
       const list = failed.map(({ check, detail }) => `${check}: ${detail}`).join("; ");

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
+import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
+import { renderText } from "../../../base/table.ts";
 import { readPassages } from "../../../data/passages.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
-import { bytesText, countText, secondsText } from "../../amounts.ts";
 import type { CliContext } from "../../command.ts";
 import { decimal, jsonOption, outOption } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
-import { table } from "../../table.ts";
 import { addDenseOptions, type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
 import { addBm25Options, checkKindFlags, CORPUS } from "./index-flags.ts";
 
@@ -78,12 +78,12 @@ function planText(plan: IndexPlan): string {
   const { passages, bytesOnDisk, textBytes, temporaryBytes, residentBytes, seconds, sampled } =
     plan;
   const rows = [
-    ["on disk", bytesText(bytesOnDisk), `of it text ${bytesText(textBytes)}`],
-    ["while building", bytesText(temporaryBytes), "beside that, until it is done"],
-    ["in memory", bytesText(residentBytes), "once opened; the text stays on disk"],
-    ["to build", secondsText(seconds), "in one thread of this machine"],
+    ["on disk", formatBytes(bytesOnDisk), `of it text ${formatBytes(textBytes)}`],
+    ["while building", formatBytes(temporaryBytes), "beside that, until it is done"],
+    ["in memory", formatBytes(residentBytes), "once opened; the text stays on disk"],
+    ["to build", formatDuration(seconds), "in one thread of this machine"],
   ];
-  const basis = sampled < passages ? `, judged by the first ${countText(sampled)}` : "";
-  const text = table(rows, { align: ["left", "right"] });
-  return `${countText(passages)} passages${basis}\n${text}`;
+  const basis = sampled < passages ? `, judged by the first ${formatCount(sampled)}` : "";
+  const text = renderText({ columns: ["", { label: "", align: "right" }], rows });
+  return `${formatCount(passages)} passages${basis}\n${text}`;
 }

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
+import { fixed, formatCount, shorten } from "../../../base/format.ts";
+import { renderText } from "../../../base/table.ts";
 import type { Hit, Retriever } from "../../../retrieval/retriever.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption, wholeNumber } from "../../options.ts";
@@ -8,7 +10,6 @@ import {
   openRetrieverFlags,
   type RetrieverFlags,
 } from "../../retriever-option.ts";
-import { table } from "../../table.ts";
 import { INDEX } from "./index-flags.ts";
 
 interface SearchFlags extends RetrieverFlags {
@@ -76,17 +77,16 @@ async function search(
   } else if (hits.length === 0) {
     context.note("No passage was found.");
   } else {
-    context.out(table(hits.map(hitRow), { align: ["right", "right"] }));
+    context.out(hitsText(hits));
   }
 }
 
-function hitRow({ id, title, text, score }: Hit, rank: number): string[] {
-  const start = text.replaceAll(/\s+/g, " ").slice(0, 60);
-  return [
-    `${rank + 1}`,
-    score.toFixed(3),
-    id,
-    title,
-    start.length < text.length ? `${start}…` : start,
-  ];
+function hitsText(hits: readonly Hit[]): string {
+  return renderText({
+    columns: [
+      { label: "", format: formatCount },
+      { label: "", format: fixed(3) },
+    ],
+    rows: hits.map(({ id, title, text, score }, i) => [i + 1, score, id, title, shorten(text, 60)]),
+  });
 }

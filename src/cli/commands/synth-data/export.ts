@@ -3,12 +3,13 @@ import { dirname } from "node:path";
 import { type Command, Option } from "commander";
 import type { ExportOutcome } from "../../../recipe/run-export.ts";
 import { exportFormats } from "../../../synth/exports/index.ts";
+import { formatBytes, plural } from "../../../base/format.ts";
+import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption } from "../../options.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { refuseOwnInput } from "../../refuse-own-input.ts";
-import { table } from "../../table.ts";
 
 interface ExportFlags {
   as: string;
@@ -49,7 +50,7 @@ export function addSynthExport(family: Command, context: CliContext): void {
     )
     .option("--tokenizer <model>", "whose token ids the records hold; their teacher's when absent")
     .addOption(jsonOption())
-    .addHelpText("after", `\nLayouts:\n${table(formats)}`)
+    .addHelpText("after", `\nLayouts:\n${renderText({ rows: formats })}`)
     .action((from: string, flags: ExportFlags) => exportRecords(from, flags, context));
 }
 
@@ -90,5 +91,5 @@ async function exportRecords(
 }
 
 function asText({ records, rows, file, bytes }: ExportOutcome): string {
-  return `${records} records → ${rows} rows, ${(bytes / 1e6).toFixed(1)} MB\n${file}`;
+  return `${plural(records, "record")} → ${plural(rows, "row")}, ${formatBytes(bytes)}\n${file}`;
 }

@@ -1,0 +1,120 @@
+/** Tables, and how they are written in a terminal and in Markdown; pages write them by report/html/html-table.ts. */
+import { ABSENT, formatInterval, type NumberFormat, orAbsent } from "./format.ts";
+
+/** What a cell holds: a text as it is; a number or an interval, which its column's format writes; null: nothing was measured. */
+export type Cell = string | number | null | undefined | readonly [number, number];
+
+/** A column. Columns of numbers stand on the right, all others on the left. */
+export interface Column {
+  label: string;
+  /** How its numbers and intervals are written. */
+  format?: NumberFormat;
+  align?: "left" | "right";
+}
+
+/** Rows under columns. A string stands for a column of texts; a column without a label for one that has no heading. */
+export interface Table {
+  columns?: readonly (Column | string)[];
+  /** A short row leaves its last columns empty. */
+  rows: readonly (readonly Cell[])[];
+}
+
+/** A column of intervals, which stand on the left. */
+export function intervalColumn(label: string, format: NumberFormat): Column {
+  return { label, format, align: "left" };
+}
+
+/** A cell as text. */
+export function cellText(cell: Cell, format: NumberFormat = String): string {
+  if (typeof cell === "string") return cell;
+  if (cell === undefined) return "";
+  if (cell === null) return ABSENT;
+  return typeof cell === "number" ? orAbsent(cell, format) : formatInterval(cell, format);
+}
+
+/** The alignment of a column. */
+export function alignOf(column: Column | string | undefined): "left" | "right" {
+  if (column === undefined || typeof column === "string") return "left";
+  return column.align ?? (column.format === undefined ? "left" : "right");
+}
+
+function labelsOf({ columns = [] }: Table): string[] {
+  return columns.map((column) => (typeof column === "string" ? column : column.label));
+}
+
+function textsOf({ columns = [], rows }: Table): string[][] {
+  return rows.map((row) =>
+    row.map((cell, i) => {
+      const column = columns[i];
+      return cellText(cell, typeof column === "string" ? undefined : column?.format);
+    }),
+  );
+}
+
+/**
+ * A table as aligned text, columns two spaces apart, no trailing spaces, no final newline; the labels stand above where there are any.
+ *
+ * @param indent spaces before each line.
+ * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5], ["searches", 12]] })
+ * //           mean
+ * // em         0.5
+ * // searches  12.0
+ */
+export function renderText(table: Table, indent = 0): string {
+  const { columns = [] } = table;
+  const labels = labelsOf(table);
+  const texts = textsOf(table);
+  const lines = labels.some((label) => label !== "") ? [labels, ...texts] : texts;
+  const count = Math.max(0, ...lines.map((line) => line.length));
+  const widths = Array.from({ length: count }, (_, i) =>
+    Math.max(...lines.map((line) => displayWidth(line[i] ?? ""))),
+  );
+  return lines
+    .map((line) => {
+      const cells = widths.map((width, i) => {
+        const cell = line[i] ?? "";
+        const space = " ".repeat(width - displayWidth(cell));
+        return alignOf(columns[i]) === "right" ? space + cell : cell + space;
+      });
+      return (" ".repeat(indent) + cells.join("  ")).trimEnd();
+    })
+    .join("\n");
+}
+
+/**
+ * A table as Markdown.
+ * @example renderMarkdown({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5]] })
+ * // |  | mean |
+ * // | :-- | --: |
+ * // | em | 0.5 |
+ */
+export function renderMarkdown(table: Table): string {
+  const { columns = [] } = table;
+  const labels = labelsOf(table);
+  const texts = textsOf(table);
+  const count = Math.max(labels.length, ...texts.map((row) => row.length));
+  const line = (cells: readonly string[]): string =>
+    `| ${Array.from({ length: count }, (_, i) => (cells[i] ?? "").replaceAll("|", "\\|")).join(" | ")} |`;
+  const rule = Array.from({ length: count }, (_, i) =>
+    alignOf(columns[i]) === "right" ? "--:" : ":--",
+  );
+  return [line(labels), line(rule), ...texts.map(line)].join("\n");
+}
+
+/** How tables are written for people: in a terminal, or in Markdown for a pull request. */
+export const TABLE_WRITERS = { text: (table: Table) => renderText(table), md: renderMarkdown };
+
+/** Terminal columns of a text: wide East Asian characters and emoji take two, combining marks none. */
+export function displayWidth(text: string): number {
+  let width = 0;
+  for (const character of text) {
+    if (/\p{Mark}|\p{Format}/u.test(character)) continue;
+    width +=
+      /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\uFF01-\uFF60]/u.test(
+        character,
+      )
+        ? 2
+        : 1;
+  }
+  return width;
+}

@@ -1,0 +1,39 @@
+/** How metrics are shown to people, as their registry says. */
+import { fixed, type NumberFormat } from "../../base/format.ts";
+import type { Column } from "../../base/table.ts";
+import { rowMetrics } from "./index.ts";
+
+const metrics = new Map<string, (typeof rowMetrics.parts)[number]>(
+  rowMetrics.parts.map((metric) => [metric.name, metric]),
+);
+
+/** Whether a metric is a share from 0 to 1; figures of several draws are (`pass@8`). */
+export function isShare(name: string): boolean {
+  const known = metrics.get(name);
+  return known === undefined ? name.includes("@") : known.range[1] === 1;
+}
+
+/** A metric's name for people. @example metricLabel("cover_em") // "cover-EM" */
+export function metricLabel(name: string): string {
+  return metrics.get(name)?.label ?? name.replaceAll("_", " ");
+}
+
+/** How a metric's values are written: shares with three decimals, amounts with those of its registry. */
+export function metricFormat(name: string): NumberFormat {
+  return fixed(metrics.get(name)?.decimals ?? (isShare(name) ? 3 : 2));
+}
+
+/** A table's column of a metric. */
+export function metricColumn(name: string): Column {
+  return { label: metricLabel(name), format: metricFormat(name) };
+}
+
+/** The metrics that every table of results shows: answers first, then how the policy came to them. */
+export const headlineMetrics: readonly string[] = rowMetrics.parts
+  .filter(({ headline }) => headline)
+  .map(({ name }) => name);
+
+/** Headline metrics of the answers themselves: those with charts of their own. */
+export const answerHeadlines: readonly string[] = rowMetrics.parts
+  .filter(({ headline, interval }) => headline && interval !== null)
+  .map(({ name }) => name);
