@@ -1,12 +1,10 @@
-import { metricLabel, PRIMARY_METRICS, shownNumber } from "./metric-names.ts";
+import { fixed, formatCount, orAbsent, plural } from "../base/format.ts";
+import { renderMarkdown } from "../base/table.ts";
+import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
-import { rangeOf } from "./row-value.ts";
 import { byProtocol, protocolDifferences } from "./same-protocol.ts";
 import { type GroupScores, scoreGroups } from "./score-groups.ts";
-
-/** Metrics beside those with an interval, where the results have them. */
-const FURTHER = ["searches", "answer_rate", "completion_tokens"];
 
 /**
  * Results as Markdown: one table per protocol, a line per result and group, 95 % intervals in brackets. Results of unlike fingerprints
@@ -19,7 +17,7 @@ export async function resultsAsMarkdown(files: readonly ResultFiles[]): Promise<
   for (const { fingerprint, of } of protocols) {
     parts.push(`## Protocol ${fingerprint}`, "");
     for (const { name, results } of of) parts.push(`- ${describe(name, results)}`);
-    parts.push("", ...(await scoreTable(of)), "");
+    parts.push("", await scoreTable(of), "");
   }
   parts.push("In brackets: 95 % intervals over questions.", "");
   return parts.join("\n");
@@ -29,50 +27,44 @@ function describe(name: string, results: Results): string {
   const { n, samplesPerTask, policy, dataset, strategy, seed } = results;
   const failed = failuresOf(results).n;
   return [
-    `**${cell(name)}**: ${cell(policy.from ?? "policy")} on ${cell(dataset)}, strategy ${cell(strategy)}, ${n} questions`,
+    `**${escaped(name)}**: ${escaped(policy.from ?? "policy")} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     `seed ${seed}`,
-    ...(failed > 0 ? [`**${failed} draws failed and were not measured**`] : []),
+    ...(failed > 0 ? [`**${plural(failed, "draw")} failed and were not measured**`] : []),
     ...(results.readsGold ? ["**the search looks at the gold: a control, no result**"] : []),
   ].join(", ");
 }
 
-async function scoreTable(files: readonly ResultFiles[]): Promise<string[]> {
+async function scoreTable(files: readonly ResultFiles[]): Promise<string> {
   const scored: { name: string; groups: GroupScores[] }[] = [];
   for (const own of files) scored.push({ name: own.name, groups: await scoreGroups(own) });
-  const withInterval = PRIMARY_METRICS.filter((metric) =>
-    scored.some(({ groups }) => typeof groups[0]?.metrics[metric] === "number"),
-  );
   const present = new Set(scored.flatMap(({ groups }) => Object.keys(groups[0]?.metrics ?? {})));
-  const further = [
-    ...FURTHER.filter((metric) => present.has(metric)),
+  const metrics = [
+    ...headlineMetrics.filter((metric) => present.has(metric)),
     ...[...present].filter((metric) => metric.includes("@")),
   ];
   const several = files.length > 1;
-  const head = [...(several ? ["result"] : []), "questions", "n"];
-  const metrics = [...withInterval, ...further];
-  return [
-    line([...head, ...metrics.map(metricLabel)]),
-    line([...head.slice(0, -1).map(() => "---"), ...["n", ...metrics].map(() => "---:")]),
-    ...scored.flatMap(({ name, groups }) =>
-      groups.map((group) =>
-        line([
-          ...(several ? [cell(name)] : []),
-          cell(group.name),
-          String(group.n),
-          ...withInterval.map((metric) => withBrackets(group, metric)),
-          ...further.map((metric) => shownNumber(group.metrics[metric], rangeOf(metric))),
-        ]),
-      ),
+  return renderMarkdown({
+    columns: [
+      ...(several ? ["result"] : []),
+      "questions",
+      { label: "n", format: formatCount },
+      ...metrics.map((metric) => metricColumn(metric)),
+    ],
+    rows: scored.flatMap(({ name, groups }) =>
+      groups.map((group) => [
+        ...(several ? [escaped(name)] : []),
+        ...[escaped(group.name), group.n],
+        ...metrics.map((metric) => withBrackets(group, metric)),
+      ]),
     ),
-  ];
+  });
 }
 
 function withBrackets({ metrics, intervals }: GroupScores, metric: string): string {
-  const value = shownNumber(metrics[metric], "share");
-  const interval = intervals[metric];
-  if (interval === null || interval === undefined) return value;
-  return `${value} [${interval.map((end) => shownNumber(end, "share")).join(", ")}]`;
+  const value = orAbsent(metrics[metric], metricFormat(metric));
+  const ends = intervals[metric]?.map(fixed(3)).join(", ");
+  return ends === undefined ? value : `${value} [${ends}]`;
 }
 
 function warning(protocols: readonly (readonly ResultFiles[])[]): string[] {
@@ -81,19 +73,17 @@ function warning(protocols: readonly (readonly ResultFiles[])[]): string[] {
   return [
     `> **Not comparable.** These results were measured under ${protocols.length} protocols, so they stand in ${protocols.length} tables. They differ in:`,
     "",
-    line(["", ...fingerprints]),
-    line(["---", ...fingerprints.map(() => "---")]),
-    ...differences.map(({ key, values }) =>
-      line([`\`${key}\``, ...values.map((value) => cell(value ?? "–"))]),
-    ),
+    renderMarkdown({
+      columns: ["", ...fingerprints],
+      rows: differences.map(({ key, values }) => [
+        `\`${key}\``,
+        ...values.map((value) => (value === null ? null : escaped(value))),
+      ]),
+    }),
   ];
 }
 
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(" | ")} |`;
-}
-
-/** Text that stays in its cell and is no markup. */
-function cell(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&").replace(/\s*\n\s*/g, " ");
+/** Text that stays on its line and is no markup; tables escape their own bars. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#~]/g, "\\$&").replace(/\s*\n\s*/g, " ");
 }

@@ -17,10 +17,3 @@ export function rowValue(row: ReportRow, metric: string): number | null {
     throw error;
   }
 }
-
-/** How many decimals a metric is shown with: shares of 0 to 1, or amounts. */
-export function rangeOf(metric: string): "share" | "amount" {
-  const known = metrics.get(metric);
-  if (known !== undefined) return known.range[1] === 1 ? "share" : "amount";
-  return metric.includes("@") ? "share" : "amount";
-}

@@ -1,5 +1,5 @@
-import type { CurveData } from "../charts/curve-data.ts";
-import { shortNumber } from "../short-number.ts";
+import { formatCount, shortNumber } from "../../base/format.ts";
+import type { CurveData } from "../viewer/contract.ts";
 import { element, own } from "./elements.ts";
 
 /** Makes the curves of a page answer: one cursor over all panels of a part, arms switched on and off, smoothing, bands. */
@@ -61,12 +61,12 @@ function linkPanels(part: HTMLElement): void {
   const show = (step: number | null, over: LinkedPanel | null): void => {
     const shown = step ?? last;
     slider.value = String(shown);
-    output.textContent = shown.toLocaleString("en");
+    output.textContent = formatCount(shown);
     panels.forEach(({ cursor, readouts }, i) => {
       cursor.classList.toggle("on", step !== null);
       cursor.style.left = `${last === first ? 50 : (100 * (shown - first)) / (last - first)}%`;
       const label = cursor.firstElementChild;
-      if (label !== null) label.textContent = shown.toLocaleString("en");
+      if (label !== null) label.textContent = formatCount(shown);
       readouts.forEach((readout, arm) => {
         const value = valueAt(data, data.panels[i]?.[arm], shown);
         readout.textContent = value === null ? "–" : shortNumber(value);

@@ -104,16 +104,17 @@ function found(passages: readonly ViewerPassage[]): HTMLElement[] {
 }
 
 /** Text with the protocol's tags set apart; what stands between two tags knows which, also across spans. */
-function tagWriter(tags: readonly string[]): (text: string) => (Node | string)[] {
+function tagWriter(tags: ViewerSpec["tags"]): (text: string) => (Node | string)[] {
   let inside = "";
   if (tags.length === 0) return (text) => [text];
-  const pattern = new RegExp(`(</?(?:${tags.join("|")})>)`);
+  const pattern = new RegExp(`(</?(?:${tags.map(({ name }) => name).join("|")})>)`);
   return (text) =>
     text.split(pattern).map((piece, i) => {
       if (i % 2 === 0) return inside === "" ? piece : element("span", `in in-${inside}`, piece);
       const name = piece.replace(/[</>]/g, "");
-      inside = piece.startsWith("</") ? "" : name;
-      return element("span", `tag tag-${name}`, piece);
+      const holds = tags.find((tag) => tag.name === name)?.holds ?? "";
+      inside = piece.startsWith("</") ? "" : holds;
+      return element("span", `tag tag-${holds}`, piece);
     });
 }
 

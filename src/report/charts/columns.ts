@@ -1,6 +1,7 @@
+import { fixed } from "../../base/format.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
-import { html, type Markup } from "../html/markup.ts";
-import type { Axis } from "./axis.ts";
+import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
+import { type Axis, drawing, lineMark } from "./marks.ts";
 
 /** How a chart over steps (0 searches, 1 search, …) is drawn. */
 export interface StepChart {
@@ -24,22 +25,17 @@ export function columnChart(
   const bars = values.map(({ value, label }, i) => {
     const height = (chart.height * value) / chart.axis.max;
     const top = ABOVE + chart.height - height;
-    return html`<rect
-        class="bar"
-        x="${slot * (i + 0.5) - width / 2}%"
-        width="${width}%"
-        y="${top.toFixed(1)}"
-        height="${height.toFixed(1)}"
-        rx="2"
-      />
-      <text class="middle value" x="${slot * (i + 0.5)}%" y="${(top - 4).toFixed(1)}"
-        >${label}</text
-      >`;
+    const x = slot * (i + 0.5);
+    const place = { x: `${x - width / 2}%`, width: `${width}%` };
+    return [
+      tag("rect", { class: "bar", ...place, y: top.toFixed(1), height: height.toFixed(1), rx: 2 }),
+      tag("text", { class: "middle value", x: `${x}%`, y: (top - 4).toFixed(1) }, label),
+    ];
   });
   return frame(chart, bars, false);
 }
 
-/** Dots with whiskers, one per step; joined where the steps are a course of time. A step without a value is left empty. */
+/** Dots with whiskers, one per step; joined where the steps are a course of time. A step without a value stays empty. */
 export function stepDots(
   values: readonly { value: number | null; interval: Interval | null }[],
   chart: StepChart & { joined: boolean },
@@ -48,60 +44,42 @@ export function stepDots(
   const x = (i: number): string => `${slot * (i + 0.5)}%`;
   const y = (value: number): string =>
     (ABOVE + chart.height * (1 - value / chart.axis.max)).toFixed(1);
-  const marks = values.map(({ value, interval }, i) => {
+  const marks = values.map(({ value, interval }, i): Content => {
     if (value === null) return null;
     const before = values[i - 1]?.value ?? null;
-    return html`${chart.joined && before !== null && html`<line class="course" x1="${x(i - 1)}" x2="${x(i)}" y1="${y(before)}" y2="${y(value)}" />`}${
-        interval !== null &&
-        html`<line
-          class="whisker"
-          x1="${x(i)}"
-          x2="${x(i)}"
-          y1="${y(interval[0])}"
-          y2="${y(interval[1])}"
-        />`
-      }<circle class="dot" cx="${x(i)}" cy="${y(value)}" r="4.5"
-        ><title>${value.toFixed(3)}</title></circle
-      >`;
+    const title = tag("title", {}, fixed(3)(value));
+    return [
+      chart.joined &&
+        before !== null &&
+        lineMark("course", [x(i - 1), y(before)], [x(i), y(value)]),
+      interval !== null && lineMark("whisker", [x(i), y(interval[0])], [x(i), y(interval[1])]),
+      tag("circle", { class: "dot", cx: x(i), cy: y(value), r: 4.5 }, title),
+    ];
   });
   return frame(chart, marks, true);
 }
 
 function frame(
   { labels, axis, height, series }: StepChart,
-  marks: readonly (Markup | null)[],
+  marks: Content,
   hasGrid: boolean,
 ): Markup {
   const slot = 100 / labels.length;
+  const [ground, whole] = [ABOVE + height, ABOVE + height + BELOW];
   const y = (tick: number): number => ABOVE + height * (1 - tick / axis.max);
-  const base = html`<line
-    class="axis"
-    x1="0"
-    x2="100%"
-    y1="${ABOVE + height}"
-    y2="${ABOVE + height}"
-  />`;
-  const grid = axis.ticks.map(
-    (tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}" />`,
+  const grid = axis.ticks.map((tick) => lineMark("grid", [0, y(tick)], ["100%", y(tick)]));
+  const ticks = axis.ticks.map((tick) =>
+    tag("text", { class: "end", x: "100%", dx: -2, y: y(tick) + 4 }, tick),
   );
-  const ticks = axis.ticks.map(
-    (tick) => html`<text class="end" x="100%" dx="-2" y="${y(tick) + 4}">${tick}</text>`,
+  const names = labels.map((label, i) =>
+    tag("text", { class: "middle", x: `${slot * (i + 0.5)}%`, y: ground + 14 }, label),
   );
-  return html`<div class="step-chart">
-    <svg class="scale" width="32" height="${ABOVE + height + BELOW}" aria-hidden="true">
-      ${hasGrid ? ticks : null}</svg
-    ><svg
-      class="mark s${series % 6}"
-      width="100%"
-      height="${ABOVE + height + BELOW}"
-      aria-hidden="true"
-    >
-      ${hasGrid ? grid : null}${base}${marks}${labels.map(
-        (label, i) =>
-          html`<text class="middle" x="${slot * (i + 0.5)}%" y="${ABOVE + height + 14}"
-            >${label}</text
-          >`,
-      )}
-    </svg>
-  </div>`;
+  const base = lineMark("axis", [0, ground], ["100%", ground]);
+  const scale = { class: "scale", width: 32, height: whole, "aria-hidden": "true" };
+  return tag(
+    "div",
+    { class: "step-chart" },
+    tag("svg", scale, hasGrid && ticks),
+    drawing(`mark ${seriesClass(series)}`, whole, hasGrid && grid, base, marks, names),
+  );
 }

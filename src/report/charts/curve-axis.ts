@@ -1,3 +1,5 @@
+import { roundStep } from "./marks.ts";
+
 /** A linear axis between two round numbers. */
 export interface CurveAxis {
   min: number;
@@ -24,9 +26,7 @@ export function curveAxis(values: Iterable<number>): CurveAxis {
     const reach = low === 0 ? 1 : Math.abs(low) / 2;
     [low, high] = low === 0 ? [0, 1] : [low - reach, high + reach];
   }
-  const rough = (high - low) / 3;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5].find((each) => each * power >= rough * 0.999) ?? 10) * power;
+  const step = roundStep((high - low) / 3);
   const from = Math.floor(low / step + 1e-9);
   const to = Math.ceil(high / step - 1e-9);
   const ticks = Array.from({ length: to - from + 1 }, (_, i) =>

@@ -1,8 +1,8 @@
+import { formatCount, shortNumber } from "../../base/format.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
-import { seriesClass } from "../html/arm-label.ts";
-import { html, type Markup } from "../html/markup.ts";
 import type { BandPoint, StepValue } from "../runs/curve-statistics.ts";
-import { shortNumber } from "../short-number.ts";
+import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
+import { drawing, lineMark } from "./marks.ts";
 import type { CurveAxis } from "./curve-axis.ts";
 
 /** What the curves of a panel are drawn in. */
@@ -61,39 +61,32 @@ export function curvePlot(
   frame: CurveFrame,
 ): Markup {
   const { axis } = frame;
-  const grid = axis.ticks.map(
-    (tick) =>
-      html`<line
-        class="grid"
-        x1="0"
-        x2="${WIDTH}"
-        y1="${y(tick, frame)}"
-        y2="${y(tick, frame)}"
-      />`,
+  const grid = axis.ticks.map((tick) =>
+    lineMark("grid", [0, y(tick, frame)], [WIDTH, y(tick, frame)]),
   );
-  const labels = shownTicks(axis).map(
-    (tick) =>
-      html`<text class="end" x="100%" y="${y(tick, frame) + 4}">${shortNumber(tick)}</text>`,
+  const labels = shownTicks(axis).map((tick) =>
+    tag("text", { class: "end", x: "100%", y: y(tick, frame) + 4 }, shortNumber(tick)),
   );
-  return html`<div class="plot">
-    <svg class="scale" height="${HEIGHT}" aria-hidden="true">${labels}</svg>
-    <div class="area">
-      <svg
-        class="lines"
-        width="100%"
-        height="${HEIGHT}"
-        viewBox="0 0 ${WIDTH} ${HEIGHT}"
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        ${grid}${arms.map((arm) => armLines(arm, frame))}
-      </svg>
-      <svg class="marks" width="100%" height="${HEIGHT}" aria-hidden="true">
-        ${marks.map((mark, i) => stepMark(mark, frame, signsUnder(marks, i)))}${arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }))}
-      </svg>
-    </div>
-    ${stepTicks(frame)}
-  </div>`;
+  // Stretched to the width of its place: strokes are not.
+  const stretched = {
+    ...{ class: "lines", width: "100%", height: HEIGHT, "aria-hidden": "true" },
+    ...{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" },
+  };
+  const lines = arms.map((arm) => armLines(arm, frame));
+  const signs = marks.map((mark, i) => stepMark(mark, frame, signsUnder(marks, i)));
+  const points = arms.map((arm, i) => armPoints(arm, frame, { at: i, of: arms.length }));
+  return tag(
+    "div",
+    { class: "plot" },
+    tag("svg", { class: "scale", height: HEIGHT, "aria-hidden": "true" }, labels),
+    tag(
+      "div",
+      { class: "area" },
+      tag("svg", stretched, grid, lines),
+      drawing("marks", HEIGHT, signs, points),
+    ),
+    stepTicks(frame),
+  );
 }
 
 function x(step: number, { steps: [first, last] }: CurveFrame): number {
@@ -120,21 +113,25 @@ function armLines(arm: ArmCurve, frame: CurveFrame): Markup {
   const { series, runs, band, smoothBand, smooth, rolledBack } = arm;
   const single = runs.length === 1;
   const mean = band.map(({ step, mean: value }) => ({ step, value }));
-  return html`<g class="arm ${seriesClass(series)}" data-arm="${series}">
-    ${bandArea("raw", band, frame)}${bandArea("smooth", smoothBand, frame)}
-    ${rolledBack.map((values) => line("rolled-back", values, frame))}
-    ${runs.map((values) => line(single ? "run" : "run member", values, frame))}
-    ${!single && line("mean raw", mean, frame)}${line("mean smooth", smooth, frame)}
-  </g>`;
+  return tag(
+    "g",
+    { class: `arm ${seriesClass(series)}`, "data-arm": series },
+    bandArea("raw", band, frame),
+    bandArea("smooth", smoothBand, frame),
+    rolledBack.map((values) => line("rolled-back", values, frame)),
+    runs.map((values) => line(single ? "run" : "run member", values, frame)),
+    !single && line("mean raw", mean, frame),
+    line("mean smooth", smooth, frame),
+  );
 }
 
-function line(className: string, values: readonly StepValue[], frame: CurveFrame): Markup | null {
+function line(className: string, values: readonly StepValue[], frame: CurveFrame): Content {
   if (values.length === 0) return null;
   const points = values.map(({ step, value }) => place(step, value, frame));
   // A point alone is seen by its round ends.
   if (values.length === 1)
-    return html`<path class="${className} alone" d="M${points.join("")}h0" />`;
-  return html`<path class="${className}" d="M${points.join("L")}" />`;
+    return tag("path", { class: `${className} alone`, d: `M${points.join("")}h0` });
+  return tag("path", { class: className, d: `M${points.join("L")}` });
 }
 
 function place(step: number, value: number, frame: CurveFrame): string {
@@ -142,11 +139,7 @@ function place(step: number, value: number, frame: CurveFrame): string {
 }
 
 /** Both spreads; the page shows one of them. */
-function bandArea(
-  className: string,
-  band: readonly BandPoint[],
-  frame: CurveFrame,
-): (Markup | null)[] {
+function bandArea(className: string, band: readonly BandPoint[], frame: CurveFrame): Content {
   return (["range", "t95"] as const).map((kind) => {
     const ends = band.flatMap(({ step, [kind]: spread }) =>
       spread === null ? [] : [{ step, low: spread[0], high: spread[1] }],
@@ -154,7 +147,8 @@ function bandArea(
     if (ends.length < 2) return null;
     const up = ends.map(({ step, high }) => place(step, high, frame));
     const down = ends.map(({ step, low }) => place(step, low, frame)).reverse();
-    return html`<path class="band ${kind} ${className}" d="M${up.join("L")}L${down.join("L")}Z" />`;
+    const d = `M${up.join("L")}L${down.join("L")}Z`;
+    return tag("path", { class: `band ${kind} ${className}`, d });
   });
 }
 
@@ -165,27 +159,20 @@ function armPoints(
   { at, of }: { at: number; of: number },
 ): Markup {
   const shift = (at - (of - 1) / 2) * Math.min(5, 20 / of);
-  return html`<g
-    class="arm ${seriesClass(series)}"
-    data-arm="${series}"
-    transform="translate(${round(shift)} 0)"
-  >
-    ${points.map(({ step, value, whisker, title, takenBack }) => {
-      const cx = percent(step, frame);
-      const [low, high] = whisker ?? [value, value];
-      return html`<g class="held-out${takenBack === true && " taken-back"}">
-        <title>${title}</title>
-        <line
-          class="whisker"
-          x1="${cx}"
-          x2="${cx}"
-          y1="${y(Math.max(low, frame.axis.min), frame)}"
-          y2="${y(Math.min(high, frame.axis.max), frame)}"
-        />
-        <circle class="dot" cx="${cx}" cy="${y(value, frame)}" r="4" />
-      </g>`;
-    })}
-  </g>`;
+  const { min, max } = frame.axis;
+  const marks = points.map(({ step, value, whisker, title, takenBack }) => {
+    const cx = percent(step, frame);
+    const [low, high] = whisker ?? [value, value];
+    return tag(
+      "g",
+      { class: `held-out${takenBack === true ? " taken-back" : ""}` },
+      tag("title", {}, title),
+      lineMark("whisker", [cx, y(Math.max(low, min), frame)], [cx, y(Math.min(high, max), frame)]),
+      tag("circle", { class: "dot", cx, cy: y(value, frame), r: 4 }),
+    );
+  });
+  const transform = `translate(${round(shift)} 0)`;
+  return tag("g", { class: `arm ${seriesClass(series)}`, "data-arm": series, transform }, marks);
 }
 
 function percent(step: number, frame: CurveFrame): string {
@@ -210,19 +197,30 @@ function stepMark({ step, to, kind, title }: StepMark, frame: CurveFrame, under:
   const sign = SIGNS[kind] ?? "M0 -9L4.5 -4.5L0 0L-4.5 -4.5Z";
   const [at, end] = [percent(step, frame), percent(to ?? step, frame)];
   const foot = to === undefined ? HEIGHT - 11 * under : HEIGHT;
-  return html`<g class="step-mark ${kind}">
-    <title>${title}</title>
-    <line x1="${at}" x2="${at}" y1="0" y2="${HEIGHT}" />
-    ${to !== undefined && html`<line class="way" x1="${end}" x2="${at}" y1="${HEIGHT}" y2="${HEIGHT}" />`}
-    <svg x="${end}" y="${foot}" overflow="visible" aria-hidden="true"><path d="${sign}" /></svg>
-  </g>`;
+  return tag(
+    "g",
+    { class: `step-mark ${kind}` },
+    tag("title", {}, title),
+    tag("line", { x1: at, x2: at, y1: 0, y2: HEIGHT }),
+    to !== undefined && lineMark("way", [end, HEIGHT], [at, HEIGHT]),
+    tag(
+      "svg",
+      { x: end, y: foot, overflow: "visible", "aria-hidden": "true" },
+      tag("path", { d: sign }),
+    ),
+  );
 }
 
 function stepTicks({ steps: [first, last] }: CurveFrame): Markup {
-  const [start, end] = [first.toLocaleString("en"), last.toLocaleString("en")];
-  return html`<svg class="step-ticks" width="100%" height="15" aria-hidden="true">
-    <text x="0" y="12">${first !== last && start}</text>
-    <text class="middle" x="50%" y="12">${first === last && start}</text>
-    <text class="end" x="100%" y="12">${first !== last && end}</text>
-  </svg>`;
+  const labels: [className: string | null, x: string, step: number][] =
+    first === last
+      ? [["middle", "50%", first]]
+      : [
+          [null, "0", first],
+          ["end", "100%", last],
+        ];
+  const texts = labels.map(([className, at, step]) =>
+    tag("text", { class: className, x: at, y: 12 }, formatCount(step)),
+  );
+  return drawing("step-ticks", 15, texts);
 }

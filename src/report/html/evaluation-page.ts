@@ -1,22 +1,19 @@
+import { formatCount } from "../../base/format.ts";
 import { failuresOf } from "../results-schema.ts";
 import { runFigures } from "../run-figures.ts";
 import { byProtocol } from "../same-protocol.ts";
 import { scoreGroups } from "../score-groups.ts";
 import type { ReadableResult } from "../viewer/evaluation-items.ts";
 import { EVALUATION_SPEC, evaluationItems } from "../viewer/evaluation-items.ts";
-import { embedded, viewerFrame } from "../viewer/embed.ts";
-import { browserScript } from "./browser-script.ts";
-import type { DrawnResult } from "./drawn-result.ts";
-import { endTable } from "./end-table.ts";
-import { type Content, html, type Markup } from "./markup.ts";
-import { page } from "./page.ts";
+import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
-import { metricTable, scorePanels, type ScoredResult } from "./score-panels.ts";
+import { reportPage } from "./report-page.ts";
+import { type DrawnResult, endTable, metricTable, scorePanels } from "./score-tables.ts";
 import { searchPanels } from "./search-panels.ts";
 
 /**
  * The report of evaluations as one self-contained page, in pieces: scores, ends, search behaviour, protocol, and every trajectory in a
- * viewer. Files are read twice, once for the figures and once for the viewer; nothing but numbers and the viewer's list is held.
+ * viewer. Files are read twice, once for the figures and once for the viewer; only numbers and the viewer's list stay in memory.
  *
  * @param results at least one, names unlike. Results of unlike protocols are set apart and marked.
  * @throws {DataError} FILE_MISSING when the package was not built.
@@ -28,94 +25,65 @@ export async function* evaluationPage(results: readonly ReadableResult[]): Async
     const [groups, figures] = [await scoreGroups(files), await runFigures(files, goldOf)];
     drawn.push({ name: files.name, series, groups, readable, figures });
   }
-  const script = await browserScript();
-  yield* page({ title: `Evaluation: ${titleOf(drawn)}`, script }, bodyOf(drawn));
-}
-
-async function* bodyOf(drawn: readonly DrawnResult[]): AsyncGenerator<string> {
   const protocols = byProtocol(
     drawn.map((own) => ({ ...own, results: own.readable.files.results })),
   );
   const unlike = protocols.length > 1;
-  yield html`<a class="skip" href="#trajectories">To the trajectories</a>
-    <header class="top">
-      <div class="inner">
-        <p class="kicker">agentrl evaluation</p>
-        <h1>${titleOf(drawn)}</h1>
-        ${drawn.map(headline)}
-      </div>
-    </header>
-    <nav class="sections" aria-label="Sections">
-      <div class="inner">
-        <a href="#scores">Scores</a><a href="#ends">Ends</a><a href="#search">Search</a
-        ><a href="#protocol">Protocol</a><a href="#trajectories">Trajectories</a>
-      </div>
-    </nav> `.text;
-  yield "<main>\n";
-  if (unlike) yield unlikeBanner(protocols).text;
-  // What was not measured alike stands under headings of its own, in every section that shows numbers.
-  const apart = (draw: (of: readonly DrawnResult[]) => Content): Markup[] =>
-    protocols.map(
-      ({ fingerprint, of }) => html`${unlike && protocolHeading(fingerprint)}${draw(of)}`,
-    );
-  yield section(
-    "scores",
-    "Scores",
-    scoreNote(drawn),
-    apart((of) => [drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)]),
-  );
-  yield section("ends", "How trajectories ended", "draws by their end", apart(endTable));
-  yield section("search", "Search behaviour", null, apart(searchPanels));
-  yield section(
-    "protocol",
-    "Protocol",
-    "everything under which it was measured, apart from the policy",
-    [protocolSection(protocols)],
-  );
-  yield section("trajectories", "Trajectories", null, [viewerFrame(EVALUATION_SPEC)]);
-  yield "</main>\n";
-  yield* embedded(EVALUATION_SPEC, evaluationItems(drawn.map(({ readable }) => readable)));
+  // Results that were not measured alike stand under headings of their own, in every section that shows numbers.
+  const apart = (draw: (of: readonly DrawnResult[]) => Content): Content =>
+    protocols.map(({ fingerprint, of }) => [unlike && protocolHeading(fingerprint), draw(of)]);
+  const datasets = new Set(drawn.map(({ readable }) => readable.files.results.dataset));
+  yield* reportPage({
+    kind: "evaluation",
+    title: [...datasets].join(", "),
+    headlines: drawn.map((own) => headline(own, drawn.length > 1)),
+    ...(unlike ? { warning: unlikeBanner(protocols) } : {}),
+    sections: [
+      {
+        ...{ id: "scores", title: "Scores", note: scoreNote(drawn) },
+        content: apart((of) => [drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)]),
+      },
+      {
+        ...{ id: "ends", title: "How trajectories ended", note: "draws by their end" },
+        content: apart(endTable),
+      },
+      { id: "search", title: "Search behaviour", content: apart(searchPanels) },
+      {
+        ...{ id: "protocol", title: "Protocol" },
+        note: "all settings of the measurement, apart from the policy",
+        content: protocolSection(protocols),
+      },
+    ],
+    viewer: {
+      ...{ id: "trajectories", title: "Trajectories", spec: EVALUATION_SPEC },
+      items: evaluationItems(results),
+    },
+  });
 }
 
 function protocolHeading(fingerprint: string): Markup {
   return html`<h3 class="protocol-heading">Protocol <code>${fingerprint}</code></h3>`;
 }
 
-function section(
-  id: string,
-  title: string,
-  note: string | null,
-  content: readonly Markup[],
-): string {
-  return html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title">${title}${note !== null && html` <span>${note}</span>`}</h2>
-    ${content}
-  </section> `.text;
-}
-
-function titleOf(drawn: readonly DrawnResult[]): string {
-  const datasets = new Set(drawn.map(({ readable }) => readable.files.results.dataset));
-  return [...datasets].join(", ");
-}
-
-function headline(
-  { name, series, readable }: DrawnResult,
-  _: number,
-  all: readonly unknown[],
-): Markup {
+function headline({ name, series, readable }: DrawnResult, isNamed: boolean): Markup {
   const { results } = readable.files;
   const { n, samplesPerTask, policy, strategy, recipe, seed } = results;
   const failed = failuresOf(results).n;
   const facts = [
     ...(policy.from === undefined ? [] : [`policy ${policy.from}`]),
     `strategy ${strategy}`,
-    `${n.toLocaleString("en")} questions`,
+    `${formatCount(n)} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     ...(recipe === undefined ? [] : [`recipe ${recipe.name} (${recipe.tier})`]),
     `seed ${seed}`,
+  ].join(" · ");
+  const warnings = [
+    ...(failed > 0 ? [`${formatCount(failed)} draws failed: not measured`] : []),
+    ...(results.readsGold ? ["the search looks at the gold: a control, no result"] : []),
   ];
   return html`<p class="headline">
-    ${all.length > 1 && html`<b><span class="key s${series % 6}"></span>${name}</b> `}${facts.join(" · ")}${failed > 0 && html` <strong class="badge failed">${failed.toLocaleString("en")} draws failed: not measured</strong>`}${results.readsGold && html` <strong class="badge failed">the search looks at the gold: a control, no result</strong>`}
+    ${isNamed && html`<b>${seriesLabel(series, name)}</b> `}${facts}
+    ${warnings.map((text) => tag("strong", { class: "badge failed" }, text))}
   </p>`;
 }
 
@@ -124,8 +92,7 @@ function scoreNote(drawn: readonly DrawnResult[]): string {
   return `means over questions${several ? " and their draws" : ""}, lines are 95 % intervals`;
 }
 
-function legend(of: readonly ScoredResult[]): Markup {
-  return html`<ul class="legend">
-    ${of.map(({ name, series }) => html`<li><span class="key s${series % 6}"></span>${name}</li>`)}
-  </ul>`;
+function legend(of: readonly DrawnResult[]): Markup {
+  const names = of.map(({ name, series }) => tag("li", {}, seriesLabel(series, name)));
+  return tag("ul", { class: "legend" }, names);
 }

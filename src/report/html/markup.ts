@@ -10,7 +10,7 @@ export class Markup {
 export type Content = string | number | Markup | null | false | readonly Content[];
 
 /**
- * The one way to write HTML here: what is put in is escaped, so text of a model or dataset can never become markup.
+ * Writes HTML: what is put in is escaped, so text of a model or dataset can never become markup.
  * Safe in text and in double-quoted attributes.
  *
  * @example html`<b>${"<i>"}</b>`.text // "<b>&lt;i&gt;</b>"
@@ -19,6 +19,21 @@ export function html(strings: TemplateStringsArray, ...contents: Content[]): Mar
   return new Markup(
     strings.map((string, i) => (i === 0 ? "" : written(contents[i - 1] ?? null)) + string).join(""),
   );
+}
+
+/** Attributes of an element; those that are null or false are left out. */
+export type Attributes = Readonly<Record<string, string | number | null | false>>;
+
+/**
+ * An element with its end tag, as `html` would write it.
+ * @param name and the names of attributes are the code's own: they are not escaped.
+ * @example tag("td", { class: "number" }, 0.5).text // '<td class="number">0.5</td>'
+ */
+export function tag(name: string, attributes: Attributes, ...children: Content[]): Markup {
+  const given = Object.entries(attributes).map(([key, value]) =>
+    value === null || value === false ? "" : ` ${key}="${escapeHtml(String(value))}"`,
+  );
+  return new Markup(`<${name}${given.join("")}>${written(children)}</${name}>`);
 }
 
 function written(content: Content): string {
@@ -45,4 +60,44 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "");
+}
+
+/** Content as text, without its tags. */
+export function plainText(content: Content): string {
+  if (content instanceof Markup) {
+    const text = content.text.replace(/<[^>]*>/g, "");
+    // The ampersand last, or text that looks like a code would become one.
+    const codes = Object.entries(ESCAPES).reverse();
+    return codes.reduce((all, [plain, code]) => all.replaceAll(code, plain), text);
+  }
+  if (typeof content === "string" || typeof content === "number") return String(content);
+  return content === null || content === false ? "" : content.map(plainText).join("");
+}
+
+/** Text for screen readers alone. */
+export function unseen(text: string): Markup {
+  return tag("span", { class: "unseen" }, text);
+}
+
+/** A remark under a table or chart. */
+export function note(...content: Content[]): Markup {
+  return tag("p", { class: "note" }, ...content);
+}
+
+/** A box that scrolls sideways where its table is wider than the page. */
+export function card(content: Content): Markup {
+  return html`<div class="card"><div class="wide">${content}</div></div> `;
+}
+
+/** Colours that there are; series after them have the same ones in another shape. */
+const COLOURS = 6;
+
+/** Classes of everything that stands for a series, from 0. @example seriesClass(7) // "s1 again" */
+export function seriesClass(series: number): string {
+  return `s${series % COLOURS}${series >= COLOURS ? " again" : ""}`;
+}
+
+/** A name behind the colour of its series. */
+export function seriesLabel(series: number, name: string): Markup {
+  return html`<span class="key ${seriesClass(series)}"></span>${name}`;
 }

@@ -1,11 +1,10 @@
-import type { CurveData } from "../charts/curve-data.ts";
+import { ABSENT, formatCount, plural, shortNumber } from "../../base/format.ts";
 import { curvePlot, type StepMark } from "../charts/curve.ts";
 import { drawnGroups, type DrawnPanel } from "../runs/drawn-panels.ts";
 import type { RunFiles } from "../runs/run-files.ts";
 import type { DrawnRun, RunPart } from "../runs/run-parts.ts";
-import { shortNumber } from "../short-number.ts";
-import { seriesClass } from "./arm-label.ts";
-import { html, jsonScript, type Markup } from "./markup.ts";
+import type { CurveData } from "../viewer/contract.ts";
+import { html, jsonScript, type Markup, note, seriesClass, tag } from "./markup.ts";
 
 /** How the curves are shown, once for all parts: which arms, smoothed or not, which spread. */
 export function curveControls(part: readonly RunPart[]): Markup {
@@ -13,17 +12,14 @@ export function curveControls(part: readonly RunPart[]): Markup {
     part.flatMap(({ arms: own }) => own.map(({ arm }) => [arm.series, arm] as const)),
   );
   const most = Math.max(...[...arms.values()].map(({ runs }) => runs.length));
-  const buttons = [...arms.values()].map(
-    ({ series, name, runs }) =>
-      html`<button
-        type="button"
-        class="${seriesClass(series)}"
-        data-toggle="${series}"
-        aria-pressed="true"
-      >
-        <span class="key"></span
-        >${name}${runs.length > 1 && html` <small>${runs.length} runs</small>`}
-      </button>`,
+  const buttons = [...arms.values()].map(({ series, name, runs }) =>
+    tag(
+      "button",
+      { type: "button", class: seriesClass(series), "data-toggle": series, "aria-pressed": "true" },
+      tag("span", { class: "key" }),
+      name,
+      runs.length > 1 && html` <small>${runs.length} runs</small>`,
+    ),
   );
   return html`<form class="controls" id="curve-controls" aria-label="How curves are shown">
     <span class="arm-toggles">${buttons}</span>
@@ -49,18 +45,18 @@ export function curveNote(parts: readonly RunPart[]): string {
   const returned = arms.some(({ runs }) => runs.some(({ rolledBack }) => rolledBack.length > 0));
   return [
     several
-      ? "Lines are means over the runs of an arm, which are trained alike but for the seed and stand faint behind; the band, smallest to largest run or the 95 % t interval of the mean, is over as many runs as the legend says."
-      : "The measured values stand faint behind the smoothed lines.",
+      ? "Lines are means over the runs of an arm, which differ in the seed only; the runs themselves are faint. The band shows the smallest to the largest run, or the 95 % t interval of the mean; the legend says over how many runs."
+      : "The measured values are faint, the smoothed ones strong.",
     "Smoothing is a Gaussian over 2 % of the steps, to both sides, of curves of 20 values or more.",
     "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several runs.",
     ...(arms.some(({ runs }) => hasSeedTwice(runs))
       ? [
-          "Runs of one arm and one seed are the same draw twice: a band over them is narrower than one over as many seeds.",
+          "Some runs of an arm have the same seed: their band is narrower than one over as many seeds.",
         ]
       : []),
     ...(returned
       ? [
-          "An arrow along the axis is a return to a checkpoint: it points to the step that the run went back to. What was taken back is dotted, its evaluations are hollow.",
+          "An arrow along the axis is a rollback: it points to the checkpoint that the run returned to. Curves that were rolled back are dotted, their evaluations are hollow.",
         ]
       : []),
   ].join(" ");
@@ -84,10 +80,10 @@ export function curvePart(part: RunPart, index: number): Markup[] {
     const figures = html`<div class="curves">
         ${moving.map((panel) => panelFigure(panel, part, { steps, marks }))}
       </div>
-      ${still.length > 0 && html`<p class="note">0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.</p>`}`;
+      ${still.length > 0 && note(`0 throughout: ${still.map(({ spec }) => spec.title).join(", ")}.`)}`;
     return title === "Further metrics"
       ? html`<details class="further">
-          <summary>${own.length} further ${own.length === 1 ? "metric" : "metrics"}</summary>
+          <summary>${plural(own.length, "further metric")}</summary>
           ${figures}
         </details>`
       : html`<h3>${title}</h3>
@@ -95,7 +91,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
   });
   const body = html`<div class="curve-part" data-part="${index}">
     ${part.stage !== null && html`<h3 class="stage">Stage ${part.stage}</h3>`}
-    ${groups.length === 0 && html`<p class="note">No step is done yet.</p>`}
+    ${groups.length === 0 && note("No step is done yet.")}
     ${
       groups.length > 0 &&
       html`<label class="stepper"
@@ -106,7 +102,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
           max="${steps[1]}"
           value="${steps[1]}"
           step="1"
-        /><output>${steps[1].toLocaleString("en")}</output></label
+        /><output>${formatCount(steps[1])}</output></label
       >`
     }
     ${sections}
@@ -130,20 +126,15 @@ function panelFigure(
 ): Markup {
   const { title, unit, heldOut } = spec;
   const points = curves.some((curve) => curve.points.length > 0);
-  const note = points && heldOut !== undefined ? `line: ${unit}; dots: held-out` : unit;
+  const unitText = points && heldOut !== undefined ? `line: ${unit}; dots: held-out` : unit;
+  const readouts = part.arms.map(({ arm }, i) => {
+    const last = values[i]?.at(-1);
+    const attributes = { class: seriesClass(arm.series), "data-arm": arm.series, title: arm.name };
+    return tag("span", attributes, last === undefined ? ABSENT : shortNumber(last.value));
+  });
   return html`<figure class="curve">
-    <figcaption><b>${title}</b>${note !== "" && html` <span>${note}</span>`}</figcaption>
-    <p class="readout">
-      ${part.arms.map(({ arm }, i) => {
-        const last = values[i]?.at(-1);
-        return html`<span
-          class="${seriesClass(arm.series)}"
-          data-arm="${arm.series}"
-          title="${arm.name}"
-          >${last === undefined ? "–" : shortNumber(last.value)}</span
-        >`;
-      })}
-    </p>
+    <figcaption><b>${title}</b>${unitText !== "" && html` <span>${unitText}</span>`}</figcaption>
+    <p class="readout">${readouts}</p>
     ${curvePlot(curves, frame.marks, { steps: frame.steps, axis })}
   </figure>`;
 }

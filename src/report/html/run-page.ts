@@ -1,21 +1,17 @@
 import { basename } from "node:path";
+import { formatCount } from "../../base/format.ts";
 import { armsOf, type Arm } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
 import { LAST_STEPS, lastFigures } from "../runs/last-steps.ts";
 import { partsOf, type RunPart } from "../runs/run-parts.ts";
 import type { RunFiles } from "../runs/run-files.ts";
 import { sampleTrajectories, type TrajectoryBounds } from "../runs/run-trajectories.ts";
-import { embedded, viewerFrame } from "../viewer/embed.ts";
 import { RUN_SPEC, runItems, type RunReading, type SampledStep } from "../viewer/run-items.ts";
-import { armLabel } from "./arm-label.ts";
-import { browserScript } from "./browser-script.ts";
-import { html, type Markup } from "./markup.ts";
-import { page } from "./page.ts";
+import { type Content, html, type Markup, note, seriesLabel, tag } from "./markup.ts";
+import { type ReportSection, reportPage } from "./report-page.ts";
 import { curveControls, curveNote, curvePart } from "./run-curves.ts";
-import { RUN_STYLE } from "./run-style.ts";
 import { heldOutTable, lastStepsTable } from "./run-figure-tables.ts";
-import { settingsTable } from "./run-settings-table.ts";
-import { eventTable, runsTable } from "./run-tables.ts";
+import { eventTable, runsTable, settingsTable } from "./run-tables.ts";
 
 /** What a page of runs is made of. */
 export interface RunPageOptions {
@@ -37,116 +33,48 @@ export async function* runPage(
   options: RunPageOptions,
 ): AsyncGenerator<string> {
   const base = armsOf(runs);
-  const parts = await partsOf(base.arms);
-  const samples = await sampledSteps(parts, options);
-  const hasTrajectories = samples.steps.length > 0;
-  const script = await browserScript(["curves", ...(hasTrajectories ? (["viewer"] as const) : [])]);
-  const title = titleOf(base.arms);
-  const frame = { title: `Runs: ${title}`, script, style: RUN_STYLE };
-  yield* page(frame, bodyOf({ base, parts, samples, title }));
-}
-
-interface PageContent {
-  base: ReturnType<typeof armsOf>;
-  parts: RunPart[];
-  samples: { steps: SampledStep[]; note: string };
-  title: string;
-}
-
-async function* bodyOf({ base, parts, samples, title }: PageContent): AsyncGenerator<string> {
   const { arms, differences, conduct } = base;
-  const isSame = differences.length + conduct.length === 0;
-  const runs = arms.flatMap((arm) => arm.runs);
-  const heldOut = await heldOutComparison(arms);
-  const lasts = parts.map((part) => ({ part, figures: lastFigures(part) }));
+  const parts = await partsOf(arms);
+  const samples = await sampledSteps(parts, options);
   const events = runs.flatMap((run) => [run, ...run.stages].flatMap((own) => own.events));
-  const hasTrajectories = samples.steps.length > 0;
-  const sections: Section[] = [
+  const sections: (ReportSection | false)[] = [
     {
-      id: "curves",
-      title: "Curves",
-      note: "by step",
-      content: [
-        curveControls(parts),
-        ...parts.flatMap((part, i) => curvePart(part, i)),
-        html`<p class="note">${curveNote(parts)}</p>`,
-      ],
+      ...{ id: "curves", title: "Curves", note: "by step" },
+      content: [curveControls(parts), parts.flatMap(curvePart), note(curveNote(parts))],
     },
-    {
-      id: "figures",
-      title: "Figures",
-      note: null,
-      content: [
-        ...(heldOut.length === 0 ? [] : [html`<h3>Held-out questions</h3>`, heldOutTable(heldOut)]),
-        ...lasts.flatMap(({ part, figures }) =>
-          figures.length === 0
-            ? []
-            : [
-                html`<h3>
-                  Training, mean of the last ${LAST_STEPS}
-                  steps${part.stage !== null && ` of stage ${part.stage}`}
-                </h3>`,
-                lastStepsTable(figures),
-              ],
-        ),
-      ],
+    { id: "figures", title: "Figures", content: await figures(arms, parts) },
+    differences.length + conduct.length > 0 && {
+      ...{ id: "settings", title: "Settings", note: "those that differ, and no others" },
+      content: settingsTable(base),
     },
-    ...(isSame
-      ? []
-      : [
-          {
-            id: "settings",
-            title: "Settings",
-            note: "those that differ, and no others",
-            content: [settingsTable(base)],
-          },
-        ]),
-    ...(events.length > 0
-      ? [{ id: "events", title: "Events", note: null, content: [eventTable(arms)] }]
-      : []),
-    { id: "runs", title: "Runs", note: null, content: [runsTable(arms)] },
-    ...(hasTrajectories
-      ? [
-          {
-            id: "trajectories",
-            title: "Trajectories",
-            note: samples.note,
-            content: [viewerFrame(RUN_SPEC)],
-          },
-        ]
-      : []),
+    events.length > 0 && { id: "events", title: "Events", content: eventTable(arms) },
+    { id: "runs", title: "Runs", content: runsTable(arms) },
   ];
-  yield html`<a class="skip" href="#figures">To the figures</a>
-    <header class="top">
-      <div class="inner">
-        <p class="kicker">agentrl runs</p>
-        <h1>${title}</h1>
-        ${arms.map((arm) => headline(arm, arms.length > 1))}
-      </div>
-    </header>
-    <nav class="sections" aria-label="Sections">
-      <div class="inner">
-        ${sections.map(({ id, title: name }) => html`<a href="#${id}">${name}</a>`)}
-      </div>
-    </nav> `.text;
-  yield "<main>\n";
-  for (const each of sections) yield section(each);
-  yield "</main>\n";
-  if (hasTrajectories) yield* embedded(RUN_SPEC, runItems(each(samples.steps), runs.length > 1));
+  yield* reportPage({
+    ...{ kind: "runs", title: titleOf(arms), hasCurves: true },
+    headlines: arms.map((arm) => headline(arm, arms.length > 1)),
+    sections: sections.filter((section) => section !== false),
+    viewer:
+      samples.steps.length === 0
+        ? null
+        : {
+            ...{ id: "trajectories", title: "Trajectories", note: samples.note, spec: RUN_SPEC },
+            items: runItems(each(samples.steps), runs.length > 1),
+          },
+  });
 }
 
-interface Section {
-  id: string;
-  title: string;
-  note: string | null;
-  content: readonly Markup[];
-}
-
-function section({ id, title, note, content }: Section): string {
-  return html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title">${title}${note !== null && html` <span>${note}</span>`}</h2>
-    ${content}
-  </section> `.text;
+async function figures(arms: readonly Arm[], parts: readonly RunPart[]): Promise<Content> {
+  const heldOut = await heldOutComparison(arms);
+  const lasts = parts.map((part) => ({ stage: part.stage, found: lastFigures(part) }));
+  return [
+    heldOut.length > 0 && [tag("h3", {}, "Held-out questions"), heldOutTable(heldOut)],
+    lasts.map(({ stage, found }) => {
+      const of = stage === null ? "" : ` of stage ${stage}`;
+      const heading = tag("h3", {}, `Training, mean of the last ${LAST_STEPS} steps${of}`);
+      return found.length > 0 && [heading, lastStepsTable(found)];
+    }),
+  ];
 }
 
 function titleOf(arms: readonly Arm[]): string {
@@ -169,11 +97,11 @@ function headline(arm: Arm, isNamed: boolean): Markup {
     `${seeds.length === 1 ? "seed" : "seeds"} ${seeds.map(String).join(", ")}`,
     ...(first?.kind === "staged"
       ? [`${first.stages.length} stages`]
-      : [`${done.map((steps) => steps.toLocaleString("en")).join("–")} steps`]),
+      : [`${done.map(formatCount).join("–")} steps`]),
     states.join(", "),
   ];
   return html`<p class="headline">
-    ${isNamed && html`<b>${armLabel(arm, arm.name)}</b> `}${facts.join(" · ")}
+    ${isNamed && html`<b>${seriesLabel(arm.series, arm.name)}</b> `}${facts.join(" · ")}
   </p>`;
 }
 
@@ -181,7 +109,7 @@ function headline(arm: Arm, isNamed: boolean): Markup {
 async function sampledSteps(
   parts: readonly RunPart[],
   { readingOf, trajectories: { perStep, characters } }: RunPageOptions,
-): Promise<PageContent["samples"]> {
+): Promise<{ steps: SampledStep[]; note: string }> {
   const drawn = parts.flatMap(({ stage, arms }) =>
     arms.flatMap(({ runs }) => runs.map((run) => ({ stage, run }))),
   );
@@ -200,8 +128,8 @@ async function sampledSteps(
     for (const own of sample.steps) steps.push({ run: run.name, stage, ...own, reading });
   }
   const left = taken === there ? `all ${there} steps` : `${taken} of ${there} steps`;
-  const note = `of ${left} that are kept, at most ${perStep} each: the questions of smallest hash, of each the highest and the lowest reward`;
-  return { steps, note };
+  const rule = `of ${left} that are kept, at most ${perStep} each: the questions of smallest hash, of each the highest and the lowest reward`;
+  return { steps, note: rule };
 }
 
 async function* each<T>(values: readonly T[]): AsyncGenerator<T> {

@@ -1,129 +1,129 @@
-import type { Arm } from "../runs/arms.ts";
+import { ABSENT, formatCount, plural } from "../../base/format.ts";
+import type { Arm, ArmComparisonBase } from "../runs/arms.ts";
 import type { RunFiles } from "../runs/run-files.ts";
-import { runName } from "../runs/run-parts.ts";
-import { armLabel } from "./arm-label.ts";
-import { html, type Markup } from "./markup.ts";
+import { runLabel, runName } from "../runs/run-parts.ts";
+import { type HtmlCell, type HtmlGroup, small, tableCard } from "./html-table.ts";
+import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
 
-/** What is said of every run that is well: it is there to be looked up. */
+/** Kinds of events that every run without problems has; they are folded away. */
 const ROUTINE = new Set(["lint"]);
 
 /** What happened to each run, by time. */
-export function eventTable(arms: readonly Arm[]): Markup {
+export function eventTable(arms: readonly Arm[]): Content {
   const events = arms.flatMap((arm) =>
     arm.runs.flatMap((run) =>
       [run, ...run.stages].flatMap((own) =>
-        own.events.map((event) => ({ arm, run: runName(arm, run), event })),
+        own.events.map((event) => ({ series: arm.series, run: runName(arm, run), event })),
       ),
     ),
   );
-  const [routine, news] = [true, false].map((is) =>
-    events.filter(({ event }) => ROUTINE.has(event.kind) === is),
-  ) as [typeof events, typeof events];
-  return html`${news.length > 0 && eventRows(news)}
-  ${
+  const tableOf = (shown: typeof events): Markup =>
+    tableCard({
+      ...{ caption: "Events", className: "plain events-table" },
+      columns: ["run", { label: "step", format: formatCount }, "what", "message"],
+      rows: shown.map(({ series, run, event }) => [
+        ...[seriesLabel(series, run), event.step, event.kind, event.message],
+      ]),
+    });
+  const routine = events.filter(({ event }) => ROUTINE.has(event.kind));
+  const news = events.filter((each) => !routine.includes(each));
+  return [
+    news.length > 0 && tableOf(news),
     routine.length > 0 &&
-    html`<details class="further">
-      <summary>
-        ${routine.length} ${routine.length === 1 ? "check" : "checks"} of first batches
-      </summary>
-      ${eventRows(routine)}
-    </details>`
-  }`;
+      html`<details class="further">
+        <summary>${plural(routine.length, "check")} of first batches</summary>
+        ${tableOf(routine)}
+      </details>`,
+  ];
 }
 
-function eventRows(
-  events: readonly { arm: Arm; run: string; event: RunFiles["events"][number] }[],
-): Markup {
-  return html`<div class="card">
-    <div class="wide">
-      <table class="plain events-table">
-        <caption class="unseen">
-          Events
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">run</th>
-            <th scope="col" class="number">step</th>
-            <th scope="col">what</th>
-            <th scope="col">message</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${events.map(
-            ({ arm, run, event }) =>
-              html`<tr>
-                <th scope="row">${armLabel(arm, run)}</th>
-                <td class="number">${event.step.toLocaleString("en")}</td>
-                <td>${event.kind}</td>
-                <td>${event.message}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
-  </div>`;
-}
-
-/** The runs behind the arms: where they lie, how they stand, what they ran on. */
+/** The runs behind the arms: folder, state, and the machine. */
 export function runsTable(arms: readonly Arm[]): Markup {
-  return html`<div class="card">
-    <div class="wide">
-      <table class="plain runs-table">
-        <caption class="unseen">
-          Runs
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">run</th>
-            <th scope="col">folder</th>
-            <th scope="col" class="number">steps</th>
-            <th scope="col">state</th>
-            <th scope="col">made by</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${arms.flatMap((arm) =>
-            arm.runs.flatMap((run) => [
-              runRow(arm, run, runName(arm, run)),
-              ...run.stages.map((stage) => runRow(arm, stage, "")),
-            ]),
-          )}
-        </tbody>
-      </table>
-    </div>
-  </div>`;
+  return tableCard({
+    ...{ caption: "Runs", className: "plain runs-table" },
+    columns: ["run", "folder", { label: "steps", align: "right" }, "state", "made by"],
+    rows: arms.flatMap(({ series, ...arm }) =>
+      arm.runs.flatMap((run) => [
+        [seriesLabel(series, runName({ series, ...arm }, run)), ...runCells(run)],
+        ...run.stages.map((stage) => ["", ...runCells(stage)]),
+      ]),
+    ),
+  });
 }
 
-function runRow(
-  arm: Arm,
-  { folder, steps, state, manifest, kind, events, troubles }: RunFiles,
-  name: string,
-): Markup {
+function runCells(run: RunFiles): HtmlCell[] {
+  const { folder, steps, state, manifest, kind, events, troubles } = run;
   const { done, planned } = steps;
-  const count = kind === "synth" || kind === "staged" ? "–" : done.toLocaleString("en");
   const returns = events.filter((event) => event.kind === "rollback").length;
   const { device, cpu, workers } = manifest.machine;
   const made = [
     ...(manifest.agentrl === undefined ? [] : [`agentrl ${manifest.agentrl}`]),
     ...[device, cpu].filter((each) => typeof each === "string"),
-    ...(typeof workers === "number" ? [`${workers} ${workers === 1 ? "worker" : "workers"}`] : []),
+    ...(typeof workers === "number" ? [plural(workers, "worker")] : []),
   ];
-  return html`<tr>
-    <th scope="row">${name !== "" && armLabel(arm, name)}</th>
-    <td><code>${folder}</code></td>
-    <td class="number">
-      ${count}${planned !== null && html` <small>of ${planned.toLocaleString("en")}</small>`}
-    </td>
-    <td>
-      <span class="badge ${stateTone(state.state)}">${state.state}</span
-      >${state.message !== null && html` <small>${state.message}</small>`}
-      ${returns > 0 && html`<small>went back ${returns === 1 ? "once" : `${returns} times`}</small>`}
-      ${troubles.map((trouble) => html`<small class="trouble">not read: ${trouble}</small>`)}
-    </td>
-    <td><small>${made.join(", ")}</small></td>
-  </tr>`;
+  return [
+    tag("code", {}, folder),
+    [
+      kind === "synth" || kind === "staged" ? ABSENT : formatCount(done),
+      planned !== null && small(`of ${formatCount(planned)}`),
+    ],
+    [
+      tag("span", { class: `badge ${TONES[state.state]}` }, state.state),
+      state.message !== null && small(state.message),
+      returns > 0 && small(`rolled back ${returns === 1 ? "once" : `${returns} times`}`),
+      troubles.map((trouble) => tag("small", { class: "trouble" }, `not read: ${trouble}`)),
+    ],
+    small(made.join(", ")),
+  ];
 }
 
-function stateTone(state: RunFiles["state"]["state"]): string {
-  return { running: "partly", finished: "right", interrupted: "", failed: "failed" }[state];
+const TONES: Record<RunFiles["state"]["state"], string> = {
+  ...{ running: "partly", finished: "right", interrupted: "", failed: "failed" },
+};
+
+/** Settings, versions and data that differ, and only those: first those that make the arms, then the others. */
+export function settingsTable({ arms, differences, conduct }: ArmComparisonBase): Markup {
+  const making = differences.map(({ key, values }) => [breakable(key), ...values.map(valueCell)]);
+  const other = conduct.map(({ key, values }) => [
+    breakable(key),
+    ...arms.map((arm, i) => valuesOfRuns(arm, values[i] ?? [])),
+  ]);
+  const groups: HtmlGroup[] = [
+    { rows: making },
+    {
+      title: "Not part of the comparison: how runs are stored, watched, reported and divided",
+      rows: other,
+    },
+  ];
+  return tableCard({
+    ...{ caption: "Settings that differ", className: "plain settings-table" },
+    columns: ["setting", ...arms.map(({ series, name }) => ({ label: seriesLabel(series, name) }))],
+    groups: groups.filter(({ rows }) => rows.length > 0),
+  });
+}
+
+/** A key that may be broken after its dots. */
+function breakable(key: string): Markup {
+  const parts = key.split(".").map((part, i) => (i === 0 ? part : html`.<wbr />${part}`));
+  return tag("code", {}, parts);
+}
+
+function valueCell(value: string | undefined): Content {
+  return value === undefined ? null : tag("code", {}, cut(value));
+}
+
+/** One value where the runs of an arm agree, else each with the runs that have it. */
+function valuesOfRuns(arm: Arm, values: readonly (string | undefined)[]): Content {
+  const distinct = [...new Set(values)];
+  if (distinct.length === 1) return valueCell(distinct[0]);
+  return distinct.map((value) => {
+    const runs = arm.runs.filter((_, i) => values[i] === value).map((run) => runLabel(arm, run));
+    return tag("div", { class: "of-runs" }, valueCell(value) ?? ABSENT, small(runs.join(", ")));
+  });
+}
+
+/** Prompts may be pages long; the first digits of a checksum are enough. */
+function cut(text: string): string {
+  if (/^[0-9a-f]{40,}$/.test(text)) return `${text.slice(0, 12)}…`;
+  return text.length <= 300 ? text : `${text.slice(0, 299)}…`;
 }

@@ -1,17 +1,19 @@
-import { embedded, viewerFrame } from "../viewer/embed.ts";
-import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
+import { fixed, formatCount, formatPercent } from "../../base/format.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
-import type { SynthesisFiles } from "../synthesis-files.ts";
-import { triggerRates } from "../trigger-rates.ts";
-import { browserScript } from "./browser-script.ts";
-import { drawTable, triggerTable } from "./draw-table.ts";
-import { html, type Markup } from "./markup.ts";
-import { page } from "./page.ts";
-import { yieldTable } from "./yield-table.ts";
+import { shareBar, yieldBar } from "../charts/marks.ts";
+import type { Synthesis, SynthesisFiles } from "../synthesis-files.ts";
+import { type TriggerRate, triggerRates } from "../trigger-rates.ts";
+import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
+import { type HtmlColumn, type HtmlGroup, measured, small, tableCard } from "./html-table.ts";
+import { type Content, html, type Markup, note, tag } from "./markup.ts";
+import { reportPage } from "./report-page.ts";
+
+type Draw = Synthesis["draws"][number];
+type Step = Synthesis["yields"][number];
 
 /**
- * The report of a synthesis as one self-contained page, in pieces: what each draw gave, what each step let through and why, and every
- * sample in a viewer. Files are read twice; nothing but numbers and the viewer's list is held.
+ * The report of a synthesis as one self-contained page, in pieces: what each draw gave, what each step kept and why it dropped the rest,
+ * and every sample in a viewer. Files are read twice; only numbers and the viewer's list stay in memory.
  *
  * @param decode of the teacher's tokens; null where its tokenizer is not at hand.
  * @throws {DataError} FILE_MISSING when the package was not built; JSONL_BAD_LINE.
@@ -20,39 +22,28 @@ export async function* samplesPage(
   files: SynthesisFiles,
   decode: Decode | null,
 ): AsyncGenerator<string> {
-  const script = await browserScript();
-  yield* page({ title: `Samples: ${files.name}`, script }, bodyOf(files, decode));
-}
-
-async function* bodyOf(files: SynthesisFiles, decode: Decode | null): AsyncGenerator<string> {
-  const { synthesis } = files;
-  const { draws, yields } = synthesis;
-  const rates = await triggerRates(files.draws());
-  yield html`<a class="skip" href="#samples">To the samples</a>
-    <header class="top">
-      <div class="inner">
-        <p class="kicker">agentrl synthesis</p>
-        <h1>${files.name}</h1>
-        ${headline(files)}
-      </div>
-    </header>
-    <nav class="sections" aria-label="Sections">
-      <div class="inner">
-        <a href="#steps">Steps</a><a href="#draws">Draws</a><a href="#samples">Samples</a>
-      </div>
-    </nav> `.text;
-  yield "<main>\n";
+  const { draws, yields } = files.synthesis;
   const drawn = Math.max(0, ...yields.map((step) => step.in));
   const left = yields.at(-1)?.out ?? 0;
-  const steps = `${left.toLocaleString("en")} samples of ${drawn.toLocaleString("en")} draws are left`;
-  yield section("steps", "Steps", steps, [yieldTable(synthesis)]);
-  yield section("draws", "Draws", "before any step", [
-    drawTable(draws),
-    triggerTable(rates, draws),
-  ]);
-  yield section("samples", "Samples", null, [viewerFrame(SAMPLES_SPEC)]);
-  yield "</main>\n";
-  yield* embedded(SAMPLES_SPEC, sampleItems(files, decode));
+  const rates = await triggerRates(files.draws());
+  yield* reportPage({
+    ...{ kind: "synthesis", title: files.name, headlines: [headline(files)] },
+    sections: [
+      {
+        ...{ id: "steps", title: "Steps" },
+        note: `${formatCount(left)} samples of ${formatCount(drawn)} draws are left`,
+        content: yieldTable(files.synthesis),
+      },
+      {
+        ...{ id: "draws", title: "Draws", note: "before any step" },
+        content: [drawTable(draws), triggerTable(rates, draws)],
+      },
+    ],
+    viewer: {
+      ...{ id: "samples", title: "Samples", spec: SAMPLES_SPEC },
+      items: sampleItems(files, decode),
+    },
+  });
 }
 
 function headline({ synthesis }: SynthesisFiles): Markup {
@@ -60,23 +51,122 @@ function headline({ synthesis }: SynthesisFiles): Markup {
   const who = [teacher.name, teacher.model ?? teacher.from].filter((each) => each !== undefined);
   const facts = [
     `teacher ${who.join(" ")}`,
-    `${questions.toLocaleString("en")} questions of ${dataset}`,
+    `${formatCount(questions)} questions of ${dataset}`,
     `recipe ${recipe} (${tier})`,
     `seed ${seed}`,
   ];
-  return html`<p class="headline">
-    ${facts.join(" · ")}${readsGold && html` <strong class="badge failed">the search looks at the gold</strong>`}
-  </p>`;
+  const warning =
+    readsGold && tag("strong", { class: "badge failed" }, "the search looks at the gold");
+  return html`<p class="headline">${facts.join(" · ")} ${warning}</p>`;
 }
 
-function section(
-  id: string,
-  title: string,
-  note: string | null,
-  content: readonly (Markup | null)[],
-): string {
-  return html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
-    <h2 id="${id}-title">${title}${note !== null && html` <span>${note}</span>`}</h2>
-    ${content}
-  </section> `.text;
+const CHART = { className: "chart" };
+
+function counts(...labels: string[]): HtmlColumn[] {
+  return labels.map((label) => ({ label, format: formatCount }));
+}
+
+/** What each step kept: a bar per step against all that was drawn, and why the others were left out. */
+function yieldTable({ yields, failures }: Synthesis): Content {
+  const drawn = Math.max(1, ...yields.map((step) => step.in));
+  const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
+  const failed = codes.map(([code, number], i) => [
+    ...[i > 0 && ", ", tag("b", {}, formatCount(number)), " ", tag("code", {}, code)],
+  ]);
+  return [
+    tableCard({
+      ...{ caption: "Samples by step", className: "panel lines" },
+      columns: [
+        "step",
+        { label: "samples", ...CHART },
+        ...counts("in", "out", "questions"),
+        { label: "left out, mended", className: "reasons" },
+      ],
+      rows: yields.map((step) => [
+        [step.name, step.kind !== step.name && small(step.kind)],
+        yieldBar({ in: step.in / drawn, out: step.out / drawn }, 0),
+        step.in,
+        [
+          measured(step.out, formatCount),
+          small(formatPercent(step.in === 0 ? 0 : step.out / step.in)),
+        ],
+        step.questions,
+        reasons(step),
+      ]),
+    }),
+    failed.length > 0 && note("Failed while drawing, no sample: ", failed),
+  ];
+}
+
+function reasons({ dropped, mended, pairs }: Step): Content {
+  const why = [
+    ...Object.entries(dropped).sort(([, a], [, b]) => b - a),
+    ...(mended > 0 ? [["mended", mended] as const] : []),
+    ...(pairs > 0 ? [["pairs made", pairs] as const] : []),
+  ];
+  if (why.length === 0) return "";
+  const items = why.map(([reason, count]) =>
+    tag("li", {}, tag("b", {}, formatCount(count)), ` ${reason}`),
+  );
+  return tag("ul", {}, items);
+}
+
+/** What each draw gave before any step. */
+function drawTable(draws: readonly Draw[]): Markup {
+  return tableCard({
+    ...{ caption: "Draws", className: "panel lines" },
+    columns: [
+      "draw",
+      ...counts("trajectories", "failed"),
+      { label: "used a tool", ...CHART },
+      { label: "", format: formatPercent },
+      { label: "gave an answer", ...CHART },
+      { label: "", format: formatPercent },
+      { label: "searches", format: fixed(2) },
+      { label: "reward", format: fixed(3) },
+    ],
+    rows: draws.map(({ name, rollouts, failed, toolRate, answerRate, ...means }, series) => [
+      ...[name, rollouts, failed, toolRate === null ? "" : shareBar(toolRate, series), toolRate],
+      ...[answerRate === null ? "" : shareBar(answerRate, series), answerRate],
+      ...[means.searches, means.reward],
+    ]),
+  });
+}
+
+/** How often a tool was used where hints were inserted and where none were; nothing where no draw had a hint. */
+function triggerTable(rates: readonly TriggerRate[], draws: readonly Draw[]): Content {
+  if (rates.every(({ hinted }) => hinted.trajectories === 0)) return null;
+  const groups = rates.map(({ draw, hinted, plain }, series): HtmlGroup => {
+    const { hints = {} } = draws.find(({ name }) => name === draw) ?? {};
+    const kinds = Object.entries(hints).map(([name, number]) => `${name} ${number}`);
+    const hint = kinds.length === 0 ? "with a hint" : `with a hint (${kinds.join(", ")})`;
+    const all: [label: string, of: number, used: number][] = [
+      ["without a hint", plain.trajectories, plain.tools],
+      [hint, hinted.trajectories, hinted.tools],
+      ["… after the first hint", hinted.trajectories, hinted.after],
+    ];
+    return {
+      side: draw,
+      rows: all
+        .filter(([, of]) => of > 0)
+        .map(([label, of, used]) => [
+          label,
+          shareBar(used / of, series),
+          [measured(used / of, formatPercent), small(`${formatCount(used)} of ${formatCount(of)}`)],
+        ]),
+    };
+  });
+  return [
+    html`<h3>Tools with and without hints</h3>`,
+    tableCard({
+      caption: "Trajectories that used a tool, with hints and without",
+      ...{ className: "panel lines", groups },
+      columns: [
+        "draw",
+        { label: "trajectories", className: "what" },
+        { label: "used a tool", ...CHART },
+        { label: "share", align: "right" },
+      ],
+    }),
+  ];
 }

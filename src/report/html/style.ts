@@ -2,7 +2,7 @@
  * The reports' one style sheet. Colours of results are told apart by colour-blind readers too and keep a contrast of 3:1 to the page in both
  * looks, text 4.5:1. Nothing is fetched: fonts are the system's.
  */
-export const STYLE = `
+export const BASE_STYLE = `
 :root {
   --page: #fbfbfa; --card: #ffffff; --ink: #1c1e21; --soft: #5d636b; --line: #e3e4e2; --track: #eeefec;
   --accent: #1f5fbf; --right: #17703d; --wrong: #b3261e; --partly: #8a5a00; --gold: #8a5a00; --gold-back: #fff3d1;
@@ -67,29 +67,23 @@ svg .lost { fill: color-mix(in srgb, var(--c) 32%, var(--track)); }
 table { border-collapse: collapse; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; min-width: 0; }
 .panel { width: 100%; font-size: 14px; border-spacing: 0; border-collapse: separate; }
-.panel caption { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
+.panel caption:not(.unseen) { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
 .panel th { font-weight: 400; text-align: left; padding: 0 6px 0 0; overflow-wrap: anywhere; min-width: 92px; max-width: 140px; line-height: 22px; }
-.panel thead th { vertical-align: bottom; font-size: 12px; color: var(--soft); }
+.panel thead th { min-width: 0; vertical-align: bottom; font-size: 12px; color: var(--soft); }
 .panel td { padding: 0; }
 .panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }
 .panel .number small { display: inline-block; min-width: 56px; font-size: 12px; }
-.panel td.n, .panel thead .number { color: var(--soft); font-size: 12.5px; padding: 0 12px 0 0; }
-.panel .chart, .panel thead th:nth-child(3) { width: 60%; min-width: 96px; max-width: none; padding: 0; }
-.panel thead th:nth-child(2), .panel td.n { min-width: 0; }
-.panel .kind th { max-width: none; padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
+.panel .n, .panel thead .number { color: var(--soft); font-size: 12.5px; }
+.panel .n { padding: 0 12px 0 0; }
+.panel .chart { width: 60%; min-width: 96px; max-width: none; padding: 0; }
+.panel .group th { max-width: none; padding: 8px 0 1px; font-size: 12px; color: var(--soft); }
 .panel tbody th[rowspan]:not([rowspan="1"]) { vertical-align: top; }
-.panel tbody:not(.kind) + tbody:not(.kind) tr:first-child:has(th[rowspan]:not([rowspan="1"])) > * { border-top: 1px solid var(--track); }
-.ends-card { max-width: 760px; }
-.ends .chart { width: 70%; }
-.ends td, .ends th { padding-top: 3px; padding-bottom: 3px; }
-.panel.yields .chart { width: 45%; min-width: 90px; } .panel.draws .chart { width: 22%; min-width: 70px; } .draws .number { padding-right: 10px; } .panel.triggers .chart { width: 55%; min-width: 90px; }
-.yields thead th:nth-child(3), .draws thead th:nth-child(3), .triggers thead th:nth-child(3) { width: auto; min-width: 0; }
-.yields td, .yields th, .draws td, .draws th, .triggers td, .triggers th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
-.yields thead th, .draws thead th, .triggers thead th { vertical-align: bottom; font-size: 12px; }
-.panel.yields thead .number, .panel.triggers thead .number { padding: 4px 0 4px 10px; } .panel.draws thead .number { padding: 4px 10px; }
-.panel.triggers thead th:nth-child(3) { padding: 4px 0; }
-.yields svg, .draws svg, .triggers svg { margin-top: 4px; }
-.yields .reasons, .triggers .what { padding-left: 18px; padding-right: 18px; } .yields .reasons { min-width: 170px; }
+.panel tbody + tbody:not(:has(.group)) tr:first-child:has(th[rowspan]:not([rowspan="1"])) > * { border-top: 1px solid var(--track); }
+.panel.lines td, .panel.lines th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
+.panel.lines thead th { vertical-align: bottom; }
+.lines svg { margin-top: 4px; }
+.lines .chart { width: 30%; min-width: 80px; padding-left: 18px; }
+.lines .reasons, .lines .what { padding-left: 18px; padding-right: 18px; } .lines .reasons { min-width: 170px; }
 .reasons ul { margin: 0; padding: 0; list-style: none; font-size: 13px; color: var(--soft); } .reasons b { color: var(--ink); font-weight: 600; }
 .note { color: var(--soft); font-size: 13.5px; margin: 8px 0 0; }
 .plain { width: 100%; font-size: 14px; }
@@ -168,8 +162,8 @@ kbd { border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4p
 .policy { --o: var(--s0); --b: var(--policy-back); } .environment { --o: var(--s2); --b: var(--environment-back); }
 .template { --o: var(--line); --b: transparent; } .inserted { --o: var(--s1); --b: var(--inserted-back); }
 pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; line-height: 20px; min-width: 0; }
-.tag { color: var(--soft); font-weight: 600; } .tag-search, .tag-tool_call { color: var(--s3); } .tag-answer { color: var(--right); }
-.in-think { font-style: italic; color: var(--soft); } .in-search { color: var(--s3); font-weight: 600; } .in-answer { color: var(--right); font-weight: 600; }
+.tag { color: var(--soft); font-weight: 600; } .tag-call { color: var(--s3); } .tag-answer { color: var(--right); }
+.in-thought { font-style: italic; color: var(--soft); } .in-call { color: var(--s3); font-weight: 600; } .in-answer { color: var(--right); font-weight: 600; }
 .passage.gold { background: var(--gold-back); box-shadow: 0 0 0 3px var(--gold-back); border-radius: 2px; }
 .gold-mark { color: var(--gold); font-size: 11.5px; }
 .found { margin-bottom: 6px; display: grid; grid-template-columns: 92px 1fr; padding-left: 3px; }
@@ -188,8 +182,8 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .top { padding: 22px 0 14px; } h1 { font-size: 24px; }
   h2 span { display: block; margin: 2px 0 0; }
   .card, figure { padding: 10px 12px; }
-  .panel .chart, .panel thead th:nth-child(3) { min-width: 60px; }
-  .panel .number { padding-left: 6px; } .panel td.n, .panel thead .number { padding-right: 8px; }
+  .panel .chart { min-width: 60px; }
+  .panel .number { padding-left: 6px; } .panel .n { padding-right: 8px; }
   .panes { grid-template-columns: 1fr; height: auto; }
   .list { height: 330px; border-right: 0; border-bottom: 1px solid var(--line); }
   .detail { padding: 16px; } .keys { display: none; }
@@ -197,6 +191,17 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .part, .found { grid-template-columns: 1fr; } .owner { padding: 5px 0 0 10px; line-height: 16px; } pre { padding-left: 10px; padding-top: 2px; } .found ol { margin-left: 8px; }
   .pairs > div { grid-template-columns: 1fr; gap: 0; }
   .count { margin-left: 0; }
+}
+@media (max-width: 560px) {
+  .stacks, .stacks tbody, .stacks tr, .stacks th, .stacks td { display: block; width: auto; min-width: 0; max-width: none; }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .card .stacks tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
+  .card .stacks th, .card .stacks td { padding: 1px 0; border: 0; text-align: left; white-space: normal; }
+  .card .stacks th { font-weight: 600; position: static; }
+  .card .stacks td { display: grid; grid-template-columns: 110px minmax(0, 1fr); gap: 10px; }
+  .card .stacks td::before { content: attr(data-label); color: var(--soft); font-size: 12.5px; overflow-wrap: anywhere; }
+  .card .stacks .chart { width: auto; }
+  .card .stacks .number small { min-width: 0; }
 }
 @media print {
   :root { --page: #fff; --card: #fff; }

@@ -11,8 +11,8 @@ export interface ViewerSpec {
   noun: [one: string, several: string];
   /** What can be filtered by; an entry's `facets` are in this order. */
   facets: { key: string; label: string }[];
-  /** Tags of the protocols, without brackets: ["think", "search"]. */
-  tags: string[];
+  /** Tags of the protocols, without brackets, and what stands between them: { name: "search", holds: "call" }. */
+  tags: { name: string; holds: "thought" | "call" | "answer" | "observation" }[];
   /** Details per chunk. */
   chunkSize: number;
 }
@@ -69,4 +69,16 @@ export interface ViewerPassage {
   id: string;
   /** null: not known which were to be found. */
   gold: boolean | null;
+}
+
+/** What the script of curves reads of one part: the values of each step. */
+export interface CurveData {
+  steps: readonly [first: number, last: number];
+  /** Lists of steps, which panels share. */
+  grids: number[][];
+  /** By panel, then by arm of the part: which grid, and a value for each of its steps. */
+  panels: [grid: number, values: number[]][][];
+  /** Colour of each arm of the part. */
+  arms: number[];
+  marks: { step: number; text: string }[];
 }

@@ -1,9 +1,13 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { html, jsonScript, Markup } from "../html/markup.ts";
+import { protocols } from "../../env/protocols/index.ts";
 import type { ViewerDetail, ViewerEntry, ViewerSpec } from "./contract.ts";
 
 const compress = promisify(gzip);
+
+/** What is the same for all items of a kind. */
+export type ItemSpec = Omit<ViewerSpec, "tags">;
 
 /** An entry with what is shown once it is chosen. */
 export interface ViewerItem {
@@ -16,10 +20,10 @@ export interface ViewerItem {
  * are gzip in base64 (an eighth of the plain JSON); details are held one chunk at a time, entries until the end.
  */
 export async function* embedded(
-  spec: ViewerSpec,
+  spec: ItemSpec,
   items: AsyncIterable<ViewerItem>,
 ): AsyncGenerator<string> {
-  yield jsonScript("viewer-spec", spec).text;
+  yield jsonScript("viewer-spec", { ...spec, tags: protocolTags() }).text;
   const entries: ViewerEntry[] = [];
   let details: ViewerDetail[] = [];
   let chunks = 0;
@@ -34,6 +38,12 @@ export async function* embedded(
   yield await packed("viewer-index", entries);
 }
 
+/** The tags of every protocol; one that several have is what the first holds in it. */
+function protocolTags(): ViewerSpec["tags"] {
+  const tags = protocols.parts.flatMap((part) => part.create({}).tags);
+  return [...new Map(tags.toReversed().map(({ name, holds }) => [name, { name, holds }])).values()];
+}
+
 async function packed(id: string, value: unknown): Promise<string> {
   const bytes = await compress(JSON.stringify(value));
   const base64 = new Markup(bytes.toString("base64"));
@@ -43,7 +53,7 @@ async function packed(id: string, value: unknown): Promise<string> {
 }
 
 /** The viewer's frame; the browser's side fills it. */
-export function viewerFrame({ noun: [, several] }: ViewerSpec): Markup {
+export function viewerFrame({ noun: [, several] }: ItemSpec): Markup {
   return html`<div class="viewer" id="viewer">
     <form class="toolbar" id="viewer-toolbar" role="search" aria-label="Filter ${several}">
       <label class="search"

@@ -1,10 +1,11 @@
-import { shownNumber } from "../metric-names.ts";
+import { fixed, formatCount, type NumberFormat } from "../../base/format.ts";
+import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { type ReportRow, type ResultFiles, rowId, scoredTrajectories } from "../results-files.ts";
 import type { GoldOf } from "../run-figures.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
-import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
-import type { ViewerItem } from "./embed.ts";
-import { PROTOCOL_TAGS } from "./protocol-tags.ts";
+import type { Verdict, ViewerDetail } from "./contract.ts";
+import type { ItemSpec, ViewerItem } from "./embed.ts";
+import { factsOf, referencesFact, subtitleOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
 /** A result with what its trajectories are read with. */
@@ -15,7 +16,7 @@ export interface ReadableResult {
 }
 
 /** How evaluations are browsed. */
-export const EVALUATION_SPEC: ViewerSpec = {
+export const EVALUATION_SPEC: ItemSpec = {
   noun: ["trajectory", "trajectories"],
   facets: [
     { key: "result", label: "Result" },
@@ -26,7 +27,6 @@ export const EVALUATION_SPEC: ViewerSpec = {
     { key: "end", label: "End" },
     { key: "error", label: "Error" },
   ],
-  tags: PROTOCOL_TAGS,
   chunkSize: 250,
 };
 
@@ -58,7 +58,7 @@ export async function* evaluationItems(
           ],
         },
         detail: {
-          facts: factsOf(row),
+          facts: rowFacts(row),
           blocks:
             trajectory === null ? [] : trajectoryBlocks(trajectory, { decode, gold: goldOf(row) }),
         },
@@ -77,34 +77,26 @@ function verdictOf(row: ReportRow): Verdict {
     : "wrong";
 }
 
-function subtitleOf({ answer, error, end }: ReportRow): string {
-  if (error !== undefined) return error.code;
-  return answer ?? `no answer (${end})`;
-}
+const NUMBERS: readonly (readonly [key: string, label: string, format: NumberFormat])[] = [
+  ...(["em", "f1", "cover_em"] as const).map((key) => [key, metricLabel(key), fixed(3)] as const),
+  ["searches", "Searches", formatCount],
+  ["turns", "Messages", formatCount],
+  ["tokens", "Tokens written", formatCount],
+];
 
-function factsOf(row: ReportRow): ViewerDetail["facts"] {
+function rowFacts(row: ReportRow): ViewerDetail["facts"] {
   const { answer, references, end, hops, type } = row;
-  const numbers: [key: string, label: string, range: "share" | "count"][] = [
-    ["em", "EM", "share"],
-    ["f1", "F1", "share"],
-    ["cover_em", "cover-EM", "share"],
-    ["searches", "Searches", "count"],
-    ["turns", "Messages", "count"],
-    ["tokens", "Tokens written", "count"],
-  ];
-  const facts: [label: string, value: string | null][] = [
+  return factsOf([
     ["Answer", answer ?? "none"],
-    [references.length === 1 ? "Reference" : "References", references.join(" · ")],
+    referencesFact(references),
     ["End", end],
     ["Hops", hops === undefined ? null : String(hops)],
     ["Type", type ?? null],
-    ...numbers.map(([key, label, range]): [string, string | null] => {
+    ...NUMBERS.map(([key, label, format]) => {
       const value = row[key];
-      if (typeof value !== "number") return [label, null];
-      return [label, range === "share" ? shownNumber(value, "share") : value.toLocaleString("en")];
+      return [label, typeof value === "number" ? format(value) : null] as const;
     }),
-  ];
-  return facts.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+  ]);
 }
 
 function textOf(value: unknown): string | null {

@@ -1,12 +1,11 @@
-import { exactMatch } from "../../text/answers.ts";
+import { rounded } from "../../base/format.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
 import { promptText } from "../../trajectory/segment-text.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { shortNumber } from "../short-number.ts";
-import type { ViewerDetail, ViewerSpec, Verdict } from "./contract.ts";
-import type { ViewerItem } from "./embed.ts";
-import { PROTOCOL_TAGS } from "./protocol-tags.ts";
+import type { ViewerDetail } from "./contract.ts";
+import type { ItemSpec, ViewerItem } from "./embed.ts";
+import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
 /** What is known of a question that a run asked. */
@@ -37,7 +36,7 @@ export interface SampledStep {
 }
 
 /** How trajectories of training are browsed; those of several runs that were asked the same are laid beside each other. */
-export const RUN_SPEC: ViewerSpec = {
+export const RUN_SPEC: ItemSpec = {
   noun: ["trajectory", "trajectories"],
   facets: [
     { key: "run", label: "Run" },
@@ -49,7 +48,6 @@ export const RUN_SPEC: ViewerSpec = {
     { key: "searches", label: "Searches" },
     { key: "end", label: "End" },
   ],
-  tags: PROTOCOL_TAGS,
   chunkSize: 100,
 };
 
@@ -60,9 +58,9 @@ export async function* runItems(
 ): AsyncGenerator<ViewerItem> {
   for await (const { run, stage, step, takenBack, trajectories, reading } of steps) {
     for (const trajectory of trajectories) {
-      const { id, taskId, end, error, answer, reward } = trajectory;
+      const { id, taskId, end, reward } = trajectory;
       const asked = reading.questionOf(taskId);
-      const verdict = verdictOf(trajectory, asked);
+      const verdict = verdictOf(trajectory, asked?.references ?? null);
       const title = asked?.question ?? promptText(trajectory, reading.decode)?.trim() ?? taskId;
       const draws = trajectories.filter((each) => each.taskId === taskId);
       yield {
@@ -71,12 +69,12 @@ export async function* runItems(
             .filter((part) => part !== null)
             .join(" "),
           title,
-          subtitle: error?.code ?? answer ?? `no answer (${end})`,
+          subtitle: subtitleOf(trajectory),
           verdict,
           facets: [
             ...[several ? run : null, stage, String(step)],
             ...[takenBack === null ? null : returnText(takenBack), verdict],
-            ...[reward === null ? null : shortNumber(reward), String(searchCount(trajectory)), end],
+            ...[reward === null ? null : rounded(reward), String(searchCount(trajectory)), end],
           ],
           group: JSON.stringify([run, stage, step, taskId]),
           label: [
@@ -89,7 +87,7 @@ export async function* runItems(
             : {}),
         },
         detail: {
-          facts: factsOf(trajectory, asked, {
+          facts: runFacts(trajectory, asked, {
             ...{ run: several ? run : null, stage, step, takenBack },
           }),
           blocks: trajectoryBlocks(trajectory, {
@@ -106,13 +104,7 @@ function returnText(number: number): string {
   return `by return ${number}`;
 }
 
-function verdictOf({ error, answer }: Trajectory, asked: AskedQuestion | null): Verdict {
-  if (error !== undefined) return "failed";
-  if (asked === null) return null;
-  return answer !== null && exactMatch(answer, asked.references) === 1 ? "right" : "wrong";
-}
-
-function factsOf(
+function runFacts(
   trajectory: Trajectory,
   asked: AskedQuestion | null,
   {
@@ -122,22 +114,15 @@ function factsOf(
     takenBack,
   }: Pick<SampledStep, "stage" | "step" | "takenBack"> & { run: string | null },
 ): ViewerDetail["facts"] {
-  const { answer, end, reward, rewards } = trajectory;
-  const parts = rewards
-    .filter(({ at }) => at === null)
-    .map(({ name, value }) => `${name} ${value === null ? "not scored" : shortNumber(value)}`);
-  const facts: [label: string, value: string][] = [
-    ["Run", run ?? ""],
-    ["Stage", stage ?? ""],
-    ["Step", takenBack === null ? String(step) : `${step}, taken back ${returnText(takenBack)}`],
-    ["Answer", answer ?? "none"],
-    [
-      asked?.references.length === 1 ? "Reference" : "References",
-      asked?.references.join(" · ") ?? "",
-    ],
-    ["Reward", [reward === null ? "not scored" : shortNumber(reward), ...parts].join(" · ")],
-    ["End", end],
+  const back = takenBack === null ? "" : `, taken back ${returnText(takenBack)}`;
+  return factsOf([
+    ["Run", run],
+    ["Stage", stage],
+    ["Step", `${step}${back}`],
+    ["Answer", trajectory.answer ?? "none"],
+    referencesFact(asked?.references ?? null),
+    ["Reward", rewardText(trajectory)],
+    ["End", trajectory.end],
     ["Searches", String(searchCount(trajectory))],
-  ];
-  return facts.flatMap(([label, value]) => (value === "" ? [] : [{ label, value }]));
+  ]);
 }

@@ -1,15 +1,15 @@
-import { exactMatch } from "../../text/answers.ts";
+import { rounded } from "../../base/format.ts";
 import type { Sample } from "../../trajectory/sample.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
 import type { LeftSample, SynthesisFiles } from "../synthesis-files.ts";
-import type { Verdict, ViewerDetail, ViewerSpec } from "./contract.ts";
-import type { ViewerItem } from "./embed.ts";
-import { PROTOCOL_TAGS } from "./protocol-tags.ts";
+import type { ViewerDetail } from "./contract.ts";
+import type { ItemSpec, ViewerItem } from "./embed.ts";
+import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
 /** How samples are browsed. */
-export const SAMPLES_SPEC: ViewerSpec = {
+export const SAMPLES_SPEC: ItemSpec = {
   noun: ["sample", "samples"],
   facets: [
     { key: "status", label: "Status" },
@@ -21,7 +21,6 @@ export const SAMPLES_SPEC: ViewerSpec = {
     { key: "searches", label: "Searches" },
     { key: "weight", label: "Weight" },
   ],
-  tags: PROTOCOL_TAGS,
   chunkSize: 250,
 };
 
@@ -35,14 +34,14 @@ export async function* sampleItems(
     const { trajectory, task, provenance, weight } = sample;
     const { type, hops, supportingPassages } = task.annotations;
     const { draw } = provenance;
-    const verdict = verdictOf(sample);
+    const verdict = verdictOf(trajectory, task.references);
     const hints = [...new Set(trajectory.hints?.map(({ name }) => name))].join(", ");
     // A trajectory may stand among the samples and in several pairs.
     const id = pair === undefined ? sample.id : `${sample.id} ${status} ${pair}`;
     yield {
       entry: {
         ...{ id, title: task.question, verdict },
-        subtitle: trajectory.error?.code ?? trajectory.answer ?? `no answer (${trajectory.end})`,
+        subtitle: subtitleOf(trajectory),
         group: JSON.stringify([task.id, task.question]),
         label: [
           ...[`${draw.name} ${draw.number}`, ...(status === "kept" ? [] : [shortStatus(status)])],
@@ -50,20 +49,15 @@ export async function* sampleItems(
         facets: [
           ...[status, draw.name, hints === "" ? null : hints, verdict, type ?? null],
           ...[hops === undefined ? null : String(hops), String(searchCount(trajectory))],
-          shown(weight),
+          rounded(weight),
         ],
       },
       detail: {
-        facts: factsOf(left),
+        facts: sampleFacts(left),
         blocks: trajectoryBlocks(trajectory, { decode, gold: supportingPassages ?? null }),
       },
     };
   }
-}
-
-function verdictOf({ trajectory: { error, answer }, task }: Sample): Verdict {
-  if (error !== undefined) return "failed";
-  return answer !== null && exactMatch(answer, task.references) === 1 ? "right" : "wrong";
 }
 
 /** @example shortStatus("dropped by format: no answer") // "dropped" */
@@ -71,22 +65,19 @@ function shortStatus(status: string): string {
   return status.startsWith("pair: ") ? status.slice("pair: ".length) : (status.split(" ")[0] ?? "");
 }
 
-function factsOf({ sample, status, pair }: LeftSample): ViewerDetail["facts"] {
+function sampleFacts({ sample, status, pair }: LeftSample): ViewerDetail["facts"] {
   const { trajectory, task, provenance, weight, scores } = sample;
-  const { answer, end, reward, rewards, hints = [] } = trajectory;
+  const { answer, end, reward, hints = [] } = trajectory;
   const { teacher, strategy, steps, seed, template, retriever, dataset } = provenance;
   const who = [teacher.name, teacher.model ?? teacher.from].filter((each) => each !== undefined);
-  const parts = rewards
-    .filter(({ at }) => at === null)
-    .map(({ name, value }) => `${name} ${value === null ? "not scored" : shown(value)}`);
-  const facts: [label: string, value: string][] = [
+  return factsOf([
     ["Status", status],
-    ["Pair", pair ?? ""],
+    ["Pair", pair ?? null],
     ["Answer", answer ?? "none"],
-    [task.references.length === 1 ? "Reference" : "References", task.references.join(" · ")],
+    referencesFact(task.references),
     ["End", end],
-    ["Reward", reward === null ? "" : [shown(reward), ...parts].join(" · ")],
-    ["Weight", shown(weight)],
+    ["Reward", reward === null ? null : rewardText(trajectory)],
+    ["Weight", rounded(weight)],
     ["Scores", named(scores)],
     ["Hints", hints.map(({ name, call }) => `${name} in message ${call + 1}`).join(" · ")],
     ["Teacher", who.join(" ")],
@@ -99,17 +90,11 @@ function factsOf({ sample, status, pair }: LeftSample): ViewerDetail["facts"] {
     ],
     ["Seed", String(seed)],
     ["Origin", `${dataset} · template ${template} · retriever ${retriever}`],
-  ];
-  return facts.flatMap(([label, value]) => (value === "" ? [] : [{ label, value }]));
+  ]);
 }
 
 function named(scores: Readonly<Record<string, number>>): string {
   return Object.entries(scores)
-    .map(([name, value]) => `${name} ${shown(value)}`)
+    .map(([name, value]) => `${name} ${rounded(value)}`)
     .join(" · ");
-}
-
-/** Three decimals at most. */
-function shown(value: number): string {
-  return String(Number(value.toFixed(3)));
 }

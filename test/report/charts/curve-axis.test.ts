@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { curveAxis } from "../../../src/report/charts/curve-axis.ts";
-import { shortNumber } from "../../../src/report/short-number.ts";
 
 describe("curveAxis", () => {
   it("starts from 0 where values come near it, on either side", () => {
@@ -14,14 +13,5 @@ describe("curveAxis", () => {
     expect([min < 1e-4, max > 1e-4]).toEqual([true, true]);
     expect(curveAxis([0, 0]).ticks[0]).toBe(0);
     expect(curveAxis([])).toEqual({ min: 0, max: 1, ticks: [0, 0.5, 1] });
-  });
-});
-
-describe("shortNumber", () => {
-  it("keeps about three digits at every scale", () => {
-    const values = [0, 1, 0.12486, 2522.99, 34.81, -0.0639, 1.5e-13, -7e-5];
-    expect(values.map(shortNumber)).toEqual([
-      ...["0", "1", "0.125", "2,523", "34.8", "−0.064", "1.5e−13", "−7.0e−5"],
-    ]);
   });
 });

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
       "How trajectories ended draws by their end",
       ...[
         "Search behaviour",
-        "Protocol everything under which it was measured, apart from the policy",
+        "Protocol all settings of the measurement, apart from the policy",
       ],
       "Trajectories",
     ]);
@@ -73,8 +73,8 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     const { page } = await opened();
     const owners = await page.locator(".part .owner").allInnerTexts();
     expect(owners).toEqual(["template", "policy", "environment", "inserted", "policy"]);
-    expect(await page.locator(".tag-search").allInnerTexts()).toEqual(["<search>", "</search>"]);
-    expect(await page.locator(".in-search").innerText()).toBe("capital");
+    expect(await page.locator(".tag-call").allInnerTexts()).toEqual(["<search>", "</search>"]);
+    expect(await page.locator(".in-call").innerText()).toBe("capital");
     expect(await page.locator(".passage.gold").innerText()).toContain("Doc 1(Title: France)");
     expect(await page.locator(".passage:not(.gold)").innerText()).toContain("Doc 2(Title: Italy)");
     expect(await page.locator(".found li").allInnerTexts()).toEqual(["★ p1", "p2"]);

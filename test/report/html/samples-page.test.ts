@@ -52,10 +52,10 @@ describe.skipIf(!hasBrowser)("the page of samples, in a browser (skipped without
   it("shows what each step let through and why, and opens without a complaint or a request", async () => {
     const { page, complaints, requests } = await opened();
     expect(await page.locator("h1").innerText()).toBe("made");
-    const format = page.locator(".yields tbody tr").nth(1);
+    const format = page.locator("#steps tbody tr").nth(1);
     expect(await format.locator(".number").allInnerTexts()).toEqual(["4", "3 75 %", "3"]);
     expect(await format.locator(".reasons").innerText()).toContain(`1 unpaired tag${ATTACK}`);
-    const bars = ".yields tbody tr:nth-child(2) rect";
+    const bars = "#steps tbody tr:nth-child(2) rect";
     const widths = await page.evaluate(
       `[...document.querySelectorAll("${bars}")].map((rect) => rect.getAttribute("width"))`,
     );
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)("the page of samples, in a browser (skipped without
 
   it("sets tool use with hints beside that without, also after the hint", async () => {
     const { page } = await opened();
-    const rows = await page.locator(".triggers tbody tr, .triggers > tr").allInnerTexts();
+    const rows = await page.locator("#draws .card:last-of-type tbody tr").allInnerTexts();
     // The hint stands in the second call, after which nothing was searched.
     expect(rows.map((row) => row.replaceAll(/\s+/g, " ").trim())).toEqual([
       "plain without a hint 100 % 2 of 2",

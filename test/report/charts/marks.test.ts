@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisTo, percent } from "../../../src/report/charts/axis.ts";
+import { axisTo, percent } from "../../../src/report/charts/marks.ts";
 
 describe("an axis", () => {
   it("ends at a round number that holds the largest value", () => {

@@ -1,5 +1,5 @@
-/** What pages of runs have beside the reports' common style: panels of curves, their cursor and controls, trajectories side by side. */
-export const RUN_STYLE = `
+/** The style of pages of runs: panels of curves, their cursor and controls, tables of figures, trajectories beside each other. */
+export const CURVE_STYLE = `
 .controls { position: sticky; top: 44px; z-index: 4; display: flex; flex-wrap: wrap; gap: 6px 20px; align-items: center; justify-content: space-between; padding: 8px 0; background: var(--page); font-size: 13.5px; }
 .arm-toggles { display: flex; flex-wrap: wrap; gap: 6px; min-width: 0; }
 .controls button { font: inherit; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: 99px; padding: 3px 12px 3px 10px; cursor: pointer; text-align: left; overflow-wrap: anywhere; }

@@ -1,0 +1,105 @@
+/** Marks that stand in a table's cell, as wide as the cell: bars, dots with whiskers, and the axis above them. */
+import type { Interval } from "../../evaluate/statistics.ts";
+import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
+
+/** A linear axis from 0. */
+export interface Axis {
+  max: number;
+  ticks: number[];
+}
+
+/**
+ * An axis from 0 to a round number that is at least `largest`, with three to six ticks.
+ * @example axisTo(0.37).ticks // [0, 0.1, 0.2, 0.3, 0.4]
+ */
+export function axisTo(largest: number): Axis {
+  if (!(largest > 0)) return { max: 1, ticks: [0, 0.5, 1] };
+  const step = roundStep(largest / 4);
+  const count = Math.ceil(largest / step - 1e-9);
+  const ticks = Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+  return { max: ticks.at(-1) ?? 1, ticks };
+}
+
+/** The smallest of 1, 2, 2.5, 5 times a power of ten that is not below. @example roundStep(0.3) // 0.5 */
+export function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return ([1, 2, 2.5, 5].find((each) => each * power >= rough * 0.999) ?? 10) * power;
+}
+
+/** A position along an axis for an attribute of SVG, so that a chart takes whatever width there is. */
+export function percent(value: number, { max }: Pick<Axis, "max">): string {
+  return `${Number(((100 * Math.min(Math.max(value, 0), max)) / max).toFixed(3))}%`;
+}
+
+/** Labels of the ends and the middle of an axis: charts may be narrow. */
+export function tickLabels(axis: Axis): Markup {
+  const last = axis.ticks.length - 1;
+  const labels = axis.ticks.map((tick, i) => {
+    if (i !== 0 && i !== last && 2 * i !== last) return null;
+    const anchor = i === 0 ? "start" : i === last ? "end" : "middle";
+    return tag("text", { x: percent(tick, axis), y: 11, class: anchor }, tick);
+  });
+  return drawing("ticks", 14, labels);
+}
+
+/** A drawing as wide as its place, for eyes alone. */
+export function drawing(className: string, height: number, ...content: Content[]): Markup {
+  const attributes = { class: className, width: "100%", height, "aria-hidden": "true" };
+  return tag("svg", attributes, ...content);
+}
+
+/** A line between two points of a drawing. */
+export function lineMark(
+  className: string,
+  [x1, y1]: readonly [string | number, string | number],
+  [x2, y2]: readonly [string | number, string | number],
+): Markup {
+  return tag("line", { class: className, x1, x2, y1, y2 });
+}
+
+const BAR_HEIGHT = 12;
+
+function bar(className: string, width: string): Markup {
+  return tag("rect", { class: className, width, height: BAR_HEIGHT, rx: 2 });
+}
+
+function barChart(series: number, ...bars: Markup[]): Markup {
+  return drawing(`mark ${seriesClass(series)}`, BAR_HEIGHT, bar("track", "100%"), bars);
+}
+
+/** A share as a bar on a track of the whole. */
+export function shareBar(share: number, series: number): Markup {
+  return barChart(series, bar("bar", percent(share, { max: 1 })));
+}
+
+/** What went into a step and what came out as one bar, both as shares of a whole: what was lost is pale. */
+export function yieldBar(shares: { in: number; out: number }, series: number): Markup {
+  const [lost, left] = [percent(shares.in, { max: 1 }), percent(shares.out, { max: 1 })];
+  return barChart(series, bar("lost", lost), bar("bar", left));
+}
+
+/** A value with how sure it is. */
+export interface DotWhisker {
+  value: number | null;
+  interval: Interval | null;
+  /** Which of the results' colours, from 0. */
+  series: number;
+}
+
+/** A dot, its interval and the grid. The number stands beside it. */
+export function dotWhisker({ value, interval, series }: DotWhisker, axis: Axis): Markup {
+  const height = 22;
+  const y = height / 2;
+  const grid = axis.ticks.map((tick) => {
+    const x = percent(tick, axis);
+    return lineMark("grid", [x, 0], [x, height]);
+  });
+  const [low = "", high = ""] = interval?.map((end) => percent(end, axis)) ?? [];
+  const whisker = interval !== null && [
+    lineMark("whisker", [low, y], [high, y]),
+    ...[low, high].map((end) => lineMark("whisker", [end, y - 4], [end, y + 4])),
+  ];
+  const dot =
+    value !== null && tag("circle", { class: "dot", cx: percent(value, axis), cy: y, r: 4.5 });
+  return drawing(`mark ${seriesClass(series)}`, height, grid, whisker, dot);
+}

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { readText } from "../../base/files.ts";
+import { packageRoot } from "../../base/package-root.ts";
+import { embedded, type ItemSpec, viewerFrame, type ViewerItem } from "../viewer/embed.ts";
+import { type Content, html, type Markup } from "./markup.ts";
+import { CURVE_STYLE } from "./curve-style.ts";
+import { BASE_STYLE } from "./style.ts";
+
+const STYLE = BASE_STYLE + CURVE_STYLE;
+
+/** A part of a report under a heading. */
+export interface ReportSection {
+  id: string;
+  title: string;
+  /** In small print behind the title. */
+  note?: string | null;
+  content: Content;
+}
+
+/** Everything that a report shows. */
+export interface Report {
+  /** What it reports on: "evaluation". */
+  kind: string;
+  title: string;
+  /** A line for each thing that is reported on. */
+  headlines: readonly Markup[];
+  /** A warning before everything else. */
+  warning?: Markup;
+  sections: readonly ReportSection[];
+  /** Last section: everything that can be browsed; null: there is nothing. */
+  viewer: (Omit<ReportSection, "content"> & ViewerContent) | null;
+  /** Whether sections hold curves that answer to the pointer. */
+  hasCurves?: true;
+}
+
+interface ViewerContent {
+  spec: ItemSpec;
+  items: AsyncIterable<ViewerItem>;
+}
+
+/**
+ * A report as one self-contained page, in pieces: no address in it is ever asked for. Its policy (CSP) runs the one script and the one
+ * style that are hashed in it and nothing else, so that even text that became markup by mistake could do nothing.
+ *
+ * @throws {DataError} FILE_MISSING when the package was not built.
+ */
+export async function* reportPage(report: Report): AsyncGenerator<string> {
+  const { kind, title, hasCurves, viewer } = report;
+  const script = await browserScript([
+    ...(hasCurves === true ? (["curves"] as const) : []),
+    ...(viewer === null ? [] : (["viewer"] as const)),
+  ]);
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hashOf(script)}'`,
+    `style-src 'sha256-${hashOf(STYLE)}'`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  // Piece by piece: what is hashed must stand between its tags to the byte.
+  yield [
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    html`<title>${title} · agentrl ${kind}</title>`.text,
+    '<link rel="icon" href="data:,">',
+    `<style>${STYLE}</style>`,
+    "</head>",
+    "<body>\n",
+  ].join("\n");
+  yield* body(report);
+  yield `<script>${script}</script>\n</body>\n</html>\n`;
+}
+
+async function* body(report: Report): AsyncGenerator<string> {
+  const { kind, title, headlines, warning, viewer } = report;
+  const sections = [
+    ...report.sections,
+    ...(viewer === null ? [] : [{ ...viewer, content: viewerFrame(viewer.spec) }]),
+  ];
+  const last = sections.at(-1);
+  yield html`<a class="skip" href="#${last?.id ?? ""}">To ${last?.title ?? ""}</a>
+    <header class="top">
+      <div class="inner">
+        <p class="kicker">agentrl ${kind}</p>
+        <h1>${title}</h1>
+        ${headlines}
+      </div>
+    </header>
+    <nav class="sections" aria-label="Sections">
+      <div class="inner">
+        ${sections.map(({ id, title: name }) => html`<a href="#${id}">${name}</a>`)}
+      </div>
+    </nav> `.text;
+  yield "<main>\n";
+  if (warning !== undefined) yield warning.text;
+  for (const { id, title: name, note = null, content } of sections) {
+    yield html`<section id="${id}" class="part-${id}" aria-labelledby="${id}-title">
+      <h2 id="${id}-title">${name}${note !== null && html` <span>${note}</span>`}</h2>
+      ${content}
+    </section> `.text;
+  }
+  yield "</main>\n";
+  if (viewer !== null) yield* embedded(viewer.spec, viewer.items);
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
+
+/** Parts of a page that answer to the reader, each with its modules: every one after those that it imports. */
+const PARTS = {
+  viewer: ["elements", "viewer-data", "filter", "list-view", "detail-view", "beside", "viewer"],
+  curves: ["elements", "../../base/format", "curves"],
+} as const;
+
+/**
+ * The browser's side as one script: its compiled modules one after another, without imports and `export`, in a function of their own. So no
+ * bundler is needed; the modules share one scope, where two equal top-level names would be a syntax error.
+ *
+ * @throws {DataError} FILE_MISSING when the package was not built.
+ */
+async function browserScript(parts: readonly (keyof typeof PARTS)[]): Promise<string> {
+  const folder = join(packageRoot, "dist", "report", "browser");
+  const modules = [...new Set(parts.flatMap((part) => PARTS[part]))];
+  const texts = await Promise.all(
+    modules.map(async (name) => {
+      const text = await readText(join(folder, `${name}.js`));
+      return text
+        .replace(/^import .*;\n/gm, "")
+        .replace(/^export (?=async |function |const )/gm, "");
+    }),
+  );
+  return `(() => {\n"use strict";\n${texts.join("")}})();\n`;
+}
