@@ -17,10 +17,10 @@ describe("agentrl data", () => {
       {
         "status": 0,
         "stderr": "",
-        "stdout": "tw/train.jsonl   20 questions  10 kB
-      tw/dev.jsonl     20 questions   9 kB
-      tw/test.jsonl    20 questions  10 kB
-      tw/corpus.jsonl  510 passages  88 kB
+        "stdout": "tw/train.jsonl   20 questions   9.8 kB
+      tw/dev.jsonl     20 questions   9.2 kB
+      tw/test.jsonl    20 questions   9.9 kB
+      tw/corpus.jsonl  510 passages  88.4 kB
       ",
       }
     `);
@@ -143,10 +143,10 @@ describe("agentrl data", () => {
     const { stdout } = await data("list");
     const wide = stdout.split("\n").filter((line) => line.length > 80);
     expect(wide.filter((line) => !line.startsWith("Kept in "))).toEqual([]);
-    expect(stdout).toMatch(/^ {2}hotpotqa +train +90 447 {2}CC BY-SA 4\.0$/m);
+    expect(stdout).toMatch(/^ {2}hotpotqa +train +90,447 {2}CC BY-SA 4\.0$/m);
     const one = (await data("list", "nq")).stdout;
     expect(one).toContain("passages  none; corpus: wiki18");
-    expect(one).toContain("  train  79 168, flashrag, checksum known\n    hub:RUC-NLPIR/");
+    expect(one).toContain("  train  79,168, flashrag, checksum known\n    hub:RUC-NLPIR/");
   });
 
   it("writes rows for trainers with a prompt of one's own, and says what they have no place for", async () => {

@@ -31,7 +31,7 @@ describe("agentrl doctor", () => {
     ]);
     const found = (name: string) => report.checks.find((each) => each.name === name)?.found;
     expect(found("base policy")).toMatch(/^intact, [0-9a-f]{12}$/);
-    expect(found("speed")).toMatch(/^base policy writes \d+ tokens\/s with \d+ workers?$/);
+    expect(found("speed")).toMatch(/^base policy writes [\d,]+ tokens\/s with \d+ workers?$/);
     expect(report.checks[4]?.found).toMatch(/^\d+\.\d+\.\d+, runs on cpu/);
     expect(report.checks[5]?.found).toMatch(/^works, multiplies at \d+ GFLOP\/s$/);
   });

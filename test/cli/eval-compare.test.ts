@@ -65,16 +65,16 @@ describe("agentrl eval compare", () => {
       3-hop  30  em  0.667  0.333  +0.333  +0.167 … +0.500
                  f1  0.750  0.500  +0.250  +0.125 … +0.375
 
-      em: A does better on 20 questions, worse on 1
+      em: A is better on 20 questions, worse on 1
         + What is number 1?
         + What is number 4?
         + What is number 7?
         − What is number 0?
-        all of them: --changed FILE.jsonl
+        --changed FILE.jsonl writes all of them
 
       p: paired permutation test over questions; Holm: corrected for 2 tests
       A is: by the corrected p, at level .05
-      detectable: the smallest true difference that would be found with a chance of .8
+      detectable: the smallest true difference that the test finds with probability .8
       ",
       }
     `);
@@ -117,7 +117,7 @@ describe("agentrl eval compare", () => {
     expect(refused.stderr).toContain("--across retriever. [COMPARE_UNLIKE]");
     const meant = await compare(["a", "dense"], "--across", "retriever");
     expect(meant.status).toBe(0);
-    expect(meant.stdout).toContain('The protocols differ, as was said by --across (A first):\n  retriever: "bm25-1" ≠ "dense-1"'); // prettier-ignore
+    expect(meant.stdout).toContain('The protocols differ where --across allows it (A first):\n  retriever: "bm25-1" ≠ "dense-1"'); // prettier-ignore
   });
 
   it("takes several runs of a system as one side", async () => {
@@ -140,10 +140,10 @@ describe("agentrl eval compare", () => {
       RAG  Qwen2.5-7B      0.299  +0.368  +0.242 … +0.474  no
       RAG  Qwen2.5-3B      0.255  +0.412  +0.286 … +0.518  no
 
-      gap: ours minus published, which is taken as exact (--n makes it a sample).
-      Not the same protocol:
+      gap: ours minus published, which is treated as exact (--n makes it a sample).
+      The protocols differ:
         tools.0.topK: ours 2, theirs 3
-      Cannot be seen from here: corpus, retriever, prompt, n.
+      Not known of both sides: corpus, retriever, prompt, n.
       ",
       }
     `);
@@ -158,10 +158,10 @@ describe("agentrl eval compare", () => {
                  published     gap  95 % interval
       published      0.480  +0.187  +0.060 … +0.293
 
-      gap: ours minus published; the interval takes both as samples.
-      Not the same protocol:
+      gap: ours minus published; the interval treats both as samples.
+      The protocols differ:
         questions: ours 60, theirs 7405
-      Cannot be seen from here: model, corpus, retriever, top-k, prompt.
+      Not known of both sides: model, corpus, retriever, top-k, prompt.
       "
     `);
     const percent = await compare(["a"], "--published", "48", "--n", "7405");

@@ -73,11 +73,11 @@ describe("agentrl eval retrieval", () => {
         "stdout": "bm25: 2 queries
 
                     mean  95 % interval
-      ndcg@10     0.5000  0.0000 – 1.0000
-      recall@10   0.5000  0.0000 – 1.0000
-      recall@100  0.5000  0.0000 – 1.0000
-      mrr@10      0.5000  0.0000 – 1.0000
-      hit@5       0.5000  0.0000 – 1.0000
+      ndcg@10     0.5000  0.0000 … 1.0000
+      recall@10   0.5000  0.0000 … 1.0000
+      recall@100  0.5000  0.0000 … 1.0000
+      mrr@10      0.5000  0.0000 … 1.0000
+      hit@5       0.5000  0.0000 … 1.0000
 
       protocol retrieval-…
       ",
@@ -128,8 +128,8 @@ describe("agentrl eval retrieval", () => {
         "stdout": "bm25: 2 queries
 
                    mean  95 % interval    1-hop (1)  2-hop (1)
-      support@1  0.5000  0.0000 – 1.0000     1.0000     0.0000
-      recall@2   1.0000  1.0000 – 1.0000     1.0000     1.0000
+      support@1  0.5000  0.0000 … 1.0000     1.0000     0.0000
+      recall@2   1.0000  1.0000 … 1.0000     1.0000     1.0000
 
       protocol retrieval-…
       ",
@@ -166,17 +166,17 @@ describe("agentrl eval retrieval", () => {
       "bm25: 2 queries
 
                 mean  95 % interval
-      mrr@10  0.5000  0.0000 – 1.0000
+      mrr@10  0.5000  0.0000 … 1.0000
 
       protocol retrieval-…
 
-      against good.run
+      compared with good.run
 
-              theirs  difference  95 % interval          p  p (Holm)  verdict
-      mrr@10  1.0000     -0.5000  -1.0000 – 0.0000  1.0000    1.0000  no difference shown
+              theirs  difference  95 % interval          p    Holm  verdict
+      mrr@10  1.0000     −0.5000  −1.0000 … 0.0000  1.0000  1.0000  no difference shown
 
       p: paired permutation test over queries; Holm: corrected for the number of metrics, level .05
-      no difference shown: these queries do not tell; it does not say that the two are equal
+      no difference shown: the two may still differ
       "
     `);
     const { stdout } = await evalRetrieval(...args, "--json");

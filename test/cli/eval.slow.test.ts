@@ -202,15 +202,15 @@ describe("agentrl eval", () => {
     expect(stdout.replace(/[0-9a-f]{12}\n$/, "HASH\n")).toMatchInlineSnapshot(`
       "policy on questions.jsonl, strategy agent: 2 questions, seed 0
 
-                  n     EM     F1  cover-EM  searches  answered  format  turns  tokens
-      all         2  0.000  0.000     0.000      0.00     0.000   0.000   3.00    22.5
-      1-hop       2  0.000  0.000     0.000      0.00     0.000   0.000   3.00    22.5
-      bridge      1  0.000  0.000     0.000      0.00     0.000   0.000   3.00    21.0
-      comparison  1  0.000  0.000     0.000      0.00     0.000   0.000   3.00    24.0
+                  n     EM     F1  cover-EM  answered  searches  parsed  turns  tokens
+      all         2  0.000  0.000     0.000     0.000      0.00   0.000   3.00    22.5
+      1-hop       2  0.000  0.000     0.000     0.000      0.00   0.000   3.00    22.5
+      bridge      1  0.000  0.000     0.000     0.000      0.00   0.000   3.00    21.0
+      comparison  1  0.000  0.000     0.000     0.000      0.00   0.000   3.00    24.0
 
       gold passages shown: 0.000; all of them for 0.000 of questions
-      95 % intervals over questions: EM 0.000 – 0.658 (wilson), F1 0.000 – 0.000 (bootstrap)
-      searches, turns, tokens: per question; answered, format: share of questions
+      95 % intervals over questions: EM 0.000 … 0.658 (wilson), F1 0.000 … 0.000 (bootstrap)
+      searches, turns, tokens: per question; answered, parsed: share of questions
       recipe tiny, tier smoke; protocol HASH
       "
     `);

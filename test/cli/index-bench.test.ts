@@ -30,7 +30,7 @@ describe("agentrl index bench", () => {
   it("measures an index: rates, latencies, and recall against the formula", async () => {
     const { stdout, stderr, status } = await bench("./idx");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout.replaceAll(/\b\d[\d ]*(\.\d+)?(?= )/g, "N").replaceAll(/ +/g, " ")).toBe(
+    expect(stdout.replaceAll(/\b\d[\d,]*(\.\d+)?(?= )/g, "N").replaceAll(/ +/g, " ")).toBe(
       [
         "queries/s N at once, N different ones",
         "p50 N ms one at a time",

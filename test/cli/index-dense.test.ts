@@ -50,7 +50,7 @@ it("the flags of a dense index build one that any command opens and that checks 
   const summary = await buildDense(corpus, { ...flags, out }, context);
   expect(summary).toMatchObject({ passages: 2, dimensions: 16, vectors: "f16", graph: "hnsw" });
   expect(denseSummaryText(summary)).toMatch(
-    /: 2 passages, 16 dimensions, f16, hnsw, 0\.0 MB, built in/,
+    /: 2 passages, 16 dimensions, f16, hnsw, \d+ B, built in/,
   );
   const retriever = await openRetrieverFlags({ index: out });
   const [hits = []] = await retriever.search(["rain"], 1);
@@ -68,13 +68,13 @@ it("a plan tells sizes and time, and is refused when it exceeds --max-memory", a
   const flags = flagsOf("--encoder", join(folder, "e5-tiny"));
   const plan = await planDense(corpus, flags, context);
   const text = densePlanText(plan)
-    .replaceAll(/[\d.]+ (s|MB)\b/g, "# $1")
+    .replaceAll(/[\d.]+ (s|k?B)\b/g, "# $1")
     .replaceAll(/ +/g, " ");
   expect(text).toMatchInlineSnapshot(`
     "2 passages, 16 dimensions, f32, flat; from the first 2
-    on disk # MB text # MB, vectors # MB, graph # MB
-    while building # MB beside that, until it is done
-    in memory # MB once opened; where memory is short, read from disk
+    on disk # B text # B, vectors # B, graph # B
+    while building # B beside that, until it is done
+    in memory # B once opened; where memory is short, read from disk
     to build # s encoding # s, graph # s, on this machine"
   `);
   await expect(planDense(corpus, { ...flags, maxMemory: 1e-9 }, context)).rejects.toThrow(

@@ -53,7 +53,7 @@ describe("agentrl judge run", () => {
       ",
         "stdout": "4 answers, 4 judged (1 say nothing: wrong without asking)
 
-      judge_accuracy  0.2500  .0456–.6994
+      judge_accuracy  0.2500  0.0456 … 0.6994
       em              0.2500
       f1              0.4167
       cover_em        0.2500

@@ -33,14 +33,14 @@ describe("agentrl recipes plan", () => {
       "search-r1, tier smoke
 
       model       tiny (qwen2)
-      parameters  25 248, all of them trained
+      parameters  25,248, all of them trained
       device      cpu
 
       a step            4 prompts × 4 = 16 trajectories
       longest sequence  500 tokens: the context's budget; 5 × 48 written + 4 × 120 shown would be more
       optimiser         2 steps a step (1 epoch × 2 minibatches)
       micro-batches     of 2 such sequences, up to 8 a step
-      2 steps           up to 7 680 tokens sampled, 16 000 trained; evaluations apart
+      2 steps           up to 7,680 tokens sampled, 16,000 trained; evaluations apart
 
       the process itself …
       a training run's activations …
@@ -55,7 +55,7 @@ describe("agentrl recipes plan", () => {
       Fits in 1.0 GB. A retriever over a large corpus comes on top.
 
       Budgets go together; no setting is ignored.
-      Not held against questions and passages: the tokenizer of tiny is not here.
+      Not checked against questions and passages: the tokenizer of tiny is not here.
 
       No forecast of time: --no-probe.
       "

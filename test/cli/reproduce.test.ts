@@ -51,8 +51,8 @@ describe("agentrl reproduce", () => {
         search  0.800  0.552 … 1.048  0.431  table-2, RL, average, M
         none    0.000  0.000 … 0.000      –
 
-        claim          difference  95 % interval    p
-        search > none      +0.800  +0.552 … +1.048  0.005  paired by seed
+        claim          difference  95 % interval        p
+        search > none      +0.800  +0.552 … +1.048  .0052  paired by seed
 
       1 claim: 1 supported
       "
@@ -88,6 +88,6 @@ describe("agentrl reproduce", () => {
   it("says that one seed says nothing", async () => {
     const { stdout } = await reproduce("--out", join(folder, "one"), "--seeds", "1");
     expect(stdout).toContain("search-wins: INCONCLUSIVE");
-    expect(stdout).toContain("One seed gives no interval");
+    expect(stdout).toContain("One seed has no interval");
   });
 });

@@ -46,7 +46,7 @@ describe("agentrl reward check", () => {
       very-long              0               0  ok  0 to <0.05      0.002 … 0.004  ok
       unicode                0               0  ok  0                           0  ok
 
-      Without answering nothing is earned.
+      A policy that does not answer earns nothing.
       "
     `);
     for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);

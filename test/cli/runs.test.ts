@@ -43,7 +43,7 @@ describe("agentrl runs show", () => {
   it("tells settings laid over the recipe, the last step, evaluations, and how to go on", async () => {
     const { stdout, status } = await run("show", join(folder, "deep", "two"));
     expect(status).toBe(0);
-    expect(stdout).toContain("settings laid over the recipe (2 of 5)");
+    expect(stdout).toContain("settings that override the recipe (2 of 5)");
     expect(stdout).toMatch(/^ {2}seed +2 +--seed$/m);
     expect(stdout).toMatch(/^metrics of step 2$/m);
     expect(stdout).toContain(

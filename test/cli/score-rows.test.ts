@@ -63,14 +63,14 @@ describe("agentrl score --rows", () => {
     expect(stdout).toMatchInlineSnapshot(`
       "3 questions
                                    mean  questions  95 % interval
-      em                         0.3333          3  0.0615 – 0.7923
-      f1                         0.3333          3  0.0000 – 1.0000
-      precision                  0.3333          3  0.0000 – 1.0000
-      recall                     0.3333          3  0.0000 – 1.0000
-      cover_em                   0.3333          3  0.0615 – 0.7923
-      token_cover                0.3333          3  0.0615 – 0.7923
-      drop_em                    0.3333          3  0.0615 – 0.7923
-      drop_f1                    0.3333          3  0.0000 – 1.0000
+      em                         0.3333          3  0.0615 … 0.7923
+      f1                         0.3333          3  0.0000 … 1.0000
+      precision                  0.3333          3  0.0000 … 1.0000
+      recall                     0.3333          3  0.0000 … 1.0000
+      cover_em                   0.3333          3  0.0615 … 0.7923
+      token_cover                0.3333          3  0.0615 … 0.7923
+      drop_em                    0.3333          3  0.0615 … 0.7923
+      drop_f1                    0.3333          3  0.0000 … 1.0000
       answer_rate                1.0000          3
       searches                   0.6667          3
       search_rate                0.6667          3

@@ -31,7 +31,7 @@ describe("agentrl synth-data export", () => {
   it("writes a folder's samples, and says once what the layout has no place for", async () => {
     const { stdout, stderr, status } = await run("trl-messages", "x.jsonl");
     expect(status, stderr).toBe(0);
-    expect(stdout).toBe("3 records → 3 rows, 0.0 MB\n/x.jsonl\n");
+    expect(stdout).toBe("3 records → 3 rows, 1.1 kB\n/x.jsonl\n");
     expect(stderr).toBe("trl-messages has no place for: a sample's weight.\n");
     const [line = ""] = readFileSync(at("x.jsonl"), "utf8").split("\n");
     expect(JSON.parse(line)).toMatchObject({

@@ -60,10 +60,7 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
       "Scores means over questions, lines are 95 % intervals",
       "How trajectories ended draws by their end",
-      ...[
-        "Search behaviour",
-        "Protocol all settings of the measurement, apart from the policy",
-      ],
+      ...["Search behaviour", "Protocol all settings of the measurement, apart from the policy"],
       "Trajectories",
     ]);
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
