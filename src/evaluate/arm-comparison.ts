@@ -1,4 +1,5 @@
-import { type Interval, mean, sampleVariance } from "./statistics.ts";
+import { mean, sampleVariance } from "../base/statistics.ts";
+import type { Interval } from "./statistics.ts";
 import { centralQuantile, twoSidedP } from "./student-t.ts";
 
 /** One arm's result of one seed. */

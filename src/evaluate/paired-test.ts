@@ -1,5 +1,6 @@
 import { random } from "../base/random.ts";
-import { type Interval, mean, pairedBootstrap } from "./statistics.ts";
+import { mean } from "../base/statistics.ts";
+import { type Interval, pairedBootstrap } from "./statistics.ts";
 
 /** One measure of two runs on the same questions. */
 export interface PairedTest {

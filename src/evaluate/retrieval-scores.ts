@@ -9,7 +9,8 @@ import {
   type RetrievalMetric,
 } from "./retrieval-metrics.ts";
 import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-runs.ts";
-import { bootstrapInterval, type Interval, mean } from "./statistics.ts";
+import { mean } from "../base/statistics.ts";
+import { bootstrapInterval, type Interval } from "./statistics.ts";
 
 /** What a ranking reaches on a test set. */
 export interface RetrievalScores {

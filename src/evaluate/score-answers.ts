@@ -6,7 +6,8 @@ import {
   answerScores,
   type ScoredAnswer,
 } from "./metrics/answer-metrics.ts";
-import { type Interval, mean } from "./statistics.ts";
+import { mean } from "../base/statistics.ts";
+import type { Interval } from "./statistics.ts";
 
 /** A number for each metric that was asked for; null where it is not defined. */
 export type ScoreValues = Record<string, number | null>;

@@ -6,7 +6,7 @@ import { readHotpotqaFiles } from "./hotpotqa-predictions.ts";
 import { answerMetrics, type ScoredAnswer } from "./metrics/answer-metrics.ts";
 import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
 import { type PredictionSource, readPredictions, readPredictionsById } from "./predictions.ts";
-import { type ScoreValues, scoreEach } from "./score-answers.ts";
+import { scoreEach, type ScoreValues } from "./score-answers.ts";
 
 /** What is scored, and how. */
 export interface ScoreFileOptions extends PredictionSource {

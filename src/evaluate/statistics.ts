@@ -1,4 +1,5 @@
 import { random } from "../base/random.ts";
+import { mean, sampleVariance } from "../base/statistics.ts";
 import { centralQuantile } from "./student-t.ts";
 
 /** Both ends of a 95 % interval. */
@@ -16,23 +17,6 @@ export interface Summary {
 
 /** Standard normal quantile of 97.5 %. */
 const Z95 = 1.959963984540054;
-
-/** Arithmetic mean; NaN of nothing. */
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Sample variance (n − 1 in the denominator); NaN below two values. */
-export function sampleVariance(values: readonly number[]): number {
-  if (values.length < 2) return Number.NaN;
-  const centre = mean(values);
-  return values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1);
-}
-
-/** Standard error of the mean: sample deviation (n − 1) over √n; NaN below two values. */
-export function standardError(values: readonly number[]): number {
-  return Math.sqrt(sampleVariance(values) / values.length);
-}
 
 /**
  * Mean, sample deviation and t interval: for the few runs of an experiment.

@@ -1,5 +1,5 @@
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { mean } from "./statistics.ts";
+import { mean } from "../base/statistics.ts";
 
 /** How long the parts of a question took, over the questions asked in this run; they differ from run to run. */
 export interface EvaluationTimings {

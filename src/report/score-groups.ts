@@ -1,4 +1,5 @@
-import { bootstrapInterval, type Interval, mean, wilsonInterval } from "../evaluate/statistics.ts";
+import { mean } from "../base/statistics.ts";
+import { bootstrapInterval, type Interval, wilsonInterval } from "../evaluate/statistics.ts";
 import type { ReportRow, ResultFiles } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
 import { rowValue } from "./row-value.ts";

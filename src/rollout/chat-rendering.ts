@@ -1,9 +1,9 @@
+import { ConfigError } from "../base/errors.ts";
+import { z } from "../base/schema.ts";
 import type { ChatTemplate, TemplateMessage } from "../chat/chat-template.ts";
 import { requireStablePrefixes } from "../chat/prefix-stability.ts";
 import { type Probe, PROBES } from "../chat/probes.ts";
-import { ConfigError } from "../base/errors.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
-import { z } from "../base/schema.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
 /** How text is put to a model that was trained to chat. */

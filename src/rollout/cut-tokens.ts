@@ -1,5 +1,5 @@
 import type { SampleResult } from "../engine/engine.ts";
-import { textFlow } from "../text/text-flow.ts";
+import { textFlow } from "../text/token-bytes.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { MessageEnding } from "./dialogue.ts";
 

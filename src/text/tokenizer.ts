@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import { Tokenizer as HuggingFaceTokenizer } from "@huggingface/tokenizers";
 import { DataError, errorMessage } from "../base/errors.ts";
-import { textFlow } from "./text-flow.ts";
-import { spellingOf, tokenBytes } from "./token-bytes.ts";
+import { spellingOf, textFlow, tokenBytes } from "./token-bytes.ts";
 import {
   readTokenizerFiles,
-  tokenizerFacts,
   type SpecialToken,
+  tokenizerFacts,
   type TokenizerFacts,
   type TokenizerFiles,
   type TokenizerJson,

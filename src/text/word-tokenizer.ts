@@ -1,4 +1,4 @@
-import { BYTE_CHARACTERS } from "./byte-characters.ts";
+import { BYTE_CHARACTERS } from "./token-bytes.ts";
 import type { TokenizerFiles } from "./tokenizer-files.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { allEqual, mean, rewardsByGroup, sampleDeviation } from "../advantages/estimator.ts";
-import { repeatedQueryShare } from "../text/repeated-queries.ts";
+import { repeatedQueryShare } from "../text/words.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";

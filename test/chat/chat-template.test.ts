@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { compileChatTemplate } from "../../src/chat/chat-template.ts";
+import { compileChatTemplate, strftime } from "../../src/chat/chat-template.ts";
 import { loadChatTemplate } from "../../src/chat/load-chat-template.ts";
-import { strftime } from "../../src/chat/strftime.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";

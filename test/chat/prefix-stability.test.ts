@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { compileChatTemplate, type ChatTemplate } from "../../src/chat/chat-template.ts";
+import { type ChatTemplate, compileChatTemplate } from "../../src/chat/chat-template.ts";
 import {
   checkPrefixes,
   prefixFindingText,
   requireStablePrefixes,
 } from "../../src/chat/prefix-stability.ts";
 import { makeTokenizer } from "../../src/text/tokenizer.ts";
-import kinds from "../golden/tokenizer-kinds.json" with { type: "json" };
 import { errorWith } from "../helpers/error-with.ts";
+
+import kinds from "../golden/tokenizer-kinds.json" with { type: "json" };
 
 const specialTokens = { bos_token: "<s>", eos_token: "</s>" };
 const compile = (source: string): ChatTemplate =>

@@ -103,7 +103,7 @@ describe("beirSet", () => {
       errorWith("FILE_MISSING", 'has no split "tset". Did you mean "test"? Known: dev, test.'),
     );
     await expect(beirSet(at("beir/qrels"), "test")).rejects.toThrow(
-      errorWith("FILE_MISSING", "has no setsFolder qrels"),
+      errorWith("FILE_MISSING", "has no folder qrels"),
     );
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
+import { mean, sampleVariance } from "../../src/base/statistics.ts";
 import {
   bootstrapInterval,
-  mean,
   pairedBootstrap,
-  sampleVariance,
   summarize,
   wilsonInterval,
 } from "../../src/evaluate/statistics.ts";

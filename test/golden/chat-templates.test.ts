@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compileChatTemplate } from "../../src/chat/chat-template.ts";
+
 import golden from "./chat-templates.json" with { type: "json" };
 
 // chat-templates.json names the program, its versions and the script; the templates were written for this test.

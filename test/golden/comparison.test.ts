@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { crossedBootstrap, mcnemarExact, pairedEffect, shareEffect, smallestDetectable } from "../../src/evaluate/compare/paired.ts";
-import { type Interval, newcombeInterval, pairedBootstrap, standardError } from "../../src/evaluate/statistics.ts";
+import { standardError } from "../../src/base/statistics.ts";
+import { type Interval, newcombeInterval, pairedBootstrap } from "../../src/evaluate/statistics.ts";
 
 interface Resampled {
   ci95: Interval;

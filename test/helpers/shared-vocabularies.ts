@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { BYTE_CHARACTERS } from "../../src/text/byte-characters.ts";
+import { BYTE_CHARACTERS } from "../../src/text/token-bytes.ts";
 import type { TokenizerFiles } from "../../src/text/tokenizer-files.ts";
 import { ggufMetadata } from "./gguf-metadata.ts";
 

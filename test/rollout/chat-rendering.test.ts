@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { compileChatTemplate, type ChatTemplate } from "../../src/chat/chat-template.ts";
+import { type ChatTemplate, compileChatTemplate } from "../../src/chat/chat-template.ts";
 import { chatRendering, chatSchema } from "../../src/rollout/chat-rendering.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { policyRows } from "../../src/train/training-rows.ts";

@@ -2,12 +2,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { random } from "../../src/base/random.ts";
-import { BYTE_CHARACTERS } from "../../src/text/byte-characters.ts";
+import { BYTE_CHARACTERS } from "../../src/text/token-bytes.ts";
 import { loadTokenizer, makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
-import golden from "../golden/word-tokenizer.json" with { type: "json" };
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+import golden from "../golden/word-tokenizer.json" with { type: "json" };
 
 const folder = temporaryFolder();
 const files = wordTokenizer({

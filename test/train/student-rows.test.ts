@@ -6,11 +6,11 @@ import { makeTokenizer } from "../../src/text/tokenizer.ts";
 import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import {
   areTokensOf,
-  studentRows,
   type ReadingOptions,
   type Student,
+  studentRows,
 } from "../../src/train/student-rows.ts";
-import { tokenRows, type TokenRow } from "../../src/trajectory/token-rows.ts";
+import { type TokenRow, tokenRows } from "../../src/trajectory/token-rows.ts";
 import type { Call, Segment, Trajectory, Turn } from "../../src/trajectory/trajectory.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import {

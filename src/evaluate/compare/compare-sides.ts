@@ -1,6 +1,7 @@
 import { type ArmComparison, compareArms, type SeededValue } from "../arm-comparison.ts";
 import { corrected, type Corrected, type PairedTest, testPairs } from "../paired-test.ts";
-import { type Interval, mean, standardError } from "../statistics.ts";
+import { mean, standardError } from "../../base/statistics.ts";
+import type { Interval } from "../statistics.ts";
 import type { ComparedRun, Side } from "./compared-run.ts";
 import {
   type Agreement,

@@ -1,11 +1,6 @@
 import { random, type Random } from "../../base/random.ts";
-import {
-  type BootstrapOptions,
-  type Interval,
-  mean,
-  percentileInterval,
-  sampleVariance,
-} from "../statistics.ts";
+import { mean, sampleVariance } from "../../base/statistics.ts";
+import { type BootstrapOptions, type Interval, percentileInterval } from "../statistics.ts";
 import { centralQuantile, regularizedBeta } from "../student-t.ts";
 
 /** On how many questions two runs were right. */
@@ -62,7 +57,7 @@ export function mcnemarExact({
 export function pairedEffect(differences: readonly number[]): number | null {
   const deviation = Math.sqrt(sampleVariance(differences));
   if (!(deviation > 0)) return null;
-  return differences.reduce((sum, value) => sum + value, 0) / differences.length / deviation;
+  return mean(differences) / deviation;
 }
 
 /**

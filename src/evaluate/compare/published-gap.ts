@@ -1,11 +1,10 @@
 import { ConfigError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
+import { mean, standardError } from "../../base/statistics.ts";
 import {
   bootstrapInterval,
   type Interval,
-  mean,
   newcombeInterval,
-  standardError,
   wilsonInterval,
 } from "../statistics.ts";
 import { meanOverRuns } from "./compare-sides.ts";

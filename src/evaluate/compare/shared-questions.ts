@@ -1,6 +1,6 @@
 import { DataError } from "../../base/errors.ts";
 import { quote } from "../../base/schema.ts";
-import { mean } from "../statistics.ts";
+import { mean } from "../../base/statistics.ts";
 import type { ComparedQuestion, ComparedRun, Side } from "./compared-run.ts";
 
 /** The questions that all runs of two sides have, joined by id. */

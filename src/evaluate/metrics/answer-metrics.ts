@@ -1,7 +1,7 @@
 import { type Part, registry } from "../../base/registry.ts";
 import { type Normalization, normalizeAnswer } from "../../text/answer-normalizations.ts";
 import { coversText, coversWords, wordOverlap, type WordOverlap } from "../../text/answers.ts";
-import { type DropScores, dropScores } from "../../text/drop-answers.ts";
+import { dropScores, type DropScores } from "../../text/drop-answers.ts";
 
 /** A predicted answer with the accepted ones. */
 export interface ScoredAnswer {

@@ -1,4 +1,4 @@
-import { repeatedQueryShare } from "../../text/repeated-queries.ts";
+import { repeatedQueryShare } from "../../text/words.ts";
 import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 
 /** Share of words in common from which two queries count as near duplicates. */

@@ -11,7 +11,7 @@ import { scoreTrajectories, type WeightedReward } from "../../rollout/score.ts";
 import { makeTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import { wordTokenizer } from "../../text/word-tokenizer.ts";
 import type { Task } from "../../trajectory/task.ts";
-import { mean } from "../statistics.ts";
+import { mean } from "../../base/statistics.ts";
 import { type Script, scriptsOf } from "./scripts.ts";
 
 /** One case of one reward, over all questions. */

@@ -3,7 +3,8 @@ import {
   compareArms,
   type SeededValue,
 } from "../../evaluate/arm-comparison.ts";
-import { mean, summarize, type Summary } from "../../evaluate/statistics.ts";
+import { mean } from "../../base/statistics.ts";
+import { summarize, type Summary } from "../../evaluate/statistics.ts";
 import type { Arm } from "./arms.ts";
 import { valuesOf } from "./drawn-panels.ts";
 import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";

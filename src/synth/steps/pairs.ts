@@ -1,4 +1,5 @@
 import { z } from "../../base/schema.ts";
+import { mean } from "../../base/statistics.ts";
 import type { PreferencePair } from "../../trajectory/sample.ts";
 import type { Call, Segment, Trajectory } from "../../trajectory/trajectory.ts";
 import { type ValuedCandidate, valuedCandidates } from "./ranking.ts";
@@ -132,10 +133,6 @@ function sequenceBefore(calls: Trajectory["calls"], index: number): unknown[] {
   const read = prompts.reverse().flat();
   // The model sees neither the owners nor the borders of segments.
   return [read.flatMap(({ ids }) => ids), read.map(({ text = "" }) => text).join("")];
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** Earlier turns first; pairs of one turn by their draws, so that the order does not depend on the seed. */

@@ -1,5 +1,6 @@
 /** Alarms on rewards: the reward falls, or groups no longer differ in reward. */
 import { z } from "../../base/schema.ts";
+import { standardError } from "../../base/statistics.ts";
 import type { MetricsLine } from "../metrics-line.ts";
 import { defineAlarm, type Finding } from "./alarm.ts";
 import {
@@ -63,8 +64,8 @@ function dropOf(
   const lowest = Math.min(0, ...series.map(({ value }) => value));
   const floor = lowest < 0 ? Math.min(lowest, rewardRange(lines)[0]) : 0;
   const noise = Math.hypot(
-    standardError(series.slice(bestAt, bestAt + smooth)),
-    standardError(series.slice(-smooth)),
+    noiseOf(series.slice(bestAt, bestAt + smooth)),
+    noiseOf(series.slice(-smooth)),
   );
   if (best - now <= sigmas * noise) return null;
   return beyondLimit({
@@ -74,12 +75,8 @@ function dropOf(
 }
 
 /** Standard error of the mean of neighbouring steps, from the differences between them; a trend makes it larger. */
-function standardError(points: readonly Point[]): number {
-  const count = points.length;
-  if (count < 2) return 0;
-  const mean = points.reduce((sum, { value }) => sum + value, 0) / count;
-  const squares = points.reduce((sum, { value }) => sum + (value - mean) ** 2, 0);
-  return Math.sqrt(squares / (count - 1) / count);
+function noiseOf(points: readonly Point[]): number {
+  return points.length < 2 ? 0 : standardError(points.map(({ value }) => value));
 }
 
 /** Equal rewards within groups come before the fall of entropy and reward. Silent where all trajectories are right. */
