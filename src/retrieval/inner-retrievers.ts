@@ -1,5 +1,12 @@
 import { sha256 } from "../base/files.ts";
-import type { ContextPart, Retriever, RetrieverContext, RetrieverSettings } from "./retriever.ts";
+import { parseOptions, type z } from "../base/schema.ts";
+import type {
+  ContextPart,
+  Retriever,
+  RetrieverContext,
+  RetrieverPart,
+  RetrieverSettings,
+} from "./retriever.ts";
 
 /**
  * The fingerprint of a retriever made from options and other retrievers: another one for any other value inside.
@@ -15,7 +22,7 @@ export function derivedFingerprint(
 }
 
 /** `reads` of a retriever around others: what it looks at itself and what they do; nothing at all leaves the key out. */
-export function joinedReads(
+function joinedReads(
   inner: readonly Retriever[],
   own: readonly ContextPart[] = [],
 ): Pick<Retriever, "reads"> {
@@ -42,4 +49,36 @@ export async function openAll(
 export async function closeAll(retrievers: readonly Retriever[]): Promise<void> {
   const results = await Promise.allSettled(retrievers.map((each) => each.close()));
   for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+/** A retriever around others: its fingerprint, what it reads, and closing them. @param own what it reads itself. */
+export function around(
+  name: string,
+  inner: readonly Retriever[],
+  options: unknown,
+  own: readonly ContextPart[] = [],
+): Pick<Retriever, "fingerprint" | "reads" | "close"> {
+  const fingerprint = derivedFingerprint(name, options, inner);
+  return { fingerprint, ...joinedReads(inner, own), close: () => closeAll(inner) };
+}
+
+/** What a part makes; its name and a `close` that has nothing to do may be left out. */
+export type Opened = Omit<Retriever, "name" | "close"> & Partial<Retriever>;
+
+/** A retriever part whose options are checked before `open` sees them. */
+export function defineRetriever<S extends z.ZodObject>(
+  part: Pick<RetrieverPart, "name" | "summary"> & {
+    readsGold?: boolean;
+    options: S;
+    open: (options: z.output<S>, context: RetrieverContext) => Opened | Promise<Opened>;
+  },
+): RetrieverPart {
+  const { name, summary, readsGold = false, options, open } = part;
+  return {
+    ...{ name, summary, readsGold, options },
+    async create(given, context) {
+      const opened = await open(parseOptions(options, given, name), context);
+      return { name, close: () => Promise.resolve(), ...opened };
+    },
+  };
 }

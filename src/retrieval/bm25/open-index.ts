@@ -1,7 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import type { RetrieverContext, RetrieverPart } from "../retriever.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { RetrieverContext } from "../retriever.ts";
 import { whileUnchanged } from "../store/index-folder.ts";
 import { createBm25, type Bm25Retriever, buildBm25 } from "./bm25.ts";
 import { bm25Options } from "./formula.ts";
@@ -62,13 +63,11 @@ const options = bm25Options.extend({
 });
 
 /** BM25 over an index folder, or over the corpus at hand, in memory. */
-export const bm25: RetrieverPart = {
+export const bm25 = defineRetriever({
   name: "bm25",
   summary: "BM25, exact, over an index folder or over the dataset's own passages.",
-  readsGold: false,
   options,
-  async create(given, context) {
-    const { index, ...made } = parseOptions(options, given, "bm25");
+  async open({ index, ...made }, context) {
     if (index === undefined) return buildBm25(await corpusOf(context), made);
     const [key] = Object.keys(made);
     if (key === undefined) return openIndex(index);
@@ -77,7 +76,7 @@ export const bm25: RetrieverPart = {
       `bm25.${key} is set beside bm25.index: an index keeps what it was built with. Drop the key, or build the index with it.`,
     );
   },
-};
+});
 
 async function corpusOf({ corpus }: RetrieverContext): Promise<Passage[]> {
   if (corpus === undefined) {

@@ -1,5 +1,5 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import { closeAll, derivedFingerprint, joinedReads, openAll } from "../inner-retrievers.ts";
+import { z } from "../../base/schema.ts";
+import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
 import type { InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { reciprocalRankFusion, normalizations, weightedFusion } from "./fusion.ts";
 
@@ -35,21 +35,17 @@ export function hybrid(inner: InnerRetriever): RetrieverPart {
       message: "expected at least one weight above 0",
       path: ["weights"],
     });
-  return {
+  return defineRetriever({
     name: "hybrid",
     summary: "Several retrievers fused into one ranking, by rank or by score.",
-    readsGold: false,
     options,
-    async create(given, context) {
-      const { of, ...settings } = parseOptions(options, given, "hybrid");
+    async open({ of, ...settings }, context) {
       const { fusion, rrfK = 60, normalize = "min-max", weights, depth } = settings;
       const fused = await openAll(of, context);
       const ranking = fusion === "rrf" ? { rrfK } : { normalize };
       const shaping = { ...ranking, weights: weights ?? of.map(() => 1), depth: depth ?? null };
       return {
-        name: "hybrid",
-        fingerprint: derivedFingerprint("hybrid", { fusion, ...shaping }, fused),
-        ...joinedReads(fused),
+        ...around("hybrid", fused, { fusion, ...shaping }),
         search: async (queries, k, asked) => {
           const asking = depth ?? Math.max(100, k);
           const found = await Promise.all(fused.map((each) => each.search(queries, asking, asked)));
@@ -62,8 +58,7 @@ export function hybrid(inner: InnerRetriever): RetrieverPart {
             return hits.slice(0, k);
           });
         },
-        close: () => closeAll(fused),
       };
     },
-  };
+  });
 }

@@ -1,6 +1,6 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { type CrossEncoder, openCrossEncoder } from "../dense/cross-encoder.ts";
-import { derivedFingerprint } from "../inner-retrievers.ts";
+import { around, defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { searchedText } from "../store/passage-store.ts";
 
@@ -15,13 +15,11 @@ export function rerank(inner: InnerRetriever): RetrieverPart {
     /** Of query and passage together. */
     maxTokens: z.int().min(8).optional(),
   });
-  return {
+  return defineRetriever({
     name: "rerank",
     summary: "Another retriever's first hits, put in order by a cross-encoder.",
-    readsGold: false,
     options,
-    async create(given, context) {
-      const { of, model, depth, maxTokens } = parseOptions(options, given, "rerank");
+    async open({ of, model, depth, maxTokens }, context) {
       const source = await context.open(of);
       const encoder = await openCrossEncoder(model, { maxTokens }).catch(async (error: unknown) => {
         await source.close();
@@ -29,9 +27,7 @@ export function rerank(inner: InnerRetriever): RetrieverPart {
       });
       const settings = { model: encoder.fingerprint, depth };
       return {
-        name: "rerank",
-        fingerprint: derivedFingerprint("rerank", settings, [source]),
-        ...(source.reads === undefined ? {} : { reads: source.reads }),
+        ...around("rerank", [source], settings),
         async search(queries, k, asked) {
           const found = await source.search(queries, depth, asked);
           const results: Hit[][] = [];
@@ -46,7 +42,7 @@ export function rerank(inner: InnerRetriever): RetrieverPart {
         },
       };
     },
-  };
+  });
 }
 
 /** Equal scores stay in the order in which they were found. */

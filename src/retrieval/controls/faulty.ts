@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import { ExternalError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
-import { choice, parseOptions, z } from "../../base/schema.ts";
-import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
+import { choice, z } from "../../base/schema.ts";
+import { around, defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, SearchOptions, InnerRetriever, RetrieverPart } from "../retriever.ts";
 
 /** A time in milliseconds, or a range that it is drawn from evenly. */
@@ -41,20 +41,16 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
       message: "expected errors, empty and hangs to add up to at most 1",
       path: ["errors"],
     });
-  return {
+  return defineRetriever({
     name: "faulty",
     summary: "Another retriever that is late, fails, finds nothing or hangs at given rates.",
-    readsGold: false,
     options,
-    async create(given, context) {
-      const { of, ...settings } = parseOptions(options, given, "faulty");
+    async open({ of, ...settings }, context) {
       const sound = await context.open(of);
       const closing = new AbortController();
       const draw = fates(settings);
       return {
-        name: "faulty",
-        fingerprint: derivedFingerprint("faulty", settings, [sound]),
-        ...joinedReads([sound]),
+        ...around("faulty", [sound], settings),
         search: async (queries, k, asked = {}) => {
           asked.signal?.throwIfAborted();
           const drawn = queries.map(draw);
@@ -77,7 +73,7 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
         },
       };
     },
-  };
+  });
 }
 
 /** What happens to one query. */

@@ -1,6 +1,6 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { closeAll, derivedFingerprint, joinedReads, openAll } from "../inner-retrievers.ts";
+import { around, defineRetriever, openAll } from "../inner-retrievers.ts";
 import type { InnerRetriever, RetrieverPart, Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
@@ -17,21 +17,18 @@ export function oracle(inner: InnerRetriever): RetrieverPart {
     /** Fills up what the gold passages leave of k. */
     of: inner.optional(),
   });
-  return {
+  return defineRetriever({
     name: "oracle",
     summary: "The asking task's own gold passages: the control for what perfect search would give.",
     readsGold: true,
     options,
-    async create(given, context) {
-      const { of } = parseOptions(options, given, "oracle");
+    async open({ of }, context) {
       // The contexts may hold all that is needed: no corpus is no error.
       const corpus = context.corpus === undefined ? undefined : await readCorpus(context, "oracle");
       const byId = new Map(corpus?.passages.map((passage) => [passage.id, passage]));
       const rest = of === undefined ? [] : await openAll([of], context);
       return {
-        name: "oracle",
-        fingerprint: derivedFingerprint("oracle", corpus?.fingerprint ?? null, rest),
-        ...joinedReads(rest, ["supporting-passages"]),
+        ...around("oracle", rest, corpus?.fingerprint ?? null, ["supporting-passages"]),
         search: async (queries, k, asked = {}) => {
           asked.signal?.throwIfAborted();
           const [filler] = await Promise.all(rest.map((each) => each.search(queries, k, asked)));
@@ -41,10 +38,9 @@ export function oracle(inner: InnerRetriever): RetrieverPart {
             return ranked([...gold, ...(filler?.[i] ?? [])], k);
           });
         },
-        close: () => closeAll(rest),
       };
     },
-  };
+  });
 }
 
 function goldPassages({ annotations }: Task, corpus: ReadonlyMap<string, Passage>): Passage[] {
@@ -67,18 +63,15 @@ function ranked(passages: readonly Passage[], k: number): Hit[] {
  */
 export function withoutGold(inner: InnerRetriever): RetrieverPart {
   const options = z.strictObject({ of: inner });
-  return {
+  return defineRetriever({
     name: "without-gold",
     summary: "Another retriever's hits less the gold passages: the control for guessing answers.",
     readsGold: true,
     options,
-    async create(given, context) {
-      const { of } = parseOptions(options, given, "without-gold");
+    async open({ of }, context) {
       const full = await context.open(of);
       return {
-        name: "without-gold",
-        fingerprint: derivedFingerprint("without-gold", {}, [full]),
-        ...joinedReads([full], ["supporting-passages"]),
+        ...around("without-gold", [full], {}, ["supporting-passages"]),
         search: async (queries, k, asked = {}) => {
           const gold = queries.map(
             (_, i) => new Set(asked.contexts?.[i]?.task.annotations.supportingPassages),
@@ -87,8 +80,7 @@ export function withoutGold(inner: InnerRetriever): RetrieverPart {
           const found = await full.search(queries, k + most, asked);
           return found.map((hits, i) => hits.filter(({ id }) => !gold[i]!.has(id)).slice(0, k));
         },
-        close: () => full.close(),
       };
     },
-  };
+  });
 }

@@ -1,8 +1,8 @@
 import { random, type Random } from "../../base/random.ts";
 import { scheduled, valueAt, type Scheduled } from "../../base/schedule.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
+import { around, defineRetriever, derivedFingerprint } from "../inner-retrievers.ts";
 import type { Hit, TrainingProgress, InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
@@ -36,20 +36,17 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
       message: "only `from: ranks` has a window",
       path: ["window"],
     });
-  return {
+  return defineRetriever({
     name: "noisy",
     summary: "Another retriever with a share of its hits replaced by distractors, by schedule too.",
-    readsGold: false,
     options,
-    async create(given, context) {
-      const { of, rate, per, from, seed, window = 100 } = parseOptions(options, given, "noisy");
+    async open({ of, rate, per, from, seed, window = 100 }, context) {
       const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
       const clean = await context.open(of);
       const made = [clean, ...(corpus === undefined ? [] : [corpus])];
       return {
-        name: "noisy",
+        ...around("noisy", [clean], {}, typeof rate === "number" ? [] : ["progress"]),
         fingerprint: derivedFingerprint("noisy", { rate, per, from, seed, window }, made),
-        ...joinedReads([clean], typeof rate === "number" ? [] : ["progress"]),
         search: async (queries, k, asked = {}) => {
           const found = await clean.search(queries, k + (corpus === undefined ? window : 0), asked);
           return queries.map((query, i) => {
@@ -66,10 +63,9 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
             return replaced(hits, isNoisy, distractors);
           });
         },
-        close: () => clean.close(),
       };
     },
-  };
+  });
 }
 
 function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number {

@@ -1,19 +1,14 @@
-import { parseOptions, z } from "../../base/schema.ts";
-import type { Retriever, RetrieverPart } from "../retriever.ts";
-
-const options = z.strictObject({});
+import { z } from "../../base/schema.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Retriever } from "../retriever.ts";
 
 /** Finds nothing: what a policy achieves when searching never helps. */
-export const none: RetrieverPart = {
+export const none = defineRetriever({
   name: "none",
   summary: "Finds nothing: the control for whether retrieval helps at all.",
-  readsGold: false,
-  options,
-  create: async (given) => {
-    parseOptions(options, given, "none");
-    return Promise.resolve(noneRetriever());
-  },
-};
+  options: z.strictObject({}),
+  open: noneRetriever,
+});
 
 /** The retriever itself, for those that need no settings. */
 export function noneRetriever(): Retriever {

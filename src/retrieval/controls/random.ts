@@ -1,8 +1,8 @@
 import { random as seeded } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit, RetrieverPart } from "../retriever.ts";
+import { defineRetriever, derivedFingerprint } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 
@@ -17,26 +17,22 @@ const options = z.strictObject({
  * Source: the random-noise engine of arXiv 2505.15117, under which a policy learns to stop searching. Different here: one
  * query always has the same passages.
  */
-export const random: RetrieverPart = {
+export const random = defineRetriever({
   name: "random",
   summary: "Random passages of the corpus: the control for whether what is found matters.",
-  readsGold: false,
   options,
-  async create(given, context) {
-    const { seed } = parseOptions(options, given, "random");
+  async open({ seed }, context) {
     const { passages, fingerprint } = await readCorpus(context, "random");
     return {
-      name: "random",
       fingerprint: derivedFingerprint("random", { seed }, [{ fingerprint }]),
       // eslint-disable-next-line @typescript-eslint/require-await -- an abort must reject, not throw
       search: async (queries, k, { signal } = {}) => {
         signal?.throwIfAborted();
         return queries.map((query) => drawHits(passages, k, seeded(seed).derive("random", query)));
       },
-      close: () => Promise.resolve(),
     };
   },
-};
+});
 
 function drawHits(
   passages: readonly Passage[],

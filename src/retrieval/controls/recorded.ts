@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/files.ts";
 import { openJsonl, readJsonl } from "../../base/jsonl.ts";
-import { parseOptions, quote, z, checkOptions } from "../../base/schema.ts";
+import { quote, z, checkOptions } from "../../base/schema.ts";
+import { defineRetriever, type Opened } from "../inner-retrievers.ts";
 import type {
   InnerRetriever,
   RetrieverContext,
   RetrieverPart,
   RetrieverSettings,
   Hit,
-  Retriever,
 } from "../retriever.ts";
 
 /**
@@ -45,20 +45,18 @@ export function recorded(inner: InnerRetriever): RetrieverPart {
       message: "only `mode: replay` chooses a retriever by fingerprint",
       path: ["fingerprint"],
     });
-  return {
+  return defineRetriever({
     name: "recorded",
     summary: "Another retriever's searches kept in a file, or answered from it.",
-    readsGold: false,
     options,
-    create: async (given, context) => {
-      const { file, mode, of, fingerprint } = parseOptions(options, given, "recorded");
+    async open({ file, mode, of, fingerprint }, context) {
       if (of === undefined) return replay(file, fingerprint);
       return record(file, { of, context, askAgain: mode === "record" });
     },
-  };
+  });
 }
 
-async function replay(file: string, wanted: string | undefined): Promise<Retriever> {
+async function replay(file: string, wanted: string | undefined): Promise<Opened> {
   const recording = await readRecording(file);
   const fingerprint = wanted ?? recording.fingerprints[0];
   if (fingerprint === undefined) {
@@ -72,7 +70,6 @@ async function replay(file: string, wanted: string | undefined): Promise<Retriev
     );
   }
   return {
-    name: "recorded",
     fingerprint,
     // eslint-disable-next-line @typescript-eslint/require-await -- an abort must reject, not throw
     search: async (queries, k, { signal } = {}) => {
@@ -97,7 +94,7 @@ async function record(
     context,
     askAgain,
   }: { of: RetrieverSettings; context: RetrieverContext; askAgain: boolean },
-): Promise<Retriever> {
+): Promise<Opened> {
   const asked = await context.open(of);
   try {
     if (asked.reads !== undefined) {
@@ -109,7 +106,6 @@ async function record(
     const recording = await growRecording(file);
     const { fingerprint } = asked;
     return {
-      name: "recorded",
       fingerprint,
       search: async (queries, k, options = {}) => {
         options.signal?.throwIfAborted();

@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
 import { random } from "../../base/random.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
-import { derivedFingerprint, joinedReads } from "../inner-retrievers.ts";
+import { around, defineRetriever } from "../inner-retrievers.ts";
 import type { Retriever, InnerRetriever, RetrieverContext, RetrieverPart } from "../retriever.ts";
 import { corpusOf } from "./corpus-at-hand.ts";
 
@@ -24,25 +24,20 @@ export function subset(inner: InnerRetriever): RetrieverPart {
       message: "expected one of share and passages, not both",
       path: ["share"],
     });
-  return {
+  return defineRetriever({
     name: "subset",
     summary: "Another retriever over a share of the corpus: the control for missing knowledge.",
-    readsGold: false,
     options,
-    async create(given, context) {
-      const { of, ...choice } = parseOptions(options, given, "subset");
+    async open({ of, ...choice }, context) {
       const corpus = corpusOf(context, "subset");
       const chosen = await choose(corpus, choice);
       const full = await openOver(of, context, () => only(corpus, chosen));
       return {
-        name: "subset",
-        fingerprint: derivedFingerprint("subset", choice, [full]),
-        ...joinedReads([full]),
+        ...around("subset", [full], choice),
         search: (queries, k, asked) => full.search(queries, k, asked),
-        close: () => full.close(),
       };
     },
-  };
+  });
 }
 
 type Corpus = NonNullable<RetrieverContext["corpus"]>;

@@ -1,8 +1,9 @@
 import { availableMemory } from "node:process";
 import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
-import { parseOptions, z } from "../../base/schema.ts";
-import type { Hit, Retriever, RetrieverPart } from "../retriever.ts";
+import { z } from "../../base/schema.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Hit, Retriever } from "../retriever.ts";
 import { openPassages } from "../store/passage-file.ts";
 import type { PassageStore } from "../store/passage-store.ts";
 import {
@@ -183,13 +184,11 @@ const options = z.strictObject({
 });
 
 /** Nearest passages by text embeddings. */
-export const dense: RetrieverPart = {
+export const dense = defineRetriever({
   name: "dense",
   summary: "Nearest passages by text embeddings, over an index folder that has them.",
-  readsGold: false,
   options,
-  async create(given) {
-    const { index, ...rest } = parseOptions(options, given, "dense");
+  async open({ index, ...rest }) {
     return openDenseIndex(index, rest);
   },
-};
+});

@@ -1,11 +1,12 @@
 import { readText, sha256 } from "../../base/files.ts";
 import { random, seedFrom } from "../../base/random.ts";
 import { scheduled, valueAt } from "../../base/schedule.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { chatClient, type ChatClient } from "../../http/chat.ts";
 import { chatShape } from "../../http/chat-settings.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
-import type { SearchContext, ContextPart, Hit, RetrieverPart } from "../retriever.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { SearchContext, ContextPart, Hit } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
 import { simulatedDocuments, checkTemplate, simulationPrompt } from "./simulation.ts";
 
@@ -42,13 +43,12 @@ type Settings = z.output<typeof options>;
  * task's own. The draw depends on seed, task, query, step and on how often the task has asked it in that step, not on what
  * else runs. The prompt is in our own words.
  */
-export const llmSearch: RetrieverPart = {
+export const llmSearch = defineRetriever({
   name: NAME,
   summary: "A language model that writes the documents, useful or noisy: ZeroSearch's engine.",
   readsGold: true,
   options,
-  async create(given) {
-    const settings = parseOptions(options, given, NAME);
+  async open(settings) {
     const { template: path } = settings;
     const template = path === undefined ? null : checkTemplate(await readText(path), path);
     const chat = chatClient(NAME, settings);
@@ -56,7 +56,6 @@ export const llmSearch: RetrieverPart = {
     const { template: _path, ...rest } = settings;
     const templateSha256 = template === null ? null : sha256(template);
     return {
-      name: NAME,
       fingerprint: remoteFingerprint(NAME, { ...rest, templateSha256 }),
       reads: readBy(settings),
       async search(queries, k, { signal, contexts = [] } = {}) {
@@ -69,10 +68,9 @@ export const llmSearch: RetrieverPart = {
         const simulator = { chat, settings, template };
         return allOrAbort(searches, (each, stop) => simulate(simulator, each, stop), signal);
       },
-      close: () => Promise.resolve(),
     };
   },
-};
+});
 
 function readBy({ noise }: Settings): ContextPart[] {
   return typeof noise === "number" ? ["references"] : ["progress", "references"];

@@ -1,5 +1,6 @@
 import { z } from "../../base/schema.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
+import { passageFields } from "./remote-results.ts";
 import { encoderOption } from "./query-encoder.ts";
 
 /** Options of the retriever `opensearch`. */
@@ -12,11 +13,7 @@ export const opensearchOptions = z
     dialect: z.enum(["opensearch", "elasticsearch"]).default("opensearch"),
     fields: z
       .strictObject({
-        /** Null: the engine's own `_id`. */
-        id: z.string().min(1).nullable().default(null),
-        /** Null: passages have no titles. */
-        title: z.string().min(1).nullable().default("title"),
-        text: z.string().min(1).default("text"),
+        ...passageFields,
         vector: z.string().min(1).default("vector"),
       })
       .prefault({}),

@@ -1,15 +1,21 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import type { HttpReply } from "../../http/exchange.ts";
-import { allOrAbort } from "../../http/concurrency.ts";
 import { reciprocalRankFusion } from "../combine/fusion.ts";
-import type { Hit, RetrieverPart } from "../retriever.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
 import { searchBodies } from "./opensearch-query.ts";
 import { openQueryEncoder } from "./query-encoder.ts";
-import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
+import {
+  batchedSearch,
+  bestFirst,
+  remoteFingerprint,
+  storedHit,
+  type SearchBatch,
+} from "./remote-results.ts";
 import { opensearchOptions, type OpensearchSettings } from "./opensearch-settings.ts";
 
 const NAME = "opensearch";
@@ -19,13 +25,11 @@ const NAME = "opensearch";
  * reciprocal ranks. Shards that fail are an error, never a shorter list. The fingerprint holds the number of documents,
  * since nothing else that both engines tell changes with the corpus.
  */
-export const opensearch: RetrieverPart = {
+export const opensearch = defineRetriever({
   name: NAME,
   summary: "An OpenSearch or Elasticsearch index: BM25, nearest neighbours or both.",
-  readsGold: false,
   options: opensearchOptions,
-  async create(given) {
-    const settings = parseOptions(opensearchOptions, given, NAME);
+  async open(settings) {
     const client = httpClient(endpointOf(settings));
     const path = `/${encodeURIComponent(settings.index)}`;
     const count = await client.json({ path: `${path}/_count` }, z.object({ count: z.number() }));
@@ -35,22 +39,15 @@ export const opensearch: RetrieverPart = {
         ? null
         : await openQueryEncoder(NAME, encoding);
     const seen = { documents: count.value.count, encoder: encoder?.identity };
+    const embed = encoder?.embed ?? null;
+    const engine = { client, settings, embed, path: `${path}/_msearch` };
     return {
-      name: NAME,
       fingerprint: remoteFingerprint(NAME, others, seen),
-      async search(queries, k, { signal } = {}) {
-        signal?.throwIfAborted();
-        if (k < 1) return queries.map(() => []);
-        const embed = encoder?.embed ?? null;
-        const engine = { client, settings, embed, path: `${path}/_msearch` };
-        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
-          searchBatch(engine, { queries: batch, k, signal: stop });
-        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
-      },
+      search: batchedSearch(settings.batchSize, (batch) => searchBatch(engine, batch)),
       close: async () => encoder?.close(),
     };
   },
-};
+});
 
 function endpointOf(settings: OpensearchSettings): Endpoint {
   const { url, usernameEnv, passwordEnv, apiKeyEnv } = settings;
@@ -88,7 +85,7 @@ const HEADER = JSON.stringify({ preference: "agentrl", allow_partial_search_resu
 
 async function searchBatch(
   { client, settings, embed, path }: Engine,
-  { queries, k, signal }: { queries: string[]; k: number; signal: AbortSignal },
+  { queries, k, signal }: SearchBatch,
 ): Promise<Hit[][]> {
   const vectors = embed === null ? [] : await embed(queries, signal);
   const bodies = queries.map((query, i) =>
@@ -117,15 +114,8 @@ async function searchBatch(
 }
 
 function hitOf(hit: z.output<typeof hitSchema>, { fields }: OpensearchSettings): Hit {
-  const { _id: passage, _score: score, _source: source = {} } = hit;
-  const read = (field: string, option: string): string =>
-    storedText(source, field, { option: `${NAME}.fields.${option}`, passage });
-  return {
-    id: fields.id === null ? passage : read(fields.id, "id"),
-    title: fields.title === null ? "" : read(fields.title, "title"),
-    text: read(fields.text, "text"),
-    score: score ?? 0,
-  };
+  const { _id: id, _score: score, _source: source = {} } = hit;
+  return storedHit(source, fields, { name: NAME, id, score: score ?? 0 });
 }
 
 const failedSchema = z.object({

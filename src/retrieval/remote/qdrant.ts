@@ -1,13 +1,20 @@
 import { ConfigError } from "../../base/errors.ts";
-import { parseOptions, quote, z } from "../../base/schema.ts";
+import { quote, z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import type { Embed } from "../../http/embeddings.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { allOrAbort } from "../../http/concurrency.ts";
-import type { Hit, RetrieverPart } from "../retriever.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
 import { encoderOption, openQueryEncoder } from "./query-encoder.ts";
-import { batchesOf, bestFirst, remoteFingerprint, storedText } from "./remote-results.ts";
+import {
+  batchedSearch,
+  bestFirst,
+  remoteFingerprint,
+  passageFields,
+  type SearchBatch,
+  storedHit,
+} from "./remote-results.ts";
 
 const NAME = "qdrant";
 
@@ -17,15 +24,7 @@ const options = z
     collection: z.string().min(1),
     /** Name of the vector; absent where the collection has one without a name. */
     using: z.string().min(1).optional(),
-    fields: z
-      .strictObject({
-        /** Null: the point's own id. */
-        id: z.string().min(1).nullable().default(null),
-        /** Null: passages have no titles. */
-        title: z.string().min(1).nullable().default("title"),
-        text: z.string().min(1).default("text"),
-      })
-      .prefault({}),
+    fields: z.strictObject(passageFields).prefault({}),
     /** Makes the query's vector: a model that runs here, or an embeddings server. */
     encoder: encoderOption.optional(),
     /** Makes the query's vector there: a model that the server itself runs (Qdrant's inference). */
@@ -49,13 +48,11 @@ const options = z
 type Settings = z.output<typeof options>;
 
 /** A collection of Qdrant (1.10 or later: the query API). Distances (Euclid, Manhattan) come out negated, so that more is better. */
-export const qdrant: RetrieverPart = {
+export const qdrant = defineRetriever({
   name: NAME,
   summary: "A Qdrant collection, by vectors.",
-  readsGold: false,
   options,
-  async create(given) {
-    const settings = parseOptions(options, given, NAME);
+  async open(settings) {
     const { url, apiKeyEnv } = settings;
     const key = apiKeyEnv === null ? null : readApiKey(apiKeyEnv, `${NAME}.apiKeyEnv`);
     const client = httpClient({
@@ -70,19 +67,14 @@ export const qdrant: RetrieverPart = {
     const embed = encoder?.embed ?? null;
     const seen = { points: collection.points, encoder: encoder?.identity };
     return {
-      name: NAME,
       fingerprint: remoteFingerprint(NAME, others, seen),
-      async search(queries, k, { signal } = {}) {
-        signal?.throwIfAborted();
-        if (k < 1) return queries.map(() => []);
-        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
-          searchBatch({ client, settings, embed, collection }, { queries: batch, k, signal: stop });
-        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
-      },
+      search: batchedSearch(settings.batchSize, (batch) =>
+        searchBatch({ client, settings, embed, collection }, batch),
+      ),
       close: async () => encoder?.close(),
     };
   },
-};
+});
 
 interface Collection {
   path: string;
@@ -139,7 +131,7 @@ const pointSchema = z.object({
 
 async function searchBatch(
   engine: { client: HttpClient; settings: Settings; embed: Embed | null; collection: Collection },
-  { queries, k, signal }: { queries: string[]; k: number; signal: AbortSignal },
+  { queries, k, signal }: SearchBatch,
 ): Promise<Hit[][]> {
   const { client, settings, embed, collection } = engine;
   const { fields, using, model, exact, hnswEf } = settings;
@@ -172,13 +164,6 @@ function hitOf(
   { fields }: Settings,
   { byDistance }: Collection,
 ): Hit {
-  const passage = String(point.id);
-  const read = (field: string, option: string): string =>
-    storedText(point.payload ?? {}, field, { option: `${NAME}.fields.${option}`, passage });
-  return {
-    id: fields.id === null ? passage : read(fields.id, "id"),
-    title: fields.title === null ? "" : read(fields.title, "title"),
-    text: read(fields.text, "text"),
-    score: byDistance ? -point.score : point.score,
-  };
+  const score = byDistance ? -point.score : point.score;
+  return storedHit(point.payload ?? {}, fields, { name: NAME, id: String(point.id), score });
 }

@@ -1,7 +1,9 @@
 import { ConfigError } from "../../base/errors.ts";
+import { z } from "../../base/schema.ts";
+import { allOrAbort } from "../../http/concurrency.ts";
 import { httpShape } from "../../http/http-options.ts";
 import { derivedFingerprint } from "../inner-retrievers.ts";
-import type { Hit } from "../retriever.ts";
+import type { Hit, Retriever } from "../retriever.ts";
 
 /**
  * The fingerprint of a remote engine: its options less how it is asked (times, concurrency) and where keys come from.
@@ -29,13 +31,55 @@ export function bestFirst(hits: readonly Hit[], k: number): Hit[] {
   return once.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-/** Items in runs of at most `size`. */
-export function batchesOf<T>(items: readonly T[], size: number): T[][] {
-  const batches: T[][] = [];
-  for (let start = 0; start < items.length; start += size) {
-    batches.push(items.slice(start, start + size));
-  }
-  return batches;
+/** One request's share of a search. */
+export interface SearchBatch {
+  queries: string[];
+  k: number;
+  signal: AbortSignal;
+}
+
+/** A search that sends queries in batches of at most `size`, all batches at once. */
+export function batchedSearch(
+  size: number,
+  ask: (batch: SearchBatch) => Promise<Hit[][]>,
+): Retriever["search"] {
+  return async (queries, k, { signal } = {}) => {
+    signal?.throwIfAborted();
+    if (k < 1) return queries.map(() => []);
+    const starts = Array.from({ length: Math.ceil(queries.length / size) }, (_, i) => i * size);
+    const askFrom = (start: number, stop: AbortSignal): Promise<Hit[][]> =>
+      ask({ queries: queries.slice(start, start + size), k, signal: stop });
+    return (await allOrAbort(starts, askFrom, signal)).flat();
+  };
+}
+
+/** Fields of a stored document that make a passage. */
+export const passageFields = {
+  /** Null: the engine's own id. */
+  id: z.string().min(1).nullable().default(null),
+  /** Null: passages have no titles. */
+  title: z.string().min(1).nullable().default("title"),
+  text: z.string().min(1).default("text"),
+};
+
+/**
+ * A hit from a stored document.
+ * @param found the engine's own id, its score, and the retriever's name for messages.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the document lacks a field.
+ */
+export function storedHit(
+  document: Readonly<Record<string, unknown>>,
+  fields: z.output<z.ZodObject<typeof passageFields>>,
+  { name, id, score }: { name: string; id: string; score: number },
+): Hit {
+  const read = (key: keyof typeof passageFields, field: string): string =>
+    storedText(document, field, { option: `${name}.fields.${key}`, passage: id });
+  return {
+    id: fields.id === null ? id : read("id", fields.id),
+    title: fields.title === null ? "" : read("title", fields.title),
+    text: read("text", fields.text),
+    score,
+  };
 }
 
 /**
@@ -44,7 +88,7 @@ export function batchesOf<T>(items: readonly T[], size: number): T[][] {
  * @param option that names the field, and the passage, for the message.
  * @throws {ConfigError} RECIPE_BAD_VALUE when there is none: nothing would be shown for the passage, without a word.
  */
-export function storedText(
+function storedText(
   document: Readonly<Record<string, unknown>>,
   field: string,
   { option, passage }: { option: string; passage: string },

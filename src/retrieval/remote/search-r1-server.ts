@@ -1,12 +1,12 @@
 import { sha256 } from "../../base/files.ts";
 import { ExternalError } from "../../base/errors.ts";
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
-import { allOrAbort } from "../../http/concurrency.ts";
-import type { Hit, RetrieverPart } from "../retriever.ts";
-import { batchesOf, bestFirst, remoteFingerprint } from "./remote-results.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
+import { batchedSearch, bestFirst, remoteFingerprint, type SearchBatch } from "./remote-results.ts";
 
 const options = z.strictObject({
   /** With or without `/retrieve` at its end. */
@@ -37,30 +37,20 @@ const FINGERPRINT = "x-index-fingerprint";
  * A client of Search-R1's retrieval server and of those that copy it, `agentrl serve` among them. Scores are asked for
  * always, since the reference server fails without; a server that gives none has its hits scored 1 / rank.
  */
-export const searchR1Server: RetrieverPart = {
+export const searchR1Server = defineRetriever({
   name: "search-r1-server",
   summary: "A server that speaks Search-R1's POST /retrieve, `agentrl serve` among them.",
-  readsGold: false,
   options,
-  async create(given) {
-    const settings = parseOptions(options, given, "search-r1-server");
+  async open(settings) {
     const url = settings.url.replace(/\/retrieve\/?$/, "");
     const client = clientOf({ ...settings, url });
     const served = await servedFingerprint(client);
     return {
-      name: "search-r1-server",
       fingerprint: served ?? remoteFingerprint("search-r1-server", { url }),
-      async search(queries, k, { signal } = {}) {
-        signal?.throwIfAborted();
-        if (k < 1) return queries.map(() => []);
-        const ask = (batch: string[], stop: AbortSignal): Promise<Hit[][]> =>
-          retrieve(client, { queries: batch, k, served, signal: stop });
-        return (await allOrAbort(batchesOf(queries, settings.batchSize), ask, signal)).flat();
-      },
-      close: () => Promise.resolve(),
+      search: batchedSearch(settings.batchSize, (batch) => retrieve(client, served, batch)),
     };
   },
-};
+});
 
 function clientOf(settings: z.output<typeof options>): HttpClient {
   const { url, apiKeyEnv } = settings;
@@ -79,9 +69,9 @@ async function servedFingerprint(client: HttpClient): Promise<string | null> {
 
 async function retrieve(
   client: HttpClient,
-  asked: { queries: string[]; k: number; served: string | null; signal: AbortSignal },
+  served: string | null,
+  { queries, k, signal }: SearchBatch,
 ): Promise<Hit[][]> {
-  const { queries, k, served, signal } = asked;
   const { value, headers } = await client.json(
     {
       path: "/retrieve",

@@ -1,9 +1,10 @@
-import { parseOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import { readApiKey } from "../../http/api-key.ts";
 import { type HttpClient, httpClient } from "../../http/client.ts";
 import { httpShape, serverAddress } from "../../http/http-options.ts";
 import { allOrAbort } from "../../http/concurrency.ts";
-import type { Hit, RetrieverPart } from "../retriever.ts";
+import { defineRetriever } from "../inner-retrievers.ts";
+import type { Hit } from "../retriever.ts";
 import { bestFirst, remoteFingerprint } from "./remote-results.ts";
 import { type WebEngine, webEngines } from "./web-engines.ts";
 
@@ -42,14 +43,11 @@ type Settings = z.output<typeof options>;
  * A query costs as many requests as k needs pages, and no more where blocked results leave fewer than k. An empty query is
  * not asked. Results change from day to day: the fingerprint names the engine, not what it found; `recorded` keeps that.
  */
-export const webSearch: RetrieverPart = {
+export const webSearch = defineRetriever({
   name: NAME,
   summary: "The web by a commercial engine (Google, Brave, Serper): titles and snippets.",
-  readsGold: false,
   options,
-  // eslint-disable-next-line @typescript-eslint/require-await -- a missing key must reject, not throw
-  async create(given) {
-    const settings = parseOptions(options, given, NAME);
+  open(settings) {
     const engine: WebEngine = webEngines[settings.engine];
     const variable = settings.apiKeyEnv ?? engine.keyVariable;
     const key = readApiKey(variable, `${NAME}.apiKeyEnv`);
@@ -62,7 +60,6 @@ export const webSearch: RetrieverPart = {
     });
     const search = { client, settings, engine, key };
     return {
-      name: NAME,
       fingerprint: remoteFingerprint(NAME, { ...settings, endpoint: url }),
       async search(queries, k, { signal } = {}) {
         signal?.throwIfAborted();
@@ -72,10 +69,9 @@ export const webSearch: RetrieverPart = {
           signal,
         );
       },
-      close: () => Promise.resolve(),
     };
   },
-};
+});
 
 interface WebSearch {
   client: HttpClient;
