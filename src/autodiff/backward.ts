@@ -1,5 +1,5 @@
 import { InternalError } from "../base/errors.ts";
-import { after } from "./after.ts";
+import { dependOn } from "./depend-on.ts";
 import { scalarLike, sizeOf, type Node, type Value } from "./graph.ts";
 import { add } from "./ops/elementwise.ts";
 import { reduceSum } from "./ops/reduce.ts";
@@ -80,7 +80,7 @@ export function pullBack(
       for (const output of node.outputs) fresh.delete(output);
       const before = [...fresh].map(([input, sum]) => waitFor(input, sum));
       fresh.clear();
-      arriving = arriving.map((each) => each && after(each, before));
+      arriving = arriving.map((each) => each && dependOn(each, before));
     }
     const leaving = node.op.vjp({ ...node, cotangents: arriving, needed: wanted });
     if (leaving.length !== node.inputs.length) {

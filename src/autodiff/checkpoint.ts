@@ -1,14 +1,14 @@
 import { InternalError } from "../base/errors.ts";
-import { after } from "./after.ts";
+import { dependOn } from "./depend-on.ts";
 import { dependents, pullBack } from "./backward.ts";
 import { withDerivative, type Node, type Value } from "./graph.ts";
 
 /**
- * `build(x)`, of which nothing but x is kept for the derivative: on the way back it is built and computed once more. This is gradient
- * checkpointing (Chen et al., arXiv 1604.06174), paid with one more forward.
+ * Gradient checkpointing (Chen et al., arXiv 1604.06174): returns `build(x)`, keeps only x for the backward pass, and recomputes the
+ * block there, at the price of one more forward pass.
  *
- * What `build` reads beside x (weights, masks) is found, not declared, and gets its cotangents too. The second copy starts from an x that
- * waits for the arriving cotangent (`after`): otherwise a runtime would see two equal computations and keep the first one's results.
+ * Other inputs of the block (weights, masks) are found, not declared, and get cotangents too. The recomputed copy reads an x that
+ * depends on the arriving cotangent (`dependOn`): otherwise the runtime would see two equal computations and keep the results of the first.
  *
  * @param build makes the same nodes at every call; called twice where a derivative is asked for.
  * @throws {InternalError} GRAPH_CHECKPOINT_LEAK when the second call reads what the first computed, which the derivative cannot go through.
@@ -27,7 +27,7 @@ export function checkpoint(build: (x: Value) => Value, x: Value): Value {
     waits: true,
     vjp: ({ cotangents: [dy], needed: [, ...needed] }) => {
       if (!dy) return inputs.map(() => null);
-      const copy = after(x, [dy]);
+      const copy = dependOn(x, [dy]);
       const from = graph.nodes.length;
       const again = build(copy);
       const copies = graph.nodes.slice(from);
@@ -40,11 +40,11 @@ export function checkpoint(build: (x: Value) => Value, x: Value): Value {
 }
 
 /**
- * x, below which the derivative goes on only when all above it is done: the memory that what is above needs is free by then, also where
- * nothing is computed again.
+ * Returns x. The backward pass finishes everything above this point before it continues below, so that the memory of the part above is
+ * free by then, also without recomputation.
  */
-export function settled(x: Value): Value {
-  return withDerivative("settled", x, [x], {
+export function barrier(x: Value): Value {
+  return withDerivative("barrier", x, [x], {
     waits: true,
     vjp: ({ cotangents: [dy] }) => [dy ?? null],
   });

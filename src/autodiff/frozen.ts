@@ -8,7 +8,7 @@ import { bitCast, castTo } from "./ops/elementwise.ts";
 import { gather } from "./ops/indexing.ts";
 import { gemm } from "./ops/linear.ts";
 import { concat, slice } from "./ops/shape.ts";
-import { stretches } from "./stretches.ts";
+import { equalChunks } from "./ops/shape.ts";
 
 /** ONNX's own number of the type. */
 const BFLOAT16 = 16;
@@ -61,7 +61,7 @@ export function frozenLinear(
  */
 export function frozenProduct(x: Value, weight: Value, bytes: number): Value {
   const [out, inner] = weight.shape as readonly [number, number];
-  const pieces = stretches(out, Math.max(1, Math.floor(bytes / (4 * inner))));
+  const pieces = equalChunks(out, Math.max(1, Math.floor(bytes / (4 * inner))));
   if (pieces.length === 1) return frozenLinear(x, weight);
   return concat(
     pieces.map((rows) => frozenLinear(x, weight, rows)),

@@ -10,6 +10,7 @@ import {
   rename,
   rm,
   stat,
+  statfs,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -246,4 +247,13 @@ export async function removeAtOnce(folder: string): Promise<void> {
   await rm(removed, { recursive: true, force: true });
   if (existsSync(folder)) await rename(folder, removed);
   await rm(removed, { recursive: true, force: true });
+}
+
+/** Bytes that may still be written where `path` is or will be; Infinity where no folder above it exists. */
+export async function freeDiskBytes(path: string): Promise<number> {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    const found = await statfs(folder).catch(() => null);
+    if (found !== null) return found.bavail * found.bsize;
+    if (folder === dirname(folder)) return Infinity;
+  }
 }

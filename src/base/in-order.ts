@@ -79,3 +79,20 @@ function openTakings<R>(take: (result: R) => Promise<void>) {
     },
   };
 }
+
+/** After so many failures in a row, a server or a tool is down. */
+const GIVE_UP_AFTER = 24;
+
+/**
+ * Counts failures in a row of work that costs time or money to try.
+ * @returns of `add`: how many there were in a row when it is time to give up, else null.
+ */
+export function openFailureStreak(): { add(failed: boolean): number | null } {
+  let inARow = 0;
+  return {
+    add(failed) {
+      inARow = failed ? inARow + 1 : 0;
+      return inARow < GIVE_UP_AFTER ? null : inARow;
+    },
+  };
+}

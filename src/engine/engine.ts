@@ -32,8 +32,8 @@ export interface Engine {
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<ForwardBackwardResult>;
   /** One AdamW step on the accumulated gradients, which are then zero. */
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
-  /** Keeps the present weights under a role: a frozen reference, the previous iterate. */
-  keepAs(role: string): Promise<void>;
+  /** Keeps a copy of the current weights under a name: a frozen reference, the previous iterate. */
+  snapshot(name: string): Promise<void>;
 
   /**
    * Writes a Hugging Face folder, or where adapters are trained PEFT's, which names the base; with `optimizer`, also what a resumed

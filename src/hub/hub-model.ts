@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
-import { exists } from "../base/files.ts";
-import { freeDiskBytes } from "../base/free-space.ts";
+import { exists, freeDiskBytes } from "../base/files.ts";
 import { checkOptions, z } from "../base/schema.ts";
 import { limiter, allOrAbort } from "../http/concurrency.ts";
 import { isDiskError, transfer, withRetries } from "../http/transfer.ts";

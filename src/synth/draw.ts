@@ -1,6 +1,5 @@
 import { ExternalError, RolloutError } from "../base/errors.ts";
-import { openFailureStreak } from "../base/failure-streak.ts";
-import { inOrder } from "../base/in-order.ts";
+import { inOrder, openFailureStreak } from "../base/in-order.ts";
 import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";

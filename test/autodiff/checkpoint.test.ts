@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { InferenceSession } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
-import { after } from "../../src/autodiff/after.ts";
+import { dependOn } from "../../src/autodiff/depend-on.ts";
 import { backward } from "../../src/autodiff/backward.ts";
 import { checkpoint } from "../../src/autodiff/checkpoint.ts";
 import { Graph, type Value } from "../../src/autodiff/graph.ts";
@@ -135,7 +135,7 @@ describe("after", () => {
     const graph = new Graph();
     const x = graph.input("x", "float32", [4]);
     const [a, b] = [graph.input("a", "float32", [2, 2]), graph.input("b", "float32", [1])];
-    const session = await createSession(graph, { y: after(x, [a, b]) }, { threads: 1 });
+    const session = await createSession(graph, { y: dependOn(x, [a, b]) }, { threads: 1 });
     const given = Float32Array.of(0, NaN, 1e-40, -Infinity);
     for (const number of [NaN, Infinity, -1, 0]) {
       const { y } = await session.run({
@@ -149,7 +149,7 @@ describe("after", () => {
 
   it("is the value itself where there is nothing to wait for", () => {
     const x = new Graph().input("x", "float32", [4]);
-    expect(after(x, [])).toBe(x);
+    expect(dependOn(x, [])).toBe(x);
   });
 });
 

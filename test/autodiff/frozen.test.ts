@@ -3,7 +3,7 @@ import { backward } from "../../src/autodiff/backward.ts";
 import { frozenLinear, frozenProduct, frozenRows } from "../../src/autodiff/frozen.ts";
 import { givenAs, Graph, type Value } from "../../src/autodiff/graph.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
-import { stretches } from "../../src/autodiff/stretches.ts";
+import { equalChunks } from "../../src/autodiff/ops/shape.ts";
 import { createSession, floats, tensorOf } from "../../src/onnx/session.ts";
 
 /** The 4 × 2 matrix 1 2 | 3 4 | 5 6 | 7 8 in both types. */
@@ -60,15 +60,15 @@ describe.each([
   });
 });
 
-describe("stretches", () => {
+describe("equalChunks", () => {
   it("are equal where that takes at most twice as many", () => {
-    expect(stretches(6, 4)).toEqual([
+    expect(equalChunks(6, 4)).toEqual([
       [0, 3],
       [3, 6],
     ]);
-    expect(stretches(4, 9)).toEqual([[0, 4]]);
-    expect(stretches(35, 12).map(([from, to]) => to - from)).toEqual([7, 7, 7, 7, 7]);
+    expect(equalChunks(4, 9)).toEqual([[0, 4]]);
+    expect(equalChunks(35, 12).map(([from, to]) => to - from)).toEqual([7, 7, 7, 7, 7]);
     // 37 is prime.
-    expect(stretches(37, 12).map(([from, to]) => to - from)).toEqual([12, 12, 12, 1]);
+    expect(equalChunks(37, 12).map(([from, to]) => to - from)).toEqual([12, 12, 12, 1]);
   });
 });

@@ -160,3 +160,20 @@ export function constantData(value: Value): readonly number[] {
   }
   return data;
 }
+
+/**
+ * Divides 0 … count into chunks of at most `most`. The chunks are equal, because the runtime keeps memory for each shape separately,
+ * unless equal ones would be more than twice as many.
+ * @example equalChunks(6, 4) // [[0, 3], [3, 6]]
+ */
+export function equalChunks(count: number, most: number): (readonly [from: number, to: number])[] {
+  const fewest = Math.ceil(count / most);
+  const equal = Array.from({ length: fewest + 1 }, (_, i) => fewest + i).find(
+    (pieces) => count % pieces === 0,
+  );
+  const length = equal === undefined ? most : count / equal;
+  return Array.from({ length: Math.ceil(count / length) }, (_, i) => [
+    i * length,
+    Math.min(count, (i + 1) * length),
+  ]);
+}

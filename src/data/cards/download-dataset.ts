@@ -1,8 +1,7 @@
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ConfigError, errorMessage, ExternalError } from "../../base/errors.ts";
-import { exists, makeFolder, sha256, sha256File, sizeOf } from "../../base/files.ts";
-import { freeDiskBytes } from "../../base/free-space.ts";
+import { exists, freeDiskBytes, makeFolder, sha256, sha256File, sizeOf } from "../../base/files.ts";
 import { isDiskError, type TransferSettings } from "../../http/transfer.ts";
 import { downloadFile, isAsPromised, type Promised } from "../../http/download-file.ts";
 import { extractMember } from "./extract-member.ts";

@@ -6,7 +6,7 @@ import { widen, type StoredType } from "../../models/stored-numbers.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import type { Device } from "../../onnx/device.ts";
 import type { Tensor } from "../../onnx/session.ts";
-import type { FrozenWeights } from "./frozen-weight-types.ts";
+import type { StorageDtype } from "./storage-dtypes.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { parameterTensors } from "./parameter-tensors.ts";
 
@@ -19,7 +19,7 @@ const STORED = { float16: "F16", bfloat16: "BF16" } as const;
  * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device that has no such type.
  */
 export function heldType(
-  asked: FrozenWeights,
+  asked: StorageDtype,
   device: DeviceName,
   stored: StoredType | null,
 ): HalfType | null {
@@ -36,8 +36,8 @@ export function heldType(
 }
 
 /** As `heldType`, of a folder's weights. @throws {DataError} what opening its files throws. */
-export async function heldTypeOf(
-  asked: FrozenWeights,
+export async function storageDtypeOf(
+  asked: StorageDtype,
   device: DeviceName,
   folder: string,
 ): Promise<HalfType | null> {

@@ -31,15 +31,15 @@ import {
   type FreshLora,
   type TrainedModel,
 } from "./engine-files.ts";
-import type { FrozenWeights } from "./frozen-weight-types.ts";
-import { heldTypeOf } from "./frozen-weights.ts";
+import type { StorageDtype } from "./storage-dtypes.ts";
+import { storageDtypeOf } from "./frozen-weights.ts";
 import type { StartOptions } from "./messages.ts";
 import {
   sharedTraining,
   stateInWorker,
   stateOverWorkers,
   type TrainedState,
-  wholeOnly,
+  refuseAfterFailedStep,
 } from "./trained-state.ts";
 import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
 
@@ -63,9 +63,9 @@ export interface LocalEngineOptions {
   microBatchTokens?: number;
   /** Keeps each layer's input alone from forward to backward and computes the rest again: less memory, more time. */
   recompute?: boolean;
-  /** How weights are held that nobody trains: those under adapters, or all of a model that is opened to be run alone. float32 when absent. */
-  frozenWeights?: FrozenWeights;
-  /** false: it is sampled from and scored alone, so that all of it is frozen. Nothing then holds what training would. */
+  /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. float32 when absent. */
+  frozenWeights?: StorageDtype;
+  /** false: inference only; no gradients and no optimizer state are allocated. */
   trains?: boolean;
   /**
    * How long a worker thread may give no sign of life while something is asked of it, in milliseconds; null: for ever. As
@@ -109,8 +109,8 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const workers = options.workers ?? defaultWorkers(device);
   const asked = options.frozenWeights ?? "float32";
   const adapter =
-    opened.adapter ?? (options.trains === false && asked !== "float32" ? NOTHING : null);
-  const frozen = adapter === null ? null : await heldTypeOf(asked, device, base);
+    opened.adapter ?? (options.trains === false && asked !== "float32" ? NO_ADAPTER : null);
+  const frozen = adapter === null ? null : await storageDtypeOf(asked, device, base);
   const links = Array.from({ length: workers }, (_, rank) =>
     startWorker({ name: `engine worker ${rank + 1} of ${workers}`, stallMs }),
   );
@@ -127,20 +127,20 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   };
   await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
   const trained = { config, base, lora: adapter?.lora ?? null };
-  const state = wholeOnly(
+  const state = refuseAfterFailedStep(
     shared === null ? stateInWorker(links[0]!) : stateOverWorkers(links, shared),
   );
   const parts = { trained, tokenizer, links, state, device, microBatchTokens };
   const engine = new LocalEngineOverWorkers(parts);
   if (hasTrainingState(model)) {
-    if (adapter === NOTHING) engine.policyVersion = await savedVersion(model);
+    if (adapter === NO_ADAPTER) engine.policyVersion = await savedVersion(model);
     else await engine.load(model);
   }
   return engine;
 }
 
-/** Adapters of no layer: the model as it is, of which nothing is trained. */
-const NOTHING: Adapter = {
+/** An adapter without layers: the whole model is frozen, nothing is trained. */
+const NO_ADAPTER: Adapter = {
   lora: { rank: 1, alpha: 1, rslora: false, targets: [] },
   weights: new Float32Array(0),
 };
@@ -270,8 +270,8 @@ class LocalEngineOverWorkers implements LocalEngine {
     return { gradNorm };
   }
 
-  async keepAs(role: string): Promise<void> {
-    await Promise.all(this.#parts.links.map((link) => link.call("keepAs", role)));
+  async snapshot(role: string): Promise<void> {
+    await Promise.all(this.#parts.links.map((link) => link.call("snapshot", role)));
     this.#roles.add(role);
   }
 

@@ -38,7 +38,7 @@ export interface WorkerCalls {
   readState: [null, TrainingState];
   /** `optimizer: null` starts its moments afresh. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
-  keepAs: [string, null];
+  snapshot: [string, null];
   /** What crossed between host and device since this was last asked. */
   traffic: [null, Traffic];
 }
@@ -100,3 +100,27 @@ export interface WorkerRequest<K extends keyof WorkerCalls = keyof WorkerCalls> 
 }
 
 export type WorkerReply = { id: number; answer: unknown } | { id: number; failure: SentError };
+
+/** A worker's call for messages: its name and size. @example "sample (812 tokens, at most 500 more to be written)" */
+export function describeCall({ call, argument }: Pick<WorkerRequest, "call" | "argument">): string {
+  const size = SIZES[call]?.(argument as never);
+  return size === undefined ? call : `${call} (${size})`;
+}
+
+const batches = ({
+  batches: all,
+}: Pick<WorkerCalls["logprobs"][0], "batches">): string | undefined => {
+  const largest = all.toSorted((a, b) => b.batch * b.length - a.batch * a.length)[0];
+  if (largest === undefined) return undefined;
+  const { batch, length, scored } = largest;
+  const count = all.length === 1 ? "a micro-batch" : `${all.length} micro-batches, the largest`;
+  return `${count} of ${batch} × ${length} positions, ${scored} of them scored`;
+};
+
+const SIZES: { [K in keyof WorkerCalls]?: (argument: WorkerCalls[K][0]) => string | undefined } = {
+  forwardBackward: batches,
+  logprobs: batches,
+  start: ({ base, slots, device }) => `${base} on ${device}, ${slots} slots`,
+  sample: ({ promptIds, maxTokens }) =>
+    `${promptIds.length} tokens, at most ${maxTokens} more to be written`,
+};

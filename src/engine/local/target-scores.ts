@@ -1,4 +1,4 @@
-import { checkpoint, settled } from "../../autodiff/checkpoint.ts";
+import { barrier, checkpoint } from "../../autodiff/checkpoint.ts";
 import { sizeOf, type Value } from "../../autodiff/graph.ts";
 import { targetLogprob } from "../../autodiff/ops/composites.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
@@ -9,8 +9,8 @@ import {
   vocabularySize,
   type ParameterValues,
 } from "../../models/decoder.ts";
-import { stretches } from "../../autodiff/stretches.ts";
-import { scoresByVocabulary, vocabularyEntropy } from "./vocabulary-stretches.ts";
+import { equalChunks } from "../../autodiff/ops/shape.ts";
+import { scoresByVocabulary, vocabularyEntropy } from "./vocabulary-chunks.ts";
 
 /** Largest matrix of scores over the vocabulary, unless told otherwise: 110 rows of 151 936. */
 export const SCORES_BYTES = 64 * 2 ** 20;
@@ -20,7 +20,7 @@ export const SCORES_BYTES = 64 * 2 ** 20;
  *
  * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks, and for the derivative each chunk's
  * scores are computed a second time (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
- * of it: chunks are then of D rows at least, whose scores are as large. A large head of 16 bits is gone through in stretches instead
+ * of it: chunks are then of D rows at least, whose scores are as large. A large head in 16 bits is scored in chunks of the vocabulary instead
  * (`scoresByVocabulary`).
  *
  * @param hidden [K, D].
@@ -39,10 +39,10 @@ export function targetScores(
     return options.entropy ? concat([logprobs, vocabularyEntropy(scores)], { axis: 1 }) : logprobs;
   };
   // On the way back, the loss is done before scores are touched again, and they before the layers.
-  const border = (x: Value): Value => (options.differentiated ? settled(x) : x);
+  const border = (x: Value): Value => (options.differentiated ? barrier(x) : x);
   const [count, width] = hidden.shape as readonly [number, number];
   const head = { vocabSize: vocabularySize(parameters), hiddenSize: width };
-  const lengths = stretches(count, chunkRows(head, options.scoresBytes, options.headTrained)).map(
+  const lengths = equalChunks(count, chunkRows(head, options.scoresBytes, options.headTrained)).map(
     ([from, to]) => to - from,
   );
   const whole = border(hidden);

@@ -2,7 +2,7 @@ import { adamFactors, type AdamOptions } from "../../autodiff/adamw.ts";
 import type { OptimizerState, SharedTraining, TrainingState } from "./messages.ts";
 import type { WorkerLink } from "./worker-link.ts";
 
-/** What training changes, wherever it lies: stepped, read and replaced as a whole. */
+/** Trained weights with their optimizer state, in shared memory or in a worker. */
 export interface TrainedState {
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
   read(): Promise<TrainingState>;
@@ -67,12 +67,11 @@ export function stateInWorker(link: WorkerLink): TrainedState {
 }
 
 /**
- * A state that is read only while it is whole: after a step that failed half-way, what lies there is neither the one before nor the one
- * after, and a checkpoint of it would be a wrong one.
+ * Refuses to read a state after a failed step: it may hold a mixture of the old and the new weights, and a checkpoint of it would be wrong.
  *
- * @throws from `read`, what the step failed with, until all is written anew.
+ * @throws from `read`, the error of the failed step, until the whole state is written again.
  */
-export function wholeOnly(state: TrainedState): TrainedState {
+export function refuseAfterFailedStep(state: TrainedState): TrainedState {
   let broken: { by: unknown } | null = null;
   return {
     async optimStep(adam) {

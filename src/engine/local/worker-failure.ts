@@ -1,7 +1,6 @@
 import { ExternalError, receiveError, type SentError } from "../../base/errors.ts";
 import { seconds, timeOfDay, type LongWait } from "../../base/waits/long-wait.ts";
-import type { WorkerRequest } from "./messages.ts";
-import { askedCall } from "./asked-call.ts";
+import { describeCall, type WorkerRequest } from "./messages.ts";
 
 /** How V8, onnxruntime, the C++ library and graphics drivers say that there was no memory. */
 const NO_MEMORY =
@@ -34,7 +33,7 @@ export function stalledWorker(
   asked: Asked | null,
   { waitedMs, since }: Pick<LongWait, "waitedMs" | "since">,
 ): ExternalError {
-  const call = asked === null ? "" : ` while it was asked for ${askedCall(asked)}`;
+  const call = asked === null ? "" : ` while it was asked for ${describeCall(asked)}`;
   return new ExternalError(
     "ENGINE_STALLED",
     `${name}: no sign of life for ${seconds(waitedMs)}, since ${timeOfDay(since)},${call}. Checkpoints are kept: start the same command with --resume. Where one pass over a micro-batch rightly takes that long, raise deadlines.engineSeconds or lower engine.microBatchTokens.`,
@@ -43,7 +42,7 @@ export function stalledWorker(
 
 function outOfMemory(name: string, asked: Asked | null, cause: unknown): ExternalError {
   const { message } = cause as { message: string };
-  const call = asked === null ? "" : ` for ${askedCall(asked)}`;
+  const call = asked === null ? "" : ` for ${describeCall(asked)}`;
   return new ExternalError(
     "ENGINE_OUT_OF_MEMORY",
     `${name}: out of memory${call} (${message}). Lower engine.microBatchTokens, engine.slots or engine.workers, or set engine.recompute; \`agentrl recipes plan\` forecasts what a recipe takes. Checkpoints are kept: --resume goes on from them.`,

@@ -5,9 +5,14 @@ import type { DeviceName } from "../../onnx/device-names.ts";
 import { ExternalError } from "../../base/errors.ts";
 import { noteHanging } from "../../base/waits/held-process.ts";
 import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";
-import { askedCall } from "./asked-call.ts";
 import { beatsOf, heartbeat, type WorkerData } from "./heartbeat.ts";
-import { handedOver, type WorkerCalls, type WorkerReply, type WorkerRequest } from "./messages.ts";
+import {
+  describeCall,
+  handedOver,
+  type WorkerCalls,
+  type WorkerReply,
+  type WorkerRequest,
+} from "./messages.ts";
 import { answeredFailure, deadWorker, stalledWorker } from "./worker-failure.ts";
 
 /** The main thread's end of one worker: typed calls, each answered or failed. */
@@ -72,7 +77,7 @@ export function startWorker(options: WorkerOptions): WorkerLink {
   const subject = (): string => {
     const request = oldest();
     const others = waiting.size > 1 ? ` and ${waiting.size - 1} more` : "";
-    return request === null ? "nothing" : askedCall(request) + others;
+    return request === null ? "nothing" : describeCall(request) + others;
   };
   const fail = (error: ExternalError): void => {
     ended ??= error;

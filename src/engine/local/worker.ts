@@ -15,9 +15,8 @@ import { noTraffic, openDevice, type Device } from "../../onnx/device.ts";
 import { frozenWeights } from "./frozen-weights.ts";
 import { beatingDevice, type WorkerData } from "./heartbeat.ts";
 import { adaptedWeights, modelWeights, type ModelWeights } from "./model-weights.ts";
-import { makeOptimizer, type Optimizer } from "./optimizer.ts";
+import { makeOptimizer, type Optimizer, sharedPart, type SharedPart } from "./optimizer.ts";
 import { makeSampler, type Sampler } from "./sampler.ts";
-import { sharedPart, type SharedPart } from "./shared-part.ts";
 import { makeTrainer, type Trainer } from "./trainer.ts";
 
 type Answers = {
@@ -149,7 +148,7 @@ function answers(): Answers {
       await own.trained.write(weights);
       return changed();
     },
-    async keepAs(role) {
+    async snapshot(role) {
       const { roles, weights } = replica();
       roles.set(role, await weights.copy());
       return null;

@@ -2,7 +2,7 @@ import { partSchema } from "../../base/part-schema.ts";
 import { choice, z } from "../../base/schema.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
-import { frozenWeightTypes } from "../../engine/local/frozen-weight-types.ts";
+import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
 import { budgetsSchema } from "../../env/budget.ts";
 import { environments } from "../../env/environments/index.ts";
 import { targetModules } from "../../models/lora/lora.ts";
@@ -147,7 +147,7 @@ export const settingsSchema = z.strictObject({
        * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
        * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md
        */
-      frozenWeights: z.enum(frozenWeightTypes).default("float32"),
+      frozenWeights: z.enum(storageDtypes).default("float32"),
     })
     .prefault({}),
   /** Holds the budgets of a training against each other and its data, and stops where nothing could be learned. */

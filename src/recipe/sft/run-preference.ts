@@ -122,7 +122,7 @@ async function trainOnPairs(
       await rm(join(out, "policy"), { recursive: true, force: true });
       // What training starts from, also in a resumed run.
       if (preferenceLosses.get(preference.loss.name, "preference.loss").needsReference)
-        await engine.keepAs("reference");
+        await engine.snapshot("reference");
       if (from !== null) await engine.load(from.path);
       return learn({ ...session, run }, from?.step ?? 0, finished);
     });

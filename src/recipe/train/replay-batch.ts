@@ -84,7 +84,7 @@ export async function replayBatch(
   try {
     if (from !== null) requireSameWeights(from.path, engine.lora !== null);
     // As the run itself does: the reference is what it began with.
-    if (readsReference(algorithm)) await engine.keepAs("reference");
+    if (readsReference(algorithm)) await engine.snapshot("reference");
     if (from !== null) await engine.load(from.path);
     const train = await openNamedDataset(settings.dataset);
     const retriever = await retrieverOver(train, settings, "training");

@@ -145,7 +145,7 @@ async function reinforce(
         // Written last: while it is not there, there is something to do.
         await rm(last, { force: true });
         // The reference is what training starts from, also in a resumed run.
-        if (readsReference(algorithm)) await engine.keepAs("reference");
+        if (readsReference(algorithm)) await engine.snapshot("reference");
         await evaluate(session, "before");
         if (from !== null) await engine.load(from.path);
         await learnOnPolicy(session, from);

@@ -1,6 +1,6 @@
 import { availableMemory } from "node:process";
 import { ConfigError } from "../../base/errors.ts";
-import { freeDiskBytes } from "../../base/free-space.ts";
+import { freeDiskBytes } from "../../base/files.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { PAGE_BYTES } from "../store/checked-file.ts";
 import { memoryWriter } from "../store/file-writer.ts";

@@ -7,7 +7,7 @@ import type { z } from "../../base/schema.ts";
 import { parseOptions } from "../../base/schema.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { emptyCorpus } from "../bm25/corpus.ts";
-import { freeDiskBytes } from "../../base/free-space.ts";
+import { freeDiskBytes } from "../../base/files.ts";
 import { passageLine, searchedText } from "../store/passage-store.ts";
 import { type DenseOptions, denseOptions } from "./build-dense-index.ts";
 import type { Encoder } from "./encoder.ts";

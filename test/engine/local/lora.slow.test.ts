@@ -65,7 +65,7 @@ describe("an engine with adapters", () => {
     const rows = batch(1);
     const before = await plain.logprobs(rows);
     expect(await engine.logprobs(rows)).toEqual(before);
-    await engine.keepAs("reference");
+    await engine.snapshot("reference");
     const losses: number[] = [];
     for (let i = 0; i < 6; i++) losses.push(await step(engine, 1));
     expect(losses.at(-1)).toBeLessThan(0.95 * losses[0]!);

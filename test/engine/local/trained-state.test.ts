@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingState } from "../../../src/engine/local/messages.ts";
-import { type TrainedState, wholeOnly } from "../../../src/engine/local/trained-state.ts";
+import {
+  type TrainedState,
+  refuseAfterFailedStep,
+} from "../../../src/engine/local/trained-state.ts";
 
 const adam = {
   ...{ learningRate: 0.1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
@@ -27,7 +30,7 @@ function fragile(failure: { now: Error | null }): TrainedState {
 describe("a state that is read only while it is whole", () => {
   it("is not read after a step that failed half-way, so that no checkpoint of it is written", async () => {
     const failure: { now: Error | null } = { now: null };
-    const state = wholeOnly(fragile(failure));
+    const state = refuseAfterFailedStep(fragile(failure));
     await state.optimStep(adam);
     expect((await state.read()).weights).toEqual(Float32Array.of(2));
     failure.now = new Error("worker 2 stalled");
@@ -37,7 +40,7 @@ describe("a state that is read only while it is whole", () => {
 
   it("is read again once all of it was written anew", async () => {
     const failure = { now: new Error("no memory") };
-    const state = wholeOnly(fragile(failure));
+    const state = refuseAfterFailedStep(fragile(failure));
     await expect(state.optimStep(adam)).rejects.toThrow("no memory");
     await state.write(Float32Array.of(7), null);
     expect((await state.read()).weights).toEqual(Float32Array.of(7));

@@ -161,22 +161,22 @@ describe("optimStep", () => {
   });
 });
 
-describe("keepAs", () => {
+describe("snapshot", () => {
   it("freezes the weights of the moment under a role", async () => {
     const engine = await open(model, 2);
     const rows = batch(1);
     const before = await engine.logprobs(rows);
-    await engine.keepAs("reference");
+    await engine.snapshot("reference");
     await step(engine, 1);
     expect(await engine.logprobs(rows, "reference")).toEqual(before);
     expect(await engine.logprobs(rows)).not.toEqual(before);
-    await engine.keepAs("reference");
+    await engine.snapshot("reference");
     expect(await engine.logprobs(rows, "reference")).toEqual(await engine.logprobs(rows));
   });
 
   it("names the known roles when another is asked for", async () => {
     const engine = await open(model);
-    await engine.keepAs("reference");
+    await engine.snapshot("reference");
     const asked = engine.logprobs(batch(1), "referense");
     await expect(asked).rejects.toMatchObject({ code: "ENGINE_NO_ROLE" });
     await expect(asked).rejects.toThrowErrorMatchingInlineSnapshot(

@@ -6,7 +6,7 @@ import { answeredFailure } from "../../../src/engine/local/worker-failure.ts";
 import { openDevice } from "../../../src/onnx/device.ts";
 import { tensorOf } from "../../../src/onnx/session.ts";
 
-const asked = { call: "keepAs", argument: "reference" } as const;
+const asked = { call: "snapshot", argument: "reference" } as const;
 
 describe("what a worker answers by a failure", () => {
   it("is named for what it is when the runtime gets no memory", async () => {
@@ -23,7 +23,7 @@ describe("what a worker answers by a failure", () => {
     expect(answeredFailure("engine worker 1 of 1", asked, sendError(failure))).toMatchObject({
       code: "ENGINE_OUT_OF_MEMORY",
       message: expect.stringMatching(
-        /^engine worker 1 of 1: out of memory for keepAs \(onnxruntime: a graph failed: .*\)\. Lower engine\.microBatchTokens/s,
+        /^engine worker 1 of 1: out of memory for snapshot \(onnxruntime: a graph failed: .*\)\. Lower engine\.microBatchTokens/s,
       ) as string,
     });
   });

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseUnlessFits } from "../../../src/retrieval/bm25/plan-index.ts";
-import { freeDiskBytes } from "../../../src/base/free-space.ts";
+import { freeDiskBytes } from "../../../src/base/files.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 
 /** Wikipedia's 21 million passages, roughly. */

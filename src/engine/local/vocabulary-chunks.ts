@@ -17,12 +17,12 @@ import {
 import { logSoftmax, softmax } from "../../autodiff/ops/nn.ts";
 import { reduceSum } from "../../autodiff/ops/reduce.ts";
 import { concat, split } from "../../autodiff/ops/shape.ts";
-import { stretches } from "../../autodiff/stretches.ts";
+import { equalChunks } from "../../autodiff/ops/shape.ts";
 
 /**
  * What `targetScores` gives, of an output matrix in 16 bits that is too large to be float32 at once: all rows are scored against one
  * stretch of the vocabulary after the other, and each stretch is widened once on each way. A stretch gives the logarithm of its summed
- * exponentials, the target's log-probability within it and, where asked for, its entropy; those of all stretches make up the whole:
+ * exponentials, the target's log-probability within it and, where asked for, its entropy; those of all chunks make up the whole:
  * ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of stretch s.
  *
  * @param head [V, D], as stored.
@@ -43,7 +43,7 @@ export function scoresByVocabulary(
   // As floats, which are exact up to 2²⁴: GPUs compute with integers on the processor.
   const wanted = castTo(targets, "float32");
   const columns = options.entropy ? 3 : 2;
-  const found = stretches(size, Math.max(1, longest)).map(([from, to]) => {
+  const found = equalChunks(size, Math.max(1, longest)).map(([from, to]) => {
     const inside = within(wanted, from, to);
     const place = castTo(clamp(sub([wanted, scalarLike(wanted, from)]), 0, to - from - 1), "int32");
     const build = (rows: Value): Value => {

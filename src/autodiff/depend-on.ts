@@ -4,14 +4,15 @@ import { reduceSum } from "./ops/reduce.ts";
 import { concat, firstElement } from "./ops/shape.ts";
 
 /**
- * `x`, to the bit but for −0, which may become 0, and not before `values` are computed: a runtime orders nodes by what they read alone.
+ * Returns x unchanged (−0 may become 0), with an added data dependency, so that the runtime computes `values` first: it orders nodes
+ * only by their inputs.
  *
- * Chosen between x and x by the sign of a number made of one element of each value: whatever that number is, even NaN, the choice is x;
- * and no runtime can know that it need not be made.
+ * The node selects between x and x by the sign of a sum of one element of each value. Every sum selects x, even NaN, and the runtime
+ * cannot optimise the selection away.
  *
  * @param values float tensors of one type, of at least one element each.
  */
-export function after(x: Value, values: readonly Value[]): Value {
+export function dependOn(x: Value, values: readonly Value[]): Value {
   const [first, ...others] = values.map(firstElement);
   if (first === undefined) return x;
   const sum = others.length === 0 ? first : reduceSum(concat([first, ...others], { axis: 0 }), [0]);
