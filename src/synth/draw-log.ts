@@ -26,19 +26,16 @@ interface LoggedDraws extends DrawnQuestion {
   settings: string;
 }
 
-/** The draws of a synthesis on disk, appended as they come, so that an interrupted one can go on. */
+/** The draws of a synthesis on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface DrawLog {
-  /** Questions taken over whole. */
+  /** Questions whose draws are complete from an earlier run. */
   readonly kept: number;
-  /**
-   * What was drawn of a question earlier: null when all of it, else what there is. To be asked of every question, in the order that
-   * the file is to have.
-   */
+  /** Earlier draws of a question; null when they are complete. Call it for every question, in the order of the finished file. */
   earlier(task: Task): DrawnQuestion | null | undefined;
   append(drawn: DrawnQuestion): Promise<void>;
   /**
-   * Puts what a resumed run appended into the order of a straight one.
-   * @throws {ConfigError} SYNTHESIS_EXISTS when draws of questions are there that were not asked for: nothing is thrown away.
+   * Sorts the lines of a resumed run into the order of an uninterrupted one.
+   * @throws {ConfigError} SYNTHESIS_EXISTS when the file has draws of other questions: no draw is deleted.
    */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -51,22 +48,22 @@ const drawsShape = z.looseObject({
   failed: z.array(z.looseObject({ of: z.string() })).optional(),
 });
 
-/** Whether a rollout came to its end: what a server or a tool cut off may be tried again. */
+/** Whether a rollout came to its end; one that a server or tool cut off may be repeated. */
 export function isFinal({ error }: Trajectory): boolean {
   return error === undefined || error.code === GAVE_UP;
 }
 
-/** How a teacher says that a question is beyond it: it would be so again. */
+/** Error code of a teacher that cannot answer a question: a repetition would fail again. */
 export const GAVE_UP = "TEACHER_GAVE_UP";
 
-/** Whether nothing of a question's draws is to be tried again. */
+/** Whether no draw of a question must be repeated. */
 function isWhole({ candidates, failed }: DrawnQuestion): boolean {
   return failed === undefined && candidates.every(({ trajectory }) => isFinal(trajectory));
 }
 
 /**
  * The lines of a finished `draws.jsonl`, streamed.
- * @throws {DataError} as `readSamples`; DATA_ID_TWICE where a question stands twice: its run was interrupted.
+ * @throws {DataError} as `readSamples`; DATA_ID_TWICE where a question is in the file twice: its run was interrupted.
  */
 export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
   const seen = new Set<string>();
@@ -74,7 +71,7 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
     if (seen.has(row.task.id)) {
       throw new DataError(
         "DATA_ID_TWICE",
-        `${where}: the draws of question "${row.task.id}" stand there twice, as a run leaves them that was interrupted. Finish it by agentrl synth-data --resume.`,
+        `${where}: the draws of question "${row.task.id}" are in the file twice, because the run was interrupted. Finish it with agentrl synth-data --resume.`,
       );
     }
     seen.add(row.task.id);
@@ -87,7 +84,7 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
  * Opens the log of a run.
  *
  * @param options.settings hash of all that a draw depends on beside its question.
- * @param options.resume goes on with the draws that are there.
+ * @param options.resume continues with the draws of the file.
  * @throws {ConfigError} SYNTHESIS_EXISTS when there are draws and `resume` is not set, or draws under other settings.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -95,16 +92,16 @@ export async function openDrawLog(
   path: string,
   { settings, resume }: { settings: string; resume: boolean },
 ): Promise<DrawLog> {
-  // An empty one is what a run leaves that ended before its first question.
+  // A run that ended before its first question leaves an empty file.
   const resumed = existsSync(path) && statSync(path).size > 0;
   if (resumed && !resume) {
     throw new ConfigError(
       "SYNTHESIS_EXISTS",
-      `${path}: is already there. Go on with it by --resume, or choose another --out.`,
+      `${path}: exists already. Continue it with --resume, or choose another --out.`,
     );
   }
   const there = resumed ? await readEarlier(path, settings) : new Map<string, never>();
-  // What is appended must not follow a half-written line.
+  // Remove a half-written last line before the first append.
   if (resumed) await filterLines(path, () => true);
   const log = await openJsonl(path);
   const order: string[] = [];
@@ -122,17 +119,17 @@ export async function openDrawLog(
       if (others > 0) {
         throw new ConfigError(
           "SYNTHESIS_EXISTS",
-          `${path}: holds draws of ${others} questions that were not asked for now; what was drawn is not thrown away. Resume with the limit of before or a larger one, or choose another --out.`,
+          `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`,
         );
       }
-      // Of a question that was tried again the last line counts.
+      // Of a question that was drawn again the last line counts.
       await orderLines(path, (value) => (value as LoggedDraws).task.id, order);
     },
     close: () => log.close(),
   };
 }
 
-/** Earlier draws by question: null where they are whole, which need not be kept in memory. */
+/** Earlier draws by question; null where they are complete, so that they do not fill the memory. */
 async function readEarlier(
   path: string,
   settings: string,
@@ -143,7 +140,7 @@ async function readEarlier(
     if (own !== settings) {
       throw new ConfigError(
         "SYNTHESIS_EXISTS",
-        `${where}: was drawn with another teacher, dataset, retriever or other settings, which must not be mixed (${own}, now ${settings}). Choose another --out.`,
+        `${where}: was drawn with another teacher, dataset, retriever or other settings, and draws must not be mixed (settings ${own}, now ${settings}). Choose another --out.`,
       );
     }
     there.set(drawn.task.id, isWhole(drawn) ? null : drawn);

@@ -122,7 +122,7 @@ describe("agentrl judge run", () => {
     server.received.length = 0;
     const { stderr, status } = await run("full");
     expect(status).toBe(2);
-    expect(stderr).toContain("full/verdicts.jsonl: is already there.");
+    expect(stderr).toContain("full/verdicts.jsonl: exists already.");
     expect(server.received).toHaveLength(0);
   });
 

@@ -102,7 +102,7 @@ describe("agentrl synth-data", () => {
     const again = await run(...small("first"));
     expect(again).toMatchObject({ status: 2 });
     expect(again.stderr).toContain(
-      "first/draws.jsonl: is already there. Go on with it by --resume, or choose another --out. [SYNTHESIS_EXISTS]",
+      "first/draws.jsonl: exists already. Continue it with --resume, or choose another --out. [SYNTHESIS_EXISTS]",
     );
     const other = await run(...small("first", "--resume", "--seed", "9"));
     expect(other).toMatchObject({ status: 2 });
@@ -111,7 +111,7 @@ describe("agentrl synth-data", () => {
     );
     const fewer = await run(...small("first", "--resume", "--limit", "5"));
     expect(fewer).toMatchObject({ status: 2 });
-    expect(fewer.stderr).toContain("holds draws of 7 questions that were not asked for now");
+    expect(fewer.stderr).toContain("has draws of 7 questions");
     expect(readFileSync(at("first", "draws.jsonl"), "utf8")).toBe(before);
     // Refused before anything is written.
     expect(await run(...small("first", "--seed", "9"))).toMatchObject({ status: 2 });

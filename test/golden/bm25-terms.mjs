@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { readPassages } from "../../dist/data/passages.js";
 import { readJsonl } from "../../dist/base/jsonl.js";
 import { readQrels } from "../../dist/data/qrels.js";
-import { readQueries } from "../../dist/evaluate/retrieval-files.js";
+import { readQueries } from "../../dist/evaluate/retrieval-sets.js";
 import { searchedText } from "../../dist/retrieval/store/passage-store.js";
 import { english } from "../../dist/text/analyzer.js";
 

@@ -74,7 +74,7 @@ export function checkVerdictFolder(folder: string, resume: boolean): void {
   if (resume || !existsSync(path)) return;
   throw new ConfigError(
     "EVALUATION_EXISTS",
-    `${path}: is already there. Go on with it by --resume, or choose another --out.`,
+    `${path}: exists already. Continue it with --resume, or choose another --out.`,
   );
 }
 
