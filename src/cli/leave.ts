@@ -1,4 +1,4 @@
-import { isHeld } from "../base/waits/held-process.ts";
+import { hasStuckThreads } from "../base/waits/stuck-threads.ts";
 
 /** Newer versions of Node than the oldest that is supported can replace the process by another program. */
 const { execve } = process as { execve?: (file: string, argv: readonly string[]) => void };
@@ -9,7 +9,7 @@ const { execve } = process as { execve?: (file: string, argv: readonly string[])
  * cannot do that (before 22.15, on Windows) the process is killed.
  */
 export function leave(): void {
-  if (!isHeld()) process.exit();
+  if (!hasStuckThreads()) process.exit();
   try {
     execve?.("/bin/sh", ["sh", "-c", `exit ${process.exitCode ?? 0}`]);
   } finally {

@@ -1,6 +1,6 @@
 import { ExternalError } from "../errors.ts";
 import { defaultDeadlines, milliseconds } from "./deadlines.ts";
-import { noteHanging } from "./held-process.ts";
+import { noteStuckThread } from "./stuck-threads.ts";
 import { seconds, timeOfDay } from "./long-wait.ts";
 import { waits, type Waits } from "./waits.ts";
 
@@ -30,7 +30,7 @@ export function onDisk<T>(
     {
       deadlineMs,
       late: ({ since, waitedMs }) => {
-        if (operation !== null) noteHanging(operation);
+        if (operation !== null) noteStuckThread(operation);
         return new ExternalError(
           "DISK_STALLED",
           `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Look whether the disk or network file system is there and not full (df, dmesg), and start again with --resume: what was finished before is kept. deadlines.diskSeconds says how long is waited.`,

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { Worker, type ResourceLimits } from "node:worker_threads";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { ExternalError } from "../../base/errors.ts";
-import { noteHanging } from "../../base/waits/held-process.ts";
+import { noteStuckThread } from "../../base/waits/stuck-threads.ts";
 import { waits, type OpenWait, type Waits } from "../../base/waits/waits.ts";
 import { beatsOf, heartbeat, type WorkerData } from "./heartbeat.ts";
 import {
@@ -144,7 +144,7 @@ export function startWorker(options: WorkerOptions): WorkerLink {
 /** Ends a worker's thread. One that hangs in the system cannot be ended, and Node's own exit would wait for it: that is noted. */
 async function cutThread(worker: Worker, patienceMs: number | null): Promise<void> {
   const over = worker.terminate();
-  if (!(await within(patienceMs, over))) noteHanging(over);
+  if (!(await within(patienceMs, over))) noteStuckThread(over);
 }
 
 /** Whether something settled in time. */

@@ -7,7 +7,7 @@ import { readText, writeFileAtomic } from "../../../src/base/files.ts";
 import { openJsonl } from "../../../src/base/jsonl.ts";
 import { defaultDeadlines, milliseconds } from "../../../src/base/waits/deadlines.ts";
 import { onDisk, setDiskDeadline } from "../../../src/base/waits/disk.ts";
-import { isHeld } from "../../../src/base/waits/held-process.ts";
+import { hasStuckThreads } from "../../../src/base/waits/stuck-threads.ts";
 import { waits } from "../../../src/base/waits/waits.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
@@ -47,12 +47,12 @@ describe("a disk that does not answer", () => {
       expect(told[0]).toMatch(
         /^waiting \d+ ms: disk for .*gone\.json \(read\), since [\d:]{8}; given up after 300 ms$/,
       );
-      expect(isHeld()).toBe(true);
+      expect(hasStuckThreads()).toBe(true);
     } finally {
       watch.close();
       await letGo();
     }
-    expect(isHeld()).toBe(false);
+    expect(hasStuckThreads()).toBe(false);
   });
 
   it("ends the opening of a log", async () => {
