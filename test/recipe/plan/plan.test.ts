@@ -185,19 +185,6 @@ describe("the memory of a plan", () => {
     expect(memory.total - again.memory.total).toBeGreaterThan(0.55e9);
   });
 
-  it("names adapters, or a smaller model, where no load fits", async () => {
-    const all = await resolved(["engine.slots=1", "policy.from=HuggingFaceTB/SmolLM2-360M"]);
-    const own = await plannedModel(all.settings.policy);
-    const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
-    expect(plan(4e9)).toMatchObject({
-      fitting: null,
-      smallest: { model: null, settings: { "policy.lora.rank": 16 } },
-    });
-    // Between what the smaller model takes with adapters, 1.9 GB, and this one, 2.6.
-    expect(plan(2.3e9).smallest?.model).toBe("HuggingFaceTB/SmolLM2-135M");
-    expect(plan(1e6)).toMatchObject({ fitting: null, smallest: null });
-  });
-
   it("has a reference where KL is in the loss", async () => {
     const weights = async (klCoef: number) =>
       (await planned([`algorithm.klCoef=${klCoef}`])).memory.parts[0]?.bytes ?? 0;
