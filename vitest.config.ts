@@ -22,7 +22,7 @@ export default defineConfig({
         extends: true,
         test: { name: "fast", include: ["test/**/*.test.ts"], exclude: [SLOW, FAULTS] },
       },
-      { extends: true, test: { name: "slow", include: [SLOW] } },
+      { extends: true, test: { name: "slow", include: [SLOW], testTimeout: 300_000 } },
     ],
   },
 });
