@@ -24,41 +24,58 @@ export interface EvalCompareFlags {
 /** What to compare, and with what. */
 export function addWhatOptions(command: Command): void {
   command
-    .option("--metrics <list>", "with commas; anything that rows measure (default: em,f1)", listed)
+    .option(
+      "--metrics <list>",
+      "metrics of the rows to compare, comma-separated (default: em,f1)",
+      listed,
+    )
     .option(
       "--across <parts>",
-      "parts of the protocol that are meant to differ, with commas, e.g. retriever,topK; any other difference is an error",
+      "parts of the protocol that may differ, comma-separated, e.g. retriever,topK; any other difference is an error",
       listed,
     )
     .option(
       "--changed <file>",
       "write the questions on which the first metric differs, one JSON line each",
     )
-    .option("--paper <recipe>", "instead: hold one run against the tables of a recipe's paper")
-    .option("--column <name>", "of the paper's tables (default: the one named like the dataset)")
-    .option("--row <name>", "of the paper's tables (default: all)")
+    .option(
+      "--paper <recipe>",
+      "compare one run with the paper's numbers in a recipe, e.g. search-r1",
+    )
+    .option(
+      "--column <name>",
+      "column of the paper's table (default: the column with the dataset's name)",
+    )
+    .option("--row <name>", "row of the paper's table (default: all rows)")
     .option(
       "--published <value>",
-      "instead: hold one run against this number; a share as .480",
+      "compare one run with this published number; a share is written .480",
       decimal(0),
     )
-    .option("--n <questions>", "how many the published number is of", wholeNumber(1));
+    .option(
+      "--n <questions>",
+      "number of questions behind the published number (default: the number is exact)",
+      wholeNumber(1),
+    );
 }
 
 /** Where a predictions file has its answers. */
 export function addPredictionOptions(command: Command): void {
   command
-    .option("--prediction-field <field>", "in predictions: the answer (default: prediction)")
+    .option(
+      "--prediction-field <field>",
+      "field of the answer in a predictions file (default: prediction)",
+    )
     .option(
       "--references-field <field>",
-      "in predictions: the accepted answers (default: references)",
+      "field of the accepted answers in a predictions file (default: references)",
     )
-    .option("--references <file>", "where the references are, if not beside the predictions")
-    .option("--id-field <field>", "in predictions: the question's id (default: id)");
+    .option("--references <file>", "file with the references, if the predictions file has none")
+    .option("--id-field <field>", "field of the question's id in a predictions file (default: id)");
 }
 
 function listed(text: string, before: string[] = []): string[] {
   const names = text.split(",").map((name) => name.trim());
-  if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between.");
+  if (names.includes("")) throw new InvalidArgumentError("Expected comma-separated names.");
   return [...before, ...names];
 }

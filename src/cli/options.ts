@@ -10,7 +10,9 @@ export function jsonOption(what = "one JSON document on stdout"): Option {
 }
 
 /** --seed N, a whole number from 0. */
-export function seedOption(what = "same seed, same result"): Option {
+export function seedOption(
+  what = "seed of all random choices; the same seed gives the same result (default: the recipe's)",
+): Option {
   return new Option("--seed <n>", what).argParser(wholeNumber(0));
 }
 
@@ -31,7 +33,7 @@ export function setOption(): Option {
 export function deviceOption(): Option {
   return new Option(
     "--device <name>",
-    "where the policy runs; auto: the processor for a small model, else a GPU where one is faster",
+    "where the policy runs (default: the recipe's; auto: the CPU for a small model, else a GPU if it is faster)",
   ).choices(["auto", ...deviceNames]);
 }
 

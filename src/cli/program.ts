@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { CliContext, CommandGroup } from "./command.ts";
+import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { rootHelp } from "./root-help.ts";
@@ -57,7 +58,7 @@ export function buildProgram(
     else
       command.addHelpText(
         "after",
-        "\nEverywhere: --quiet (results and errors only), --debug (stacks).",
+        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(path.replace(/^agentrl /, ""))}`.trimEnd(),
       );
   }
   return program;

@@ -24,8 +24,14 @@ export interface RecipeFlags {
 /** Adds the flags of `RecipeFlags`. */
 export function addRecipeOptions(command: Command, out: string): Command {
   return command
-    .requiredOption("--recipe <name>", "name of a shipped recipe, or a path")
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .requiredOption(
+      "--recipe <name>",
+      "name of a recipe of the package, or path of a YAML file, e.g. search-r1",
+    )
+    .option(
+      "--tier <tier>",
+      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+    )
     .addOption(deviceOption())
     .addOption(seedOption())
     .addOption(setOption())

@@ -21,10 +21,8 @@ export function addRunOptions(command: Command): Command {
       "--model <name>",
       "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
     )
-    .option("--resume", "go on from the newest checkpoint of the run folder")
-    .addOption(
-      new Option("--overwrite", "replace the run that the folder holds").conflicts("resume"),
-    )
+    .option("--resume", "resume from the newest checkpoint of the run folder")
+    .addOption(new Option("--overwrite", "replace the run in the folder").conflicts("resume"))
     .addOption(reporterOption());
 }
 

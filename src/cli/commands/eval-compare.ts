@@ -35,8 +35,13 @@ export function addEvalCompare(parent: Command, context: CliContext): void {
   addWhatOptions(command);
   addPredictionOptions(command);
   command
-    .addOption(new Option("--format <format>", "text (default) or md").choices(["text", "md"]))
-    .addOption(seedOption("of bootstrap and permutations (default: 0)"))
+    .addOption(
+      new Option("--format <format>", "text, or md for Markdown (default: text)").choices([
+        "text",
+        "md",
+      ]),
+    )
+    .addOption(seedOption("seed of the bootstrap and the permutation test (default: 0)"))
     .addOption(jsonOption())
     .action((runs: string[], flags: EvalCompareFlags) => evalCompare(runs, flags, context));
 }

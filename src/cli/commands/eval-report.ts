@@ -31,17 +31,17 @@ export function addEvalReport(parent: Command, context: CliContext): void {
     .addOption(
       new Option(
         "--format <format>",
-        "by the ending of --out where it tells (default: md)",
+        "format of the report (default: the ending of --out, else md)",
       ).choices(FORMATS),
     )
     .addOption(outOption("file to write instead of stdout; a folder for lm-eval"))
     .option(
       "--tokenizer <folder>",
-      "with the policy's tokenizer.json, to read its tokens by (default: the policy's own folder)",
+      "folder with the policy's tokenizer.json, which decodes its tokens (default: the policy's own folder)",
     )
     .option(
       "--dataset <name>",
-      "the questions that were asked, to mark gold passages by (default: found by the results)",
+      "dataset of the questions, to mark gold passages (default: the dataset that the results name)",
     )
     .action((places: string[], flags: ReportFlags) => writeReport(places, flags, context));
 }

@@ -66,11 +66,11 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
   command
     .option(
       "--metrics <list>",
-      `with commas (default: ${DEFAULT_RETRIEVAL_METRICS.join(",")}; with --questions support@5,support@10 too)`,
+      `comma-separated (default: ${DEFAULT_RETRIEVAL_METRICS.join(",")}; with --questions support@5,support@10 as well)`,
     )
     .option(
       "--depth <n>",
-      "hits per query (default: what the metrics look at; 1000 for map, mrr, ndcg, rprec)",
+      "hits per query (default: as many as the metrics need; 1000 for map, mrr, ndcg, rprec)",
       wholeNumber(1),
     )
     .option(
@@ -81,13 +81,13 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
       "--compare <file>",
       "a TREC run to test against: difference, interval and p for each metric",
     )
-    .addOption(seedOption("of bootstrap and permutations (default: 0)"))
+    .addOption(seedOption("seed of the bootstrap and the permutation test (default: 0)"))
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "ndcg@10>=0.6"; repeatable',
       (text: string, before: string[] | undefined) => [...(before ?? []), text],
     )
-    .option("--per-query", "with --json: every query's metrics too")
+    .option("--per-query", "also print the metrics of every query; needs --json")
     .addOption(jsonOption())
     .action((flags: EvalRetrievalFlags) => evalRetrieval(flags, context));
 }

@@ -62,7 +62,7 @@ const FORMATS: readonly TextFormat[] = ["json", "jsonl", "csv", "md", "html"];
 function addOutputOptions(command: Command): void {
   command
     .addOption(outOption("folder for rows.jsonl, trajectories.jsonl and results.json"))
-    .option("--resume", "go on with the rows that --out holds")
+    .option("--resume", "resume: keep the rows in --out and measure the rest")
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
@@ -70,13 +70,13 @@ function addOutputOptions(command: Command): void {
     )
     .option(
       "--allow-errors <n>",
-      "end well though so many rollouts failed (default: 0); they are never measured",
+      "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts are not measured",
       wholeNumber(0),
     )
     .addOption(
       new Option(
         "--format <format>",
-        "of stdout: json (as --json), jsonl or csv (a line per draw), md, html (a page with every trajectory)",
+        "format of stdout: json (as --json), jsonl or csv (a line per draw), md, html (a page with every trajectory); default: a table",
       ).choices(FORMATS),
     )
     .addOption(jsonOption());

@@ -50,39 +50,40 @@ export function addDenseOptions(command: Command): Command {
       "--encoder <model>",
       "make a dense index: folder or hub name of an ONNX embedding model",
     )
-    .option("--query-prefix <text>", "before each query (default: the model's; `query: ` for E5)")
+    .option(
+      "--query-prefix <text>",
+      "text before each query (default: the model's; `query: ` for E5)",
+    )
     .option(
       "--passage-prefix <text>",
-      "before each passage (default: the model's; `passage: ` for E5)",
+      "text before each passage (default: the model's; `passage: ` for E5)",
     )
     .addOption(
-      new Option("--pooling <how>", "default: the model's, else mean").choices([
-        "mean",
-        "cls",
-        "last",
-      ]),
+      new Option(
+        "--pooling <how>",
+        "how token vectors become one vector (default: the model's, else mean)",
+      ).choices(["mean", "cls", "last"]),
     )
     .option("--inner-product", "keep the lengths of vectors (default: the model's, else cosines)")
     .option(
       "--max-tokens <n>",
-      "longer texts lose their end (default: the model's)",
+      "cut longer texts at the end (default: the model's limit)",
       wholeNumber(4),
     )
     .option(
       "--dtype <name>",
-      "which of the model's files: fp32, fp16, q8, … (default: the first there is)",
+      "model file to use: fp32, fp16, q8, … (default: the first that exists)",
     )
     .addOption(
-      new Option("--vectors <type>", "4, 2 or 1 bytes a number (default: f32)").choices([
-        "f32",
-        "f16",
-        "int8",
-      ]),
+      new Option(
+        "--vectors <type>",
+        "dtype of stored vectors: 4, 2 or 1 bytes per number (default: f32)",
+      ).choices(["f32", "f16", "int8"]),
     )
     .addOption(
       new Option(
         "--graph <kind>",
-        "flat is exact; hnsw is faster beyond some 100 000 passages (default: flat)",
+        "flat is exact; hnsw is faster above about 100,000 passages (default: flat)",
       ).choices(["hnsw", "flat"]),
     )
     .option("--m <n>", "links per passage in the graph (default: 16)", wholeNumber(2, 256))
@@ -96,7 +97,7 @@ export function addDenseOptions(command: Command): Command {
       "candidates of a query in the graph (default: 128, or as many more as .99 of the exact hits take)",
       wholeNumber(1),
     )
-    .option("--max-memory <GB>", "refuse an index that takes more once opened", decimal(0));
+    .option("--max-memory <GB>", "fail if the opened index takes more memory", decimal(0));
 }
 
 /** What a dense build reports. */

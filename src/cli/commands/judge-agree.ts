@@ -46,7 +46,7 @@ export function addJudgeAgree(family: Command, context: CliContext): void {
         humanVerdictLayouts.parts.map(({ name, summary }) => `${name}: ${summary}`).join(" "),
       ).choices(humanVerdictLayouts.names),
     )
-    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1));
+    .option("--limit <n>", "use only the first n questions (default: all)", wholeNumber(1));
   addJudgeOptions(command, { required: false })
     .addOption(jsonOption())
     .action((file: string, flags: AgreeFlags) => agree(file, flags, context));

@@ -34,10 +34,10 @@ export function addJudgeCheck(family: Command, context: CliContext): void {
         "each it takes for right.",
     );
   addJudgeOptions(command, { required: true })
-    .option("--questions <file>", "questions with references to attack (default: built-in)")
-    .option("--question-field <field>", "where the question is (default: question)")
-    .option("--references-field <field>", "where the accepted answers are (default: references)")
-    .option("--limit <n>", "at most so many questions, from the start", wholeNumber(2))
+    .option("--questions <file>", "file of questions with references (default: built-in questions)")
+    .option("--question-field <field>", "field of the question (default: question)")
+    .option("--references-field <field>", "field of the accepted answers (default: references)")
+    .option("--limit <n>", "use only the first n questions (default: all)", wholeNumber(2))
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "false_positive_rate<=0.05"; repeatable',

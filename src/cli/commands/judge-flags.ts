@@ -50,11 +50,14 @@ export function addJudgeOptions(command: Command, options: { required: boolean }
     "--endpoint <url>",
     "OpenAI-compatible server, with its version: http://127.0.0.1:8000/v1",
   ).makeOptionMandatory(options.required);
-  const model = new Option("--model <name>", "as the server names it");
+  const model = new Option("--model <name>", "model name on the server");
   return command
     .addOption(endpoint)
     .addOption(model.makeOptionMandatory(options.required))
-    .option("--api-key-env <name>", "variable with the key, or none (default: OPENAI_API_KEY)")
+    .option(
+      "--api-key-env <name>",
+      "environment variable with the API key, or none (default: OPENAI_API_KEY)",
+    )
     .addOption(
       new Option(
         "--prompt <name>",
@@ -67,28 +70,40 @@ export function addJudgeOptions(command: Command, options: { required: boolean }
         "how the server is told to reply with JSON (auto: the first it accepts)",
       ).choices(["auto", ...VERDICT_FORMATS]),
     )
-    .option("--temperature <t>", "0 when not told; none: left to the server", temperature)
+    .option(
+      "--temperature <t>",
+      "sampling temperature; none leaves it to the server (default: 0)",
+      temperature,
+    )
     .option("--seed <n>", "sent with each request (default: 0)", wholeNumber(0))
-    .option("--max-tokens <n>", "of a reply (default: 512); thinkers need more", wholeNumber(1))
+    .option(
+      "--max-tokens <n>",
+      "longest reply in tokens (default: 512); reasoning models need more",
+      wholeNumber(1),
+    )
     .addOption(
-      new Option("--token-limit <key>", "key of that limit").choices([
+      new Option("--token-limit <key>", "name of that limit in the request").choices([
         "max_tokens",
         "max_completion_tokens",
       ]),
     )
     .option("--concurrency <n>", "requests at once (default: 8)", wholeNumber(1, 1024))
-    .option("--timeout-ms <n>", "of one attempt (default: 30000)", wholeNumber(1))
+    .option(
+      "--timeout-ms <n>",
+      "time limit of one attempt in milliseconds (default: 30000)",
+      wholeNumber(1),
+    )
     .option("--retries <n>", "attempts after the first (default: 4)", wholeNumber(0, 20))
-    .option("--cache <folder>", "replies by their whole request; the same is not asked twice")
-    .option("--no-cache", "ask anew and keep nothing")
+    .option("--cache <folder>", "folder of stored replies; an equal request is not sent again")
+    .option("--no-cache", "send every request and store nothing")
     .option(
       "--min-calibration <share>",
-      `known right answers to accept, known wrong ones to reject (default: ${BOUNDS.minimum})`,
+      `smallest share of known right answers accepted and of known wrong ones rejected (default: ${BOUNDS.minimum})`,
       decimal(0, 1),
     )
     .option(
       "--max-unparsed <share>",
-      `verdicts that may be unreadable (default: ${BOUNDS.maxUnparsed})`,
+      `largest share of unreadable verdicts (default: ${BOUNDS.maxUnparsed})`,
       decimal(0, 1),
     );
 }

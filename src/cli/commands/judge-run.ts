@@ -53,20 +53,23 @@ export function addJudgeRun(family: Command, context: CliContext): void {
         "wrong without asking; one whose verdict cannot be read is not evaluated.",
     )
     .requiredOption("--predictions <path>", "file of answers, or folder of an evaluation")
-    .option("--question-field <field>", "where the question is (default: question)")
-    .option("--prediction-field <field>", "where the answer is (default: prediction)")
-    .option("--references-field <field>", "where the accepted answers are (default: references)")
-    .option("--references <file>", "questions and references, if not beside the predictions")
-    .option("--id-field <field>", "what joins the two files (default: id)");
+    .option("--question-field <field>", "field of the question (default: question)")
+    .option("--prediction-field <field>", "field of the answer (default: prediction)")
+    .option("--references-field <field>", "field of the accepted answers (default: references)")
+    .option(
+      "--references <file>",
+      "file with questions and references, if the predictions file has none",
+    )
+    .option("--id-field <field>", "field that joins the two files (default: id)");
   addJudgeOptions(command, { required: true })
-    .option("--limit <n>", "at most so many answers, from the start", wholeNumber(1))
+    .option("--limit <n>", "judge only the first n answers (default: all)", wholeNumber(1))
     .option(
       "--repeats <n>",
-      "ask n times and take the majority; odd. How often verdicts flip is reported",
+      "ask n times and take the majority, n odd (default: 1); reports how often verdicts change",
       wholeNumber(1, 99),
     )
     .addOption(outOption("folder for the verdicts (default: PREDICTIONS.judge)"))
-    .option("--resume", "go on with the verdicts that --out holds")
+    .option("--resume", "resume: keep the verdicts in --out and judge the rest")
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "judge_accuracy>=0.5"; repeatable',

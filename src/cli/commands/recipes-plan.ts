@@ -22,18 +22,24 @@ export function registerPlan(recipes: Command, context: CliContext): void {
   recipes
     .command("plan")
     .description(
-      "Plan a recipe before anything starts: batch arithmetic, memory part by part, budgets held against each other, and by a probe of some ten seconds the time it takes here.",
+      "Plan a recipe before anything starts: batch sizes, memory by part, checks of the token budgets, and a forecast of the time on this machine from a probe of about ten seconds.",
     )
     .argument("<recipe>", "name of a shipped recipe, or a path")
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
-    .option("--model <name>", "another policy: a folder with a config.json, or org/name of the hub")
+    .option(
+      "--tier <tier>",
+      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+    )
+    .option(
+      "--model <name>",
+      "plan for another policy: a folder with a config.json, or org/name on the hub",
+    )
     .addOption(deviceOption())
     .option(
       "--memory <amount>",
-      "what it may take, e.g. 24GB; when absent this machine's, less what the system needs",
+      "memory budget, e.g. 24GB (default: this machine's memory, less what the system needs)",
     )
-    .option("--allow-ignored", "go on where a setting would be ignored")
-    .option("--no-probe", "do not run the policy for a forecast of time")
+    .option("--allow-ignored", "do not fail on settings that have no effect")
+    .option("--no-probe", "do not run the policy, so give no forecast of time")
     .addOption(seedOption())
     .addOption(setOption())
     .addOption(jsonOption())

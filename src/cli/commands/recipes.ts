@@ -64,7 +64,10 @@ function registerShow(recipes: Command, context: CliContext): void {
     .command("show")
     .description("Show every setting of a recipe and where its value comes from.")
     .argument("<recipe>", "name of a shipped recipe, or a path")
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+    .option(
+      "--tier <tier>",
+      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+    )
     .addOption(setOption())
     .addOption(jsonOption())
     .action(async (name: string, options: { tier?: string; set?: string[]; json?: true }) => {

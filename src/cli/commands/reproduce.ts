@@ -35,11 +35,14 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .command("reproduce")
         .summary("run a recipe's claims over seeds, beside the paper's numbers")
         .description(
-          "Run every arm of a recipe's claims over seeds and say what the results mean: supported, not supported or " +
-            "inconclusive. The same command goes on where it was interrupted.",
+          "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, not supported or " +
+            "inconclusive. The same command resumes an interrupted reproduction.",
         )
         .argument("<recipe>", "name of a shipped recipe, or a path")
-        .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+        .option(
+          "--tier <tier>",
+          "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+        )
         .option("--seeds <n>", `runs per arm (default: ${DEFAULT_SEEDS})`, wholeNumber(1, 1000))
         .addOption(setOption())
         .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))

@@ -36,12 +36,15 @@ function addCheck(family: Command, context: CliContext): void {
     .summary("score accepted, empty, garbled and adversarial answers")
     .description(
       "Play accepted, empty, garbled and adversarial answers through a recipe's environment and protocol, on its first questions, " +
-        "and hold every reward to what it declares for each. Also says how much reward could be had without answering. Ends with 2 " +
-        "where a reward does not keep to it. The same check runs before every training.",
+        "and compare each reward with what it declares. Also says how much reward a policy earns without an answer. Exits with 2 " +
+        "if a reward differs. The same check runs before every training.",
     )
     .option("--recipe <name>", `rewards, protocol and questions (default: ${DEFAULT_RECIPE})`)
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
-    .option("--reward <name>", `this reward alone: ${rewards.names.join(", ")}`)
+    .option(
+      "--tier <tier>",
+      "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
+    )
+    .option("--reward <name>", `check only this reward: ${rewards.names.join(", ")}`)
     .addOption(setOption())
     .addOption(jsonOption())
     .action((flags: RewardCheckFlags) => check(flags, context));

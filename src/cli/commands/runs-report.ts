@@ -34,7 +34,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
     )
     .option(
       "--trajectories <n>",
-      `of each step at most so many in the page (default: ${PER_STEP}; 0: none)`,
+      `largest number of trajectories of each step in the page (default: ${PER_STEP}; 0: none)`,
       wholeNumber(0),
     )
     .action((folders: string[], flags: ReportFlags) => writeReport(folders, flags, context));

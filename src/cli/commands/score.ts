@@ -44,7 +44,7 @@ export const scoreCommand: CliCommand = {
           "from id to answer. Fields may be paths: answers.0.text",
       )
       .option("--predictions <file>", "the predicted answers")
-      .option("--references <file>", "where the references are, if not beside the predictions");
+      .option("--references <file>", "file with the references, if the predictions file has none");
     addFieldOptions(command);
     addRowsOptions(command);
     addScoringOptions(command);
@@ -72,13 +72,13 @@ function addFieldOptions(command: Command): void {
         scoreLayouts.names,
       ),
     )
-    .option("--prediction-field <field>", "where the answer is (default: prediction)")
+    .option("--prediction-field <field>", "field of the answer (default: prediction)")
     .option(
       "--references-field <field>",
-      "where the accepted answer, or list of them, is (default: references)",
+      "field of the accepted answer, or of a list of them (default: references)",
     )
-    .option("--id-field <field>", "what joins the two files (default: id)")
-    .option("--verdict-field <field>", "where it says whether somebody judged the answer right")
+    .option("--id-field <field>", "field that joins the two files (default: id)")
+    .option("--verdict-field <field>", "field that says whether a human judged the answer right")
     .option("--spans", "the references are spans of one answer, not alternatives (DROP)");
 }
 
@@ -90,14 +90,18 @@ function addScoringOptions(command: Command): void {
         `${listed(normalizations.parts)} (default: words)`,
       ).choices(normalizations.names),
     )
-    .option("--metrics <names>", "only these, parted by commas", (text) => text.split(","))
+    .option(
+      "--metrics <names>",
+      "metrics to compute, comma-separated, e.g. em,f1 (default: all of the layout)",
+      (text) => text.split(","),
+    )
     .addOption(outOption("file for each answer's scores, one JSON line each"))
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
       (text: string, before: string[] | undefined) => [...(before ?? []), text],
     )
-    .addOption(seedOption("of the bootstrap intervals (default: 0)"))
+    .addOption(seedOption("seed of the bootstrap intervals (default: 0)"))
     .addOption(jsonOption());
 }
 

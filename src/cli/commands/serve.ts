@@ -46,8 +46,11 @@ function addServerOptions(command: Command): Command {
   const by = (text: string, value: string | number): string => `${text} (default: ${value})`;
   const positive = wholeNumber(1);
   return command
-    .option("--host <address>", by("beyond this machine only with a token", defaults.host))
-    .option("--port <n>", by("0 takes any free one", defaults.port), wholeNumber(0, 65_535))
+    .option(
+      "--host <address>",
+      by("address to listen on; other than this machine it needs --token-env", defaults.host),
+    )
+    .option("--port <n>", by("port; 0 takes any free port", defaults.port), wholeNumber(0, 65_535))
     .option("--token-env <name>", "environment variable with the token that clients must send")
     .option("--concurrency <n>", by("searches at once", defaults.concurrency), positive)
     .option(
@@ -55,13 +58,13 @@ function addServerOptions(command: Command): Command {
       by("requests that may wait; more are answered 429", defaults.maxQueue),
       wholeNumber(0),
     )
-    .option("--body-limit <bytes>", by("of one request", defaults.bodyLimit), positive)
+    .option("--body-limit <bytes>", by("largest request body", defaults.bodyLimit), positive)
     .option(
       "--timeout <ms>",
-      by("to answer a request, its wait included", defaults.timeoutMs),
+      by("time limit of a request in milliseconds, queueing included", defaults.timeoutMs),
       positive,
     )
-    .option("--top-k-limit <n>", by("largest topk", defaults.topkLimit), positive);
+    .option("--top-k-limit <n>", by("largest topk of a request", defaults.topkLimit), positive);
 }
 
 async function serve(flags: ServeFlags, context: CliContext): Promise<void> {

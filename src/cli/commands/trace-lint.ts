@@ -27,18 +27,22 @@ export function addTraceLint(parent: Command, context: CliContext): void {
     .command("lint")
     .summary("check that trajectories hold together")
     .description(
-      "Hold every trajectory of a file to fixed rules (docs/trace.md): lengths of ids and log-probabilities, who owns what, calls, " +
+      "Check every trajectory of a file by fixed rules (docs/trace.md): lengths of ids and log-probabilities, who owns what, calls, " +
         "turns and observations in place, answers as the protocol reads them, hints, rewards. The file is a trajectories.jsonl, a " +
         "step-N.jsonl of a run, a samples.jsonl, draws.jsonl or pairs.jsonl. How they were made is read from the " +
-        "recipe.resolved.yaml or results.json beside the file. Ends with 3 where a rule is broken.",
+        "recipe.resolved.yaml or results.json beside the file. Exits with 3 if a rule is broken.",
     )
     .argument("<file>", "JSON lines of trajectories, samples, draws or pairs; .gz is unpacked")
-    .option("--protocol <name>", "that messages are written in, if the files beside do not tell")
+    .option("--protocol <name>", "protocol of the messages (default: what the run's files say)")
     .option(
       "--model <model>",
-      "that sampled: log-probabilities are computed again (folder, model of the hub, or base)",
+      "model that sampled, to recompute log-probabilities: a folder, a model of the hub, or base (default: do not recompute)",
     )
-    .option("--tolerance <nats>", `how far they may differ (default: ${TOLERANCE})`, decimal(0))
+    .option(
+      "--tolerance <nats>",
+      `largest difference of log-probabilities (default: ${TOLERANCE})`,
+      decimal(0),
+    )
     .addOption(deviceOption())
     .option(
       "--limit <n>",

@@ -32,14 +32,14 @@ export function addTraceShow(parent: Command, context: CliContext): void {
         "stands before every line.",
     )
     .argument("<file>", "JSON lines of trajectories, samples, draws or pairs; .gz is unpacked")
-    .option("--id <id>", "of the trajectory, sample or pair")
-    .option("--index <n>", "its number in the file, from 0 (default: 0)", wholeNumber(0))
+    .option("--id <id>", "id of the trajectory, sample or pair")
+    .option("--index <n>", "its line in the file, counted from 0 (default: 0)", wholeNumber(0))
     .option(
       "--model <folder>",
-      "with the tokenizer.json to read ids by (default: the policy that the files beside name)",
+      "folder with the tokenizer.json that decodes ids (default: the policy that the run's files name)",
     )
-    .option("--full", "whole prompts and observations")
-    .option("--plain", "as in a pipe: without colours")
+    .option("--full", "show whole prompts and observations")
+    .option("--plain", "print without colours, as in a pipe")
     .action((file: string, flags: ShowFlags) => show(file, flags, context));
 }
 

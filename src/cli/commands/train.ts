@@ -44,12 +44,12 @@ export const trainCommand: CliCommand = {
         "run folder; runs/<recipe>-<tier>-seed<N> when absent",
       ),
     )
-      .option("--plain", "a line per step in place of the live view")
-      .option("--allow-ignored", "go on where a setting would be ignored")
+      .option("--plain", "print a line per step instead of the live view")
+      .option("--allow-ignored", "do not fail on settings that have no effect")
       .addOption(
         new Option(
           "--replay-batch <step>",
-          "train nothing: learn again from the batch that the run folder keeps of a step, and compare the metrics",
+          "do not train: replay the stored batch of one step and compare its metrics with the logged ones",
         )
           .argParser(wholeNumber(1))
           .conflicts(["resume", "overwrite"]),

@@ -1,5 +1,4 @@
 import { rounded } from "../../base/format.ts";
-import type { Sample } from "../../trajectory/sample.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
 import type { LeftSample, SynthesisFiles } from "../synthesis-files.ts";

@@ -30,11 +30,11 @@ export function addDataConvert(data: Command, context: CliContext): void {
     )
     .option(
       "--split <name>",
-      "for rows that name it, and of a BEIR folder (default: train; BEIR: test)",
+      "split to read of a BEIR folder, and to write into rows that have a split field (default: train; BEIR: test)",
     )
     .option(
       "--prompt <file>",
-      "what rows for trainers ask: text with {question} in it (default: the question alone)",
+      "file with the prompt of trainer rows: text with {question} in it (default: the question alone)",
     )
     .addOption(jsonOption())
     .addHelpText("after", TRAINERS)

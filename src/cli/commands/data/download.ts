@@ -20,21 +20,21 @@ export function addDataDownload(data: Command, context: CliContext): void {
     .command("download")
     .summary("fetch a dataset that has a card")
     .description(
-      "Fetch a dataset: a cut download is gone on with, also by the next run; checksum, layout and published size are held against.",
+      "Download a dataset. An interrupted download resumes, also in the next run; checksum, layout and published size are checked.",
     )
     .argument("<name>", "dataset; `agentrl data list` names them")
     .option(
       "--split <names>",
-      "only these, apart by commas; repeatable (default: all of the source)",
+      "splits to download, comma-separated; repeatable (default: all splits of the source)",
       (text: string, before: string[] | undefined) => [...(before ?? []), ...text.split(",")],
     )
     .option(
       "--source <name>",
-      "where from; `agentrl data list NAME` names them (default: the first)",
+      "where to download from; `agentrl data list NAME` lists the sources (default: the first)",
     )
     .option(
       "--out <folder>",
-      "put the files there; without it --dataset NAME finds them (AGENTRL_DATA or ~/.cache/agentrl/datasets)",
+      "folder for the files (default: AGENTRL_DATA or ~/.cache/agentrl/datasets, where --dataset NAME finds them)",
     )
     .addOption(jsonOption())
     .addHelpText("after", MIRRORS)

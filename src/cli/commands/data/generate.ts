@@ -34,10 +34,10 @@ export function addDataGenerate(data: Command, context: CliContext): void {
     .requiredOption("--out <folder>", "where corpus.jsonl and one question file per split go")
     .option(
       "--people <n>",
-      `persons per split; 1.7 passages each (default: ${DEFAULTS.people})`,
+      `people per split, with 1.7 passages each (default: ${DEFAULTS.people})`,
       wholeNumber(1),
     )
-    .addOption(seedOption(`same seed, same bytes (default: ${DEFAULTS.seed})`))
+    .addOption(seedOption(`seed; the same seed gives the same bytes (default: ${DEFAULTS.seed})`))
     .option(
       "--questions <n>",
       `questions per split (default: ${DEFAULTS.questions})`,

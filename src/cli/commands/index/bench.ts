@@ -43,11 +43,11 @@ export function registerBench(index: Command, context: CliContext): void {
       "--queries <file>",
       "BEIR queries.jsonl, lines of id, tab, text, or TREC topics (default: words of 500 passages)",
     )
-    .option("--seconds <s>", "to measure, after warming up (default: 10)", decimal(0.1))
-    .option("-k, --k <n>", "hits (default: 10)", wholeNumber(1))
+    .option("--seconds <s>", "seconds to measure, after warming up (default: 10)", decimal(0.1))
+    .option("-k, --k <n>", "number of hits (default: 10)", wholeNumber(1))
     .option(
       "--recall-queries <n>",
-      "to compare with exact search, which reads everything (default: 20; 0 beyond 200 000 passages)",
+      "queries to compare with exact search, which reads everything (default: 20; 0 above 200,000 passages)",
       wholeNumber(0),
     )
     .addOption(jsonOption())

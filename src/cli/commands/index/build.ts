@@ -31,9 +31,9 @@ export function registerBuild(index: Command, context: CliContext): void {
     .addOption(outOption("folder for the index").makeOptionMandatory());
   addBm25Options(command)
     .option("--overwrite", "replace the index that is there")
-    .option("--threads <n>", "that analyse (default: one per core but one)", wholeNumber(0));
+    .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));
   addDenseOptions(command)
-    .option("--resume", "of --encoder: go on where a build was interrupted")
+    .option("--resume", "resume an interrupted build; needs --encoder")
     .addOption(jsonOption())
     .action(async (corpus: string, { json, ...flags }: BuildFlags) => {
       checkKindFlags(flags);

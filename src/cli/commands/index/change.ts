@@ -19,7 +19,7 @@ export function registerAdd(index: Command, context: CliContext): void {
     )
     .argument("<index>", INDEX)
     .argument("<corpus>", CORPUS)
-    .option("--threads <n>", "that analyse (default: one per core but one)", wholeNumber(0))
+    .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0))
     .addOption(jsonOption())
     .action(async (folder: string, corpus: string, flags: { threads?: number; json?: true }) => {
       const { json, ...options } = flags;
@@ -56,8 +56,8 @@ export function registerDelete(index: Command, context: CliContext): void {
       "Delete passages from a BM25 index by their ids. Hits and scores are those of an index without them; their text leaves the disk with `index compact`.",
     )
     .argument("<index>", INDEX)
-    .option("--ids <list>", "with commas")
-    .option("--ids-file <file>", "one id a line")
+    .option("--ids <list>", "ids, comma-separated")
+    .option("--ids-file <file>", "file with one id per line")
     .addOption(jsonOption())
     .action(async (folder: string, { json, ...flags }: DeleteFlags) => {
       const ids = await idsOf(flags);

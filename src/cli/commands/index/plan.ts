@@ -26,10 +26,10 @@ export function registerPlan(index: Command, context: CliContext): void {
       "Tell what an index of a corpus will cost, from a sample of it, before anything is written. With --out or a limit it fails when the index would not fit.",
     )
     .argument("<corpus>", CORPUS)
-    .addOption(outOption("hold it against the free disk there, and the free memory"));
+    .addOption(outOption("compare with the free disk of this folder and the free memory"));
   addBm25Options(command);
   addDenseOptions(command)
-    .option("--max-disk <GB>", "refuse an index that takes more while it is built", decimal(0))
+    .option("--max-disk <GB>", "fail if building takes more disk", decimal(0))
     .addOption(jsonOption())
     .action(async (corpus: string, { json, ...flags }: PlanFlags) => {
       checkKindFlags(flags);

@@ -28,7 +28,7 @@ export function registerSearch(index: Command, context: CliContext): void {
     )
     .argument("[index]", `${INDEX}; left out beside --retriever`)
     .argument("[query]", "one query, quoted")
-    .option("-k, --k <n>", "hits (default: 10)", wholeNumber(1));
+    .option("-k, --k <n>", "number of hits (default: 10)", wholeNumber(1));
   addRetrieverOptions(command, { index: false })
     .addOption(jsonOption())
     .action(async (first: string | undefined, second: string | undefined, flags: SearchFlags) => {

@@ -22,11 +22,12 @@ export function addSynthAgain(family: Command, context: CliContext): void {
         "the same to the byte, or where they differ: then it ends with 4.",
     )
     .argument("<file>", "samples.jsonl, validation.jsonl or pairs.jsonl of a run's folder")
-    .option("--id <id>", "this row; repeatable", (text: string, before: string[] | undefined) => [
-      ...(before ?? []),
-      text,
-    ])
-    .option("--all [n]", "all rows, or so many from the start", wholeNumber(1))
+    .option(
+      "--id <id>",
+      "id of a row to draw again; repeatable",
+      (text: string, before: string[] | undefined) => [...(before ?? []), text],
+    )
+    .option("--all [n]", "draw all rows again, or the first n", wholeNumber(1))
     .addOption(jsonOption())
     .action((file: string, flags: AgainFlags) => again(file, flags, context));
 }

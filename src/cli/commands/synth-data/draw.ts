@@ -32,11 +32,11 @@ export function addSynthDraw(family: Command, context: CliContext): void {
   addSynthOptions(command);
   command
     .addOption(outOption("run folder; runs/<recipe>-<tier>-seed<N>-synth when absent"))
-    .option("--resume", "go on with the draws that --out holds")
+    .option("--resume", "resume: keep the draws in --out and make the rest")
     .option("--dropped", "also write dropped.jsonl: what was dropped, by which step and why")
     .option(
       "--allow-errors <n>",
-      "end well though so many rollouts failed (default: 0); they give no samples",
+      "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts give no samples",
       wholeNumber(0),
     )
     .addOption(jsonOption())

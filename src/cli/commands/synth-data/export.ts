@@ -37,7 +37,7 @@ export function addSynthExport(family: Command, context: CliContext): void {
     )
     .requiredOption("--out <file>", "file to write")
     .addOption(
-      new Option("--hints <use>", "hints that were put into messages (default: remove)").choices([
+      new Option("--hints <use>", "what to do with inserted hints (default: remove)").choices([
         "remove",
         "keep",
       ]),
@@ -45,10 +45,13 @@ export function addSynthExport(family: Command, context: CliContext): void {
     .addOption(
       new Option(
         "--calls <how>",
-        "calls of tools in the messages' text, or in the layout's own place (default: as suits it)",
+        "tool calls as text in the messages, or in the layout's own fields (default: what the layout expects)",
       ).choices(["text", "native"]),
     )
-    .option("--tokenizer <model>", "whose token ids the records hold; their teacher's when absent")
+    .option(
+      "--tokenizer <model>",
+      "tokenizer of the token ids in the records (default: the teacher's)",
+    )
     .addOption(jsonOption())
     .addHelpText("after", `\nLayouts:\n${renderText({ rows: formats })}`)
     .action((from: string, flags: ExportFlags) => exportRecords(from, flags, context));

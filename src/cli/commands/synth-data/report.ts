@@ -25,7 +25,7 @@ export function addSynthReport(parent: Command, context: CliContext): void {
     .addOption(outOption("file to write (default: report.html in the folder)"))
     .option(
       "--tokenizer <folder>",
-      "with the teacher's tokenizer.json, to read its tokens by (default: the teacher's own folder)",
+      "folder with the teacher's tokenizer.json, which decodes its tokens (default: the teacher's own folder)",
     )
     .action((folder: string, flags: ReportFlags) => report(folder, flags, context));
 }

@@ -1,0 +1,93 @@
+/**
+ * Two examples for every command that does something, by its path: its help ends with them. Each works as typed once the
+ * files that it names exist; most of these are made by the examples of earlier commands.
+ */
+export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
+  "data generate": [
+    "tinyworld --out tw",
+    "tinyworld --out tw --people 50 --questions 100 --seed 7",
+  ],
+  "data list": ["", "hotpotqa"],
+  "data download": ["hotpotqa --split dev", "nq --split test --out nq"],
+  "data check": ["tw", "tw/dev.jsonl --json"],
+  "data convert": ["tw/train.jsonl rows.jsonl --to verl", "tw/train.jsonl rows.jsonl --to trl"],
+  "index plan": ["tw/corpus.jsonl", "tw/corpus.jsonl --out idx --max-memory 2"],
+  "index build": [
+    "tw/corpus.jsonl --out idx",
+    "tw/corpus.jsonl --out idx --overwrite --k1 1.2 --b 0.75",
+  ],
+  "index add": ["idx more.jsonl", "idx more.jsonl --threads 2"],
+  "index delete": ["idx --ids p1,p2", "idx --ids-file ids.txt"],
+  "index compact": ["idx", "idx --json"],
+  "index search": ['idx "capital of Norway"', 'idx "capital of Norway" -k 3 --json'],
+  "index check": ["idx", "idx --json"],
+  "index bench": ["idx", "idx --seconds 3 -k 3 --recall-queries 50"],
+  serve: ["--index idx", "--index idx --port 9000 --json"],
+  "synth-data draw": [
+    "--recipe search-r1 --tier smoke --teacher gold-chain --out drawn",
+    "--recipe search-r1 --tier smoke --teacher gold-chain --out drawn --resume",
+  ],
+  "synth-data select": ["drawn", "drawn --dropped"],
+  "synth-data again": ["drawn/samples.jsonl --all 5", "drawn/samples.jsonl --all"],
+  "synth-data export": [
+    "drawn --as openai-chat --out chat.jsonl",
+    "drawn --as trl-messages --out trl.jsonl --hints keep",
+  ],
+  "synth-data report": ["drawn", "drawn --out drawn.html"],
+  sft: [
+    "--recipe search-r1 --tier smoke --data drawn --out sft-run",
+    "--recipe search-r1 --tier smoke --data drawn --out sft-run --resume",
+  ],
+  dpo: [
+    "--recipe search-r1 --tier smoke --data pairs.jsonl --out dpo-run",
+    "--recipe search-r1 --tier smoke --data pairs.jsonl --set preference.loss=ipo --out ipo-run",
+  ],
+  train: [
+    "--recipe search-r1 --tier smoke --out run",
+    "--recipe search-r1 --tier smoke --seed 2 --set algorithm.klCoef=0.01 --out run2",
+  ],
+  "eval policy": [
+    "--policy base --recipe search-r1 --limit 50 --out ev",
+    '--policy run/checkpoints/step-2 --recipe search-r1 --limit 50 --out ev2 --require "em>=0.5"',
+  ],
+  "eval retrieval": [
+    "--index idx --questions tw/dev.jsonl",
+    "--index idx --questions tw/dev.jsonl --metrics recall@5,ndcg@10 --run-out hits.run",
+  ],
+  "eval report": ["ev --out ev.html", "ev --format md"],
+  "eval compare": ["ev ev2", "ev ev2 --metrics em,searches --format md"],
+  score: [
+    "--predictions answers.jsonl",
+    '--predictions answers.jsonl --references tw/dev.jsonl --require "em>=0.5"',
+  ],
+  "judge run": [
+    "--predictions ev --endpoint http://127.0.0.1:8000/v1 --model judge",
+    "--predictions answers.jsonl --endpoint http://127.0.0.1:8000/v1 --model judge --repeats 3",
+  ],
+  "judge check": [
+    "--endpoint http://127.0.0.1:8000/v1 --model judge",
+    '--endpoint http://127.0.0.1:8000/v1 --model judge --require "false_positive_rate<=0.05"',
+  ],
+  "judge agree": [
+    "verdicts.json",
+    "verdicts.json --endpoint http://127.0.0.1:8000/v1 --model judge --limit 100",
+  ],
+  reproduce: ["search-r1 --tier smoke --seeds 2", "search-r1 --out repro --seeds 5"],
+  "runs list": ["", "runs --json"],
+  "runs show": ["run", "run --all"],
+  "runs report": ["run", "run run2 --out runs.html"],
+  "trace lint": ["drawn/samples.jsonl", "ev/trajectories.jsonl --protocol search-r1"],
+  "trace show": ["ev/trajectories.jsonl", "drawn/samples.jsonl --index 3 --full"],
+  "recipes list": ["", "--json"],
+  "recipes show": ["search-r1", "search-r1 --tier paper"],
+  "recipes plan": ["search-r1 --tier smoke", "search-r1 --model Qwen/Qwen2.5-0.5B --memory 24GB"],
+  "recipes check": ["", "search-r1"],
+  "reward check": ["--recipe search-r1", "--reward token-f1"],
+  doctor: ["", "--json"],
+};
+
+/** The examples of a command, as they end its help. @param path without the program's name: "index build". */
+export function examplesText(path: string): string {
+  const lines = (EXAMPLES[path] ?? []).map((rest) => `  ${`agentrl ${path} ${rest}`.trimEnd()}`);
+  return lines.length === 0 ? "" : `\nExamples:\n${lines.join("\n")}\n`;
+}

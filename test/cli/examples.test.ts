@@ -1,0 +1,50 @@
+import { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import type { CliContext } from "../../src/cli/command.ts";
+import { commandGroups } from "../../src/cli/commands/index.ts";
+import { EXAMPLES } from "../../src/cli/examples.ts";
+
+const context: CliContext = {
+  ...{ out: () => undefined, note: () => undefined, terminal: false },
+  ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
+};
+
+/** Every command that does something, by its path, which writes down its call instead. */
+function commands(called: string[]): Map<string, Command> {
+  const program = new Command("agentrl");
+  for (const group of commandGroups)
+    for (const command of group.commands) command.register(program, context);
+  const found = new Map<string, Command>();
+  const visit = (command: Command, path: readonly string[]): void => {
+    command.exitOverride().configureOutput({ writeErr: () => undefined });
+    for (const child of command.commands) visit(child, [...path, child.name()]);
+    if (command.commands.length > 0) return;
+    command.action(() => {
+      called.push(path.join(" "));
+    });
+    found.set(path.join(" "), program);
+  };
+  visit(program, []);
+  return found;
+}
+
+/** A command line as a shell splits it. */
+function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+}
+
+describe("the examples of commands", () => {
+  it("are there for every command, and for no other", () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual([...commands([]).keys()].sort());
+  });
+
+  it.each(Object.entries(EXAMPLES).flatMap(([path, two]) => two.map((rest) => [path, rest])))(
+    "agentrl %s %s",
+    async (path = "", rest = "") => {
+      const called: string[] = [];
+      const program = commands(called).get(path);
+      await program?.parseAsync([...path.split(" "), ...words(rest)], { from: "user" });
+      expect(called).toEqual([path]);
+    },
+  );
+});
