@@ -46,7 +46,7 @@ export async function openAll(
 }
 
 /** Closes them all, also after one that fails to; then throws its error. */
-export async function closeAll(retrievers: readonly Retriever[]): Promise<void> {
+async function closeAll(retrievers: readonly Retriever[]): Promise<void> {
   const results = await Promise.allSettled(retrievers.map((each) => each.close()));
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
