@@ -91,6 +91,7 @@ export function defineEstimator<S extends z.ZodObject>(
 ): AdvantageEstimator {
   const { name, options, reads = [] } = described;
   return {
+    part: "advantage estimator",
     ...described,
     reads,
     estimate: (trajectories, given) =>

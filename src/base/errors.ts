@@ -113,6 +113,9 @@ export const ERROR_CODES = {
   RECIPE_UNKNOWN_KEY: "A recipe, flag or file names a key that nothing owns.",
   RECIPE_MISSING: "No shipped recipe has that name, or the recipe file does not exist.",
   RECIPE_NOT_YAML: "A recipe file, or the value of --set key= or --retriever, is not YAML.",
+  PLUGIN_BAD_PART: "A plugin exports something that is no part, or a part whose name is taken.",
+  PLUGIN_FAILED: "A plugin could not be loaded, or one of its parts threw an error.",
+  PLUGIN_NOT_FOUND: "A recipe or flag names a plugin whose file or package is not there.",
   PART_UNKNOWN: "A recipe or flag names a part that is not registered.",
   STRATEGY_UNFIT:
     "A strategy needs something that the environment does not have, such as searching.",

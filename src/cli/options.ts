@@ -29,6 +29,14 @@ export function setOption(): Option {
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }
 
+/** --plugin FILE: parts of the user's own. */
+export function pluginOption(): Option {
+  return new Option(
+    "--plugin <file>",
+    "load parts of your own from a file or an npm package, e.g. ./my-parts.mjs (docs/extend.md); repeatable",
+  ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+}
+
 /** --device NAME: where a policy is run and trained; engine.device of a recipe. */
 export function deviceOption(): Option {
   return new Option(

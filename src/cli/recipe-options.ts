@@ -8,7 +8,16 @@ import {
   type ResolvedSettings,
 } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
-import { deviceOption, jsonOption, outOption, seedOption, setOption } from "./options.ts";
+import { loadPlugin } from "../base/plugins.ts";
+import type { RecipeFile } from "../recipe/settings/recipe-schema.ts";
+import {
+  deviceOption,
+  jsonOption,
+  outOption,
+  pluginOption,
+  seedOption,
+  setOption,
+} from "./options.ts";
 
 /** Flags of every command that runs a recipe. */
 export interface RecipeFlags {
@@ -17,6 +26,7 @@ export interface RecipeFlags {
   device?: string;
   seed?: number;
   set?: string[];
+  plugin?: string[];
   out?: string;
   json?: true;
 }
@@ -35,6 +45,7 @@ export function addRecipeOptions(command: Command, out: string): Command {
     .addOption(deviceOption())
     .addOption(seedOption())
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(outOption(out))
     .addOption(jsonOption());
 }
@@ -46,13 +57,13 @@ export function addRecipeOptions(command: Command, out: string): Command {
  * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
  */
 export async function settingsOf(
-  flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set">,
+  flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set" | "plugin">,
   more: readonly Override[] = [],
   assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
   // The schema names every part: loaded when a recipe is run, not for --help.
   const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
-  const recipe = await loadRecipe(flags.recipe);
+  const recipe = await withPlugins(await loadRecipe(flags.recipe), flags.plugin ?? []);
   const tier = selectTier(recipe, flags.tier);
   const overrides: Override[] = [...assumed, ...(flags.set ?? []).map(parseSet)];
   if (flags.seed !== undefined)
@@ -61,6 +72,13 @@ export async function settingsOf(
     overrides.push({ key: "engine.device", value: flags.device, origin: "--device" });
   overrides.push(...more);
   return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+}
+
+/** A recipe with the plugins that `--plugin` names beside its own. @throws as `loadPlugin`. */
+async function withPlugins(recipe: RecipeFile, names: readonly string[]): Promise<RecipeFile> {
+  const plugins = [...recipe.plugins];
+  for (const name of names) plugins.push((await loadPlugin(name, process.cwd(), "--plugin")).file);
+  return { ...recipe, plugins };
 }
 
 /** `runs/<recipe>-<tier>-seed<N>`: the run folder when --out names none. */

@@ -32,7 +32,7 @@ export interface LossSpec {
 }
 
 /** A loss as a graph over named outputs and row fields. */
-export interface Loss<S extends z.ZodType = z.ZodType> extends Part {
+export interface Loss<S extends z.ZodObject = z.ZodObject> extends Part {
   /** Fields of the batch that it reads beside `weights`. */
   readonly fields: readonly string[];
   /** The model's outputs that it reads beside `logprobs`. */
@@ -45,14 +45,19 @@ export interface Loss<S extends z.ZodType = z.ZodType> extends Part {
   build(inputs: LossInputs, options: z.output<S>): LossOutputs;
 }
 
+/** A loss as its file writes it: without `reads` it reads log-probabilities alone, without `needsReference` no reference. */
+type Described<S extends z.ZodObject> = Omit<Loss<S>, "part" | "reads" | "needsReference"> &
+  Partial<Pick<Loss<S>, "reads" | "needsReference">>;
+
 /** Types a loss by its options; the result can stand in a registry. */
-export function defineLoss<S extends z.ZodType>(loss: Loss<S>): Loss {
+export function defineLoss<S extends z.ZodObject>(loss: Described<S>): Loss {
   const checked = (given: unknown): z.output<S> =>
     parseOptions(loss.options, given, `loss ${loss.name}`);
   return {
+    part: "loss",
     ...loss,
-    reads: (options) => loss.reads(checked(options)),
-    needsReference: (options) => loss.needsReference(checked(options)),
+    reads: (options) => loss.reads?.(checked(options)) ?? [],
+    needsReference: (options) => loss.needsReference?.(checked(options)) ?? false,
     build: (inputs, options) => loss.build(inputs, checked(options)),
   };
 }

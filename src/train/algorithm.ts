@@ -1,6 +1,7 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
+import { losses } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import { filters } from "./filters/index.ts";
 import { lossAggregations } from "./loss-aggregation.ts";
@@ -21,6 +22,8 @@ export const onPolicyShape = {
   filters: z.array(partSchema(filters)).default([]),
   /** The advantage estimator with its options; the algorithm's own when absent. */
   advantage: partSchema(advantageEstimators).optional(),
+  /** The loss with its options; the algorithm's own when absent. */
+  loss: partSchema(losses).optional(),
   /** Passes over each batch. */
   epochs: z.int().min(1).default(1),
   /** Optimiser steps per epoch: the batch is dealt into so many parts, by trajectory. */
@@ -62,6 +65,13 @@ export interface OnPolicyAlgorithm extends PartWithOptions {
 export interface NamedPart {
   name: string;
   options: Readonly<Record<string, unknown>>;
+}
+
+/** The losses of an algorithm, or the one that a recipe names instead. */
+export function lossesOf(algorithm: OnPolicyAlgorithm, options: OnPolicyOptions): LossSpec[] {
+  if (options.loss === undefined) return algorithm.losses(options);
+  const { name, ...rest } = options.loss;
+  return [{ name, options: rest }];
 }
 
 /** The estimator that a recipe names, or the algorithm's own. */

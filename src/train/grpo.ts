@@ -24,19 +24,15 @@ export const policyGradientShape = {
   entropyCoef: z.number().nonnegative().default(0),
 };
 
-const options = z
-  .strictObject({
-    ...onPolicyShape,
-    ...policyGradientShape,
-    /** Divide advantages by the group's deviation (the default), or only subtract its mean. Short for `advantage: {name: group, scale}`. */
-    scale: z.enum(["group", "none"]).optional(),
-    /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
-    klCoef: z.number().nonnegative().default(0.001),
-  })
-  .refine(
-    ({ scale, advantage }) => scale === undefined || advantage === undefined,
-    "expected either scale or advantage: scale is short for advantage: {name: group, scale}",
-  );
+const options = z.strictObject({
+  ...onPolicyShape,
+  ...policyGradientShape,
+  /** Divide advantages by the group's deviation (the default), or only subtract its mean. Short for
+   * `advantage: {name: group, scale}`, which wins over it. */
+  scale: z.enum(["group", "none"]).optional(),
+  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+  klCoef: z.number().nonnegative().default(0.001),
+});
 
 type GrpoOptions = z.output<typeof options>;
 

@@ -14,21 +14,17 @@ import { z } from "../base/schema.ts";
 import { onPolicyShape, type OnPolicyAlgorithm } from "./algorithm.ts";
 import { policyGradientShape } from "./grpo.ts";
 
-const options = z
-  .strictObject({
-    ...onPolicyShape,
-    ...policyGradientShape,
-    /** The batch's mean when absent. Short for `advantage`: `return` with its baseline, or `leave-one-out`. */
-    baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional(),
-    /** none: no ratio and no clip. token: the clipped ratio of PPO, per token. */
-    ratio: z.enum(["none", "token"]).default("none"),
-    /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
-    klCoef: z.number().nonnegative().default(0),
-  })
-  .refine(
-    ({ baseline, advantage }) => baseline === undefined || advantage === undefined,
-    "expected either baseline or advantage: baseline is short for an advantage estimator",
-  );
+const options = z.strictObject({
+  ...onPolicyShape,
+  ...policyGradientShape,
+  /** The batch's mean when absent. Short for
+   * `advantage`: `return` with its baseline, or `leave-one-out`; `advantage` wins over it. */
+  baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional(),
+  /** none: no ratio and no clip. token: the clipped ratio of PPO, per token. */
+  ratio: z.enum(["none", "token"]).default("none"),
+  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+  klCoef: z.number().nonnegative().default(0),
+});
 
 type ReinforceOptions = z.output<typeof options>;
 

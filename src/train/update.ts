@@ -13,6 +13,7 @@ import type { WeightedReward } from "../rollout/score.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import {
   estimatorOf,
+  lossesOf,
   type OnPolicyAlgorithm,
   type OnPolicyOptions,
   recomputesOld,
@@ -54,7 +55,7 @@ export async function updateOn(
   trajectories: readonly Trajectory[],
 ): Promise<{ metrics: Record<string, number>; trained: number }> {
   const { algorithm, options, engine, seed } = run;
-  const losses = algorithm.losses(options);
+  const losses = lossesOf(algorithm, options);
   const { batch: kept, metrics } = filtered(run, trajectories);
   const rows = await readyRows(run, kept, losses);
   const add = (name: string, value: number): void => {

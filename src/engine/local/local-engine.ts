@@ -3,6 +3,7 @@ import type { AdamOptions } from "../../autodiff/adamw.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { suggest } from "../../base/nearest.ts";
 import { defaultDeadlines, milliseconds } from "../../base/waits/deadlines.ts";
+import { loadedPlugins } from "../../base/plugins.ts";
 import { losses } from "../../losses/index.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readWeights } from "../../models/checkpoint.ts";
@@ -124,6 +125,9 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
     threads: workers === 1 ? availableParallelism() : 1,
     memory: { recompute: options.recompute ?? false },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
+    plugins: loadedPlugins()
+      .filter(({ parts }) => parts.some(({ kind }) => kind === "loss"))
+      .map(({ file }) => file),
   };
   await Promise.all(links.map((link, rank) => link.call("start", { ...start, rank })));
   const trained = { config, base, lora: adapter?.lora ?? null };

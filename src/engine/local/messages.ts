@@ -62,6 +62,8 @@ export interface StartOptions {
   memory: TrainerMemory;
   /** Each token's bytes, one after the other, and where each ends: for stop strings. */
   tokenBytes: { bytes: Uint8Array; ends: Int32Array };
+  /** Files of plugins that bring losses: a worker has registries of its own. */
+  plugins: readonly string[];
 }
 
 /** Arrays over shared memory, each as long as what is trained. */

@@ -1,6 +1,7 @@
 /** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
+import { loadPlugin } from "../../base/plugins.ts";
 import {
   handedOver,
   type StartOptions,
@@ -37,6 +38,7 @@ interface Replica {
 
 async function startReplica(options: StartOptions): Promise<Replica> {
   const { config, adapter, slots, shared, memory } = options;
+  for (const file of options.plugins) await loadPlugin(file, ".", "plugins");
   const { bytes, ends } = options.tokenBytes;
   const { heartbeat } = workerData as WorkerData;
   const device = beatingDevice(openDevice(options.device, options.threads), heartbeat);

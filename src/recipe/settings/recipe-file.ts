@@ -1,8 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readText } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
+import { loadPlugin } from "../../base/plugins.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions } from "../../base/schema.ts";
 import { checkClaims } from "../claims.ts";
@@ -21,10 +22,11 @@ export function shippedRecipes(): string[] {
 }
 
 /**
- * Reads a recipe and checks its structure: summary, paper, base, tiers, paper tables, claims.
+ * Reads a recipe, loads its plugins, and checks its structure: summary, paper, base, tiers, paper tables, claims.
  *
  * @param nameOrPath a shipped recipe's name, or a path (anything with a slash or ending in .yaml or .yml).
- * @throws {ConfigError} RECIPE_MISSING, RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line.
+ * @returns its plugins as absolute paths.
+ * @throws {ConfigError} RECIPE_MISSING, RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line; as `loadPlugin`.
  */
 export async function loadRecipe(nameOrPath: string): Promise<RecipeFile> {
   const isPath = /[/\\]|\.ya?ml$/.test(nameOrPath);
@@ -37,7 +39,16 @@ export async function loadRecipe(nameOrPath: string): Promise<RecipeFile> {
         : `recipe is "${nameOrPath}"; no such recipe. ${suggest(nameOrPath, shippedRecipes())} A file is named by its path: ./${nameOrPath}.yaml.`,
     );
   }
-  return parseRecipe(await readText(file), isPath ? nameOrPath : relative(packageRoot, file));
+  const recipe = parseRecipe(
+    await readText(file),
+    isPath ? nameOrPath : relative(packageRoot, file),
+  );
+  const plugins = [];
+  for (const [i, name] of recipe.plugins.entries()) {
+    const where = `${recipe.place(["plugins", String(i)])}: plugins[${i}]`;
+    plugins.push((await loadPlugin(name, dirname(file), where)).file);
+  }
+  return { ...recipe, plugins };
 }
 
 /** As `loadRecipe`, for text that is at hand. `path` names it in messages and gives the recipe its name. */

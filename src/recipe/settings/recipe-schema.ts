@@ -50,6 +50,8 @@ const claim = z.strictObject({
 /** The structure of `recipes/<name>.yaml`; what `base` and `tiers` hold is checked by the parts they name. */
 export const recipeSchema = z.strictObject({
   summary: z.string(),
+  /** Files and npm packages with parts of the user's own (docs/extend.md); a path starts from the recipe's folder. */
+  plugins: z.array(z.string()).default([]),
   paper: z
     .strictObject({
       /** arXiv number, or another lasting identifier. */

@@ -6,11 +6,12 @@ import { writeYaml } from "../../base/yaml.ts";
  * it. Running this file at its one tier is the same run.
  */
 export function toYaml({ recipe, tier, settings, origins }: ResolvedSettings): string {
-  const { summary, paper, notes } = recipe;
+  const { summary, paper, notes, plugins } = recipe;
   const content = {
     summary,
     ...(paper === undefined ? {} : { paper }),
     ...(notes.length === 0 ? {} : { notes }),
+    ...(plugins.length === 0 ? {} : { plugins }),
     base: settings,
     tiers: { [tier]: {} },
   };

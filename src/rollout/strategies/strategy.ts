@@ -56,6 +56,7 @@ export function defineStrategy<S extends z.ZodObject>(described: Described<S>): 
   const { name, options, searches, needs = [], readsGold, run } = described;
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
+    part: "strategy",
     ...described,
     searches: (settings) =>
       typeof searches === "boolean" ? searches : searches(checked(settings)),

@@ -21,6 +21,7 @@ interface Described<S extends z.ZodObject> extends Omit<Filter, "options" | "kee
 export function defineFilter<S extends z.ZodObject>(described: Described<S>): Filter {
   const { name, options } = described;
   return {
+    part: "filter",
     ...described,
     keep: (groups, given) => described.keep(groups, parseOptions(options, given, name)),
   };

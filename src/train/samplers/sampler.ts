@@ -76,6 +76,7 @@ interface Described<S extends z.ZodObject> extends Omit<SamplerPart, "options" |
 export function defineSampler<S extends z.ZodObject>(described: Described<S>): SamplerPart {
   const { name, options } = described;
   return {
+    part: "sampler",
     ...described,
     open: (given, context, state) =>
       described.open(parseOptions(options, given, name), context, state),

@@ -1,0 +1,2 @@
+export { defineEstimator } from "./advantages/estimator.ts";
+export { z } from "./base/schema.ts";
