@@ -9,8 +9,6 @@ export const crossEntropy = defineLoss({
   summary: "Weighted negative log-likelihood of the targets.",
   source: "maximum likelihood",
   fields: [],
-  reads: () => [],
-  needsReference: () => false,
   options: z.strictObject({}),
   build({ logprobs, fields }) {
     const loss = reduceSum(mul([neg([logprobs]), fields["weights"]!]), [0, 1]);
