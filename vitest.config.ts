@@ -15,6 +15,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A browser on a busy machine takes seconds where it takes milliseconds otherwise.
     expect: { poll: { timeout: 20_000 } },
     projects: [
