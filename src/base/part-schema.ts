@@ -1,5 +1,6 @@
 import { suggest } from "./nearest.ts";
 import type { Part, Registry } from "./registry.ts";
+import { schedulable } from "./schedule.ts";
 import { choice, quote, z } from "./schema.ts";
 
 /** A part that a recipe can name and set. */
@@ -20,12 +21,15 @@ export type PartSettings<P extends PartWithOptions, Extra extends z.ZodRawShape 
  *
  * @param registry of the kind that the value selects from.
  * @param extra keys that the place adds to every part, such as a reward's `weight`.
+ * @param options.scheduled true: every number among the part's options may be a schedule; the code that runs the part then calls
+ *   `resolveSchedules` first.
  * @example partSchema(rewards, { weight: z.number().default(1) })
  */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- no extra keys
 export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShape = {}>(
   registry: Registry<P>,
   extra?: Extra,
+  { scheduled = false }: { scheduled?: boolean } = {},
 ): z.ZodType<PartSettings<P, Extra>> {
   return choice((given) => {
     const value = typeof given === "string" ? { name: given } : given;
@@ -42,8 +46,9 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
     // The name leads wherever settings are written out; what the part demands of several options together
     // (refinements of its schema) stays in force.
     const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
+    const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
     const schema = z
-      .strictObject({ name: z.literal(part.name), ...part.options.shape, ...extra })
+      .strictObject({ name: z.literal(part.name), ...own, ...extra })
       .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
     return { schema, value };
   });

@@ -14,6 +14,8 @@ export type Schedule =
 
 interface Positions {
   unit: "fraction" | "steps";
+  /** Every value is rounded: always so where the option is a whole number. */
+  round?: true | undefined;
 }
 
 interface Ramp extends Positions {
@@ -41,6 +43,64 @@ export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
 }
 
 /**
+ * The options of a part, each number of which a recipe may also write as a schedule. The part is given numbers: `resolveSchedules` puts
+ * the value of the step in place of each schedule.
+ */
+export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
+  return Object.fromEntries(
+    Object.entries(shape).map(([key, field]) => [key, numberOrSchedule(field) ?? field]),
+  );
+}
+
+/** @returns null for an option that is no number. */
+function numberOrSchedule(field: unknown): z.ZodType | null {
+  if (field instanceof z.ZodNumber) return scheduled(field);
+  if (field instanceof z.ZodOptional) return numberOrSchedule(field.unwrap())?.optional() ?? null;
+  if (field instanceof z.ZodNullable) return numberOrSchedule(field.unwrap())?.nullable() ?? null;
+  if (!(field instanceof z.ZodDefault)) return null;
+  return numberOrSchedule(field.unwrap())?.default(field.def.defaultValue) ?? null;
+}
+
+/** Options with a number wherever a schedule stood. */
+export type Resolved<T> = T extends Schedule
+  ? number
+  : T extends readonly (infer Each)[]
+    ? Resolved<Each>[]
+    : T extends object
+      ? { [Key in keyof T]: Resolved<T[Key]> }
+      : T;
+
+/**
+ * Puts the value of a step in place of every schedule, at any depth. This is the one place where options of parts are resolved.
+ *
+ * @param step from 0.
+ * @param totalSteps of the run, at least 1.
+ * @example resolveSchedules({ weight: { schedule: "linear", from: 1, to: 0, … }, k: 3 }, 2, 5) // { weight: 0.5, k: 3 }
+ */
+export function resolveSchedules<T>(options: T, step: number, totalSteps: number): Resolved<T> {
+  return resolved(options, step, totalSteps) as Resolved<T>;
+}
+
+function resolved(value: unknown, step: number, totalSteps: number): unknown {
+  if (isSchedule(value)) return valueAt(value, step, totalSteps);
+  if (Array.isArray(value)) return value.map((each) => resolved(each, step, totalSteps));
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, each]) => [key, resolved(each, step, totalSteps)]));
+}
+
+/** Whether an option, once checked, is a schedule. */
+export function isSchedule(value: unknown): value is Schedule {
+  return isPlainObject(value) && KINDS.some((kind) => kind === value["schedule"]);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
  * The value at one step.
  *
  * @param step from 0.
@@ -49,6 +109,11 @@ export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
  */
 export function valueAt(scheduled: Scheduled, step: number, totalSteps: number): number {
   if (typeof scheduled === "number") return scheduled;
+  const value = pointAt(scheduled, step, totalSteps);
+  return scheduled.round === true ? Math.round(value) : value;
+}
+
+function pointAt(scheduled: Schedule, step: number, totalSteps: number): number {
   const lastStep = Math.max(totalSteps - 1, 1);
   const toSteps = scheduled.unit === "steps" ? 1 : lastStep;
   switch (scheduled.schedule) {
@@ -79,15 +144,19 @@ const KINDS = ["constant", "linear", "cosine", "exponential", "steps"] as const;
 function scheduleSchema(value: z.ZodType<number>): z.ZodType<Schedule> {
   const unit = z.enum(["fraction", "steps"]).default("fraction");
   const warmup = z.number().min(0).default(0);
+  const isWhole = value instanceof z.ZodNumber && value.format?.includes("int") === true;
+  const rounds = z.literal(true);
+  const round: z.ZodType<true | undefined> = isWhole ? rounds.default(true) : rounds.optional();
   const ramp = {
     from: value,
     to: value,
     start: z.number().min(0).default(0),
     end: z.number().min(0).optional(),
     unit,
+    round,
   };
   const kinds: Record<Schedule["schedule"], z.ZodType<Schedule>> = {
-    constant: z.strictObject({ schedule: z.literal("constant"), value, warmup, unit }),
+    constant: z.strictObject({ schedule: z.literal("constant"), value, warmup, unit, round }),
     linear: z.strictObject({ schedule: z.literal("linear"), ...ramp, warmup }),
     cosine: z.strictObject({ schedule: z.literal("cosine"), ...ramp, warmup }),
     exponential: z.strictObject({
@@ -102,6 +171,7 @@ function scheduleSchema(value: z.ZodType<number>): z.ZodType<Schedule> {
         .min(1)
         .refine(startsAtZeroAndRises, "the first `at` must be 0 and each later one larger"),
       unit,
+      round,
     }),
   };
   const named = z.object({ schedule: z.enum(KINDS) });

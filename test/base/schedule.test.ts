@@ -87,7 +87,7 @@ describe("scheduled", () => {
 
   it("reports a key that the schedule does not have", () => {
     expect(parse({ schedule: "linear", from: 1, too: 0 })).toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: klCoef.too is not a key here. Did you mean "to"? Known: schedule, from, to, start, end, unit, warmup.]`,
+      `[ConfigError: klCoef.too is not a key here. Did you mean "to"? Known: schedule, from, to, start, end, unit, round, warmup.]`,
     );
   });
 
