@@ -7,8 +7,8 @@ import tseslint from "typescript-eslint";
 const layers = [
   ["base"],
   ["text", "http", "trajectory", "autodiff"],
-  ["data", "retrieval", "onnx", "losses", "rewards", "advantages", "chat", "hub"],
-  ["models", "env"],
+  ["data", "retrieval", "onnx", "losses", "advantages", "chat", "hub"],
+  ["models", "env", "rewards"],
   ["engine"],
   ["rollout"],
   ["train", "synth", "evaluate", "watch"],

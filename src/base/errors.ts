@@ -133,7 +133,9 @@ export const ERROR_CODES = {
     "The batch of a step that was to be replayed is missing from the run's folder, or damaged.",
   RESULTS_BAD: "A results file is not what `agentrl eval` or `agentrl synth-data` writes.",
   RESULTS_TWICE: "One evaluation's results were named twice for a report.",
-  REWARD_CHECK_FAILED: "A reward does not score known answers as it declares.",
+  REWARD_CHECK_FAILED:
+    "A reward does not score known answers as it declares, or the combined reward pays most for not answering.",
+  REWARD_FAILED: "A reward threw an error, or returned something that is not a reward.",
   RUN_BAD_LINE: "A line of a TREC run is not of its six columns, or names a passage twice.",
   RUN_ID_BLANK: "An id that would stand in a TREC run is empty or holds a blank.",
   RUN_UNMATCHED: "A TREC run ranks none of the queries that are judged.",

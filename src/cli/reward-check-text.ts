@@ -1,38 +1,33 @@
 import { fixed, plural, rounded, shorten } from "../base/format.ts";
 import { renderText } from "../base/table.ts";
-import type { CheckedCase, RewardCheck } from "../evaluate/reward-check/check-rewards.ts";
+import type {
+  CheckedCase,
+  CheckedReward,
+  RewardCheck,
+} from "../evaluate/reward-check/check-rewards.ts";
 import type { RewardCheckFacts } from "../recipe/check-rewards.ts";
 import { REWARD_CASES } from "../rewards/expectations.ts";
 
 /** A check in one line, for the notes of a training. */
-export function rewardCheckLine({ trajectories, withoutAnswering }: RewardCheckFacts): string {
+export function rewardCheckLine(facts: RewardCheckFacts): string {
+  const { trajectories, withoutAnswering, notApplicable } = facts;
+  if (notApplicable !== undefined) return `rewards not checked: ${notApplicable}`;
   const played = plural(trajectories, "scripted rollout");
   return `rewards checked on ${played}; ${withoutAnsweringText(withoutAnswering)}`;
 }
 
-/** A check for people: a row per case with what each reward was expected to give and gave, what went wrong, what is free. */
+/** A check for people: a row per case with what each reward declares and gave, what went wrong, and what the rewards pay together. */
 export function rewardCheckText(where: string, check: RewardCheck): string {
-  const { rewards, questions, trajectories, withoutAnswering, notWritten } = check;
-  const wrong = rewards.flatMap(({ name, cases }) =>
-    cases.flatMap(({ failed, case: at, expected }) => {
-      if (failed === null) return [];
-      const got = failed.value === null ? "no score" : rounded(failed.value);
-      const answer =
-        failed.answer === null ? "no answer" : shorten(JSON.stringify(failed.answer), 41);
-      return [
-        `${name}, ${at} (${REWARD_CASES[at].summary}):`,
-        `  question ${failed.question}: ${got} for ${answer}, expected ${expected}`,
-      ];
-    }),
-  );
-  const free = withoutAnsweringText(withoutAnswering);
+  const { rewards, questions, trajectories, notApplicable } = check;
+  if (notApplicable !== undefined) return `${where}: rewards not checked: ${notApplicable}`;
+  const wrong = wrongLines(rewards);
   return [
     `${where}: ${plural(questions, "question")}, ${plural(trajectories, "trajectory", "trajectories")} played`,
     renderText({
       columns: [
         "case",
         ...rewards.flatMap(({ name, weight }) => [
-          weight === 1 ? name : `${name} × ${weight}`,
+          headOf(name, weight),
           { label: "got", align: "right" as const },
           "",
         ]),
@@ -43,11 +38,44 @@ export function rewardCheckText(where: string, check: RewardCheck): string {
       ]),
     }),
     ...(wrong.length > 0 ? [wrong.join("\n")] : []),
-    [
-      ...(notWritten.length > 0 ? [`This protocol cannot write: ${notWritten.join(", ")}.`] : []),
-      `${free.charAt(0).toUpperCase()}${free.slice(1)}.`,
-    ].join("\n"),
+    closingLines(check).join("\n"),
   ].join("\n\n");
+}
+
+function headOf(name: string, weight: CheckedReward["weight"]): string {
+  if (weight === 1) return name;
+  return `${name} × ${typeof weight === "number" ? weight : `${weight.schedule} schedule`}`;
+}
+
+function wrongLines(rewards: readonly CheckedReward[]): string[] {
+  return rewards.flatMap(({ name, cases }) =>
+    cases.flatMap(({ failed, case: at, expected }) => {
+      if (failed === null) return [];
+      const got = failed.value === null ? "no score" : rounded(failed.value);
+      const answer =
+        failed.answer === null ? "no answer" : shorten(JSON.stringify(failed.answer), 41);
+      return [
+        `${name}, ${at} (${REWARD_CASES[at].summary}):`,
+        `  question ${failed.question}: ${got} for ${answer}, expected ${String(expected)}`,
+      ];
+    }),
+  );
+}
+
+/** What could not be checked, and what the rewards pay without an answer. */
+function closingLines({ rewards, notWritten, combined, withoutAnswering }: RewardCheck): string[] {
+  const unscored = rewards.flatMap(({ name, unscored: why }) =>
+    why === undefined ? [] : [`${name} could not be checked: ${why}`],
+  );
+  const notPossible =
+    notWritten.length > 0 ? [`This protocol cannot write: ${notWritten.join(", ")}.`] : [];
+  if (combined !== null && !combined.ok) {
+    const { golden, most } = combined;
+    const pays = `The combined reward is ${rounded(most.value)} in case ${most.case}, and ${rounded(golden)} for an accepted answer: WRONG.`;
+    return [...unscored, ...notPossible, pays];
+  }
+  const free = withoutAnsweringText(withoutAnswering);
+  return [...unscored, ...notPossible, `${free.charAt(0).toUpperCase()}${free.slice(1)}.`];
 }
 
 function withoutAnsweringText(found: RewardCheck["withoutAnswering"]): string {
@@ -60,5 +88,6 @@ function cellsOf(checked: CheckedCase | undefined): string[] {
   if (checked === undefined) return ["", "", ""];
   const { expected, got, ok } = checked;
   const ends = got === null ? ["no score"] : [...new Set(got.map((end) => rounded(end)))];
-  return [expected, ends.join(" … "), ok ? "ok" : "WRONG"];
+  const given = ends.join(" … ");
+  return expected === null ? ["any", given, ""] : [expected, given, ok ? "ok" : "WRONG"];
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "../base/schema.ts";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
 import type { RunFiles } from "../report/runs/run-files.ts";
 import { readRunCheckpoints } from "../report/runs/run-sizes.ts";
@@ -67,7 +68,10 @@ async function findQuestions(
     // The rest may be of a version that had other settings.
     const { dataset: named } = resolved.settings as { dataset?: unknown };
     const only = { ...resolved, settings: { dataset: named } };
-    const { settings } = checkSettings(settingsSchema.pick({ dataset: true }), only);
+    const { settings } = checkSettings(
+      z.strictObject({ dataset: settingsSchema.shape.dataset }),
+      only,
+    );
     const dataset = await openNamedDataset(settings.dataset);
     if (dataset.fingerprint !== run.manifest.hashes["dataset"]) {
       note(`${run.folder}: ${how}: its dataset ${dataset.name} has changed since.`);

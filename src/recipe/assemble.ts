@@ -14,11 +14,13 @@ import { baseOfAdapter, isAdapterFolder } from "../models/lora/adapter-folder.ts
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openRetriever } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
+import { type RewardExpression, rewardExpression } from "../rewards/expression/expression.ts";
 import type { WeightedReward } from "../rollout/score.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
+import type { Roles } from "../trajectory/role.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
@@ -231,12 +233,14 @@ export function environmentOver(
   retriever: OpenedRetriever,
   settings: Settings,
   purpose: Purpose = "training",
+  roles?: Roles,
 ): Environment {
   const { name, ...options } = settings.environment;
   const environment = environments.get(name, "environment").create(options, {
     ...{ retriever, retrievers: retriever.named ?? {} },
     budgets: budgetsFor(settings, purpose),
     deadlineMs: milliseconds(settings.deadlines.toolSeconds),
+    ...(roles === undefined ? {} : { roles }),
   });
   const evaluates = purpose === "evaluation";
   const { strategy } = evaluates ? settings.evaluation : settings;
@@ -246,5 +250,17 @@ export function environmentOver(
 
 /** The recipe's rewards, options apart from name and weight. */
 export function weightedRewards(settings: Settings): WeightedReward[] {
-  return settings.rewards.map(({ name, weight, ...options }) => ({ name, weight, options }));
+  return settings.rewards.map(({ name, as, weight, ...options }) => ({
+    ...{ name, weight, options },
+    ...(as === undefined ? {} : { as }),
+  }));
+}
+
+/** The recipe's `reward:`; undefined: the weighted sum. */
+export function expressionOf({ reward, rewards }: Settings): RewardExpression | undefined {
+  if (reward === undefined) return undefined;
+  return rewardExpression(
+    reward,
+    rewards.map(({ name, as = name }) => as),
+  );
 }

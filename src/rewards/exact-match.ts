@@ -1,16 +1,15 @@
-import { z } from "../base/schema.ts";
 import { exactMatch as matches } from "../text/answers.ts";
 import { answerExpectations } from "./expectations.ts";
-import { trajectoryReward } from "./reward.ts";
+import { defineReward } from "./reward.ts";
 
 /** 1 if the final answer equals any reference after SQuAD's normalisation, else 0; no answer is wrong, not unscorable. */
-export const exactMatch = trajectoryReward({
+export const exactMatch = defineReward({
   name: "exact-match",
   summary: "1 if the final answer equals any reference after normalisation, else 0.",
   range: [0, 1],
   source: "SQuAD v1.1 evaluation; Search-R1, arXiv 2503.09516, section 3.4",
+  kind: "answer",
   expects: answerExpectations(),
-  options: z.strictObject({}),
-  scoreOne: ({ trajectory, task }) =>
+  score: ({ trajectory, task }) =>
     trajectory.answer === null ? 0 : matches(trajectory.answer, task.references),
 });

@@ -1,14 +1,15 @@
-/** One way to write a message that a reward should know how to take. */
+/** One way of answering that a reward is tested on. */
 interface CheckedCase {
-  /** What is written. */
+  /** What the script writes. */
   readonly summary: string;
-  /** Whether the writer had to know the reference; without, whatever it scores can be had without answering. */
+  /** Whether the script uses the reference. What a case without it earns is earned without knowing the answer. */
   readonly knows: boolean;
 }
 
 /** The cases of `agentrl reward check`. Each is played through the real environment and protocol. */
 export const REWARD_CASES = {
   golden: { knows: true, summary: "an accepted answer, as a good policy gives it" },
+  "golden-after-search": { knows: true, summary: "a search, then an accepted answer" },
   silent: { knows: false, summary: "nothing at all, in every turn" },
   "empty-answer": { knows: false, summary: "an answer without text" },
   garbled: { knows: false, summary: "an answer of letters at random" },
@@ -34,16 +35,15 @@ export const REWARD_CASES = {
 export type RewardCase = keyof typeof REWARD_CASES;
 
 /**
- * What a reward should give: exactly a number; a number from `from` up to `below`, exclusive; or, as-extracted, what it gives to a
- * golden answer if that is what the protocol extracts, and to a wrong one if it is anything else: such a case is the protocol's to
- * decide, and the reward must only follow.
+ * What a reward should give: exactly a number; a number from `from` up to `below`, exclusive; or as-extracted: as for a golden answer
+ * if the protocol extracts the reference, else as for a wrong one. There the protocol decides, and the reward must follow it.
  */
 export type Expectation = number | { from: number; below: number } | "as-extracted";
 
 export type RewardExpectations = Readonly<Record<RewardCase, Expectation>>;
 
 /**
- * What a reward of the final answer declares: the golden answer gives 1, all else 0 but for what is named here.
+ * What a reward of the final answer declares: an accepted answer gives 1, everything else 0, except for the cases named here.
  * @param differing cases in which partial credit is meant.
  */
 export function answerExpectations(
@@ -53,7 +53,7 @@ export function answerExpectations(
   const usual = Object.fromEntries(cases.map((name) => [name, 0])) as Record<RewardCase, number>;
   return {
     ...usual,
-    golden: 1,
+    ...{ golden: 1, "golden-after-search": 1 },
     "tag-in-think": "as-extracted",
     "unclosed-tag": "as-extracted",
     "two-answers": "as-extracted",

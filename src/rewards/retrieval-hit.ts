@@ -1,7 +1,5 @@
-import { z } from "../base/schema.ts";
 import { coverExactMatch } from "../text/answers.ts";
-import { answerExpectations } from "./expectations.ts";
-import { trajectoryReward } from "./reward.ts";
+import { defineReward } from "./reward.ts";
 
 /**
  * 1 if a search of the policy's showed a reference, whatever was answered. A term beside a reward of the answer: alone it pays for
@@ -10,21 +8,12 @@ import { trajectoryReward } from "./reward.ts";
  * Source: the retrieval reward of arXiv 2505.15117 (there only where the format is valid and the answer is wrong), and the turn
  * reward of arXiv 2505.11821 (.5 of it). Different here: no condition on format or answer; a weight makes it a term.
  */
-export const retrievalHit = trajectoryReward({
+export const retrievalHit = defineReward({
   name: "retrieval-hit",
   summary: "1 if a search showed a text that contains a reference after normalisation, else 0.",
   range: [0, 1],
   source: "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward",
-  // No answer is needed for it, which is what the check says of it.
-  expects: answerExpectations({
-    golden: 0,
-    "answer-in-observation": 1,
-    "tag-in-think": 0,
-    "unclosed-tag": 0,
-    "two-answers": 0,
-  }),
-  options: z.strictObject({}),
-  scoreOne: ({ trajectory, task }) => {
+  score: ({ trajectory, task }) => {
     const shown = trajectory.turns.flatMap(({ observations }) =>
       observations.filter(({ tool }) => tool === "search"),
     );

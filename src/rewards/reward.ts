@@ -1,6 +1,10 @@
+import { ConfigError, RolloutError } from "../base/errors.ts";
 import type { PartWithOptions } from "../base/part-schema.ts";
+import type { Resolved } from "../base/schedule.ts";
+import { z } from "../base/schema.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
+import type { RewardContext } from "./context.ts";
 import type { RewardExpectations } from "./expectations.ts";
 
 /** A trajectory and its task. */
@@ -9,36 +13,125 @@ export interface Scored {
   task: Task;
 }
 
-/** A value for the whole trajectory, or for one place in it. */
-export type RewardResult =
-  number | null | readonly { value: number; call: number; token?: number }[];
+/**
+ * A value for one place: a call (or the call of a turn) as a whole, the token `token` of its completion, the tokens up to `endToken`
+ * (exclusive), or, of a turn, the characters `span` (end exclusive) of its text.
+ */
+export type PlacedValue = { value: number } & (
+  | { call: number; token?: number; endToken?: number }
+  | { turn: number; span?: readonly [from: number, to: number] }
+);
+
+/** A value for the whole trajectory, or one for each place; null: it cannot be scored. */
+export type RewardResult = number | null | readonly PlacedValue[];
 
 /** How good trajectories are. `null` means "cannot be scored": left out of the baseline, advantage 0, counted. */
 export interface Reward extends PartWithOptions {
-  /** Smallest and largest value. */
+  /** answer: it pays for right answers, and `agentrl reward check` tests what it pays in known cases. shaping: anything else. */
+  readonly kind: "answer" | "shaping";
+  /** Smallest and largest value of one result, or of one place of it. */
   readonly range: readonly [number, number];
+  /** The paper or code that it follows; empty where there is none. */
   readonly source: string;
   /** What it must see at once: one trajectory, the trajectories of a group, or those of a batch. */
   readonly scope: "trajectory" | "group" | "batch";
-  /** What it gives to answers that are known to be right, wrong or meant to cheat: `agentrl reward check` holds it to this. */
-  readonly expects: RewardExpectations;
+  /** What it gives to answers that are known to be right, wrong or meant to cheat. Only answer rewards have it. */
+  readonly expects?: RewardExpectations;
   /**
    * Scores what its scope says: one trajectory, or all of a group or batch. Must not change them.
-   * @returns one result per trajectory, in order.
+   * @param options numbers in place of schedules.
+   * @returns one result per trajectory, in order. A model that fails gives null.
+   * @throws {RolloutError} when a model failed for all of them at once.
    */
-  score(scored: readonly Scored[], options: Record<string, unknown>): Promise<RewardResult[]>;
+  score(
+    scored: readonly Scored[],
+    options: Record<string, unknown>,
+    context: RewardContext,
+  ): Promise<RewardOutcome[]>;
 }
 
-/** A reward of the final text alone: most are. */
-export function trajectoryReward(
-  reward: Omit<Reward, "scope" | "score"> & {
-    scoreOne: (scored: Scored, options: Record<string, unknown>) => number | null;
-  },
+/** A result, or the failure of a model for which there is none. */
+export type RewardOutcome = RewardResult | RolloutError;
+
+type Awaitable<T> = T | Promise<T>;
+
+interface RewardHead<S extends z.ZodObject> {
+  name: string;
+  summary: string;
+  /** What a recipe may set; nothing when absent. */
+  options?: S;
+  /** No limits when absent. */
+  range?: readonly [number, number];
+  source?: string;
+}
+
+type RewardKind =
+  { kind: "answer"; expects: RewardExpectations } | { kind?: "shaping"; expects?: undefined };
+
+type RewardBody<S extends z.ZodObject> =
+  | {
+      scope?: "trajectory";
+      /** Scores one trajectory. */
+      score(
+        scored: Scored,
+        options: Resolved<z.output<S>>,
+        context: RewardContext,
+      ): Awaitable<RewardResult>;
+    }
+  | {
+      scope?: Reward["scope"];
+      /** Scores all that the scope says at once: for rewards that compare, and for models that are asked in batches. */
+      scoreAll(
+        scored: readonly Scored[],
+        options: Resolved<z.output<S>>,
+        context: RewardContext,
+      ): Awaitable<readonly RewardResult[]>;
+    };
+
+/**
+ * A reward, from its name, its options and one function. The function may be synchronous.
+ *
+ * @throws {ConfigError} REWARD_FAILED for an answer reward without `expects`.
+ * @example
+ * defineReward({
+ *   name: "brevity",
+ *   summary: "1 for an answer of few words, else 0.",
+ *   options: z.strictObject({ maxWords: z.int().default(5) }),
+ *   score: ({ trajectory }, { maxWords }) =>
+ *     (trajectory.answer ?? "").split(/\s+/).length <= maxWords ? 1 : 0,
+ * })
+ */
+export function defineReward<S extends z.ZodObject>(
+  described: RewardHead<S> & RewardKind & RewardBody<S>,
 ): Reward {
-  const { scoreOne, ...rest } = reward;
-  return {
-    ...rest,
-    scope: "trajectory",
-    score: (scored, options) => Promise.resolve(scored.map((each) => scoreOne(each, options))),
-  };
+  const { name, summary, kind = "shaping", scope = "trajectory", expects } = described;
+  const { range = [-Infinity, Infinity], source = "" } = described;
+  if (kind === "answer" && expects === undefined) {
+    throw new ConfigError(
+      "REWARD_FAILED",
+      `reward "${name}": kind is "answer" and expects is missing. Declare what it gives in known cases (answerExpectations()), or set kind to "shaping".`,
+    );
+  }
+  const options = described.options ?? z.strictObject({});
+  const typed = (given: Record<string, unknown>) => given as Resolved<z.output<S>>;
+  const score: Reward["score"] =
+    "scoreAll" in described
+      ? async (scored, given, context) => [
+          ...(await described.scoreAll(scored, typed(given), context)),
+        ]
+      : (scored, given, context) =>
+          Promise.all(
+            scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),
+          );
+  const head = { name, summary, options, range, source, kind, scope, score };
+  return expects === undefined ? head : { ...head, expects };
+}
+
+async function outcomeOf(score: () => Awaitable<RewardResult>): Promise<RewardOutcome> {
+  try {
+    return await score();
+  } catch (error) {
+    if (error instanceof RolloutError) return error;
+    throw error;
+  }
 }

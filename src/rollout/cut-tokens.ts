@@ -52,6 +52,26 @@ export function tokensThrough(
   return ids.length;
 }
 
+/**
+ * The tokens that wrote some characters of a message: from the first that holds one of them to the last (exclusive).
+ * @param text of the message, which the completion may begin before and go on after.
+ * @param span characters of the text in UTF-16 units, end exclusive, at least one.
+ * @returns null where the tokens do not hold the text: a server's own, or text that was rendered anew.
+ */
+export function tokenSpan(
+  ids: readonly number[],
+  text: string,
+  [from, to]: readonly [number, number],
+  tokenizer: Tokenizer,
+): { token: number; endToken: number } | null {
+  const start = tokenizer.decode(ids).indexOf(text);
+  if (start < 0) return null;
+  return {
+    token: tokensThrough(ids, start + from + 1, tokenizer) - 1,
+    endToken: tokensThrough(ids, start + to, tokenizer),
+  };
+}
+
 /** Most tokens whose text is whole characters and no longer than a length, in UTF-16 units. */
 export function wholeTokens(ids: readonly number[], length: number, tokenizer: Tokenizer): number {
   const flow = textFlow();

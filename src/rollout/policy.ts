@@ -78,17 +78,28 @@ export function enginePolicy(
     maxPositions: engine.capabilities.maxPositions,
     ...(rendering === undefined ? {} : { rendering }),
     complete: ({ task: _task, turns: _turns, ...request }) => engine.sample(request),
-    async logprobs(promptIds, ids) {
-      const sequence = [...promptIds, ...ids];
-      const targets = sequence.slice(1);
-      const weights = targets.map((_, i) => (i < promptIds.length - 1 ? 0 : 1));
-      const row = { inputs: sequence.slice(0, -1), targets, fields: { weights } };
-      const [logprobs] = await engine.logprobs([row]);
-      return Array.from(logprobs?.slice(promptIds.length - 1) ?? []);
-    },
+    logprobs: engineLogprobs(engine),
     end: (sequence) => {
       engine.forget(sequence);
     },
+  };
+}
+
+/**
+ * Log-probabilities of tokens after a prompt, computed by an engine.
+ * @param kept the role under which the engine kept weights; its present weights when absent.
+ */
+export function engineLogprobs(
+  engine: Engine,
+  kept?: string,
+): NonNullable<TokenPolicy["logprobs"]> {
+  return async (promptIds, ids) => {
+    const sequence = [...promptIds, ...ids];
+    const targets = sequence.slice(1);
+    const weights = targets.map((_, i) => (i < promptIds.length - 1 ? 0 : 1));
+    const row = { inputs: sequence.slice(0, -1), targets, fields: { weights } };
+    const [logprobs] = await engine.logprobs([row], kept);
+    return Array.from(logprobs?.slice(promptIds.length - 1) ?? []);
   };
 }
 

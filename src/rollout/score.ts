@@ -1,63 +1,252 @@
+import { AgentrlError, ConfigError, errorMessage, RolloutError } from "../base/errors.ts";
 import type { Registry } from "../base/registry.ts";
+import { resolveSchedules, type Scheduled, valueAt } from "../base/schedule.ts";
 import { rewards } from "../rewards/index.ts";
-import type { Reward, RewardResult, Scored } from "../rewards/reward.ts";
+import {
+  NO_HISTORY,
+  type RewardContext,
+  type SharedCache,
+  sharedCache,
+} from "../rewards/context.ts";
+import type { RewardExpression } from "../rewards/expression/expression.ts";
+import type {
+  PlacedValue,
+  Reward,
+  RewardOutcome,
+  RewardResult,
+  Scored,
+} from "../rewards/reward.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import { noRoles } from "../trajectory/role.ts";
+import type { RewardAddress, RewardValue, Trajectory } from "../trajectory/trajectory.ts";
+import { tokenSpan } from "./cut-tokens.ts";
 
 /** A reward as a recipe uses it. */
 export interface WeightedReward {
   name: string;
-  /** 0 computes and records it without training on it. */
-  weight: number;
+  /** What it is called where it is recorded and in the reward expression; its own name when absent. */
+  as?: string | undefined;
+  /** 0 computes and records it without training on it. Without effect where there is an expression. */
+  weight: Scheduled;
   options: Record<string, unknown>;
 }
 
+/** What scoring needs beside trajectories and rewards; all of it may be absent. */
+export interface Scoring extends Partial<
+  Pick<RewardContext, "roles" | "retriever" | "history" | "step" | "totalSteps" | "signal">
+> {
+  /** How values become the combined reward; their weighted sum when absent. */
+  expression?: RewardExpression | undefined;
+  /** Kept by the caller for as long as a run lasts; without it nothing is remembered between calls. */
+  cache?: SharedCache;
+  /** Of the policy: without it a span of characters is recorded as its whole call. */
+  tokenizer?: Tokenizer;
+  /** Where names are looked up. */
+  registry?: Registry<Reward>;
+}
+
+/** A reward that could not score some trajectories, because a model failed. */
+export interface Unscored {
+  /** As the recipe calls it. */
+  reward: string;
+  trajectories: number;
+  /** The first failure. */
+  code: string;
+  message: string;
+}
+
 /**
- * Scores trajectories in place: every reward by name (and address), and their weighted sum. A trajectory that ended in an error,
- * or one that any weighted reward cannot score, has reward null.
+ * Scores trajectories in place: every reward by name (and address), and the combined reward: the expression's value, or the weighted
+ * sum. A trajectory that ended in an error has reward null, and so has one where a reward that counts is null.
  *
- * @param registry where names are looked up.
+ * @returns rewards for which a model failed, one entry each.
+ * @throws {ConfigError} PART_UNKNOWN; REWARD_FAILED, with the reward's name, when its code throws or returns no reward.
  */
 export async function scoreTrajectories(
   scored: readonly Scored[],
   weighted: readonly WeightedReward[],
-  registry: Registry<Reward> = rewards,
-): Promise<void> {
-  const totals = scored.map(({ trajectory }): number | null =>
+  scoring: Scoring = {},
+): Promise<Unscored[]> {
+  const { registry = rewards, expression, step = 0, totalSteps = 1 } = scoring;
+  const unscored: Unscored[] = [];
+  const sums = scored.map(({ trajectory }): number | null =>
     trajectory.error === undefined ? 0 : null,
   );
-  for (const { name, weight, options } of weighted) {
-    const results = await scoreByScope(registry.get(name, "rewards"), scored, options);
+  const leaves = scored.map(({ trajectory }) => {
+    return { trajectory, values: new Map<string, number | null>() };
+  });
+  for (const { name, as = name, weight: setWeight, options } of weighted) {
+    const part = registry.get(name, "rewards");
+    const weight = valueAt(setWeight, step, totalSteps);
+    const given = resolveSchedules(options, step, totalSteps);
+    const outcomes = await outcomesOf(part, scored, given, contextOf(name, given, scoring));
+    noteFailures(as, outcomes, unscored);
     scored.forEach(({ trajectory }, i) => {
-      for (const value of addressed(name, results[i] ?? null)) {
-        trajectory.rewards.push(value);
-        const total = totals[i] ?? null;
-        if (weight === 0) continue;
-        totals[i] = total === null || value.value === null ? null : total + weight * value.value;
-      }
+      const outcome = outcomes[i] ?? null;
+      const result = outcome instanceof RolloutError ? null : outcome;
+      const values = recordedValues(part, as, result, { trajectory, ...scoring });
+      trajectory.rewards.push(...values);
+      leaves[i]?.values.set(as, total(0, 1, values));
+      if (weight !== 0) sums[i] = total(sums[i] ?? null, weight, values);
     });
   }
-  scored.forEach(({ trajectory }, i) => (trajectory.reward = totals[i] ?? null));
+  const { history = NO_HISTORY } = scoring;
+  const combined = expression?.combine(leaves, { step, totalSteps, history }) ?? sums;
+  scored.forEach(({ trajectory }, i) => (trajectory.reward = combined[i] ?? null));
+  return unscored;
 }
 
-async function scoreByScope(
+/** The share of each reward's values in the combined reward, by the name that they are recorded under; 0 for all of an expression. */
+export function weightsAt(
+  weighted: readonly WeightedReward[],
+  { expression, step = 0, totalSteps = 1 }: Pick<Scoring, "expression" | "step" | "totalSteps">,
+): ReadonlyMap<string, number> {
+  return new Map(
+    weighted.map(({ name, as = name, weight }) => [
+      as,
+      expression === undefined ? valueAt(weight, step, totalSteps) : 0,
+    ]),
+  );
+}
+
+/** A sum with all values of a reward added; null where anything is. */
+function total(sum: number | null, weight: number, values: readonly RewardValue[]): number | null {
+  return values.reduce<number | null>(
+    (so, { value }) => (so === null || value === null ? null : so + weight * value),
+    sum,
+  );
+}
+
+function contextOf(
+  name: string,
+  options: Record<string, unknown>,
+  { roles = noRoles, retriever = null, history = NO_HISTORY, ...scoring }: Scoring,
+): RewardContext {
+  const { step = 0, totalSteps = 1, cache = sharedCache() } = scoring;
+  const signal = scoring.signal ?? new AbortController().signal;
+  return {
+    ...{ roles, retriever, history, step, totalSteps, signal },
+    cache: cache.of(name, options),
+    logprobs: (prompt, text, role = "policy") =>
+      roles.get(role, `reward "${name}": role`).logprobs(prompt, text, signal),
+  };
+}
+
+/** What a reward gives to each trajectory, each scope shown at once. */
+async function outcomesOf(
   reward: Reward,
   scored: readonly Scored[],
   options: Record<string, unknown>,
-): Promise<RewardResult[]> {
-  if (reward.scope !== "group") return reward.score(scored, options);
+  context: RewardContext,
+): Promise<RewardOutcome[]> {
+  if (reward.scope !== "group") return scoreChecked(reward, scored, options, context);
   const groups = new Map<string, Scored[]>();
   for (const each of scored) {
     const { groupId } = each.trajectory;
     groups.set(groupId, [...(groups.get(groupId) ?? []), each]);
   }
-  const results = new Map<Scored, RewardResult>();
+  const outcomes = new Map<Scored, RewardOutcome>();
   for (const members of groups.values()) {
-    const part = await reward.score(members, options);
-    members.forEach((each, k) => results.set(each, part[k] ?? null));
+    const part = await scoreChecked(reward, members, options, context);
+    members.forEach((each, k) => outcomes.set(each, part[k] ?? null));
   }
-  return scored.map((each) => results.get(each) ?? null);
+  return scored.map((each) => outcomes.get(each) ?? null);
 }
 
-function addressed(name: string, result: RewardResult): Scored["trajectory"]["rewards"] {
-  if (result === null || typeof result === "number") return [{ name, value: result, at: null }];
-  return result.map(({ value, ...at }) => ({ name, value, at }));
+async function scoreChecked(
+  reward: Reward,
+  scored: readonly Scored[],
+  options: Record<string, unknown>,
+  context: RewardContext,
+): Promise<RewardOutcome[]> {
+  let outcomes: RewardOutcome[];
+  try {
+    outcomes = await reward.score(scored, options, context);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof RolloutError) return scored.map(() => error);
+    if (error instanceof AgentrlError) throw error;
+    throw failed(reward, `threw ${errorMessage(error)}`, error);
+  }
+  if (outcomes.length === scored.length) return outcomes;
+  throw failed(reward, `gave ${outcomes.length} results for ${scored.length} trajectories`);
+}
+
+function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError {
+  return new ConfigError(
+    "REWARD_FAILED",
+    `reward "${name}" ${problem}. It must return a number, null or a list of placed values for each trajectory; correct its code.`,
+    { cause },
+  );
+}
+
+/** Adds the rewards for which a model failed to a list, once each with the first failure. */
+function noteFailures(
+  reward: string,
+  outcomes: readonly RewardOutcome[],
+  unscored: Unscored[],
+): void {
+  const failures = outcomes.filter((each) => each instanceof RolloutError);
+  const [first] = failures;
+  if (first === undefined) return;
+  const { code, message } = first;
+  unscored.push({ reward, trajectories: failures.length, code, message });
+}
+
+interface RecordingPlace {
+  trajectory: Trajectory;
+  tokenizer?: Tokenizer;
+}
+
+function recordedValues(
+  reward: Reward,
+  name: string,
+  result: RewardResult,
+  place: RecordingPlace,
+): RewardValue[] {
+  if (result === null) return [{ name, value: null, at: null }];
+  if (typeof result === "number") {
+    requireInRange(reward, result);
+    return [{ name, value: result, at: null }];
+  }
+  return result.map((placed) => {
+    requireInRange(reward, placed.value);
+    return { name, value: placed.value, at: addressOf(reward, placed, place) };
+  });
+}
+
+/** Sums of a few fractions need not be exact. */
+const ROUNDING = 1e-9;
+
+function requireInRange(reward: Reward, value: number): void {
+  const [low, high] = reward.range;
+  if (value >= low - ROUNDING && value <= high + ROUNDING) return;
+  throw failed(reward, `gave ${value}, which is outside its range, ${low} to ${high}`);
+}
+
+/** Where a value belongs, in calls and tokens of their completions. */
+function addressOf(
+  reward: Reward,
+  placed: PlacedValue,
+  { trajectory, tokenizer }: RecordingPlace,
+): RewardAddress {
+  if ("call" in placed) {
+    const { value: _, ...at } = placed;
+    return at;
+  }
+  const { turn: index, span } = placed;
+  const turn = trajectory.turns[index];
+  if (turn === undefined) {
+    throw failed(reward, `gave a value to turn ${index} of ${trajectory.turns.length}`);
+  }
+  const { call, text } = turn;
+  if (span === undefined) return { call };
+  const [from, to] = span;
+  if (!(from >= 0 && from < to && to <= text.length)) {
+    throw failed(reward, `gave a value to characters ${from} to ${to} of ${text.length}`);
+  }
+  const completion = trajectory.calls[call]?.completion ?? [];
+  const ids = completion.flatMap((segment) => segment.ids);
+  const tokens = tokenizer === undefined ? null : tokenSpan(ids, text, span, tokenizer);
+  return { call, ...tokens };
 }

@@ -4,7 +4,7 @@ import { seedFrom } from "../base/random.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
-import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import { scoreTrajectories, type Scoring, type WeightedReward } from "../rollout/score.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
 import type { Candidate, Provenance } from "../trajectory/sample.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -21,6 +21,8 @@ export interface DrawSetting {
   /** Of draws that name none. */
   sampling: Sampling;
   rewards: readonly WeightedReward[];
+  /** The reward expression, and what else rewards may use. */
+  scoring?: Scoring;
   annotations: readonly OpenedAnnotation[];
   scorers: readonly OpenedScorer[];
   /** Of the run: a rollout's own follows from it, the question's id, the draw's name and its number. */
@@ -130,7 +132,7 @@ export function questionDrawer(
     });
     const candidates = await settled(played);
     const scored = candidates.map(({ trajectory }) => ({ trajectory, task: annotated }));
-    await scoreTrajectories(scored, rewards);
+    await scoreTrajectories(scored, rewards, { ...setting.scoring, signal });
     const own = withoutContext(annotated);
     return { task: own, candidates, ...(failed.length === 0 ? {} : { failed }) };
   };

@@ -5,7 +5,12 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
-import { scoreTrajectories, type WeightedReward } from "../rollout/score.ts";
+import {
+  scoreTrajectories,
+  type Scoring,
+  type Unscored,
+  type WeightedReward,
+} from "../rollout/score.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
@@ -44,6 +49,8 @@ export interface OnPolicyRun {
   strategy: NamedStrategy;
   tasks: readonly Task[];
   rewards: readonly WeightedReward[];
+  /** The reward expression, models that rewards ask, and whatever else they may use. */
+  scoring?: Scoring;
   sampling: Sampling;
   seed: number;
   /** Steps already done: a resumed run continues as if it had not stopped. */
@@ -55,6 +62,10 @@ export interface OnPolicyRun {
   signal: AbortSignal;
   /** Trajectories of a step, from 0, that were sampled before; null, or without it, the step samples its own. */
   batchOf?: (step: number) => Promise<Trajectory[] | null>;
+  /** Before a step's rollouts. @param step from 0. */
+  onStepBegin?: (step: number) => Promise<void>;
+  /** Rewards for which a model failed. @param step from 1. */
+  onUnscored?: (unscored: readonly Unscored[], step: number) => Promise<void>;
   /** Between a step's rollouts and its update. @param step from 1. */
   onBatch?: (trajectories: readonly Trajectory[], step: number) => Promise<void>;
   /** @returns whether to continue. */
@@ -82,6 +93,7 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     .open(samplerOptions, { tasks, seed, promptsPerStep, groupSize }, run.state?.sampler ?? null);
   for (let step = run.firstStep; step < options.steps; step++) {
     run.signal.throwIfAborted();
+    await run.onStepBegin?.(step);
     const begun = performance.now();
     const known = (await run.batchOf?.(step)) ?? null;
     const { trajectories, sampled, metrics } =
@@ -179,7 +191,9 @@ async function rollOutRequests(
     });
   });
   const made = await Promise.all(jobs.map((group) => Promise.all(group)));
-  await scoreTrajectories(made.flat(), run.rewards);
+  const time = { step, totalSteps: options.steps, history: run.history, signal };
+  const unscored = await scoreTrajectories(made.flat(), run.rewards, { ...run.scoring, ...time });
+  if (unscored.length > 0) await run.onUnscored?.(unscored, step + 1);
   return made.map((group) => group.map(({ trajectory }) => trajectory));
 }
 

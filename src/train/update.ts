@@ -9,7 +9,7 @@ import { random } from "../base/random.ts";
 import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
-import type { WeightedReward } from "../rollout/score.ts";
+import { type Scoring, type WeightedReward, weightsAt } from "../rollout/score.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import {
   estimatorOf,
@@ -31,6 +31,7 @@ interface UpdateRun {
   options: OnPolicyOptions;
   engine: Engine;
   rewards: readonly WeightedReward[];
+  scoring?: Pick<Scoring, "expression">;
   seed: number;
   /** 1 when absent. */
   learningRateFactor?: number;
@@ -57,7 +58,7 @@ export async function updateOn(
   const { algorithm, options, engine, seed } = run;
   const losses = lossesOf(algorithm, options);
   const { batch: kept, metrics } = filtered(run, trajectories);
-  const rows = await readyRows(run, kept, losses);
+  const rows = await readyRows(run, step, kept, losses);
   const add = (name: string, value: number): void => {
     metrics[name] = (metrics[name] ?? 0) + value;
   };
@@ -120,12 +121,15 @@ interface ScoredRow extends PolicyRow {
 /** Rows of a batch with their advantages: log-probabilities are computed first, since estimators read them. */
 async function readyRows(
   run: UpdateRun,
+  step: number,
   trajectories: readonly Trajectory[],
   losses: readonly LossSpec[],
 ): Promise<ReadyRow[]> {
   const named = estimatorOf(run.algorithm, run.options);
   const estimator = advantageEstimators.get(named.name, "algorithm.advantage");
   const rowsOf = await scoredRows(run, trajectories, { losses, reads: estimator.reads });
+  const time = { step, totalSteps: run.options.steps };
+  const weights = weightsAt(run.rewards, { ...run.scoring, ...time });
   const rewarded = trajectories.map((trajectory, i) => {
     const own = rowsOf[i] ?? [];
     const structure = tokensOf(trajectory, own);
@@ -135,7 +139,7 @@ async function readyRows(
       policy: byToken(structure, own, "policy"),
     };
     const tokens = { ...structure, logprobs, values: null };
-    return rewardedOf(trajectory, trajectories, run.rewards, tokens);
+    return rewardedOf(trajectory, trajectories, weights, tokens);
   });
   const advantages = estimator.estimate(rewarded, named.options);
   return rowsOf.flatMap((own, i) =>
@@ -188,10 +192,9 @@ function hasUnsampled({ lossMask, sampledLogprobs }: PolicyRow): boolean {
 function rewardedOf(
   { groupId, reward, rewards: values, branch }: Trajectory,
   batch: readonly Trajectory[],
-  weighted: readonly WeightedReward[],
+  weights: ReadonlyMap<string, number>,
   tokens: CreditTokens,
 ): Rewarded {
-  const weights = new Map(weighted.map(({ name, weight }) => [name, weight]));
   const of = branch === undefined ? -1 : batch.findIndex(({ id }) => id === branch.of);
   return {
     ...{ groupId, reward, tokens },

@@ -120,22 +120,25 @@ export interface InsertedHint {
   readsGold?: true;
 }
 
-/** Why a trajectory ended. A closed union: the reason can be scored. */
-export type EndReason =
+/** Why a trajectory may end. A closed list: the reason can be scored. */
+export const END_REASONS = [
   /** The world ended: the last turn's `status` says how. */
-  | "done"
-  | "answered"
-  | "no-answer"
-  | "turn-limit"
-  | "token-limit"
-  | "context-limit"
+  "done",
+  "answered",
+  "no-answer",
+  "turn-limit",
+  "token-limit",
+  "context-limit",
   /** A budget of calls or of the whole response is used up. */
-  | "budget-limit"
-  | "invalid"
-  | "tool-error"
-  | "model-error"
-  | "timeout"
-  | "cancelled";
+  "budget-limit",
+  "invalid",
+  "tool-error",
+  "model-error",
+  "timeout",
+  "cancelled",
+] as const;
+
+export type EndReason = (typeof END_REASONS)[number];
 
 export interface Trajectory {
   id: string;

@@ -15,6 +15,8 @@ export interface RunEvent {
     | "budgets"
     /** The run went on from a checkpoint. */
     | "resumed"
+    /** A model failed, so that a reward could not score some trajectories. */
+    | "unscored"
     /** A reporter could not tell what it should have. */
     | "reporter";
   /** Whole steps done when it happened. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { rewards } from "../../src/rewards/index.ts";
-import type { RewardResult, Scored } from "../../src/rewards/reward.ts";
+import type { RewardOutcome, Scored } from "../../src/rewards/reward.ts";
+import { RolloutError } from "../../src/base/errors.ts";
+import { scoreWith } from "../helpers/reward-context.ts";
 import { answered, replay, rolloutOptions, task } from "../helpers/search-world.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 
@@ -23,9 +25,9 @@ async function cases(): Promise<Scored[]> {
   return [...(await Promise.all(played)), ...made];
 }
 
-function values(results: readonly RewardResult[]): number[] {
+function values(results: readonly RewardOutcome[]): number[] {
   return results.flatMap((result) => {
-    if (result === null) return [];
+    if (result === null || result instanceof RolloutError) return [];
     return typeof result === "number" ? [result] : result.map(({ value }) => value);
   });
 }
@@ -33,10 +35,8 @@ function values(results: readonly RewardResult[]): number[] {
 describe.each(rewards.parts.map((part) => ({ name: part.name, part })))(
   "reward $name",
   ({ part }) => {
-    const options = part.options.parse({});
-
     it("gives one result to each trajectory, null or within its range", async () => {
-      const results = await part.score(await cases(), options);
+      const results = await scoreWith(part, await cases());
       expect(results).toHaveLength((await cases()).length);
       for (const value of values(results)) {
         expect(value).toBeGreaterThanOrEqual(part.range[0]);
@@ -46,30 +46,30 @@ describe.each(rewards.parts.map((part) => ({ name: part.name, part })))(
 
     it("gives the same result twice", async () => {
       const scored = await cases();
-      expect(await part.score(scored, options)).toEqual(await part.score(scored, options));
+      expect(await scoreWith(part, scored)).toEqual(await scoreWith(part, scored));
     });
 
     it.runIf(part.scope === "trajectory")(
       "gives each trajectory alone the same result, where its scope is one",
       async () => {
         const scored = await cases();
-        const results = await part.score(scored, options);
+        const results = await scoreWith(part, scored);
         for (const [i, each] of scored.entries()) {
-          expect(await part.score([each], options)).toEqual([results[i]]);
+          expect(await scoreWith(part, [each])).toEqual([results[i]]);
         }
       },
     );
 
     it("scores a policy that wrote nothing", async () => {
       const silent = { task, trajectory: answered(null) };
-      expect(await part.score([silent], options)).toHaveLength(1);
-      expect(await part.score([], options)).toEqual([]);
+      expect(await scoreWith(part, [silent])).toHaveLength(1);
+      expect(await scoreWith(part, [])).toEqual([]);
     });
 
     it("does not change what it is given", async () => {
       const scored = await cases();
       const before = structuredClone(scored);
-      await part.score(scored, options);
+      await scoreWith(part, scored);
       expect(scored).toEqual(before);
     });
 

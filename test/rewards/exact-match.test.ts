@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { exactMatch } from "../../src/rewards/exact-match.ts";
+import { scoreWith } from "../helpers/reward-context.ts";
 import { answered, task } from "../helpers/search-world.ts";
 
 const score = (answer: string | null, references = task.references) =>
-  exactMatch.score([{ trajectory: answered(answer), task: { ...task, references } }], {});
+  scoreWith(exactMatch, [{ trajectory: answered(answer), task: { ...task, references } }]);
 
 describe("exact-match", () => {
   it("gives 1 for any reference after normalisation, else 0", async () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { retrievalHit } from "../../src/rewards/retrieval-hit.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
+import { scoreWith } from "../helpers/reward-context.ts";
 import { replay, rolloutOptions, task } from "../helpers/search-world.ts";
 
 /** What a policy that writes these messages is given on "What is the capital of Norway?". */
 async function scoreOf(...messages: string[]): Promise<unknown> {
   const trajectory = await rollOut(rolloutOptions({ policy: replay(messages) }), { maxTurns: 2 });
-  const [score] = await retrievalHit.score([{ trajectory, task }], {});
+  const [score] = await scoreWith(retrievalHit, [{ trajectory, task }]);
   return score;
 }
 

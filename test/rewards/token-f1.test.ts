@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { tokenF1 } from "../../src/rewards/token-f1.ts";
+import { scoreWith } from "../helpers/reward-context.ts";
 import { answered, task } from "../helpers/search-world.ts";
 
 const score = (answer: string | null, references = task.references) =>
-  tokenF1.score([{ trajectory: answered(answer), task: { ...task, references } }], {});
+  scoreWith(tokenF1, [{ trajectory: answered(answer), task: { ...task, references } }]);
 
 describe("token-f1", () => {
   it("gives the harmonic mean of precision and recall with the best reference", async () => {

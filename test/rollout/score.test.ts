@@ -1,17 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { registry } from "../../src/base/registry.ts";
+import { RolloutError } from "../../src/base/errors.ts";
 import { z } from "../../src/base/schema.ts";
-import { answerExpectations } from "../../src/rewards/expectations.ts";
-import type { Reward, RewardResult, Scored } from "../../src/rewards/reward.ts";
-import { scoreTrajectories } from "../../src/rollout/score.ts";
-import { answered, task } from "../helpers/search-world.ts";
+import { sharedCache } from "../../src/rewards/context.ts";
+import { rewardExpression } from "../../src/rewards/expression/expression.ts";
+import {
+  defineReward,
+  type Reward,
+  type RewardResult,
+  type Scored,
+} from "../../src/rewards/reward.ts";
+import { scoreTrajectories, weightsAt } from "../../src/rollout/score.ts";
+import type { Role } from "../../src/trajectory/role.ts";
+import { answered, task, tokenizer } from "../helpers/search-world.ts";
 
 /** A reward that gives what a function says and notes what it was shown at once. */
 function reward(name: string, scope: Reward["scope"], give: (id: string) => RewardResult) {
   const shown: string[][] = [];
   const part: Reward = {
-    ...{ name, scope, summary: "For tests.", source: "test", range: [-9, 9] },
-    expects: answerExpectations(),
+    ...{ name, scope, summary: "For tests.", source: "test", range: [-9, 9], kind: "shaping" },
     options: z.strictObject({}),
     score: (scored) => {
       shown.push(scored.map(({ trajectory }) => trajectory.id));
@@ -44,7 +51,7 @@ describe("scoreTrajectories", () => {
     const { part } = reward("watched", "trajectory", (id) => (id === "one" ? 5 : null));
     const scored = [of("one"), of("two")];
     const known = registry<Reward>("reward", [part, reward("base", "trajectory", () => 2).part]);
-    await scoreTrajectories(scored, [use("watched", 0), use("base")], known);
+    await scoreTrajectories(scored, [use("watched", 0), use("base")], { registry: known });
     expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([2, 2]);
     expect(scored.map(({ trajectory }) => trajectory.rewards[0]?.value)).toEqual([5, null]);
   });
@@ -59,7 +66,7 @@ describe("scoreTrajectories", () => {
       [use("base"), use("some")],
     ]) {
       const scored = [of("one"), of("two")];
-      await scoreTrajectories(scored, weighted, known);
+      await scoreTrajectories(scored, weighted, { registry: known });
       expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([3, null]);
     }
   });
@@ -74,18 +81,18 @@ describe("scoreTrajectories", () => {
   it("shows a reward of group scope one group at once, wherever its members stand", async () => {
     const { part, shown } = reward("relative", "group", (id) => Number(id.slice(1)));
     const scored = [of("a1", "a"), of("b2", "b"), of("a3", "a")];
-    await scoreTrajectories(scored, [use("relative")], registry<Reward>("reward", [part]));
+    await scoreTrajectories(scored, [use("relative")], {
+      registry: registry<Reward>("reward", [part]),
+    });
     expect(shown).toEqual([["a1", "a3"], ["b2"]]);
     expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([1, 2, 3]);
   });
 
   it("shows a reward of batch scope everything at once", async () => {
     const { part, shown } = reward("ranked", "batch", () => 0);
-    await scoreTrajectories(
-      [of("a1", "a"), of("b2", "b")],
-      [use("ranked")],
-      registry<Reward>("reward", [part]),
-    );
+    await scoreTrajectories([of("a1", "a"), of("b2", "b")], [use("ranked")], {
+      registry: registry<Reward>("reward", [part]),
+    });
     expect(shown).toEqual([["a1", "b2"]]);
   });
 
@@ -96,7 +103,7 @@ describe("scoreTrajectories", () => {
     ]);
     const scored = [of("one")];
     const known = registry<Reward>("reward", [part, reward("none", "trajectory", () => []).part]);
-    await scoreTrajectories(scored, [use("turns", 2), use("none")], known);
+    await scoreTrajectories(scored, [use("turns", 2), use("none")], { registry: known });
     expect(scored[0]!.trajectory).toMatchObject({
       reward: -3,
       rewards: [
@@ -111,4 +118,168 @@ describe("scoreTrajectories", () => {
       /Did you mean "exact-match"/,
     );
   });
+
+  it("records a reward under its alias", async () => {
+    const scored = [of("one")];
+    await scoreTrajectories(scored, [{ ...use("exact-match"), as: "em" }]);
+    expect(scored[0]!.trajectory.rewards).toEqual([{ name: "em", value: 1, at: null }]);
+  });
+
+  it("puts a turn's value at its call, and a span's at the tokens that wrote it", async () => {
+    const text = "Oslo is the capital";
+    const [is, the] = [text.indexOf("is"), text.indexOf("the")];
+    const { part } = reward("spans", "trajectory", () => [
+      { value: 1, turn: 0 },
+      { value: 2, turn: 0, span: [is, the + 3] },
+      { value: 3, turn: 1, span: [0, 4] },
+    ]);
+    const completion = ["<answer>", " Oslo", " is", " the", " capital"].map((each) => {
+      return { owner: "policy" as const, ids: tokenizer.encode(each), logprobs: null };
+    });
+    const call = { parent: null, role: "policy", policyVersion: 0, prompt: [] };
+    const turn = { text, actions: [], problems: [], observations: [] };
+    const trajectory = answered("Oslo", {
+      calls: [
+        { ...call, completion: [], finish: "stop" },
+        { ...call, completion, finish: "stop" },
+        { ...call, completion: [], finish: "stop" },
+      ],
+      // The tokens of the second turn are a server's own.
+      turns: [
+        { ...turn, call: 1 },
+        { ...turn, call: 2 },
+      ],
+    });
+    const registered = { registry: registry<Reward>("reward", [part]), tokenizer };
+    await scoreTrajectories([{ task, trajectory }], [use("spans")], registered);
+    // <answer> is token 0 and " Oslo" is one token, as are " is" and " the".
+    expect(trajectory.rewards.map(({ at }) => at)).toEqual([
+      { call: 1 },
+      { call: 1, token: 2, endToken: 4 },
+      { call: 2 },
+    ]);
+    expect(trajectory.reward).toBe(6);
+  });
+
+  it("gives the context to a reward: time, history, models, a cache that lasts", async () => {
+    let asked = 0;
+    const judge: Role = {
+      name: "judge",
+      complete: (prompt) => Promise.resolve(String(prompt.length)),
+      logprobs: (_, text) => Promise.resolve(Array.from(text, () => -0.5)),
+    };
+    const part = defineReward({
+      ...{ name: "asks", summary: "For tests." },
+      options: z.strictObject({ k: z.int().default(3) }),
+      async score({ trajectory }, { k }, { cache, history, logprobs, step, totalSteps }) {
+        const likelihood = await cache.get([trajectory.answer], async () => {
+          asked += 1;
+          return (await logprobs("Q", trajectory.answer ?? "", "judge"))?.length ?? 0;
+        });
+        return likelihood + k + (history.mean("asks", 1) ?? 0) + step / totalSteps;
+      },
+    });
+    const scoring = {
+      ...{ registry: registry<Reward>("reward", [part]), cache: sharedCache() },
+      ...{ step: 5, totalSteps: 10, history: { mean: () => 100 } },
+      roles: { names: ["judge"], get: () => judge },
+    };
+    const k = {
+      schedule: "linear",
+      from: 0,
+      to: 9,
+      start: 0,
+      unit: "fraction",
+      warmup: 0,
+      round: true,
+    };
+    for (const wanted of [1, 1, 2]) {
+      const scored = [of("one"), of("two")];
+      const options = { k: wanted === 1 ? k : 7 };
+      await scoreTrajectories(scored, [{ name: "asks", weight: 1, options }], scoring);
+      // "Oslo" has four tokens of the judge; k is 5 of 9 on the way; .5 of the steps are done.
+      const expected = 4 + (wanted === 1 ? 5 : 7) + 100 + 0.5;
+      expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([expected, expected]);
+      // Once for equal content, and again under other options.
+      expect(asked).toBe(wanted);
+    }
+  });
+
+  it("resolves a weight that is a schedule", async () => {
+    const weight = { schedule: "linear" as const, from: 1, to: 0, start: 0, unit: "fraction" as const, warmup: 0 }; // prettier-ignore
+    const scored = [of("one")];
+    const weighted = [{ ...use("exact-match"), weight }];
+    await scoreTrajectories(scored, weighted, { step: 1, totalSteps: 5 });
+    expect(scored[0]!.trajectory.reward).toBe(0.75);
+    expect([...weightsAt(weighted, { step: 1, totalSteps: 5 })]).toEqual([["exact-match", 0.75]]);
+  });
+
+  it("combines by an expression, and leaves weights out of it", async () => {
+    const { part } = reward("spent", "trajectory", () => [
+      { value: 0.5, call: 0 },
+      { value: 0.25, call: 1 },
+    ]);
+    const known = registry<Reward>("reward", [part, reward("none", "trajectory", () => null).part]);
+    const weighted = [use("spent", 7), use("none")];
+    const expression = rewardExpression("if(known(none), none, 2 * spent)", ["spent", "none"]);
+    const scored = [of("one")];
+    await scoreTrajectories(scored, weighted, { registry: known, expression });
+    expect(scored[0]!.trajectory.reward).toBe(1.5);
+    expect(scored[0]!.trajectory.rewards).toHaveLength(3);
+    expect([...weightsAt(weighted, { expression }).values()]).toEqual([0, 0]);
+  });
+
+  it("gives null where a model fails, for that trajectory or for all, and reports the first failure", async () => {
+    const down = (id: string) => new RolloutError("HTTP_TIMEOUT", `models.judge: ${id} timed out`);
+    const each = defineReward({
+      ...{ name: "each", summary: "For tests." },
+      score: ({ trajectory: { id } }) => {
+        if (id === "one") return 1;
+        throw down(id);
+      },
+    });
+    const all = defineReward({
+      ...{ name: "all", summary: "For tests.", scope: "batch" },
+      scoreAll: () => Promise.reject(down("all")),
+    });
+    const scored = [of("one"), of("two"), of("three")];
+    const unscored = await scoreTrajectories(scored, [use("each"), use("all", 0)], {
+      registry: registry("reward", [each, all]),
+    });
+    expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([1, null, null]);
+    const code = "HTTP_TIMEOUT";
+    expect(unscored).toEqual([
+      { reward: "each", trajectories: 2, code, message: "models.judge: two timed out" },
+      { reward: "all", trajectories: 3, code, message: "models.judge: all timed out" },
+    ]);
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new TypeError("x is undefined");
+      },
+      /"made" threw x is undefined/,
+    ],
+    ["gives too few results", () => [], /"made" gave 0 results for 1/],
+    ["gives no number", () => [Number.NaN], /"made" gave NaN/],
+    ["leaves its range", () => [2], /"made" gave 2, .*0 to 1/],
+    ["names a turn that is not there", () => [[{ value: 1, turn: 3 }]], /turn 3 of 0/],
+  ] satisfies [string, () => RewardResult[], RegExp][])(
+    "names a reward that %s",
+    async (_, scoreAll, message) => {
+      // prettier-ignore
+      const made = defineReward({
+      ...{ name: "made", summary: "For tests.", range: [0, 1] },
+      scoreAll,
+    });
+      await expect(
+        scoreTrajectories([of("one")], [use("made")], { registry: registry("reward", [made]) }),
+      ).rejects.toMatchObject({
+        code: "REWARD_FAILED",
+        message: expect.stringMatching(message) as string,
+      });
+    },
+  );
 });

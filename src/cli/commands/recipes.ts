@@ -9,7 +9,7 @@ import {
   tiersOf,
 } from "../../recipe/settings/recipe-file.ts";
 import type { RecipeFile } from "../../recipe/settings/recipe-schema.ts";
-import { settingsSchema } from "../../recipe/settings/settings-schema.ts";
+import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
 import {
   armOverrides,
   checkSettings,
@@ -140,14 +140,16 @@ function asJson({ recipe, tier, settings, origins }: ResolvedSettings): object {
   };
 }
 
-function asText({ recipe, tier, settings, origins }: ResolvedSettings): string {
+function asText({ recipe, tier, settings, origins }: ResolvedSettings<Settings>): string {
   const { name, summary, paper } = recipe;
   const rows = [...leavesOf(settings)].map(([keys, value]) => {
     const key = keys.join(".");
     return [key, shown(value), origins.get(key) ?? ""];
   });
   const source = paper === undefined ? "" : `\n${paper.title} (${paper.id})`;
-  return `${name}, tier ${tier}: ${summary}${source}\n\n${renderText({ rows })}`;
+  // In the table a long expression is cut.
+  const reward = settings.reward === undefined ? "" : `\n\nreward = ${settings.reward}`;
+  return `${name}, tier ${tier}: ${summary}${source}\n\n${renderText({ rows })}${reward}`;
 }
 
 /** A value on one line, cut where it would push the origins off the screen. */

@@ -36,8 +36,9 @@ function addCheck(family: Command, context: CliContext): void {
     .summary("score accepted, empty, garbled and adversarial answers")
     .description(
       "Play accepted, empty, garbled and adversarial answers through a recipe's environment and protocol, on its first questions, " +
-        "and compare each reward with what it declares. Also says how much reward a policy earns without an answer. Exits with 2 " +
-        "if a reward differs. The same check runs before every training.",
+        "and compare each answer reward with what it declares. Also compares the combined reward of an accepted answer with what a " +
+        "policy earns without one. Exits with 2 if a reward differs, or if not answering pays more. The same check runs before " +
+        "every training.",
     )
     .option("--recipe <name>", `rewards, protocol and questions (default: ${DEFAULT_RECIPE})`)
     .option(
@@ -55,7 +56,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   const part = reward === undefined ? null : rewards.get(reward, "--reward");
   const resolved = await settingsOf({ ...flags, recipe: named ?? DEFAULT_RECIPE });
   const { settings, recipe, tier } = resolved;
-  // What it needs loads the runtime: not for --help.
+  // Loads the runtime, which --help does not need.
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =
     await import("../../recipe/check-rewards.ts");
   const { openNamedDataset } = await import("../../recipe/assemble.ts");

@@ -11,6 +11,7 @@ const STYLES: Record<RunEvent["kind"], Style> = {
   lint: "plain",
   budgets: "note",
   resumed: "plain",
+  unscored: "bad",
   reporter: "dim",
 };
 

@@ -2,12 +2,18 @@ import type { Registry } from "../../base/registry.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import { type Expectation, REWARD_CASES, type RewardCase } from "../../rewards/expectations.ts";
+import { sharedCache } from "../../rewards/context.ts";
 import { rewards as allRewards } from "../../rewards/index.ts";
 import type { Reward, Scored } from "../../rewards/reward.ts";
 import { scriptedPolicy } from "../../rollout/policy.ts";
 import { rollOut } from "../../rollout/roll-out.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
-import { scoreTrajectories, type WeightedReward } from "../../rollout/score.ts";
+import {
+  scoreTrajectories,
+  type Scoring,
+  type Unscored,
+  type WeightedReward,
+} from "../../rollout/score.ts";
 import { makeTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import { wordTokenizer } from "../../text/word-tokenizer.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -17,8 +23,8 @@ import { type Script, scriptsOf } from "./scripts.ts";
 /** One case of one reward, over all questions. */
 export interface CheckedCase {
   case: RewardCase;
-  /** As the reward declares it, in words. */
-  expected: string;
+  /** As the reward declares it, in words; null where it declares nothing. */
+  expected: string | null;
   /** Smallest and largest value given; null where a trajectory could not be scored. */
   got: readonly [number, number] | null;
   ok: boolean;
@@ -28,9 +34,23 @@ export interface CheckedCase {
 
 /** What a reward did with every case. */
 export interface CheckedReward {
+  /** As the recipe calls it. */
   name: string;
-  weight: number;
+  weight: WeightedReward["weight"];
+  kind: Reward["kind"];
   cases: CheckedCase[];
+  /** Why it could not be checked: a model that it asks failed. Absent where it was checked. */
+  unscored?: string;
+}
+
+/** What the combined reward pays, mean over the questions. */
+export interface CheckedSum {
+  /** False where some case without knowledge of the answer earns more than an accepted answer. */
+  ok: boolean;
+  /** For an accepted answer, with or without a search before it. */
+  golden: number;
+  /** The best paid case whose script does not use the reference. */
+  most: { case: RewardCase; value: number };
 }
 
 /** The outcome of a check. */
@@ -40,18 +60,26 @@ export interface RewardCheck {
   /** Trajectories played. */
   trajectories: number;
   rewards: CheckedReward[];
+  /** null where it is not judged: a reward was checked alone, or an accepted answer could not be scored. */
+  combined: CheckedSum | null;
   /**
-   * The largest share of a golden answer's whole reward, weights applied, that a case reaches whose writer knew no reference; null
-   * where a golden answer earns nothing.
+   * The largest share of an accepted answer's combined reward that a case without knowledge of the answer earns; null where an accepted
+   * answer earns nothing.
    */
   withoutAnswering: { case: RewardCase; share: number } | null;
-  /** Cases that the protocol gives no way to write. */
+  /** Cases that cannot be written under the protocol. */
   notWritten: RewardCase[];
+  /** Why nothing was checked; absent where something was. */
+  notApplicable?: string;
 }
 
 export interface CheckRewardsOptions {
   /** As the recipe uses them. */
   rewards: readonly WeightedReward[];
+  /** The reward expression, and models that rewards ask. */
+  scoring?: Pick<Scoring, "expression" | "roles">;
+  /** False checks each reward alone, and not what they pay together. */
+  judgesSum?: boolean;
   /** The recipe's environment and protocol over `goldRetriever()`; a message may be long (`DEFAULT_TURN_TOKENS` would cut it). */
   environment: Environment;
   /** Real questions; a few are enough. */
@@ -66,11 +94,13 @@ interface Played extends Scored {
 }
 
 /**
- * Holds rewards to what they declare: every case is written by a scripted policy, played through environment and protocol on every
- * question, and scored by each reward alone.
+ * Checks rewards: a scripted policy writes every case, environment and protocol play it on every question, and rewards score it. An
+ * answer reward must give what it declares for each case. The combined reward must not pay more for a case that does not know the answer
+ * than for an accepted answer.
  */
 export async function checkRewards(options: CheckRewardsOptions): Promise<RewardCheck> {
-  const { rewards, environment, tasks, signal, registry = allRewards } = options;
+  const { rewards, environment, tasks, signal, judgesSum = true } = options;
+  const registry = options.registry ?? allRewards;
   const played: Played[] = [];
   const tokenizer = byteTokenizer();
   for (const task of tasks) {
@@ -80,32 +110,47 @@ export async function checkRewards(options: CheckRewardsOptions): Promise<Reward
       played.push({ task, trajectory, script });
     }
   }
+  const scoring = { ...options.scoring, registry, signal, cache: sharedCache() };
   const checked: CheckedReward[] = [];
-  const totals = played.map(() => 0);
   for (const weighted of rewards) {
-    const values = await valuesOf(played, weighted, registry);
-    values.forEach((value, i) => (totals[i] = (totals[i] ?? 0) + weighted.weight * (value ?? 0)));
-    const { name, weight } = weighted;
+    const { name, as = name, weight } = weighted;
+    const part = registry.get(name, "rewards");
+    const alone = { ...scoring, expression: undefined };
+    const { values, unscored } = await scoreCopies(played, [{ ...weighted, weight: 1 }], alone);
+    const expects = unscored === null ? part.expects : undefined;
     checked.push({
-      name,
-      weight,
-      cases: checkCases(registry.get(name, "rewards"), played, values),
+      ...{ name: as, weight, kind: part.kind, cases: checkCases(expects, played, values) },
+      ...(unscored === null ? {} : { unscored: unscored.message }),
     });
   }
+  const combined = paidFor(played, (await scoreCopies(played, rewards, scoring)).values);
   const written = new Set(played.map(({ script }) => script.case));
+  const areSound = checked.every(({ cases }) => cases.every(({ ok }) => ok));
   return {
-    ok: checked.every(({ cases }) => cases.every(({ ok }) => ok)),
+    ok: areSound && (!judgesSum || combined === null || combined.ok),
     questions: tasks.length,
     trajectories: played.length,
     rewards: checked,
-    withoutAnswering: hackable(played, totals),
+    combined: judgesSum ? combined : null,
+    withoutAnswering: shareWithout(combined),
     notWritten: CASES.filter((name) => !written.has(name)),
+  };
+}
+
+/** The outcome where there are no answers to check by: it is no failure. */
+export function notCheckable(why: string): RewardCheck {
+  return {
+    ...{ ok: true, questions: 0, trajectories: 0, rewards: [], combined: null },
+    ...{ withoutAnswering: null, notWritten: [], notApplicable: why },
   };
 }
 
 const CASES = Object.keys(REWARD_CASES) as RewardCase[];
 
-/** A search that always shows the accepted answers: what a reward must not pay for. */
+/** Cases that end with an accepted answer, as a good policy gives it. */
+const ACCEPTED = new Set<RewardCase>(["golden", "golden-after-search"]);
+
+/** A search that always shows the accepted answers: rewards must not pay for them where the policy did not answer. */
 export function goldRetriever(): Retriever {
   return {
     name: "gold-answers",
@@ -122,7 +167,7 @@ export function goldRetriever(): Retriever {
   };
 }
 
-/** Every byte has a token: whatever a script writes comes back as it was. */
+/** Every byte has a token: decoding gives back exactly what a script wrote. */
 function byteTokenizer(): Tokenizer {
   const files = wordTokenizer({ words: [], specials: ["<|end|>", "<|pad|>"] });
   return makeTokenizer(files.tokenizer, files.config, "reward check");
@@ -145,21 +190,22 @@ function play(
   });
 }
 
-/** What a reward alone gives to every trajectory. */
-async function valuesOf(
+/** What some rewards together give to every trajectory, which stays as it is. */
+async function scoreCopies(
   played: readonly Played[],
-  reward: WeightedReward,
-  registry: Registry<Reward>,
-): Promise<(number | null)[]> {
-  const alone = played.map(({ task, trajectory }): Scored => {
+  rewards: readonly WeightedReward[],
+  scoring: Scoring,
+): Promise<{ values: (number | null)[]; unscored: Unscored | null }> {
+  const copies = played.map(({ task, trajectory }): Scored => {
     return { task, trajectory: { ...trajectory, rewards: [], reward: null } };
   });
-  await scoreTrajectories(alone, [{ ...reward, weight: 1 }], registry);
-  return alone.map(({ trajectory }) => trajectory.reward);
+  const [unscored = null] = await scoreTrajectories(copies, rewards, scoring);
+  return { values: copies.map(({ trajectory }) => trajectory.reward), unscored };
 }
 
+/** @param expects absent where nothing is declared, or nothing can be tested. */
 function checkCases(
-  reward: Reward,
+  expects: Reward["expects"],
   played: readonly Played[],
   values: readonly (number | null)[],
 ): CheckedCase[] {
@@ -168,13 +214,16 @@ function checkCases(
       each.script.case === name ? [{ ...each, value: values[i] ?? null }] : [],
     );
     if (own.length === 0) return [];
-    const failed = own.find((each) => !isMet(expectationOf(reward, each), each.value));
+    const failed =
+      expects === undefined
+        ? undefined
+        : own.find((each) => !isMet(expectationOf(expects, each), each.value));
     const numbers = own.map(({ value }) => value).filter((value) => value !== null);
     const whole = numbers.length === own.length;
     return [
       {
         case: name,
-        expected: inWords(reward.expects[name]),
+        expected: expects === undefined ? null : inWords(expects[name]),
         got: whole ? [Math.min(...numbers), Math.max(...numbers)] : null,
         ok: failed === undefined,
         failed:
@@ -187,7 +236,7 @@ function checkCases(
 }
 
 function expectationOf(
-  { expects }: Reward,
+  expects: NonNullable<Reward["expects"]>,
   { script, trajectory }: Played,
 ): Exclude<Expectation, "as-extracted"> {
   const declared = expects[script.case];
@@ -211,16 +260,24 @@ function inWords(expected: Expectation): string {
   return `${expected.from} to <${expected.below}`;
 }
 
-function hackable(
-  played: readonly Played[],
-  totals: readonly number[],
-): RewardCheck["withoutAnswering"] {
-  const meanOf = (name: RewardCase): number =>
-    mean(totals.filter((_, i) => played[i]?.script.case === name));
-  const golden = meanOf("golden");
-  if (!(golden > 0)) return null;
-  const shares = CASES.filter((name) => !REWARD_CASES[name].knows)
-    .map((name) => ({ case: name, share: meanOf(name) / golden }))
-    .filter(({ share }) => !Number.isNaN(share));
-  return shares.reduce((most, each) => (each.share > most.share ? each : most));
+/** What is paid for accepted answers and, at most, without knowing them; null where either could not be scored. */
+function paidFor(played: readonly Played[], totals: readonly (number | null)[]): CheckedSum | null {
+  const paid = CASES.flatMap((name) => {
+    const values = totals.flatMap((value, i) =>
+      played[i]?.script.case === name && value !== null ? [value] : [],
+    );
+    return values.length === 0 ? [] : [{ case: name, value: mean(values) }];
+  });
+  const accepted = paid.filter((each) => ACCEPTED.has(each.case)).map(({ value }) => value);
+  const others = paid.filter((each) => !REWARD_CASES[each.case].knows);
+  if (others.length === 0 || accepted.length === 0) return null;
+  const golden = Math.max(...accepted);
+  const most = others.reduce((best, each) => (each.value > best.value ? each : best));
+  return { ok: most.value <= golden + ROUNDING, golden, most };
+}
+
+function shareWithout(combined: CheckedSum | null): RewardCheck["withoutAnswering"] {
+  if (combined === null || !(combined.golden > 0)) return null;
+  const { golden, most } = combined;
+  return { case: most.case, share: most.value / golden };
 }

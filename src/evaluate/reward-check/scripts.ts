@@ -1,35 +1,35 @@
 import type { Environment } from "../../env/environments/environment.ts";
 import { extractAnswer } from "../../env/answer-rule.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { RewardCase } from "../../rewards/expectations.ts";
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { Task } from "../../trajectory/task.ts";
 
-/** What a scripted policy writes, message by message; the last one again where more are asked for. */
+/** What a scripted policy writes, message by message; it repeats the last one. */
 export interface Script {
   case: RewardCase;
   messages: readonly [string, ...string[]];
-  /** The accepted answer that it uses, where it uses one. */
+  /** The accepted answer of its question that it uses, if it uses one. */
   reference: string;
 }
 
-/** How a protocol is spoken. */
-interface Spoken {
+/** How messages are written under a protocol. */
+interface Writing {
+  /** What stands before and after an answer. */
   opening: string;
   closing: string;
   answer: (text: string) => string;
-  think: (text: string) => string;
-  /** null where none of the known spellings searches. */
+  /** null where the protocol has no place for thoughts. */
+  think: ((text: string) => string) | null;
+  /** null where the environment has no search tool, or the protocol cannot write its call. */
   search: ((query: string) => string) | null;
 }
 
 /**
- * Every case of the check for one task. A case that cannot be written under the protocol is left out.
- * @param tasks all tasks of the check: where wrong answers and candidates come from.
+ * Every case of the check for one task. A case that the protocol cannot write is left out.
+ * @param tasks all tasks of the check: wrong answers and candidates come from them.
  */
 export function scriptsOf(environment: Environment, task: Task, tasks: readonly Task[]): Script[] {
-  const spoken = speak(environment.protocol);
-  const { answer, think, opening, closing, search } = spoken;
+  const { answer, think, opening, closing, search } = writingUnder(environment);
   const [reference = ""] = task.references;
   const wrong = wrongAnswer(task, tasks);
   const everyAnswer = tasks.flatMap(({ references }) => references.slice(0, 1));
@@ -42,8 +42,7 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["tag-spam", (opening + closing).repeat(20) + opening.repeat(20)],
     ["prompt-echo", environment.start(task, { trajectoryId: "", seed: 0 }).prompt],
     ["question-as-answer", answer(task.question)],
-    ["answer-in-think", think(`The answer is ${reference}.`)],
-    ["tag-in-think", think(answer(reference))],
+    ...(think === null ? [] : thoughts(think, answer, reference)),
     ["unclosed-tag", `${opening}${reference}`],
     ["two-answers", answer(wrong) + answer(reference)],
     ["alternatives", answer(`${wrong} or ${reference}`)],
@@ -52,15 +51,31 @@ export function scriptsOf(environment: Environment, task: Task, tasks: readonly 
     ["very-long", answer(`${reference}${" word".repeat(1000)}`)],
     ["unicode", answer(disguised(reference))],
   ];
-  const found = search === null ? [] : [[search(task.question), "I have seen it."] as const];
-  return [
+  const scripts: Script[] = [
     ...task.references.map((each): Script => {
       return { case: "golden", messages: [answer(each)], reference: each };
     }),
     ...single.map(([name, message]): Script => {
       return { case: name, messages: [message], reference };
     }),
-    ...found.map((messages): Script => ({ case: "answer-in-observation", messages, reference })),
+  ];
+  if (search === null) return scripts;
+  const found = search(task.question);
+  return [
+    ...scripts,
+    { case: "golden-after-search", messages: [found, answer(reference)], reference },
+    { case: "answer-in-observation", messages: [found, "I have seen it."], reference },
+  ];
+}
+
+function thoughts(
+  think: (text: string) => string,
+  answer: Writing["answer"],
+  reference: string,
+): [RewardCase, string][] {
+  return [
+    ["answer-in-think", think(`The answer is ${reference}.`)],
+    ["tag-in-think", think(answer(reference))],
   ];
 }
 
@@ -88,29 +103,29 @@ function disguised(text: string): string {
   return text.replace(/\S/gu, "$&\u200b");
 }
 
-/** How searches are written, by the protocols that are known; each is tried. */
-const SEARCHES: readonly ((query: string) => string)[] = [
-  (query) => `<search>${query}</search>`,
-  (query) => `<tool_call>${JSON.stringify({ name: "search", arguments: { query } })}</tool_call>`,
-];
-
-function speak(protocol: Protocol): Spoken {
-  const { answerOpening: opening, answer: rule } = protocol;
-  // What stands behind the group, without the signs that only a pattern needs.
-  const closing = rule.pattern
-    .slice(rule.pattern.lastIndexOf(")") + 1)
-    .replace(/\\(.)|[$^]/g, "$1");
-  const parsed = (text: string): string | undefined => protocol.parse(text).actions[0]?.tool;
+/** How messages are written: as the protocol itself writes them. */
+function writingUnder({ protocol, toolSchemas }: Environment): Writing {
+  const write = (tool: string, input: string): string =>
+    protocol.write({ thought: "", action: { tool, input } }, toolSchemas);
+  const answer = (text: string): string => write("answer", text);
+  const written = answer(MARK);
+  const thought = protocol.tags.find(({ holds }) => holds === "thought")?.name;
+  const searches = protocol.parse(write("search", MARK)).actions[0]?.tool === "search";
+  const hasSearch = toolSchemas.some((schema) => schema.function.name === "search");
   return {
-    ...{ opening, closing },
-    answer: (text) => `${opening}${text}${closing}`,
-    think: (text) => `<think>${text}</think>`,
-    search: SEARCHES.find((write) => parsed(write("x")) === "search") ?? null,
+    ...{ answer, opening: protocol.answerOpening },
+    closing: written.slice(written.lastIndexOf(MARK) + MARK.length),
+    think: thought === undefined ? null : (text) => `<${thought}>${text}</${thought}>`,
+    search: searches && hasSearch ? (query) => write("search", query) : null,
   };
 }
 
-/** Whether answers can be written under a protocol at all: what is put between its tags is what it extracts. */
-export function canAnswer(protocol: Protocol): boolean {
-  const messages = [speak(protocol).answer("x")];
-  return extractAnswer({ ...protocol.answer, atLeast: 1 }, { prompt: "", messages }) === "x";
+/** Stands for an answer's text, to find what a protocol writes around it. */
+const MARK = "qzvx";
+
+/** Whether answers can be written under a protocol at all: the answer rule finds what the protocol writes. */
+export function canAnswer(environment: Environment): boolean {
+  const { answer } = environment.protocol;
+  const messages = [writingUnder(environment).answer(MARK)];
+  return extractAnswer({ ...answer, atLeast: 1 }, { prompt: "", messages }) === MARK;
 }

@@ -13,6 +13,7 @@ import {
   openNamedDataset,
   policyOf,
   retrieverOver,
+  expressionOf,
   weightedRewards,
 } from "../assemble.ts";
 import type { PlannedRun } from "../plan/plan.ts";
@@ -204,7 +205,10 @@ async function sampleSome(
   options.signal.throwIfAborted();
   const seconds = clock() - begun;
   const finished = ended.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  if (isTraining) await scoreTrajectories(finished, weightedRewards(settings));
+  if (isTraining) {
+    const scoring = { expression: expressionOf(settings), retriever, signal: options.signal };
+    await scoreTrajectories(finished, weightedRewards(settings), scoring);
+  }
   const done = new Set(finished.map(({ trajectory }) => trajectory.id));
   const shapes = [...noting.noted].map(([id, shape]) =>
     done.has(id) ? shape : done.size > 0 ? endedSoon(shape) : carriedOn(shape, run.longest),

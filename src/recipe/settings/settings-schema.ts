@@ -1,4 +1,6 @@
+import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
+import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
@@ -8,9 +10,11 @@ import { environments } from "../../env/environments/index.ts";
 import { targetModules } from "../../models/lora/lora.ts";
 import { deviceNames } from "../../onnx/device-names.ts";
 import { retrieverSchema } from "../../retrieval/index.ts";
+import { rewardExpression } from "../../rewards/expression/expression.ts";
 import { rewards } from "../../rewards/index.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
+import { modelsSchema } from "../../rollout/roles.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { synthSchema } from "../../synth/synth-settings.ts";
@@ -56,8 +60,13 @@ const environment = choice((value) => {
   return { problem: { code: "RECIPE_UNKNOWN_KEY", message } };
 });
 
+/** A name that a reward expression can hold. */
+const rewardAlias = z
+  .string()
+  .regex(/^[A-Za-z_]\w*(-\w+)*$/, "expected a name of letters, digits, _ and -");
+
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
-export const settingsSchema = z.strictObject({
+const settingsShape = z.strictObject({
   /** Everything random derives from it. */
   seed: z.int().min(0).default(0),
   policy: z
@@ -96,11 +105,27 @@ export const settingsSchema = z.strictObject({
   budgets: budgetsSchema.default([]),
   /** How the policy meets the environment in training. */
   strategy: partSchema(strategies).prefault("agent"),
+  /** What trajectories are scored by; docs/rewards.md. Every number among the options may be a schedule. */
   rewards: z
-    .array(partSchema(rewards, { weight: z.number().default(1) }))
+    .array(
+      partSchema(
+        rewards,
+        {
+          /** Its share in the sum; 0 only records it. Without effect where `reward` is set. */
+          weight: scheduled(z.number()).default(1),
+          /** Its name in `reward` and in metrics, where its own would be unclear. */
+          as: rewardAlias.optional(),
+        },
+        { scheduled: true },
+      ),
+    )
     .min(1)
     .prefault(["exact-match"]),
-  /** Holds the rewards to what they declare before training (`agentrl reward check`), and stops where one fails. */
+  /** How the rewards become one number: `em + 0.2 * (format and not em)`; their weighted sum when absent. */
+  reward: z.string().optional(),
+  /** Models beside the policy, by the name that rewards, tools and strategies ask for. */
+  models: modelsSchema.optional(),
+  /** Tests the rewards on known answers before training (`agentrl reward check`), and stops where one fails. */
   rewardCheck: z.boolean().default(true),
   algorithm: partSchema(algorithms).optional(),
   sampling: samplingSchema.prefault({}),
@@ -161,6 +186,20 @@ export const settingsSchema = z.strictObject({
   alarms: alarmsSchema,
   /** How a training goes on that an alarm sent back to its best checkpoint. */
   rollback: rollbackSchema.prefault({}),
+});
+
+export const settingsSchema = settingsShape.superRefine(({ reward, rewards: named }, context) => {
+  if (reward === undefined) return;
+  try {
+    rewardExpression(
+      reward,
+      named.map(({ name, as = name }) => as),
+    );
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const { code, message } = error;
+    context.addIssue({ code: "custom", path: ["reward"], message, params: { code } });
+  }
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -15,7 +15,14 @@ import { sampleScorers } from "../../synth/scorers/index.ts";
 import type { StepResources } from "../../synth/steps/step.ts";
 import { synthSchema, type SynthSettings } from "../../synth/synth-settings.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
-import { environmentOver, openNamedDataset, retrieverOver, weightedRewards } from "../assemble.ts";
+import {
+  environmentOver,
+  expressionOf,
+  openNamedDataset,
+  retrieverOver,
+  weightedRewards,
+} from "../assemble.ts";
+import { openRoles } from "../roles.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findTeacher, type FoundTeacher, teacherTokenizer } from "./find-teacher.ts";
 
@@ -134,7 +141,9 @@ async function openSynthesis(found: Found): Promise<OpenedSynthesis> {
   const { policy, meter } = opened;
   const { seed, sampling } = settings;
   const annotations: OpenedAnnotation[] = [];
+  const roles = openRoles(settings);
   const closeAll = async (): Promise<void> => {
+    await roles.close();
     for (const each of annotations) await each.close();
     await opened.close();
   };
@@ -150,6 +159,7 @@ async function openSynthesis(found: Found): Promise<OpenedSynthesis> {
     const setting = {
       ...{ policy, environment, draws: synth.draws, sampling, annotations, scorers, seed, origin },
       rewards: weightedRewards(settings),
+      scoring: { expression: expressionOf(settings), roles },
     };
     return { setting, ...(meter === undefined ? {} : { meter }), close: closeAll };
   } catch (error) {

@@ -31,6 +31,8 @@ import {
   setAside,
 } from "../folder/rollbacks.ts";
 import { StoppedAsAsked } from "../folder/run-control.ts";
+import { openRoles, takeSnapshots } from "../roles.ts";
+import { type RewardScoring, rewardScoring } from "./reward-scoring.ts";
 import type { TrainSession } from "./train-session.ts";
 
 /**
@@ -46,7 +48,12 @@ import type { TrainSession } from "./train-session.ts";
 export async function learnOnPolicy(session: TrainSession, from: Checkpoint | null): Promise<void> {
   const { settings, run, engine, train } = session;
   const retriever = await retrieverOver(train, settings, "training");
-  const environment = environmentOver(retriever, settings);
+  const roles = openRoles(settings, {
+    policy: { engine, model: session.model },
+    download: { ...session.options.download, signal: session.options.signal },
+  });
+  const environment = environmentOver(retriever, settings, "training", roles);
+  const rewards = rewardScoring(session, { retriever, roles });
   let rollbacks = await rollbacksOf(run.path);
   try {
     // Fresh adapters lie nowhere else; a whole model lies in its own folder.
@@ -55,13 +62,14 @@ export async function learnOnPolicy(session: TrainSession, from: Checkpoint | nu
     }
     let firstStep = from?.step ?? 0;
     for (;;) {
-      const alarm = await pass(session, { environment, firstStep, rollbacks });
+      const alarm = await pass(session, { environment, rewards, firstStep, rollbacks });
       if (alarm === null) return;
       const back = await goBack(session, alarm, rollbacks);
       rollbacks = back.rollbacks;
       firstStep = back.to.step;
     }
   } finally {
+    await roles.close();
     await retriever.close();
   }
 }
@@ -73,10 +81,15 @@ function goesBack({ alarms }: TrainSession["settings"]): boolean {
 /** One way from a step to the last. @returns the alarm for which the run goes back; null when it is done. */
 async function pass(
   session: TrainSession,
-  way: { environment: Environment; firstStep: number; rollbacks: readonly Rollback[] },
+  way: {
+    environment: Environment;
+    rewards: RewardScoring;
+    firstStep: number;
+    rollbacks: readonly Rollback[];
+  },
 ): Promise<TriggeredAlarm | null> {
   const { settings, options, run, engine, train, model, algorithm } = session;
-  const { environment, firstStep, rollbacks } = way;
+  const { environment, rewards, firstStep, rollbacks } = way;
   const { name, ...given } = algorithm;
   const algorithmOptions = given as unknown as OnPolicyOptions;
   const { best, alarms } = await historyOf(session);
@@ -98,7 +111,8 @@ async function pass(
       ...{ engine, environment, strategy: settings.strategy, firstStep },
       policy: await policyOf(engine, settings, model, environment),
       tasks: await train.tasks(),
-      ...{ rewards: weightedRewards(settings), sampling: settings.sampling },
+      ...{ rewards: weightedRewards(settings), ...rewards, sampling: settings.sampling },
+      onStepBegin: (step) => takeSnapshots(settings, engine, step),
       ...{ seed: settings.seed, signal: options.signal },
       learningRateFactor: settings.rollback.learningRateFactor ** rollbacks.length,
       onBatch: async (trajectories, step) => {

@@ -19,6 +19,7 @@ import {
   policyOf,
   requireTrainable,
   retrieverOver,
+  expressionOf,
   weightedRewards,
 } from "../assemble.ts";
 import { newestCheckpoint } from "../folder/checkpoints.ts";
@@ -97,6 +98,7 @@ export async function replayBatch(
         {
           ...{ algorithm: algorithms.get(name, "algorithm"), options, engine, policy, environment },
           ...{ strategy: settings.strategy, tasks: [], rewards: weightedRewards(settings) },
+          scoring: { expression: expressionOf(settings) },
           ...{ sampling: settings.sampling, seed: settings.seed, signal },
         },
         { run, first: (from?.step ?? 0) + 1, last: step, settings, rollbacks },

@@ -1,5 +1,5 @@
 import { checkOptions, z } from "../../base/schema.ts";
-import type { Trajectory } from "../trajectory.ts";
+import { END_REASONS, type Trajectory } from "../trajectory.ts";
 
 /** Lists whose elements are looked at by rules of their own: they are long, and what is wrong in them has its own code. */
 const list = z.custom<unknown[]>(Array.isArray, "expected a list");
@@ -46,18 +46,7 @@ const trajectorySchema = z.looseObject({
   given: z.array(observation).optional(),
   hints: z.array(z.looseObject({ name: z.string(), call: anyNumber, text: z.string() })).optional(),
   answer: z.string().nullable(),
-  end: z.enum([
-    ...(["answered", "no-answer", "turn-limit", "token-limit", "context-limit"] as const),
-    ...([
-      "done",
-      "budget-limit",
-      "invalid",
-      "tool-error",
-      "model-error",
-      "timeout",
-      "cancelled",
-    ] as const),
-  ]),
+  end: z.enum(END_REASONS),
   error: z.looseObject({ boundary: z.string(), code: z.string(), message: z.string() }).optional(),
   rewards: z.array(
     z.looseObject({ name: z.string(), value: anyNumber.nullable(), at: address.nullable() }),

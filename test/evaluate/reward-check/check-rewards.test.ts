@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { registry } from "../../../src/base/registry.ts";
-import { z } from "../../../src/base/schema.ts";
 import { checkRewards, goldRetriever } from "../../../src/evaluate/reward-check/check-rewards.ts";
 import { canAnswer } from "../../../src/evaluate/reward-check/scripts.ts";
 import { protocols } from "../../../src/env/protocols/index.ts";
@@ -10,7 +9,14 @@ import {
   type RewardExpectations,
 } from "../../../src/rewards/expectations.ts";
 import { rewards } from "../../../src/rewards/index.ts";
-import { type Scored, trajectoryReward } from "../../../src/rewards/reward.ts";
+import { defineReward, type Scored } from "../../../src/rewards/reward.ts";
+import { rewardExpression } from "../../../src/rewards/expression/expression.ts";
+import type { WeightedReward } from "../../../src/rollout/score.ts";
+import { checkRecipeRewards, requireSoundRewards } from "../../../src/recipe/check-rewards.ts";
+import { openRoles } from "../../../src/recipe/roles.ts";
+import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
+import { rewardCheckText } from "../../../src/cli/reward-check-text.ts";
+import { errorWith } from "../../helpers/error-with.ts";
 import { coverExactMatch, exactMatch } from "../../../src/text/answers.ts";
 import type { Task } from "../../../src/trajectory/task.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
@@ -34,13 +40,12 @@ const signal = new AbortController().signal;
 
 /** Checks a reward that gives what a function says and declares what it is told. */
 async function checked(
-  scoreOne: (scored: Scored) => number | null,
+  score: (scored: Scored) => number | null,
   expects: RewardExpectations = answerExpectations(),
 ) {
-  const part = trajectoryReward({
-    ...{ name: "made", summary: "For tests.", source: "test", range: [0, 1], expects },
-    options: z.strictObject({}),
-    scoreOne,
+  const part = defineReward({
+    ...{ name: "made", summary: "For tests.", range: [0, 1], kind: "answer", expects },
+    score,
   });
   const found = await checkRewards({
     ...{ environment: environmentOf("search-r1"), tasks, signal },
@@ -59,7 +64,7 @@ describe("checkRewards", () => {
     rewards.parts.flatMap(({ name }) => protocols.names.map((protocol) => ({ name, protocol }))),
   )("finds that $name keeps to what it declares under $protocol", async ({ name, protocol }) => {
     const environment = environmentOf(protocol);
-    expect(canAnswer(environment.protocol)).toBe(true);
+    expect(canAnswer(environment)).toBe(true);
     const found = await checkRewards({
       ...{ environment, tasks, signal },
       rewards: [{ name, weight: 1, options: rewards.get(name, "test").options.parse({}) }],
@@ -67,15 +72,15 @@ describe("checkRewards", () => {
     expect(found.rewards[0]?.cases.filter(({ ok }) => !ok)).toEqual([]);
     expect(found.notWritten).toEqual([]);
     expect(found.rewards[0]?.cases.map((each) => each.case)).toEqual(Object.keys(REWARD_CASES));
-    // 17 cases for each question and a golden one for each of its answers.
-    expect(found).toMatchObject({ ok: true, questions: 3, trajectories: 3 * 17 + 4 });
+    // 18 cases for each question and a golden one for each of its answers.
+    expect(found).toMatchObject({ ok: true, questions: 3, trajectories: 3 * 18 + 4 });
   });
 
   it("finds a reward that is always 0: golden answers earn nothing", async () => {
     const found = await checked(() => 0);
     expect(found).toMatchObject({
       ok: false,
-      wrong: ["golden", "tag-in-think"],
+      wrong: ["golden", "golden-after-search", "tag-in-think"],
       withoutAnswering: null,
     });
     expect(found.rewards[0]?.cases[0]).toEqual({
@@ -128,11 +133,9 @@ describe("checkRewards", () => {
   });
 
   it("adds the weighted rewards up to say what is had without answering", async () => {
-    const talks = trajectoryReward({
-      ...{ name: "talks", summary: "For tests.", source: "test", range: [0, 1] },
-      expects: answerExpectations(),
-      options: z.strictObject({}),
-      scoreOne: ({ trajectory }) => Number(trajectory.answer !== null),
+    const talks = defineReward({
+      ...{ name: "talks", summary: "For tests.", range: [0, 1] },
+      score: ({ trajectory }) => Number(trajectory.answer !== null),
     });
     const { withoutAnswering } = await checkRewards({
       ...{ environment: environmentOf("search-r1"), tasks, signal },
@@ -147,5 +150,97 @@ describe("checkRewards", () => {
       case: "empty-answer",
       share: expect.closeTo(0.2, 12) as number,
     });
+  });
+
+  const brevity = defineReward({
+    ...{ name: "brevity", summary: "For tests." },
+    score: ({ trajectory }) => Number((trajectory.answer ?? "").split(/\s+/).length <= 5),
+  });
+  const known = registry("reward", [...rewards.parts, brevity]);
+  const together = (
+    weighted: readonly WeightedReward[],
+    more: Partial<Parameters<typeof checkRewards>[0]> = {},
+  ) =>
+    checkRewards({
+      ...{ environment: environmentOf("search-r1"), tasks, signal, registry: known },
+      ...{ rewards: weighted, ...more },
+    });
+  const use = (name: string, weight = 1) => ({ name, weight, options: {} });
+
+  it("does not fail a shaping reward, which declares nothing", async () => {
+    const found = await together([use("exact-match"), use("brevity", 0.1)]);
+    expect(found.ok).toBe(true);
+    expect(found.rewards[1]).toMatchObject({
+      kind: "shaping",
+      cases: expect.anything() as unknown,
+    });
+    const [golden, ...others] = found.rewards[1]?.cases ?? [];
+    expect(golden).toMatchObject({ expected: null, got: [1, 1], ok: true });
+    expect(others.every(({ ok }) => ok)).toBe(true);
+    // 1.1 for "Oslo"; .1 for saying nothing.
+    expect(found.combined).toMatchObject({ ok: true, golden: expect.closeTo(1.1, 12) as number });
+    expect(found.combined?.most.value).toBeCloseTo(0.1, 12);
+  });
+
+  it("fails a combined reward that pays more for not answering, with both numbers", async () => {
+    const expression = rewardExpression("0.3 * em - answered", ["em"]);
+    const em = { ...use("exact-match"), as: "em" };
+    const found = await together([em], { scoring: { expression } });
+    expect(found.rewards[0]?.cases.every(({ ok }) => ok)).toBe(true);
+    expect(found).toMatchObject({
+      ok: false,
+      combined: { ok: false, most: { case: "silent", value: 0 } },
+      withoutAnswering: null,
+    });
+    expect(found.combined?.golden).toBeCloseTo(-0.7, 12);
+    expect(() => {
+      requireSoundRewards(found, "my recipe");
+    }).toThrow(errorWith("REWARD_CHECK_FAILED", /is 0 in case silent .*-0\.7 for an accepted/));
+    // One reward checked alone is not judged as a sum.
+    const alone = await together([em], { scoring: { expression }, judgesSum: false });
+    expect(alone).toMatchObject({ ok: true, combined: null });
+  });
+
+  it("lets a reward of searching pass beside its golden answer after a search, and no heavier", async () => {
+    // A search that shows the reference earns 1 with or without an answer.
+    expect((await together([use("retrieval-hit")])).combined).toEqual({
+      ...{ ok: true, golden: 1 },
+      most: { case: "answer-in-observation", value: 1 },
+    });
+    const both = await together([use("exact-match"), use("retrieval-hit", 3)]);
+    expect(both).toMatchObject({ ok: true, withoutAnswering: { share: 0.75 } });
+    const expression = rewardExpression("exact-match + 3 * (hit and not answered)", [
+      ...["exact-match", "hit"],
+    ]);
+    const hit = { ...use("retrieval-hit"), as: "hit" };
+    const hacked = await together([use("exact-match"), hit], { scoring: { expression } });
+    expect(hacked.combined).toEqual({
+      ...{ ok: false, golden: 1 },
+      most: { case: "answer-in-observation", value: 3 },
+    });
+  });
+
+  it("says which reward it could not check, because the reward's model is not open", async () => {
+    const asks = defineReward({
+      ...{ name: "asks", summary: "For tests.", kind: "answer", expects: answerExpectations() },
+      score: async (_scored, _options, { logprobs }) => (await logprobs("a", "b"))?.[0] ?? null,
+    });
+    const found = await together([use("exact-match"), use("asks")], {
+      registry: registry("reward", [...rewards.parts, asks]),
+      scoring: { roles: openRoles(settingsSchema.parse({})) },
+    });
+    expect(found).toMatchObject({ ok: true, combined: null });
+    expect(found.rewards[1]?.unscored).toContain('"policy" is not open');
+  });
+});
+
+describe("checkRecipeRewards", () => {
+  it("says in one line that tasks without accepted answers cannot be checked, and passes", async () => {
+    const open = tasks.map((task) => ({ ...task, references: [] }));
+    const found = await checkRecipeRewards(settingsSchema.parse({}), open, { signal });
+    expect(found).toMatchObject({ ok: true, trajectories: 0 });
+    expect(rewardCheckText("mine", found).split("\n")).toEqual([
+      "mine: rewards not checked: the tasks have no accepted answers",
+    ]);
   });
 });

@@ -156,6 +156,7 @@ const LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
   lint: "info",
   budgets: "warn",
   resumed: "info",
+  unscored: "warn",
   reporter: "warn",
 };
 

@@ -1,0 +1,120 @@
+import { RolloutError } from "../base/errors.ts";
+import { milliseconds } from "../base/waits/deadlines.ts";
+import { loadChatTemplate } from "../chat/load-chat-template.ts";
+import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
+import type { HubModelOptions } from "../hub/hub-model.ts";
+import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
+import {
+  endpointRole,
+  engineRole,
+  lazyRoles,
+  type ModelSettings,
+  type OpenedRole,
+  type OpenedRoles,
+} from "../rollout/roles.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import type { Role } from "../trajectory/role.ts";
+import { baseFolder, policyFolder } from "./assemble.ts";
+import type { Settings } from "./settings/settings-schema.ts";
+
+/** What the roles of a run share with it. */
+export interface RoleOptions {
+  /** Holds the policy and its snapshots, and the folder that it was read from. Without it a request to either fails. */
+  policy?: { engine: LocalEngine; model: string };
+  /** Tells of a model's download. */
+  download?: HubModelOptions;
+}
+
+/** The recipe's models by name, and `policy`. Each is opened when it is first asked; the caller closes them. */
+export function openRoles(settings: Settings, options: RoleOptions = {}): OpenedRoles {
+  const models = Object.entries(settings.models ?? {});
+  return lazyRoles({
+    policy: () => policyRole("policy", settings, options),
+    ...Object.fromEntries(
+      models.map(([name, model]) => [name, () => openRole(name, model, { settings, ...options })]),
+    ),
+  });
+}
+
+/**
+ * Copies the policy's weights for the snapshots that are due at a step. The training loop calls it before the step's rollouts.
+ * @param step from 0.
+ */
+export async function takeSnapshots(
+  { models = {} }: Pick<Settings, "models">,
+  engine: LocalEngine,
+  step: number,
+): Promise<void> {
+  for (const [name, model] of Object.entries(models)) {
+    if ("every" in model && step % model.every === 0) await engine.snapshot(snapshotOf(name));
+  }
+}
+
+/** The name under which the engine keeps a snapshot: models of a recipe cannot take the names of other kept weights. */
+function snapshotOf(name: string): string {
+  return `models.${name}`;
+}
+
+async function openRole(
+  name: string,
+  model: ModelSettings,
+  options: RoleOptions & { settings: Settings },
+): Promise<OpenedRole> {
+  if ("every" in model) return policyRole(name, options.settings, options, snapshotOf(name));
+  if ("endpoint" in model) {
+    return { role: endpointRole(name, model.endpoint), close: () => Promise.resolve() };
+  }
+  const { settings, download } = options;
+  const folder = await policyFolder(model.from, download);
+  const base = await baseFolder(folder, download);
+  const { workers, device, slots, microBatchTokens, frozenWeights } = settings.engine;
+  const engine = await openLocalEngine({
+    ...{ model: folder, device, slots, microBatchTokens, frozenWeights, trains: false },
+    ...{ recompute: false, stallMs: milliseconds(settings.deadlines.engineSeconds) },
+    ...(base === null ? {} : { base }),
+    ...(workers === undefined ? {} : { workers }),
+  });
+  try {
+    const { tokenizer } = engine;
+    const rendering = await renderingOf(tokenizer, base ?? folder, model.chat);
+    const role = engineRole(name, { engine, tokenizer, rendering });
+    return { role, close: () => engine.close() };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** The policy now, or as it was kept; the run closes its engine itself. */
+async function policyRole(
+  name: string,
+  { policy: { chat } }: Settings,
+  { policy, download }: RoleOptions,
+  kept?: string,
+): Promise<OpenedRole> {
+  const close = () => Promise.resolve();
+  if (policy === undefined) return { role: absentPolicy(name), close };
+  const { engine, model } = policy;
+  const { tokenizer } = engine;
+  const folder = (await baseFolder(model, download)) ?? model;
+  const rendering = await renderingOf(tokenizer, folder, chat);
+  const held = { engine, tokenizer, rendering, ...(kept === undefined ? {} : { kept }) };
+  return { role: engineRole(name, held), close };
+}
+
+/** How prompts are written for a model; undefined: as they are. */
+async function renderingOf(
+  tokenizer: Tokenizer,
+  folder: string,
+  chat: ChatOptions | undefined,
+): Promise<Rendering | undefined> {
+  if (chat === undefined) return undefined;
+  return chatRendering(await loadChatTemplate(folder), tokenizer, chat);
+}
+
+/** Stands for the policy where none is open: in a check of rewards. */
+function absentPolicy(name: string): Role {
+  const fail = () =>
+    Promise.reject(new RolloutError("ENGINE_NO_ROLE", `the model "${name}" is not open here.`));
+  return { name, complete: fail, logprobs: fail };
+}

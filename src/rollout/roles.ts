@@ -1,0 +1,200 @@
+import { ConfigError, DataError, ExternalError, RolloutError } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
+import { choice, z } from "../base/schema.ts";
+import type { Engine } from "../engine/engine.ts";
+import { chatClient } from "../http/chat.ts";
+import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
+import { completionsClient } from "../http/completions.ts";
+import type { HttpEnvironment } from "../http/endpoint.ts";
+import type { Tokenizer } from "../text/tokenizer.ts";
+import type { Role, Roles } from "../trajectory/role.ts";
+import { chatSchema, type Rendering } from "./chat-rendering.ts";
+import { type EndpointSettings, endpointSchema } from "./endpoint/endpoint-settings.ts";
+import { engineLogprobs } from "./policy.ts";
+
+const frozenModel = z.strictObject({
+  /** A folder, a model of the hub, or `base`: the policy that comes with the package. Its weights are never trained. */
+  from: z.string(),
+  /** Asks it through the chat template of its folder; without it prompts are given as they are. */
+  chat: chatSchema.optional(),
+});
+
+const remoteModel = z.strictObject({
+  /** A model behind an OpenAI-compatible server. */
+  endpoint: endpointSchema,
+});
+
+const pastPolicy = z.strictObject({
+  /** The policy as it was: its weights are copied at step 0 and every `every` steps. It scores text and writes none. */
+  policy: z.literal("snapshot"),
+  every: z.int().min(1),
+});
+
+/** A model of a recipe. */
+export type ModelSettings = z.output<typeof frozenModel | typeof remoteModel | typeof pastPolicy>;
+
+/** The recipe's `models:`, by the name that rewards, tools and strategies ask for. */
+export const modelsSchema = z.record(
+  z
+    .string()
+    .regex(/^[A-Za-z]\w*(-\w+)*$/, "expected a name of letters, digits, _ and -")
+    .refine((name) => name !== "policy", '"policy" is the policy itself; choose another name'),
+  choice<ModelSettings>((given) => {
+    const has = (key: string): boolean =>
+      typeof given === "object" && given !== null && Object.hasOwn(given, key);
+    if (has("endpoint")) return { schema: remoteModel, value: given };
+    return { schema: has("policy") ? pastPolicy : frozenModel, value: given };
+  }),
+);
+
+/** A role, and how to free what it holds. */
+export interface OpenedRole {
+  role: Role;
+  close(): Promise<void>;
+}
+
+/** Roles that are opened when they are first asked. */
+export interface OpenedRoles extends Roles {
+  /** Closes what was opened. */
+  close(): Promise<void>;
+}
+
+/** @param openers by name; each is called at most once. */
+export function lazyRoles(
+  openers: Readonly<Record<string, () => Promise<OpenedRole>>>,
+): OpenedRoles {
+  const opened = new Map<string, Promise<OpenedRole>>();
+  const names = Object.keys(openers);
+  const open = (name: string, opener: () => Promise<OpenedRole>): Promise<OpenedRole> => {
+    const known = opened.get(name) ?? opener();
+    opened.set(name, known);
+    return known;
+  };
+  return {
+    names,
+    get(name, where) {
+      const opener = Object.hasOwn(openers, name) ? openers[name] : undefined;
+      if (opener === undefined) {
+        throw new ConfigError(
+          "PART_UNKNOWN",
+          `${where} is "${name}"; no such model. ${suggest(name, names)} Add it to models.`,
+        );
+      }
+      return {
+        name,
+        complete: async (...asked) => (await open(name, opener)).role.complete(...asked),
+        logprobs: async (...asked) => (await open(name, opener)).role.logprobs(...asked),
+      };
+    },
+    async close() {
+      const roles = await Promise.allSettled(opened.values());
+      for (const each of roles) if (each.status === "fulfilled") await each.value.close();
+    },
+  };
+}
+
+/** A model that an engine holds. */
+export interface EngineModel {
+  engine: Engine;
+  tokenizer: Tokenizer;
+  /** How prompts are written for a model that was trained to chat; as they are when absent. */
+  rendering?: Rendering | undefined;
+  /** The name of a snapshot of weights that the engine keeps; its current weights when absent. A snapshot only scores. */
+  kept?: string;
+}
+
+export function engineRole(name: string, model: EngineModel): Role {
+  const { engine, tokenizer, rendering, kept = "policy" } = model;
+  const promptIds = (prompt: string): number[] =>
+    tokenizer.encodeStart(rendering?.opening(prompt) ?? prompt);
+  const score = engineLogprobs(engine, kept);
+  return {
+    name,
+    async complete(prompt, { maxTokens, temperature = 0, stop = [], seed = 0, signal }) {
+      signal.throwIfAborted();
+      if (kept !== "policy") {
+        throw new ConfigError(
+          "RECIPE_BAD_VALUE",
+          `models.${name} is a snapshot of the policy, which can score text and not write it. Use another model here.`,
+        );
+      }
+      const request = { promptIds: promptIds(prompt), maxTokens, temperature, seed };
+      const { ids } = await asRolloutError(name, () =>
+        engine.sample({
+          ...request,
+          ...{ stopIds: tokenizer.endIds, stopStrings: stop, topP: 1, topK: 0, sequence: null },
+        }),
+      );
+      return untilStop(tokenizer.decode(ids.filter((id) => !tokenizer.endIds.includes(id))), stop);
+    },
+    async logprobs(prompt, text, signal) {
+      signal.throwIfAborted();
+      const before = promptIds(prompt);
+      const ids = tokenizer.encode(text);
+      if (before.length + ids.length > engine.capabilities.maxPositions) return null;
+      return ids.length === 0 ? [] : score(before, ids);
+    },
+  };
+}
+
+/** A model behind a server. It cannot tell the likelihood of a given text. */
+export function endpointRole(
+  name: string,
+  settings: EndpointSettings,
+  environment?: HttpEnvironment,
+): Role {
+  const where = `models.${name}`;
+  const ask = asker(where, settings, environment);
+  return {
+    name,
+    async complete(prompt, { maxTokens, temperature = 0, stop = [], seed, signal }) {
+      signal.throwIfAborted();
+      const { text, finishReason } = await asRolloutError(name, () =>
+        ask(prompt, {
+          ...{ maxTokens, temperature, signal, extra: settings.extra },
+          ...(stop.length === 0 ? {} : { stop }),
+          ...(seed === undefined ? {} : { seed }),
+        }),
+      );
+      if (finishReason === "content_filter") {
+        const message = `${where}: the server's own filter withheld the text.`;
+        throw new RolloutError("COMPLETION_FILTERED", message);
+      }
+      return untilStop(text, stop);
+    },
+    logprobs: () => Promise.resolve(null),
+  };
+}
+
+type Ask = (
+  prompt: string,
+  draw: DrawRequest,
+) => Promise<{ text: string; finishReason: string | null }>;
+
+function asker(where: string, settings: EndpointSettings, environment?: HttpEnvironment): Ask {
+  const { api, system } = settings;
+  if (api === "completions") {
+    const client = completionsClient(where, settings, environment);
+    return (prompt, draw) => client.complete({ prompt, ...draw });
+  }
+  const client = chatClient(where, settings, environment);
+  const start: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
+  return (prompt, draw) =>
+    client.complete({ messages: [...start, { role: "user", content: prompt }], ...draw });
+}
+
+/** What a model refuses or cannot do is a failure of this request alone. */
+async function asRolloutError<T>(name: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const isTooLong = error instanceof DataError && error.code === "PROMPT_TOO_LONG";
+    if (!isTooLong && !(error instanceof ExternalError)) throw error;
+    throw new RolloutError(error.code, `models.${name}: ${error.message}`, { cause: error });
+  }
+}
+
+function untilStop(text: string, stop: readonly string[]): string {
+  const starts = stop.map((each) => text.indexOf(each)).filter((at) => at >= 0);
+  return text.slice(0, Math.min(text.length, ...starts));
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { resolveSchedules } from "../../../src/base/schedule.ts";
+import { checkOptions, parseOptions, z } from "../../../src/base/schema.ts";
+import { partSchema } from "../../../src/base/part-schema.ts";
+import { registry } from "../../../src/base/registry.ts";
+import { expressionOf, weightedRewards } from "../../../src/recipe/assemble.ts";
+import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
+import { defineReward } from "../../../src/rewards/reward.ts";
+
+const problemOf = (given: unknown) => checkOptions(settingsSchema, given).problem;
+
+describe("reward settings", () => {
+  it("name rewards by alias, and combine them by an expression", () => {
+    const settings = settingsSchema.parse({
+      rewards: [{ name: "exact-match", as: "em" }, "token-f1"],
+      reward: "max(em, token-f1)",
+    });
+    expect(weightedRewards(settings)).toEqual([
+      { name: "exact-match", as: "em", weight: 1, options: {} },
+      { name: "token-f1", weight: 1, options: {} },
+    ]);
+    expect(expressionOf(settings)?.text).toBe("max(em, token-f1)");
+  });
+
+  it("add no key where none of them is used", () => {
+    const settings = settingsSchema.parse({});
+    expect(settings).not.toHaveProperty("reward");
+    expect(settings).not.toHaveProperty("models");
+    expect(settings.rewards).toEqual([{ name: "exact-match", weight: 1 }]);
+    expect(expressionOf(settings)).toBeUndefined();
+  });
+
+  it("are refused at load, with the key and the column", () => {
+    const problem = problemOf({ rewards: [{ name: "exact-match", as: "em" }], reward: "em + f1" });
+    expect(problem).toMatchObject({ code: "PART_UNKNOWN", path: ["reward"] });
+    expect(problem?.message).toMatch(/^is "em \+ f1", column 6: .*"f1"/);
+    expect(problemOf({ reward: "exact-match +" })?.code).toBe("RECIPE_BAD_VALUE");
+    const alias = { rewards: [{ name: "exact-match", as: "a b" }] };
+    expect(problemOf(alias)).toMatchObject({ code: "RECIPE_BAD_VALUE", path: ["rewards", "0", "as"] }); // prettier-ignore
+  });
+});
+
+describe("numbers among a part's options", () => {
+  const part = defineReward({
+    ...{ name: "made", summary: "For tests." },
+    options: z.strictObject({
+      words: z.int().min(1).default(5),
+      share: z.number().max(1).optional(),
+      mode: z.enum(["a", "b"]).default("a"),
+    }),
+    score: () => 0,
+  });
+  const schema = partSchema(registry("reward", [part]), {}, { scheduled: true });
+  const parse = (given: object) => parseOptions(schema, { name: "made", ...given }, "reward");
+
+  it("may be schedules, whole numbers rounded", () => {
+    expect(parse({})).toEqual({ name: "made", words: 5, mode: "a" });
+    const words = { schedule: "linear", from: 1, to: 4 };
+    const share = { schedule: "steps", values: [{ at: 0, value: 0.5 }] };
+    const options = parse({ words, share });
+    const at = (step: number) => resolveSchedules(options, step, 5);
+    // 1, 1.75, 2.5, 3.25, 4
+    expect([0, 1, 2, 3, 4].map((step) => at(step)["words"])).toEqual([1, 2, 3, 3, 4]);
+    expect(at(3)).toEqual({ name: "made", words: 3, share: 0.5, mode: "a" });
+    // Settings that were written out are read again.
+    expect(parse({ words: options["words"] })).toEqual({ name: "made", words: options["words"], mode: "a" }); // prettier-ignore
+  });
+
+  it("keep their own limits", () => {
+    expect(() => parse({ words: 0 })).toThrow(/words/);
+    expect(() => parse({ words: { schedule: "linear", from: 0, to: 4 } })).toThrow(/words\.from/);
+    expect(() => parse({ share: { schedule: "constant", value: 2 } })).toThrow(/share\.value/);
+    expect(() => parse({ mode: { schedule: "constant", value: 2 } })).toThrow(/mode/);
+  });
+});
+
+describe("resolveSchedules", () => {
+  it("resolves at any depth and leaves everything else as it is", () => {
+    const half = parseOptions(z.unknown(), { schedule: "constant", value: 0.5, warmup: 0, unit: "fraction" }, "x"); // prettier-ignore
+    const pattern = /a/;
+    const given = { a: [half, { b: half }], c: "linear", d: null, e: pattern };
+    expect(resolveSchedules(given, 0, 1)).toEqual({ a: [0.5, { b: 0.5 }], c: "linear", d: null, e: pattern }); // prettier-ignore
+  });
+});
