@@ -24,10 +24,11 @@ describe("agentrl reward check", () => {
     const { stdout, status } = await check("--set", "rewards=[exact-match,{name: token-f1, weight: 0.5}]"); // prettier-ignore
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
-      "search-r1, tier smoke: 8 questions, 144 trajectories played
+      "search-r1, tier smoke: 8 questions, 152 trajectories played
 
       case                   exact-match   got      token-f1 × 0.5            got
       golden                 1               1  ok  1                           1  ok
+      golden-after-search    1               1  ok  1                           1  ok
       silent                 0               0  ok  0                           0  ok
       empty-answer           0               0  ok  0                           0  ok
       garbled                0               0  ok  0                           0  ok
@@ -78,7 +79,8 @@ describe("agentrl reward check", () => {
     const pattern = "environment.protocol.answer.pattern=<final>(.*?)</final>";
     const { stderr, status } = await check("--set", pattern);
     expect(status).toBe(2);
-    expect(stderr).toContain("is not found by its answer rule");
+    expect(stderr).toContain("/<final>(.*?)</final>/");
+    expect(stderr).toContain("[REWARD_CHECK_FAILED]");
   });
 
   it("stops a training before anything is done", async () => {
