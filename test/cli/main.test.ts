@@ -40,13 +40,19 @@ describe("agentrl", () => {
         recipe             name of a shipped recipe, or a path
 
       Options:
-        --tier <tier>      smoke, mini or paper; mini where there is one
+        --tier <tier>      size of the run: smoke (seconds), mini (minutes on a CPU),
+                           paper (published settings); default: mini where the recipe
+                           has it
         --set <key=value>  override a setting of the recipe, e.g.
                            algorithm.groupSize=4; repeatable
         --json             one JSON document on stdout
         -h, --help         explain this
 
       Everywhere: --quiet (results and errors only), --debug (stacks).
+
+      Examples:
+        agentrl recipes show search-r1
+        agentrl recipes show search-r1 --tier paper
       "
     `);
   });
@@ -66,9 +72,10 @@ describe("agentrl", () => {
         list                List the recipes that come with the package.
         show <recipe>       Show every setting of a recipe and where its value comes
                             from.
-        plan <recipe>       Plan a recipe before anything starts: batch arithmetic,
-                            memory part by part, budgets held against each other, and
-                            by a probe of some ten seconds the time it takes here.
+        plan <recipe>       Plan a recipe before anything starts: batch sizes, memory
+                            by part, checks of the token budgets, and a forecast of
+                            the time on this machine from a probe of about ten
+                            seconds.
         check [recipes...]  Check recipes: their structure, every tier, every arm of
                             every claim.
       "

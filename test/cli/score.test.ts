@@ -32,16 +32,16 @@ describe("agentrl score", () => {
       ",
         "stdout": "4 answers, normalization words
                         mean  95 % interval
-      em              0.5000  0.1500 – 0.8500  wilson
-      f1              0.6667  0.2500 – 1.0000  bootstrap
-      precision       0.6250  0.2500 – 1.0000  bootstrap
-      recall          0.7500  0.2500 – 1.0000  bootstrap
-      cover_em        0.7500  0.3006 – 0.9544  wilson
-      token_cover     0.7500  0.3006 – 0.9544  wilson
-      drop_em         0.5000  0.1500 – 0.8500  wilson
-      drop_f1         0.6675  0.2500 – 1.0000  bootstrap
-      drop_precision  0.8750  0.6250 – 1.0000  bootstrap
-      drop_recall     0.7500  0.2500 – 1.0000  bootstrap
+      em              0.5000  0.1500 … 0.8500  wilson
+      f1              0.6667  0.2500 … 1.0000  bootstrap
+      precision       0.6250  0.2500 … 1.0000  bootstrap
+      recall          0.7500  0.2500 … 1.0000  bootstrap
+      cover_em        0.7500  0.3006 … 0.9544  wilson
+      token_cover     0.7500  0.3006 … 0.9544  wilson
+      drop_em         0.5000  0.1500 … 0.8500  wilson
+      drop_f1         0.6675  0.2500 … 1.0000  bootstrap
+      drop_precision  0.8750  0.6250 … 1.0000  bootstrap
+      drop_recall     0.7500  0.2500 … 1.0000  bootstrap
       ",
       }
     `);
