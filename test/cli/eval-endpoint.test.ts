@@ -50,7 +50,7 @@ describe("agentrl eval of a server", () => {
     }).toEqual({
       status: 0,
       stderr: expect.stringContaining(
-        "240 requests (0 retried, 0 given up); 2 400 + 960 tokens",
+        "240 requests (0 retried, 0 given up); 2,400 + 960 tokens",
       ) as string,
     });
     const result = JSON.parse(stdout) as Record<string, unknown>;
