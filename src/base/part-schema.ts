@@ -31,27 +31,30 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
   extra?: Extra,
   { scheduled = false }: { scheduled?: boolean } = {},
 ): z.ZodType<PartSettings<P, Extra>> {
-  return choice((given) => {
-    const value = typeof given === "string" ? { name: given } : given;
-    const name = nameOf(value);
-    if (name === undefined) {
-      const message = `is ${quote(given)}: expected the name of one ${registry.kind}, alone or as { name: …, options }. Known: ${registry.names.join(", ")}.`;
-      return { problem: { code: "RECIPE_BAD_VALUE", message } };
-    }
-    const part = registry.parts.find((candidate) => candidate.name === name);
-    if (part === undefined) {
-      const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
-      return { problem: { code: "PART_UNKNOWN", message } };
-    }
-    // The name leads wherever settings are written out; what the part demands of several options together
-    // (refinements of its schema) stays in force.
-    const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
-    const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
-    const schema = z
-      .strictObject({ name: z.literal(part.name), ...own, ...extra })
-      .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
-    return { schema, value };
-  });
+  return choice(
+    (given) => {
+      const value = typeof given === "string" ? { name: given } : given;
+      const name = nameOf(value);
+      if (name === undefined) {
+        const message = `is ${quote(given)}: expected the name of one ${registry.kind}, alone or as { name: …, options }. Known: ${registry.names.join(", ")}.`;
+        return { problem: { code: "RECIPE_BAD_VALUE", message } };
+      }
+      const part = registry.parts.find((candidate) => candidate.name === name);
+      if (part === undefined) {
+        const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
+        return { problem: { code: "PART_UNKNOWN", message } };
+      }
+      // The name leads wherever settings are written out; what the part demands of several options together
+      // (refinements of its schema) stays in force.
+      const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
+      const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
+      const schema = z
+        .strictObject({ name: z.literal(part.name), ...own, ...extra })
+        .check(...demands) as unknown as z.ZodType<PartSettings<P, Extra>>;
+      return { schema, value };
+    },
+    () => registry.parts.map(({ options }) => options),
+  );
 }
 
 function nameOf(value: unknown): string | undefined {

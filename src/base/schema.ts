@@ -47,19 +47,24 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
+/** Every schema that a choice may take. */
+const alternativesOf = new WeakMap<z.ZodType, () => readonly z.ZodType[]>();
+
 /**
  * A schema that looks at the value first and then checks it with the schema that fits; problems read as if that one
  * stood there alone.
  *
  * @param choose the fitting schema, or what is wrong when none fits; may rewrite the value (shorthand → long form).
+ * @param alternatives all schemas that it may choose, for code that asks what they declare.
  */
 export function choice<T>(
   choose: (
     value: unknown,
   ) =>
     { schema: z.ZodType<T>; value: unknown } | { problem: Pick<OptionProblem, "code" | "message"> },
+  alternatives: () => readonly z.ZodType[] = () => [],
 ): z.ZodType<T> {
-  return z.unknown().transform((value, context): T => {
+  const chosen = z.unknown().transform((value, context): T => {
     const chosen = choose(value);
     const result =
       "problem" in chosen
@@ -70,6 +75,16 @@ export function choice<T>(
     context.addIssue({ code: "custom", path, message, params: { code } });
     return z.NEVER;
   });
+  alternativesOf.set(chosen, alternatives);
+  return chosen;
+}
+
+/** A schema, what it wraps (optional, default), and the alternatives of a choice, outermost first. */
+export function unwrapped(schema: z.ZodType): z.ZodType[] {
+  if (schema instanceof z.ZodLazy) return unwrapped(schema.unwrap() as z.ZodType);
+  const inner = unwrapOnce(schema);
+  if (inner !== null) return [schema, ...unwrapped(inner)];
+  return [schema, ...(alternativesOf.get(schema)?.().flatMap(unwrapped) ?? [])];
 }
 
 function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): OptionProblem {
@@ -139,15 +154,17 @@ function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 
 function unwrap(schema: unknown): unknown {
   let at = schema;
-  while (
-    at instanceof z.ZodOptional ||
-    at instanceof z.ZodDefault ||
-    at instanceof z.ZodPrefault ||
-    at instanceof z.ZodNullable
-  ) {
-    at = at.unwrap();
-  }
+  for (let inner = unwrapOnce(at); inner !== null; inner = unwrapOnce(at)) at = inner;
   return at;
+}
+
+function unwrapOnce(schema: unknown): z.ZodType | null {
+  const isWrapper =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable;
+  return isWrapper ? (schema.unwrap() as z.ZodType) : null;
 }
 
 function foundAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -1,4 +1,4 @@
-import type { SampleFacts } from "../recipe/sft/sft-session.ts";
+import type { SampleFacts } from "../recipe/train/run-events.ts";
 
 /** Ids that are named in a line of their own; the run's sft.json has all. */
 const NAMED = 3;

@@ -1,8 +1,10 @@
 import type { CliContext } from "./command.ts";
+import type { LearnedData, RunEvents, RunStep } from "../recipe/train/run-events.ts";
 import { eventLine } from "./event-line.ts";
 import { startProgress, type Progress } from "./progress.ts";
 import { rewardCheckLine } from "./reward-check-text.ts";
-import type { TrainNews, TrainWatch } from "./train-news.ts";
+import { sampleLines } from "./sft-text.ts";
+import type { TrainWatch } from "./train-news.ts";
 
 /** Columns of the step table: heading, metric, and how it is written. */
 const COLUMNS: readonly (readonly [string, string, (value: number) => string])[] = [
@@ -24,7 +26,7 @@ export function trainLines(context: CliContext): TrainWatch {
     progress?.stop();
     progress = null;
   };
-  const news: TrainNews = {
+  const news: RunEvents = {
     onRewardCheck: (check) => {
       context.note(rewardCheckNote(check));
     },
@@ -52,8 +54,25 @@ export function trainLines(context: CliContext): TrainWatch {
       progress ??= startProgress(context, { label: stage, total: total ?? 0, unit });
       progress.update(done, note);
     },
+    onData: (data, totalSteps) => {
+      stop();
+      for (const line of dataLines(data, totalSteps)) context.note(line);
+    },
+    onValidation: (step, metrics) => {
+      const when = step === 0 ? "before" : `step ${step}`;
+      context.note(`${when}: validation ${validationText(metrics)}`);
+    },
     onBatch: () => undefined,
     onStep: (step) => {
+      if (isOfData(step)) {
+        const bar = { label: "training", total: step.totalSteps, unit: "steps" };
+        progress ??= startProgress(context, bar);
+        progress.update(step.step, `loss ${lossOf(step).toFixed(3)}`);
+        const every = Math.max(1, Math.round(step.totalSteps / LINES));
+        const isShown = step.step % every === 0 || step.step === step.totalSteps;
+        if (isShown) context.note(lossLine(step));
+        return;
+      }
       const [heads, cells] = alignedRow(step);
       if (rows === 0) {
         stop();
@@ -73,21 +92,75 @@ export function trainLines(context: CliContext): TrainWatch {
   return { news, stop };
 }
 
+/** Lines of a training on data, about: its steps are many and short. */
+const LINES = 20;
+
+/** Whether a step learned from samples or pairs. */
+function isOfData({ metrics }: RunStep): boolean {
+  return "losses/sft" in metrics || "losses/preference" in metrics;
+}
+
+function lossOf({ metrics }: RunStep): number {
+  return metrics["losses/sft"] ?? metrics["losses/preference"] ?? NaN;
+}
+
+function lossLine(step: RunStep): string {
+  const { metrics, timing, totalSteps } = step;
+  const compared = "losses/preference" in metrics ? [pairFigures("", metrics)] : [];
+  const digits = String(totalSteps).length;
+  const parts = [
+    `step ${String(step.step).padStart(digits)}/${totalSteps}`,
+    ...(compared.length > 0 ? compared : [`loss ${lossOf(step).toFixed(4)}`]),
+    `${(timing["tokensPerSecond"] ?? NaN).toFixed(0).padStart(6)} tokens/s`,
+  ];
+  return parts.join("  ");
+}
+
+function pairFigures(prefix: string, metrics: Readonly<Record<string, number>>): string {
+  const value = (name: string, digits: number): string =>
+    (metrics[prefix + name] ?? NaN).toFixed(digits);
+  return `loss ${value("losses/preference", 4)}  margin ${value("rewards/margin", 4)}  accuracy ${value("rewards/accuracy", 3)}`;
+}
+
+/** A measurement of held-out samples or pairs. */
+export function validationText(metrics: Readonly<Record<string, number>>): string {
+  if ("validation/losses/preference" in metrics) return pairFigures("validation/", metrics);
+  const { "validation/loss": loss, "validation/em": em } = metrics;
+  return [
+    ...(loss === undefined ? [] : [`loss ${loss.toFixed(4)}`]),
+    ...(em === undefined ? [] : [`EM ${em.toFixed(3)}`]),
+  ].join(", ");
+}
+
+/** The data that a run learns from. */
+function dataLines(data: LearnedData, totalSteps: number): string[] {
+  if (data.kind === "pairs") {
+    const { pairs, file, skipped } = data.train;
+    const left = Object.entries(skipped).map(([reason, n]) => `${n} ${reason}`);
+    const without = left.length === 0 ? "" : `, left out: ${left.join(", ")}`;
+    return [`${pairs} pairs of ${file}${without}; ${totalSteps} steps`];
+  }
+  const { train, validation } = data;
+  return [
+    ...sampleLines("learning from", train),
+    ...(validation === null ? [] : sampleLines("measuring on", validation)),
+    `${totalSteps} steps`,
+  ];
+}
+
 /** A step's row under its heading. */
 function alignedRow({
   step,
   totalSteps,
   metrics,
-  timings,
-  tokens,
-}: Parameters<TrainNews["onStep"]>[0]): [heads: string, cells: string] {
+  timing,
+}: RunStep): [heads: string, cells: string] {
   const digits = String(totalSteps).length;
   const heads = ["step", ...COLUMNS.map(([head]) => head), "tokens/s"];
-  const seconds = (timings.rollout + timings.update) / 1000;
   const cells = [
     `${String(step).padStart(digits)}/${totalSteps}`,
     ...COLUMNS.map(([, metric, write]) => write(metrics[metric] ?? 0)),
-    ((tokens.sampled + tokens.trained) / seconds).toFixed(0),
+    (timing["tokensPerSecond"] ?? NaN).toFixed(0),
   ];
   const aligned = (row: readonly string[]): string =>
     row.map((cell, i) => cell.padStart(columnWidth(heads[i] ?? "", digits))).join("  ");
@@ -95,7 +168,7 @@ function alignedRow({
 }
 
 /** What came of the check of the rewards, in a line. */
-function rewardCheckNote(check: Parameters<TrainNews["onRewardCheck"]>[0]): string {
+function rewardCheckNote(check: Parameters<RunEvents["onRewardCheck"]>[0]): string {
   return check === null ? "rewards: not checked (rewardCheck is false)" : rewardCheckLine(check);
 }
 

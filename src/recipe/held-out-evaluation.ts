@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { deferring } from "../base/deferring.ts";
 import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
-import { evaluatePolicy, type EvaluationProgress } from "../evaluate/evaluate.ts";
+import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import { fingerprintOf } from "../evaluate/fingerprint.ts";
-import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
+import { evaluateSubject, protocolOf } from "./evaluation.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
-import { protocolOf } from "./run-eval.ts";
+import type { RunEvents } from "./train/run-events.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
@@ -38,42 +38,35 @@ export interface HeldOutOptions {
 }
 
 /** Evaluates the weights that an engine holds as `evaluation` says, while they are trained or after. */
-export async function heldOutEvaluation(
+export function heldOutEvaluation(
   { settings, engine, held, model }: HeldOutSubject,
   { limit, signal, onStart, onProgress }: HeldOutOptions,
 ): Promise<{ summary: HeldOutEvaluation; rows: EvaluationRow[] }> {
-  const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const tasks = await held.tasks(limit);
-  const retriever = await retrieverOver(held, settings, "evaluation");
-  try {
+  return deferring(async (defer) => {
+    const tasks = await held.tasks(limit);
+    const retriever = await retrieverOver(held, settings, "evaluation");
+    defer(() => retriever.close());
     const environment = environmentOver(retriever, settings, "evaluation");
+    const policy = await policyOf(engine, settings, model, environment);
+    const rendering = await renderingFacts(settings, model);
+    const protocol = protocolOf(settings, held, retriever, rendering);
     onStart?.(tasks.length);
     const rows: EvaluationRow[] = [];
-    const found = await evaluatePolicy({
-      ...{ tasks, strategy, sampling, samplesPerTask, environment },
-      policy: await policyOf(engine, settings, model, environment),
-      ...{ seed: settings.seed, signal },
-      onProgress: (progress) => onProgress?.(progress),
-      onRow: (row) => Promise.resolve(void rows.push(row)),
-    });
-    const fingerprint = fingerprintOf({
-      ...protocolOf(settings, held, retriever, await renderingFacts(settings, model)),
-      questions: tasks.length,
-    }).hex;
-    const { readsGold } = openStrategy(strategy, "evaluation.strategy");
-    const summary = { ...found, fingerprint, readsGold: environment.readsGold || readsGold };
-    return { summary, rows };
-  } finally {
-    await retriever.close();
-  }
+    const { summary, fingerprint, readsGold } = await evaluateSubject(
+      { settings, policy, environment, protocol },
+      {
+        ...{ tasks, signal },
+        onProgress: (progress) => onProgress?.(progress),
+        onRow: (row) => Promise.resolve(void rows.push(row)),
+      },
+    );
+    return { summary: { ...summary, fingerprint, readsGold }, rows };
+  });
 }
 
-/** What is told of an evaluation that a run records: `before`, `after`, `step-40`. */
-export interface RecordedEvaluationObserver {
-  onEvaluationStart?: (name: string, questions: number) => void;
-  onEvaluationProgress?: (progress: EvaluationProgress) => void;
-  onEvaluation?: (name: string, evaluation: EvaluationSummary) => void;
-}
+type RecordedEvaluationObserver = Partial<
+  Pick<RunEvents, "onEvaluationStart" | "onEvaluationProgress" | "onEvaluation">
+>;
 
 /**
  * Evaluates before, after or during training and writes it to the run's folder.

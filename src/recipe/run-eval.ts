@@ -1,29 +1,28 @@
-import { leavesOf } from "../base/leaves.ts";
+import { deferring } from "../base/deferring.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
-import {
-  evaluate,
-  evaluatePolicy,
-  type EvaluationProgress,
-  type EvaluationRun,
-} from "../evaluate/evaluate.ts";
+import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-log.ts";
-import { ANSWER_METRICS_VERSION } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import { fingerprintOf, type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
+import { type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
 import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";
 import { costOf, type MeterReading } from "../http/meter.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
+import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import {
-  budgetsFor,
   environmentOver,
   openNamedDataset,
   type PolicyDownload,
   retrieverOver,
 } from "./assemble.ts";
+import {
+  evaluateSubject,
+  type MeasuredEvaluation,
+  protocolOf,
+  type ProtocolSoFar,
+} from "./evaluation.ts";
 import { withRunLock } from "./folder/run-lock.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
@@ -92,69 +91,35 @@ export async function runEval(
   return out === undefined ? work() : withRunLock(out, work);
 }
 
-async function evaluateAs(
+function evaluateAs(
   { recipe, tier, settings }: ResolvedSettings<Settings>,
   options: RunEvalOptions,
 ): Promise<EvalOutcome> {
   const { seed, evaluation } = settings;
-  const tested = await findTestedPolicy(settings, { ...options.download, signal: options.signal });
-  const { identity: policy } = tested;
-  const dataset = await openNamedDataset(evaluation.dataset);
-  const retriever = await openRetriever(dataset, settings, options.index);
-  try {
+  const { signal } = options;
+  return deferring(async (defer) => {
+    const tested = await findTestedPolicy(settings, { ...options.download, signal });
+    const { identity: policy } = tested;
+    const dataset = await openNamedDataset(evaluation.dataset);
+    const retriever = await openRetriever(dataset, settings, options.index);
+    defer(() => retriever.close());
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
-    try {
-      const environment = environmentOver(retriever, settings, "evaluation");
-      const work = { settings, options, tested, dataset, environment, log };
-      const { summary, timings, requests } = await answerAll(work);
-      const questions = Math.round(askedDraws(summary) / summary.samplesPerTask);
-      const stated = { ...protocol, questions };
-      const result: EvalResult = {
-        ...summary,
-        ...costPerQuestion(settings, summary),
-        ...{ fingerprint: fingerprintOf(stated).hex, protocol: stated, policy, seed },
-        readsGold:
-          environment.readsGold ||
-          openStrategy(evaluation.strategy, "evaluation.strategy").readsGold,
-        ...{ dataset: dataset.name, strategy: strategyName(protocol) },
-        recipe: { name: recipe.name, tier },
-      };
-      await log?.finish(result);
-      return { result, timings, ...(requests === undefined ? {} : { requests }) };
-    } finally {
-      await log?.close();
-    }
-  } finally {
-    await retriever.close();
-  }
-}
-
-/** What a policy was measured under, for the fingerprint of its result; how many questions is added when it is known. */
-export function protocolOf(
-  settings: Settings,
-  dataset: Dataset,
-  retriever: Retriever,
-  rendering: unknown,
-): Omit<ProtocolParts, "questions"> {
-  const common = { dataset: dataset.fingerprint, metrics: ANSWER_METRICS_VERSION };
-  if (settings.policy.predictions !== undefined) {
-    const nothing = { retriever: "none", topK: {}, environment: null, prompt: "", sampling: null };
-    return { ...common, ...nothing, strategy: "predictions" };
-  }
-  const { prompt, ...own } = settings.environment as Record<string, unknown>;
-  const environment = { ...own, budgets: budgetsFor(settings, "evaluation") };
-  const shown = [...leavesOf(environment)].filter(([keys]) => keys.at(-1) === "topK");
-  return {
-    ...common,
-    retriever: retriever.fingerprint,
-    topK: Object.fromEntries(shown.map(([keys, value]) => [keys.join("."), value])),
-    strategy: strategyMark(settings.evaluation.strategy),
-    environment,
-    prompt: typeof prompt === "string" ? prompt : "",
-    ...(rendering === undefined ? {} : { rendering }),
-    sampling: settings.evaluation.sampling,
-  };
+    defer(() => log?.close());
+    const environment = environmentOver(retriever, settings, "evaluation");
+    const work = { settings, options, tested, dataset, environment, log, protocol };
+    const { measured, timings, requests } = await answerAll(work);
+    const { summary, fingerprint, readsGold } = measured;
+    const result: EvalResult = {
+      ...summary,
+      ...costPerQuestion(settings, summary),
+      ...{ fingerprint, protocol: measured.protocol, policy, seed, readsGold },
+      ...{ dataset: dataset.name, strategy: strategyName(protocol) },
+      recipe: { name: recipe.name, tier },
+    };
+    await log?.finish(result);
+    return { result, timings, ...(requests === undefined ? {} : { requests }) };
+  });
 }
 
 /**
@@ -180,50 +145,47 @@ interface EvalWork {
   dataset: Dataset;
   environment: Environment;
   log: EvaluationLog | null;
+  protocol: ProtocolSoFar;
 }
 
-async function answerAll({ settings, options, tested, dataset, environment, log }: EvalWork) {
-  const { strategy, sampling, samplesPerTask } = settings.evaluation;
-  const opened = await tested.open(environment);
-  const timings = openTimings();
-  const begun = performance.now();
-  const run: EvaluationRun = {
-    ...{ tasks: dataset.stream(options.limit), samplesPerTask, seed: settings.seed },
-    signal: options.signal,
-    ...(tested.window === undefined ? {} : { window: tested.window }),
-    known: (task, sample) => log?.known(task, sample),
-    onProgress: (progress) => options.onProgress?.(progress),
-    onRow: async (row, trajectory) => {
-      timings.add(trajectory);
-      await log?.append(row, trajectory);
-    },
-  };
-  try {
-    const questions = options.countFirst === true ? await countOf(dataset, options.limit) : null;
-    const draws = questions === null ? null : questions * samplesPerTask;
-    options.onStart?.({ draws, kept: log?.kept ?? 0 });
+function answerAll(work: EvalWork): Promise<{
+  measured: MeasuredEvaluation;
+  timings: EvaluationTimings;
+  requests: MeterReading | undefined;
+}> {
+  const { settings, options, tested, dataset, environment, log, protocol } = work;
+  return deferring(async (defer) => {
+    const opened = await tested.open(environment);
     const { policy, meter } = opened;
-    const clock = () => performance.now();
-    const summary =
-      typeof policy === "function"
-        ? await evaluate(policy, run)
-        : await evaluatePolicy({ policy, environment, strategy, sampling, clock, ...run });
+    defer(() => opened.close());
+    const timings = openTimings();
+    const begun = performance.now();
+    const questions = options.countFirst === true ? await countOf(dataset, options.limit) : null;
+    const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
+    options.onStart?.({ draws, kept: log?.kept ?? 0 });
+    const measured = await evaluateSubject(
+      { settings, policy, environment, protocol },
+      {
+        ...{ tasks: dataset.stream(options.limit), signal: options.signal },
+        ...(tested.window === undefined ? {} : { window: tested.window }),
+        clock: () => performance.now(),
+        known: (task, sample) => log?.known(task, sample),
+        onProgress: (progress) => options.onProgress?.(progress),
+        onRow: async (row, trajectory) => {
+          timings.add(trajectory);
+          await log?.append(row, trajectory);
+        },
+      },
+    );
     const seconds = (performance.now() - begun) / 1000;
-    return { summary, timings: timings.timings(seconds), requests: meter?.reading() };
-  } finally {
-    await opened.close();
-  }
+    return { measured, timings: timings.timings(seconds), requests: meter?.reading() };
+  });
 }
 
 async function countOf(dataset: Dataset, limit: number | undefined): Promise<number> {
   let count = 0;
   for await (const _ of dataset.stream(limit)) count += 1;
   return count;
-}
-
-/** Draws that were asked for, measured or not. */
-function askedDraws({ ends }: EvaluationSummary): number {
-  return Object.values(ends).reduce((sum, count) => sum + count, 0);
 }
 
 function costPerQuestion(
@@ -251,7 +213,7 @@ function openRetriever(
 
 function openLog(
   { out, resume = false }: RunEvalOptions,
-  given: { protocol: Omit<ProtocolParts, "questions">; policy: PolicyIdentity; seed: number },
+  given: { protocol: ProtocolSoFar; policy: PolicyIdentity; seed: number },
 ): Promise<EvaluationLog | null> {
   if (out === undefined) return Promise.resolve(null);
   // A row depends on its own question, not on how many there are.

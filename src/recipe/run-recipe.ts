@@ -1,24 +1,20 @@
-import { join } from "node:path";
+import { deferring } from "../base/deferring.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
-import { withRunFolder } from "./folder/run-folder.ts";
+import { openRunFolder } from "./folder/run-folder.ts";
 import { runPreference } from "./sft/run-preference.ts";
 import { runSft } from "./sft/run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
 import { runSynth } from "./synth/run-synth.ts";
-import { runAlgorithm, runTrain, type TrainResult } from "./train/run-train.ts";
-import type { Stage } from "./stages.ts";
+import {
+  runTrain,
+  runTrainStage,
+  type RunTrainOptions,
+  type TrainResult,
+} from "./train/on-policy-method.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
-import type { RunTrainOptions } from "./train/train-session.ts";
-
-export interface RunRecipeOptions extends RunTrainOptions {
-  /** Called before each stage of a recipe that has them, and once for each that an earlier run has done (`kept`). */
-  onStage?: (stage: Stage, total: number, kept: boolean) => void;
-  /** Of a stage that draws or learns from draws: questions or steps done. `total` is null where it is not known. */
-  onStageProgress?: (progress: { done: number; total: number | null; note: string }) => void;
-}
 
 /** What a recipe came to. */
 export interface RecipeResult extends TrainResult {
@@ -34,7 +30,7 @@ export interface RecipeResult extends TrainResult {
  */
 export async function runRecipe(
   resolved: ResolvedSettings<Settings>,
-  options: RunRecipeOptions,
+  options: RunTrainOptions,
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   if (settings.stages === undefined) return runTrain(resolved, options);
@@ -48,7 +44,7 @@ export async function runRecipe(
 
 async function runInStages(
   resolved: ResolvedSettings<Settings>,
-  options: RunRecipeOptions,
+  options: RunTrainOptions,
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   const begun = performance.now();
@@ -79,92 +75,56 @@ async function runInStages(
 async function evaluate(
   resolved: ResolvedSettings<Settings>,
   model: string,
-  how: { name: "before" | "after"; known: boolean; options: RunRecipeOptions },
+  how: { name: "before" | "after"; known: boolean; options: RunTrainOptions },
 ): Promise<{ evaluation: HeldOutEvaluation; device: string }> {
   const { name, known, options } = how;
   const { out, version, signal } = options;
   const { settings } = resolved;
   const held = await openNamedDataset(settings.evaluation.dataset);
-  const engine = await openEngine(settings, model, { ...options.download, signal, trains: false });
   // The stages tell reporters, each of its own run.
   const quiet = { ...resolved, settings: { ...settings, reporters: [] } };
   const { onEvent } = options;
-  try {
-    const opening = { engine, out, resolved: quiet, facts: { version }, onEvent, signal };
-    return await withRunFolder(opening, async (run) => {
-      const evaluation = await recordedEvaluation(
-        { settings, engine, held, model },
-        run,
-        { name, known, signal },
-        options,
-      );
-      return { evaluation, device: engine.device };
-    });
-  } finally {
-    await engine.close();
-  }
+  return deferring(async (defer) => {
+    const download = { ...options.download, signal };
+    const engine = await openEngine(settings, model, { ...download, trains: false });
+    defer(() => engine.close());
+    const facts = { version, command: "train" } as const;
+    const run = await openRunFolder({ engine, out, resolved: quiet, facts, onEvent, signal });
+    defer((error) => run.close(error));
+    const subject = { settings, engine, held, model };
+    const evaluation = await recordedEvaluation(subject, run, { name, known, signal }, options);
+    return { evaluation, device: engine.device };
+  });
 }
 
 async function runStage(
   { stage, folder, resolved }: PlannedStage,
-  options: RunRecipeOptions,
+  options: RunTrainOptions,
 ): Promise<Pick<StageOutcome, "policy" | "facts">> {
-  const { version, signal, resume = false, download, onEvent } = options;
-  const common = {
-    ...{ out: folder, version, signal, resume },
-    ...(download === undefined ? {} : { download }),
-    ...(onEvent === undefined ? {} : { onEvent }),
-  };
-  const tell = (done: number, total: number | null, note: string): void => {
-    options.onStageProgress?.({ done, total, note });
-  };
+  const own = { ...options, out: folder, overwrite: false };
   switch (stage.do) {
     case "synth": {
       const { result } = await runSynth(resolved, {
-        ...common,
+        ...own,
         onDraw: ({ questions, rollouts }) => {
-          tell(questions, null, `${rollouts} rollouts`);
+          options.onStageProgress?.({
+            ...{ done: questions, total: null, note: `${rollouts} rollouts` },
+          });
         },
       });
       return { policy: null, facts: { ...result } };
     }
     case "sft": {
-      const {
-        policy,
-        checkpoint: _,
-        ...facts
-      } = await runSft(resolved, {
-        ...common,
-        onStep: ({ step, totalSteps, loss }) => {
-          tell(step, totalSteps, `loss ${loss.toFixed(3)}`);
-        },
-      });
+      const { policy, checkpoint: _, ...facts } = await runSft(resolved, own);
       return { policy, facts };
     }
     case "preference": {
-      const {
-        policy,
-        checkpoint: _,
-        ...facts
-      } = await runPreference(resolved, {
-        ...common,
-        onStep: ({ step, totalSteps, metrics }) => {
-          tell(step, totalSteps, `loss ${(metrics["losses/preference"] ?? NaN).toFixed(3)}`);
-        },
-      });
+      const { policy, checkpoint: _, ...facts } = await runPreference(resolved, own);
       return { policy, facts };
     }
     case "train": {
-      const policy = join(folder, "policy");
-      // Not the checkpoint: its optimiser's state is no business of the next stage's.
-      const { steps } = await runAlgorithm(
-        resolved,
-        { ...options, ...common },
-        async ({ engine }, name) => {
-          if (name === "after") await engine.save(policy, { merged: true });
-        },
-      );
-      return { policy, facts: { steps } };
+      const { policy, ...facts } = await runTrainStage(resolved, own);
+      return { policy, facts };
     }
   }
 }

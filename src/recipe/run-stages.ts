@@ -5,9 +5,8 @@ import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
-import { effectOf } from "../watch/setting-effect.ts";
 import { type Stage, stageList } from "./stages.ts";
-import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import { effectOf, type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import { type Override, type ResolvedSettings, withOverrides } from "./settings/settings.ts";
 
 /** A stage as its own settings say, ready to run. */
@@ -116,7 +115,7 @@ function movedPath(path: string, from: string, to: string): string {
 /** What a stage was done under; what is kept of it, and who watches, changes nothing of what it makes. */
 function settingsHash(settings: Settings): string {
   const decisive = Object.entries(settings).filter(
-    ([key]) => !["return", "conduct"].includes(effectOf(key)),
+    ([key]) => !["rollback", "bookkeeping"].includes(effectOf(key)),
   );
   return shortHash(Object.fromEntries(decisive));
 }

@@ -1,6 +1,7 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
 import { z } from "../base/schema.ts";
+import { affects } from "../base/setting-effect.ts";
 import { losses } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import { filters } from "./filters/index.ts";
@@ -11,7 +12,7 @@ import { samplers } from "./samplers/index.ts";
 /** Options that every algorithm of this loop has. */
 export const onPolicyShape = {
   /** 0 trains nothing: what an untrained arm of a claim is. */
-  steps: z.int().min(0).default(40),
+  steps: z.int().min(0).default(40).meta(affects("length")),
   /** Groups per step. */
   promptsPerStep: z.int().min(1).default(16),
   /** Trajectories per group (G). */

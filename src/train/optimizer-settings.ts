@@ -15,7 +15,16 @@ export const optimizerSchema = z.strictObject({
 
 export type OptimizerSettings = z.output<typeof optimizerSchema>;
 
-/** What the engine is told at one step. @param step from 0. */
-export function adamAt(settings: OptimizerSettings, step: number, totalSteps: number): AdamOptions {
-  return { ...settings, learningRate: valueAt(settings.learningRate, step, totalSteps) };
+/**
+ * The optimiser's settings at one step.
+ * @param step from 0.
+ * @param factor multiplies the learning rate: below 1 after a rollback.
+ */
+export function adamAt(
+  settings: OptimizerSettings,
+  step: number,
+  totalSteps: number,
+  factor = 1,
+): AdamOptions {
+  return { ...settings, learningRate: factor * valueAt(settings.learningRate, step, totalSteps) };
 }

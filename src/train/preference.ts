@@ -11,6 +11,7 @@
 import { partSchema } from "../base/part-schema.ts";
 import { random } from "../base/random.ts";
 import { z } from "../base/schema.ts";
+import { affects } from "../base/setting-effect.ts";
 import type { Engine, TrainingRow } from "../engine/engine.ts";
 import { preferenceLosses } from "../losses/preference/index.ts";
 import type { ComparedSide, PairLoss, PairSide } from "../losses/preference/preference-loss.ts";
@@ -20,9 +21,9 @@ import { hintUses } from "./student-rows.ts";
 
 export const preferenceSchema = z.strictObject({
   /** Pairs to learn from: the folder of a synthesis, or a file of pairs. */
-  data: z.string().optional(),
+  data: z.string().optional().meta(affects("place")),
   /** Pairs to measure on: a file. A synthesis's own where `data` is its folder and it set some apart. */
-  validationData: z.string().optional(),
+  validationData: z.string().optional().meta(affects("place")),
   loss: partSchema(preferenceLosses).prefault("dpo"),
   /**
    * What becomes of hints that were put into a teacher's messages: context of what follows, cut out, or compared as the policy's own
@@ -31,7 +32,7 @@ export const preferenceSchema = z.strictObject({
   hints: z.enum(hintUses).default("read"),
   /** Weight of −mean log π of the chosen side's tokens beside the loss (LLaMA-Factory's pref_ftx). */
   sftCoef: z.number().nonnegative().default(0),
-  epochs: z.int().min(1).default(1),
+  epochs: z.int().min(1).default(1).meta(affects("length")),
   /** Pairs per optimiser step; the last of an epoch may have fewer. */
   pairsPerStep: z.int().min(1).default(32),
   /** Each epoch in an order of its own, or always as in the file. */
@@ -65,6 +66,8 @@ export interface PreferenceRun {
   seed: number;
   /** Steps already done: a resumed run goes on as if it had not stopped. */
   firstStep: number;
+  /** Multiplies the learning rate; 1 when absent. */
+  learningRateFactor?: number;
   signal: AbortSignal;
   /** @returns whether to go on. */
   onStep(step: PreferenceStep): Promise<boolean>;
@@ -91,7 +94,7 @@ export async function trainPreference(run: PreferenceRun): Promise<void> {
     const rows = weightedRows(batch, scored.losses);
     if (rows.length > 0) await engine.forwardBackward(rows, { name: "cross-entropy", options: {} });
     const backwardAt = performance.now();
-    const adam = adamAt(settings.optimizer, step, totalSteps);
+    const adam = adamAt(settings.optimizer, step, totalSteps, run.learningRateFactor);
     const { gradNorm } = await engine.optimStep(adam);
     const goesOn = await run.onStep({
       step: step + 1,

@@ -9,6 +9,7 @@
  * Run: agentrl sft --recipe NAME --data FOLDER (docs/sft.md), agentrl sft --recipe base-policy
  */
 import { z } from "../base/schema.ts";
+import { affects } from "../base/setting-effect.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { adamAt, optimizerSchema } from "./optimizer-settings.ts";
@@ -52,10 +53,10 @@ const validationSchema = z
 /** Training on a file. */
 export const sftSamplesSchema = z.strictObject({
   /** Samples to learn from: the folder of a synthesis, or a file of samples. */
-  data: z.string().optional(),
+  data: z.string().optional().meta(affects("place")),
   /** Samples to measure on: a file; null: none. A synthesis's own when absent, where `data` is its folder and it set some apart. */
-  validationData: z.string().nullable().optional(),
-  epochs: z.int().min(1).default(1),
+  validationData: z.string().nullable().optional().meta(affects("place")),
+  epochs: z.int().min(1).default(1).meta(affects("length")),
   /** What an optimiser step learns from: so many samples, or as many as make up so many tokens (at least one sample). */
   batch: z
     .strictObject({
@@ -105,6 +106,8 @@ export interface SftSamplesRun {
   batches: readonly (readonly number[])[];
   /** Steps already done: a resumed run goes on as if it had not stopped. */
   firstStep: number;
+  /** Multiplies the learning rate; 1 when absent. */
+  learningRateFactor?: number;
   signal: AbortSignal;
   /** @returns whether to go on. */
   onStep(step: SftStep): Promise<boolean>;
@@ -136,7 +139,9 @@ export async function trainOnSamples(run: SftSamplesRun): Promise<void> {
       return sample.rows.map((row) => trainingRow(row, weights));
     });
     const result = await engine.forwardBackward(rows, { name: "cross-entropy", options: {} });
-    const { gradNorm } = await engine.optimStep(adamAt(optimizer, step, batches.length));
+    const { gradNorm } = await engine.optimStep(
+      adamAt(optimizer, step, batches.length, run.learningRateFactor),
+    );
     let logprob = 0;
     const sequences = batch.flatMap((sample) => sample.rows);
     sequences.forEach((row, r) => (logprob += learnedLogprob(row, result.logprobs[r])));
@@ -177,8 +182,11 @@ export interface SftStreamRun {
   steps: number;
   firstStep: number;
   totalSteps: number;
+  /** Multiplies the learning rate; 1 when absent. */
+  learningRateFactor?: number;
   signal: AbortSignal;
-  onStep(step: SftStep): Promise<void>;
+  /** @returns whether to go on. */
+  onStep(step: SftStep): Promise<boolean>;
 }
 
 /** Trains on a stream for a number of steps of a longer run. */
@@ -215,13 +223,14 @@ export async function trainOnStream(
       { name: "cross-entropy", options: {} },
     );
     const { gradNorm } = await engine.optimStep(
-      adamAt(settings.optimizer, step, options.totalSteps),
+      adamAt(settings.optimizer, step, options.totalSteps, options.learningRateFactor),
     );
     let loss = 0;
     rows.forEach((row, r) => {
       row.lossMask.forEach((mask, i) => (loss -= mask === 0 ? 0 : (result.logprobs[r]?.[i] ?? 0)));
     });
     const tokens = rows.reduce((sum, row) => sum + row.inputs.length, 0);
-    await options.onStep({ step: step + 1, loss: loss / trained, gradNorm, tokens });
+    const learned = { step: step + 1, loss: loss / trained, gradNorm, tokens };
+    if (!(await options.onStep(learned))) return;
   }
 }

@@ -1,9 +1,9 @@
 import type { RunView } from "../../src/cli/dashboard/run-view.ts";
-import type { TrainNews } from "../../src/cli/train-news.ts";
+import type { RunEvents, RunStep } from "../../src/recipe/train/run-events.ts";
 import { searchTrajectory } from "./report-folder.ts";
 
 /** A step's news: the reward rises by .01 a step, everything else stands still. */
-export function madeStep(step: number, totalSteps = 40): Parameters<TrainNews["onStep"]>[0] {
+export function madeStep(step: number, totalSteps = 40): RunStep {
   const trajectories = ["a", "b"].map((id) => ({
     ...searchTrajectory({ id: `${step}-${id}`, question: "What is the capital?", em: 1 }),
     reward: 1,
@@ -22,16 +22,14 @@ export function madeStep(step: number, totalSteps = 40): Parameters<TrainNews["o
       "rollout/zero_variance_share": 0.5,
       "rollout/answer_rate": 1,
     },
-    timings: { rollout: 400, update: 600 },
-    tokens: { sampled: 300, trained: 700 },
-    state: { history: { tasks: {}, steps: [] }, sampler: null },
+    timing: { rollout: 400, update: 600, tokensPerSecond: 1000 },
   };
 }
 
 /** An evaluation's news. */
-export function madeEvaluation(em: number): Parameters<TrainNews["onEvaluation"]>[1] {
+export function madeEvaluation(em: number): Parameters<RunEvents["onEvaluation"]>[1] {
   const metrics = { em, f1: em, cover_em: em };
-  return { n: 100, metrics, groups: {} } as unknown as Parameters<TrainNews["onEvaluation"]>[1];
+  return { n: 100, metrics, groups: {} } as unknown as Parameters<RunEvents["onEvaluation"]>[1];
 }
 
 /** A run that has just begun. */

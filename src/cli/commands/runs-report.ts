@@ -60,6 +60,7 @@ async function writeReport(
   const { readRun } = await import("../../report/runs/run-files.ts");
   const { runPage } = await import("../../report/html/run-page.ts");
   const { openRunReader } = await import("../run-reading.ts");
+  const { effectOf } = await import("../../recipe/settings/settings-schema.ts");
   const runs = [];
   for (const folder of folders) runs.push(await readRun(folder));
   for (const trouble of runs.flatMap((run) => [run, ...run.stages]).flatMap((run) => run.troubles))
@@ -67,7 +68,7 @@ async function writeReport(
   const path = out ?? join(only, "report.html");
   const { readingOf } = openRunReader(context.note);
   const pieces = runPage(runs, {
-    readingOf,
+    ...{ readingOf, effectOf },
     trajectories: { perStep: trajectories, characters: CHARACTERS },
   });
   await writeAtomic(path, async (write) => {

@@ -2,29 +2,18 @@ import { Option } from "commander";
 import { formatDuration } from "../../base/format.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
-import { openRunControl } from "../../recipe/folder/run-control.ts";
 import type { CliCommand } from "../command.ts";
-import { watchDownload } from "../model-download.ts";
-import { packageVersion } from "../package-info.ts";
-import {
-  addRecipeOptions,
-  defaultRunFolder,
-  settingsOf,
-  type RecipeFlags,
-} from "../recipe-options.ts";
-import { wholeNumber } from "../options.ts";
-import {
-  addRunOptions,
-  folderUseOf,
-  type RunFlags,
-  runOverrides,
-  showingRun,
-} from "../run-flags.ts";
 import { changeText, READS_GOLD } from "../evaluation-text.ts";
-import { watchTraining } from "../train-watch.ts";
+import { wholeNumber } from "../options.ts";
+import { defaultRunFolder, settingsOf } from "../recipe-options.ts";
+import {
+  addTrainingOptions,
+  showTraining,
+  type TrainingFlags,
+  trainingOverrides,
+} from "../training-command.ts";
 
-interface TrainFlags extends RecipeFlags, RunFlags {
-  plain?: true;
+interface TrainFlags extends TrainingFlags {
   allowIgnored?: true;
   replayBatch?: number;
 }
@@ -33,18 +22,15 @@ interface TrainFlags extends RecipeFlags, RunFlags {
 export const trainCommand: CliCommand = {
   name: "train",
   register(program, context) {
-    addRunOptions(
-      addRecipeOptions(
-        program
-          .command("train")
-          .summary("train a policy with reinforcement learning")
-          .description(
-            "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
-          ),
-        "run folder; runs/<recipe>-<tier>-seed<N> when absent",
-      ),
+    addTrainingOptions(
+      program
+        .command("train")
+        .summary("train a policy with reinforcement learning")
+        .description(
+          "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
+        ),
+      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
     )
-      .option("--plain", "print a line per step instead of the live view")
       .option("--allow-ignored", "do not fail on settings that have no effect")
       .addOption(
         new Option(
@@ -56,9 +42,7 @@ export const trainCommand: CliCommand = {
       )
       .action(async (flags: TrainFlags) => {
         const { runRecipe } = await import("../../recipe/run-recipe.ts");
-        const { plain = false } = flags;
-        const use = folderUseOf(flags);
-        const resolved = await settingsOf(flags, runOverrides(flags));
+        const resolved = await settingsOf(flags, trainingOverrides(flags));
         const out = flags.out ?? defaultRunFolder(resolved);
         if (flags.replayBatch !== undefined) {
           const { showReplay } = await import("../batch-replay.ts");
@@ -66,22 +50,10 @@ export const trainCommand: CliCommand = {
           await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
           return;
         }
-        const control = openRunControl();
-        const watch = await watchTraining(context, {
-          ...{ resolved, out, control, plain, resume: use.resume },
-        });
-        const download = watchDownload(context);
-        context.note(
-          `${resolved.recipe.name}, tier ${resolved.tier}, seed ${resolved.settings.seed} → ${out}`,
-        );
-        await showingRun(context, { out, shown: [download, watch] }, async () => {
-          const result = await runRecipe(resolved, {
-            ...{ out, version: packageVersion(), signal: context.signal },
-            allowIgnored: flags.allowIgnored === true,
-            ...{ ...use, control, ...watch.news, download: download.options },
-          });
-          if (flags.json === true) context.out(JSON.stringify(asJson(result)));
-          else context.out(asText(result));
+        const allowIgnored = flags.allowIgnored === true;
+        await showTraining(context, {
+          ...{ flags, resolved, out, json: asJson, text: asText },
+          train: (options) => runRecipe(resolved, { ...options, allowIgnored }),
         });
       });
   },

@@ -58,7 +58,9 @@ function trainingLine(
     return [piece(`step ${step + 1}`, "bold"), piece(` · ${doing}`, "dim")];
   }
   const share = totalSteps === 0 ? 1 : step / totalSteps;
-  const doing = (batch?.step ?? 0) > step ? "updating" : "sampling";
+  // Without rollouts of its own it learns from samples or pairs.
+  const isUpdating = batch === null || batch.step > step;
+  const doing = isUpdating ? "updating" : "sampling";
   const facts = [
     ...(leftMs === null || step >= totalSteps ? [] : [`${shortDuration(leftMs)} left`]),
     ...(stepMs === null ? [] : [`${stepDuration(stepMs)} a step`]),

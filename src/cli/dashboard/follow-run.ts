@@ -1,7 +1,7 @@
 import type { RunControl } from "../../recipe/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
-import type { TrainNews } from "../train-news.ts";
+import type { RunEvents, RunStep } from "../../recipe/train/run-events.ts";
 import { knownMean } from "./sparkline.ts";
 import {
   type Asked,
@@ -24,7 +24,7 @@ export interface RunPast {
 
 /** What a run has told so far. */
 export interface FollowedRun {
-  readonly news: TrainNews;
+  readonly news: RunEvents;
   view(): RunView;
   /** What was asked of the run, for as long as it is not done. */
   ask(what: keyof Asked): void;
@@ -109,9 +109,17 @@ export function followRun(
   };
 }
 
-function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => number): TrainNews {
+function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => number): RunEvents {
   return {
     onRewardCheck: () => undefined,
+    onData(_, totalSteps) {
+      run.totalSteps = totalSteps;
+      run.work = { kind: "training" };
+    },
+    onValidation(step, metrics) {
+      const last = run.history.at(-1);
+      if (last?.step === step) last.metrics = { ...last.metrics, ...metrics };
+    },
     onEvaluationStart(name, total) {
       run.evaluationBegun = now();
       if (run.history.length > 0) takeUp(run);
@@ -158,12 +166,12 @@ function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => 
 
 function onStep(
   run: Following,
-  { step, totalSteps, metrics, timings, tokens, trajectories }: Parameters<TrainNews["onStep"]>[0],
+  { step, totalSteps, metrics, timing, trajectories }: RunStep,
   paused: boolean,
 ): void {
   // A run that went back takes its steps again.
   while ((run.history.at(-1)?.step ?? 0) >= step) run.history.pop();
-  const perSecond = ((tokens.sampled + tokens.trained) / (timings.rollout + timings.update)) * 1000;
+  const perSecond = timing["tokensPerSecond"] ?? NaN;
   run.history.push({ step, metrics: { ...metrics, [TOKENS_PER_SECOND]: perSecond } });
   run.totalSteps = totalSteps;
   run.work = { kind: "training" };
@@ -171,7 +179,7 @@ function onStep(
   if (!run.isTaken) takeUp(run);
   run.isTaken = false;
   run.asked.pause = paused;
-  if (run.batch?.step !== step) run.batch = batchOf(trajectories, step);
+  if (trajectories.length > 0 && run.batch?.step !== step) run.batch = batchOf(trajectories, step);
 }
 
 /** An evaluation on the way comes before the news of its step. */

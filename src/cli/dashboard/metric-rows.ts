@@ -34,6 +34,26 @@ export const SHOWN_METRICS: readonly ShownMetric[] = [
     means: "share of right answers among them",
   },
   {
+    ...{ label: "loss", metric: "losses/sft", write: decimals(4) },
+    means: "of the samples' tokens, nats",
+  },
+  {
+    ...{ label: "pair loss", metric: "losses/preference", write: decimals(4) },
+    means: "mean over the step's pairs",
+  },
+  {
+    ...{ label: "margin", metric: "rewards/margin", write: decimals(4), isGoal: true },
+    means: "of the chosen side's reward over the rejected side's",
+  },
+  {
+    ...{ label: "held-out loss", metric: "validation/loss", write: decimals(4) },
+    means: "of held-out samples, nats",
+  },
+  {
+    ...{ label: "held-out EM", metric: "validation/em", write: decimals(3), isGoal: true },
+    means: "share of right answers to held-out questions",
+  },
+  {
     ...{ label: "entropy", metric: "rollout/entropy", write: decimals(3) },
     means: "of sampled tokens, nats; towards 0 the policy no longer tries",
   },

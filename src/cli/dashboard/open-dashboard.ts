@@ -1,10 +1,11 @@
 import { errorMessage } from "../../base/errors.ts";
 import type { RunControl } from "../../recipe/folder/run-control.ts";
+import type { RunEvents } from "../../recipe/train/run-events.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { CliContext } from "../command.ts";
 import { holdTerminal } from "../progress.ts";
 import { trainLines } from "../train-lines.ts";
-import type { TrainNews, TrainWatch } from "../train-news.ts";
+import type { TrainWatch } from "../train-news.ts";
 import { type DashboardProps, frameOf } from "./Dashboard.tsx";
 import { askRun } from "./ask-run.ts";
 import { type FollowedRun, followRun, type RunPast } from "./follow-run.ts";
@@ -87,12 +88,12 @@ class LiveDashboard {
   }
 
   /** The run's news, each followed by a frame. */
-  news(): TrainNews {
+  news(): RunEvents {
     const told =
-      <K extends keyof TrainNews>(name: K, opensFolder = true) =>
-      (...news: Parameters<TrainNews[K]>): void => {
-        const tell = (to: TrainNews): void => {
-          (to[name] as (...args: Parameters<TrainNews[K]>) => void)(...news);
+      <K extends keyof RunEvents>(name: K, opensFolder = true) =>
+      (...news: Parameters<RunEvents[K]>): void => {
+        const tell = (to: RunEvents): void => {
+          (to[name] as (...args: Parameters<RunEvents[K]>) => void)(...news);
         };
         if (this.#lines !== null) {
           tell(this.#lines.news);
@@ -104,6 +105,8 @@ class LiveDashboard {
       };
     return {
       onRewardCheck: told("onRewardCheck", false),
+      onData: told("onData", false),
+      onValidation: told("onValidation"),
       onEvaluationStart: told("onEvaluationStart"),
       onEvaluationProgress: told("onEvaluationProgress"),
       onEvaluation: told("onEvaluation"),

@@ -1,4 +1,3 @@
-import type { OnPolicyStep } from "../../train/on-policy.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 
@@ -20,7 +19,10 @@ export type Work =
   | { kind: "stage"; done: number; total: number | null; note: string };
 
 /** A step, as far as its curves go. */
-export type StepPoint = Pick<OnPolicyStep, "step" | "metrics">;
+export interface StepPoint {
+  step: number;
+  metrics: Readonly<Record<string, number>>;
+}
 
 /** Held-out questions, evaluated. */
 export interface EvaluationPoint {

@@ -28,13 +28,23 @@ export interface Checkpoints {
   /**
    * Keeps the engine's weights and optimiser as what they are after a step, unless that is done. The folder appears whole, under a
    * temporary name before, with the checksums of its files; what need not stay any more is removed then.
+   * @param state what the method must remember beside the weights, as JSON; undefined: nothing.
    * @throws {ExternalError} FILE_WRITE_FAILED; what was there before stays.
    */
-  save(step: number): Promise<void>;
+  save(step: number, state?: unknown): Promise<void>;
 }
 
 /** Written last: what a checkpoint holds, and after how many returns to an earlier one it was made. */
 const FACTS_FILE = "checkpoint.json";
+
+/** What the training method must remember beside the weights. */
+const METHOD_STATE_FILE = "method-state.json";
+
+/** The method's state in a checkpoint; undefined where it has none. */
+export async function methodStateOf(checkpoint: string): Promise<unknown> {
+  const file = join(checkpoint, METHOD_STATE_FILE);
+  return existsSync(file) ? readJson(file) : undefined;
+}
 
 const factsSchema = z.strictObject({
   step: z.int().min(0),
@@ -83,38 +93,13 @@ export async function openCheckpoints(
   await rotate(firstStep);
   let saved = firstStep;
   return {
-    async save(step) {
+    async save(step, state) {
       if (step <= saved) return;
-      await write(engine, run, { step, attempt });
+      await write(engine, run, { step, attempt, state });
       saved = step;
       await rotate(step);
     },
   };
-}
-
-/**
- * Does a run's work and keeps a checkpoint of its last whole step, however it ends: an interruption is noticed between steps. What went
- * wrong in the work matters, not that its weights could then not be saved either.
- * @param last whole steps that are behind the weights; null: they are not kept.
- */
-export async function savingAtEnd<T>(
-  checkpoints: Checkpoints,
-  last: () => number | null,
-  work: () => Promise<T>,
-): Promise<T> {
-  const save = async (): Promise<void> => {
-    const step = last();
-    if (step !== null) await checkpoints.save(step);
-  };
-  let result: T;
-  try {
-    result = await work();
-  } catch (error) {
-    await save().catch(() => undefined);
-    throw error;
-  }
-  await save();
-  return result;
 }
 
 /** Makes the checkpoint of a run's start, for those that may have to go back to it. */
@@ -126,12 +111,13 @@ export async function saveStart(engine: Pick<Engine, "save">, run: string): Prom
 async function write(
   engine: Pick<Engine, "save">,
   run: string,
-  { step, attempt }: { step: number; attempt: number },
+  { step, attempt, state }: { step: number; attempt: number; state?: unknown },
 ): Promise<void> {
   const folder = checkpointFolder(run, step);
   const partial = `${folder}${PARTIAL}`;
   await rm(partial, { recursive: true, force: true });
   await engine.save(partial, { optimizer: true });
+  if (state !== undefined) await writeJson(join(partial, METHOD_STATE_FILE), state);
   const files: Facts["files"] = {};
   for (const name of (await readdir(partial)).sort()) {
     const path = join(partial, name);

@@ -4,14 +4,14 @@ import { ConfigError, errorMessage } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { quote } from "../../base/schema.ts";
 import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
-import { effectOf, type SettingEffect } from "../../watch/setting-effect.ts";
+import type { SettingEffect } from "../../base/setting-effect.ts";
 import { loadRecipe, tiersOf } from "../settings/recipe-file.ts";
-import { begunBy, type RunBegun, type RunCommand } from "./begun-by.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./file-names.ts";
+import { originOfRun, type RunOrigin, type RunCommand } from "./run-origin.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./run-origin.ts";
 import { restoreReplaced, setRunAside } from "./replaced-run.ts";
 import { endedAsAsked } from "./run-control.ts";
 import { withRunLock } from "./run-lock.ts";
-import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
 
 /** What is done about a run that a folder holds already. */
@@ -79,7 +79,7 @@ function outcomeOf(error: unknown, signal: AbortSignal): RunOutcome {
 
 async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void> {
   const { resume = false, overwrite = false, settingsOf = "run" } = use;
-  const begun = await begunBy(out);
+  const begun = await originOfRun(out);
   if (begun === null) return;
   if (begun.command === "synth-data") {
     throw new ConfigError(
@@ -103,7 +103,10 @@ async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void
 }
 
 /** Checkpoints of one command say nothing to another: its steps are other steps, its moments those of another loss. */
-function requireSameCommand(begun: RunBegun, { out, command }: Omit<RunClaim, "use" | "resolved">) {
+function requireSameCommand(
+  begun: RunOrigin,
+  { out, command }: Omit<RunClaim, "use" | "resolved">,
+) {
   if (begun.command === null || begun.command === command) return;
   throw new ConfigError(
     "RUN_EXISTS",
@@ -111,12 +114,12 @@ function requireSameCommand(begun: RunBegun, { out, command }: Omit<RunClaim, "u
   );
 }
 
-/** What a run may have otherwise when it is gone on with; what its steps do, to the last bit, it may not. */
-const FREE: ReadonlySet<SettingEffect> = new Set(["length", "place", "return", "conduct"]);
+/** Settings that may change on --resume: those that cannot change a step's result. */
+const FREE: ReadonlySet<SettingEffect> = new Set(["length", "place", "rollback", "bookkeeping"]);
 const NAMED = 5;
 
 /** What settings alone tell of: a policy whose checksum the manifest has may lie elsewhere. */
-function toldBySettings({ hashes }: RunBegun): (key: string) => boolean {
+function toldBySettings({ hashes }: RunOrigin): (key: string) => boolean {
   return (key) => key !== "policy.from" || hashes["policy"] === undefined;
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder, removeAtOnce } from "../../base/files.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./file-names.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "./run-origin.ts";
 
 /** Where a run lies that is to be replaced, until the new one has begun. */
 const REPLACED = "replaced";

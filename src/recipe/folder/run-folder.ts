@@ -15,7 +15,7 @@ import { openReporters } from "../../watch/reporters/open-reporters.ts";
 import type { Reporter, RunStart } from "../../watch/reporters/reporter.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 import { checkpointFolder } from "./checkpoints.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "./file-names.ts";
+import { MANIFEST_FILE, RESOLVED_FILE, type RunCommand } from "./run-origin.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import { keepLines, METRICS_FILE } from "./metrics-log.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
@@ -49,16 +49,17 @@ export interface RunFolder {
 /** What a run folder's manifest says of a run. */
 export interface RunFacts {
   version: string;
+  command: RunCommand;
   hashes?: Readonly<Record<string, string>>;
   /** What came of the check of the rewards; null: it was switched off. */
   rewardCheck?: RewardCheckFacts | null;
-  /** To be done in all, where it follows from the data and not from the settings alone. */
+  /** To be done in all. */
   steps?: number;
   /** Metrics of later steps are dropped: 0 for a new run, the checkpoint's step for a resumed one. */
   afterStep?: number;
 }
 
-/** A run whose folder is to be opened. */
+/** A run whose folder is opened. */
 export interface RunToOpen {
   engine: Pick<LocalEngine, "device" | "workers">;
   /** Of the folder. */
@@ -72,47 +73,22 @@ export interface RunToOpen {
   signal: AbortSignal;
 }
 
+/** A run folder that is being written. */
+export interface OpenRunFolder extends RunFolder {
+  /** @param error what ended the run; undefined: it is finished. */
+  close(error: unknown): Promise<void>;
+}
+
 /**
- * Makes the folder of a run of an engine, writes what is known at the start, and does a run's work with it. While it lasts, reporters
- * are told, and who waits long for what is an event.
+ * Makes the folder of a run of an engine and writes what is known at the start. While it is open, reporters get the run's news, and a
+ * long wait for anything is an event.
  * @throws {ExternalError} FILE_WRITE_FAILED
  * @throws {ConfigError} when a reporter's setting is wrong that only the environment shows.
  */
-export async function withRunFolder<T>(
-  opening: RunToOpen,
-  work: (run: RunFolder) => Promise<T>,
-): Promise<T> {
-  const { noticeSeconds, diskSeconds } = opening.resolved.settings.deadlines;
+export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> {
+  const { out: path, resolved, facts: given, onEvent, signal } = opening;
+  const { noticeSeconds, diskSeconds } = resolved.settings.deadlines;
   setDiskDeadline(milliseconds(diskSeconds));
-  const { run, close } = await openRunFolder(opening);
-  const watch = waits.watch({
-    noticeMs: noticeSeconds * 1000,
-    onLong: (message, facts) => {
-      // Nobody waits for the line that somebody is waiting.
-      run
-        .event({ kind: "waiting", step: run.lastStep, message, facts: { ...facts } })
-        .catch(() => undefined);
-    },
-  });
-  let outcome: Parameters<Reporter["close"]>[0] = "failed";
-  try {
-    for (const event of opening.events ?? []) await run.event(event);
-    const result = await work(run);
-    outcome = "finished";
-    return result;
-  } catch (error) {
-    if (endedAsAsked(error, opening.signal)) outcome = "interrupted";
-    throw error;
-  } finally {
-    watch.close();
-    await close(outcome);
-  }
-}
-
-async function openRunFolder(
-  opening: RunToOpen,
-): Promise<{ run: RunFolder; close: Reporter["close"] }> {
-  const { out: path, resolved, facts: given, onEvent } = opening;
   try {
     for (const folder of ["trajectories", "checkpoints", "eval"]) {
       await mkdir(join(path, folder), { recursive: true });
@@ -189,12 +165,34 @@ async function openRunFolder(
     await close("failed");
     throw error;
   }
-  return { run, close };
+  const watch = waits.watch({
+    noticeMs: noticeSeconds * 1000,
+    onLong: (message, waiting) => {
+      const event = { kind: "waiting", step: lastStep, message, facts: { ...waiting } } as const;
+      // Nobody waits for the line that somebody is waiting.
+      run.event(event).catch(() => undefined);
+    },
+  });
+  const open: OpenRunFolder = Object.assign(run, {
+    close: (error: unknown) => {
+      watch.close();
+      if (error === undefined) return close("finished");
+      return close(endedAsAsked(error, signal) ? "interrupted" : "failed");
+    },
+  });
+  try {
+    for (const event of opening.events ?? []) await open.event(event);
+  } catch (error) {
+    await open.close(error);
+    throw error;
+  }
+  return open;
 }
 
 function manifestOf({ engine, resolved, facts }: RunToOpen): object {
   return {
     agentrl: facts.version,
+    command: facts.command,
     recipe: resolved.recipe.name,
     tier: resolved.tier,
     hashes: facts.hashes ?? {},

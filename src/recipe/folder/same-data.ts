@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import { baseFolder } from "../assemble.ts";
-import { MANIFEST_FILE } from "./file-names.ts";
+import { MANIFEST_FILE } from "./run-origin.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 
 /**

@@ -2,6 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
+import { affects, declaredEffect, type SettingEffect } from "../../base/setting-effect.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
@@ -126,7 +127,7 @@ const settingsShape = z.strictObject({
   /** Models beside the policy, by the name that rewards, tools and strategies ask for. */
   models: modelsSchema.optional(),
   /** Tests the rewards on known answers before training (`agentrl reward check`), and stops where one fails. */
-  rewardCheck: z.boolean().default(true),
+  rewardCheck: z.boolean().default(true).meta(affects("bookkeeping")),
   algorithm: partSchema(algorithms).optional(),
   sampling: samplingSchema.prefault({}),
   /** Several things done in order, for `agentrl train`: draws, supervised fine-tuning, preferences, reinforcement. */
@@ -152,22 +153,26 @@ const settingsShape = z.strictObject({
       /** Also on the way, every so many steps, on the first so many questions. */
       during: z
         .strictObject({ every: z.int().min(1), questions: z.int().min(1).default(100) })
-        .optional(),
+        .optional()
+        .meta(affects("bookkeeping")),
     })
     .prefault({}),
   /** How long is waited for what is outside, and when that is told; docs/deadlines.md. */
-  deadlines: deadlinesSchema.prefault({}),
+  deadlines: deadlinesSchema.prefault({}).meta(affects("bookkeeping")),
   engine: z
     .strictObject({
       name: z.literal("local").default("local"),
       /** Worker threads; every core by default. */
-      workers: z.int().min(1).optional(),
+      workers: z.int().min(1).optional().meta(affects("numerics")),
       /** `auto`: the processor for a small model, else a GPU where one is faster. */
-      device: z.enum(["auto", ...deviceNames]).default("auto"),
-      slots: z.int().min(1).default(32),
-      microBatchTokens: z.int().min(1).default(1024),
+      device: z
+        .enum(["auto", ...deviceNames])
+        .default("auto")
+        .meta(affects("numerics")),
+      slots: z.int().min(1).default(32).meta(affects("numerics")),
+      microBatchTokens: z.int().min(1).default(1024).meta(affects("numerics")),
       /** Keeps each layer's input alone from forward to backward: less memory, some 30 % more time. */
-      recompute: z.boolean().default(false),
+      recompute: z.boolean().default(false).meta(affects("numerics")),
       /**
        * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
        * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md
@@ -176,16 +181,16 @@ const settingsShape = z.strictObject({
     })
     .prefault({}),
   /** Holds the budgets of a training against each other and its data, and stops where nothing could be learned. */
-  budgetCheck: z.boolean().default(true),
+  budgetCheck: z.boolean().default(true).meta(affects("bookkeeping")),
   /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
-  batchCheck: z.boolean().default(true),
-  checkpoints: checkpointsSchema.prefault({}),
+  batchCheck: z.boolean().default(true).meta(affects("bookkeeping")),
+  checkpoints: checkpointsSchema.prefault({}).meta(affects("bookkeeping")),
   /** Programs that are told of a training while it goes on; docs/reporters.md. */
-  reporters: reportersSchema,
+  reporters: reportersSchema.meta(affects("bookkeeping")),
   /** Rules on the metrics of a training; docs/alarms.md. */
-  alarms: alarmsSchema,
+  alarms: alarmsSchema.meta(affects("rollback")),
   /** How a training goes on that an alarm sent back to its best checkpoint. */
-  rollback: rollbackSchema.prefault({}),
+  rollback: rollbackSchema.prefault({}).meta(affects("rollback")),
 });
 
 export const settingsSchema = settingsShape.superRefine(({ reward, rewards: named }, context) => {
@@ -203,3 +208,13 @@ export const settingsSchema = settingsShape.superRefine(({ reward, rewards: name
 });
 
 export type Settings = z.output<typeof settingsSchema>;
+
+/**
+ * The effect that a setting declares.
+ * @param key dotted; a setting of a stage has the effect of what it sets.
+ * @example effectOf("reporters.0.name") // "bookkeeping"
+ */
+export function effectOf(key: string): SettingEffect {
+  const own = key.replace(/^stages\.\d+\.(stages\.\d+\.)?set\./, "");
+  return declaredEffect(settingsSchema, own.split("."));
+}

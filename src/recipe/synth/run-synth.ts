@@ -10,9 +10,9 @@ import { selectSamples, type Selection } from "../../synth/select.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { PolicyDownload } from "../assemble.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
-import { begunBy } from "../folder/begun-by.ts";
+import { originOfRun } from "../folder/run-origin.ts";
 import { withRunLock } from "../folder/run-lock.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/file-names.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
 import { machineFacts } from "../folder/run-folder.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -119,7 +119,9 @@ async function draw(
   try {
     await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved));
     const facts = factsOf(resolved, synthesis);
-    await writeJson(join(out, MANIFEST_FILE), { ...facts, machine: machineFacts() });
+    await writeJson(join(out, MANIFEST_FILE), {
+      ...{ command: "synth-data", ...facts, machine: machineFacts() },
+    });
     const opened = await synthesis.open();
     const begun = performance.now();
     try {
@@ -194,7 +196,7 @@ async function countOf(dataset: Dataset, limit: number | undefined): Promise<num
 
 /** A run keeps its settings and checksums under the same names. @throws {ConfigError} RUN_EXISTS */
 async function requireNoOtherRun(out: string): Promise<void> {
-  const begun = await begunBy(out);
+  const begun = await originOfRun(out);
   // Where draws lie, they decide themselves whether they are gone on with.
   if (begun === null || begun.command === "synth-data" || existsSync(join(out, DRAWS_FILE))) return;
   throw new ConfigError(

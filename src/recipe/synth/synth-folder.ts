@@ -4,7 +4,7 @@ import { readJson, writeFileAtomic } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
 import { toYaml } from "../settings/resolved-yaml.ts";
-import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/file-names.ts";
+import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
 import {
   type RunSynthOptions,
   selectInto,
@@ -54,7 +54,11 @@ export async function openSynthFolder(
   overrides: readonly Override[] = [],
 ): Promise<SynthFolder> {
   const path = join(folder, MANIFEST_FILE);
-  const { machine: _, ...facts } = parseOptions(factsSchema, await readJson(path), path);
+  const {
+    machine: _,
+    command: __,
+    ...facts
+  } = parseOptions(factsSchema, await readJson(path), path);
   for (const { key, origin } of overrides) {
     if (SELECTION_KEYS.some((own) => key === own || key.startsWith(`${own}.`))) continue;
     throw new ConfigError(

@@ -1,26 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { deferring } from "../../base/deferring.ts";
 import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ADAPTER_CONFIG } from "../../models/lora/adapter-folder.ts";
-import { algorithms, readsReference } from "../../train/index.ts";
-import { trainOnPolicy, type OnPolicyOptions } from "../../train/on-policy.ts";
+import { readsReference } from "../../train/index.ts";
+import { trainOnPolicy } from "../../train/on-policy.ts";
 import { mismatchKl } from "../../train/rollout-metrics.ts";
 import { policyRows, weighted } from "../../train/training-rows.ts";
 import { readTrajectory } from "../../trajectory/lint/lint-shape.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import {
-  environmentOver,
   openEngine,
   openNamedDataset,
   type PolicyDownload,
   policyFolder,
-  policyOf,
   requireTrainable,
-  retrieverOver,
-  expressionOf,
-  weightedRewards,
 } from "../assemble.ts";
 import { newestCheckpoint } from "../folder/checkpoints.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
@@ -28,6 +24,7 @@ import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
 import { samePolicyHash } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
+import { type AssembledRun, assembleOnPolicyRun } from "./on-policy-run.ts";
 
 /** What came of a step's batch when it was learned from again. */
 export interface BatchReplay {
@@ -78,38 +75,26 @@ export async function replayBatch(
   const from = await newestCheckpoint(run, {
     isCurrent: (each) => each.step < step && isCurrent(each, rollbacks),
   });
-  requireBatches(run, { first: (from?.step ?? 0) + 1, last: step });
+  const first = (from?.step ?? 0) + 1;
+  requireBatches(run, { first, last: step });
   const model = await policyFolder(settings.policy.from, { ...download, signal });
   await samePolicyHash(model, run, { ...download, signal });
-  const engine = await openEngine(settings, model);
-  try {
+  return deferring(async (defer) => {
+    const engine = await openEngine(settings, model);
+    defer(() => engine.close());
     if (from !== null) requireSameWeights(from.path, engine.lora !== null);
     // As the run itself does: the reference is what it began with.
     if (readsReference(algorithm)) await engine.snapshot("reference");
     if (from !== null) await engine.load(from.path);
     const train = await openNamedDataset(settings.dataset);
-    const retriever = await retrieverOver(train, settings, "training");
-    try {
-      const environment = environmentOver(retriever, settings);
-      const policy = await policyOf(engine, settings, model, environment);
-      const { name, ...given } = algorithm;
-      const options = given as unknown as OnPolicyOptions;
-      const learned = await learnAgain(
-        {
-          ...{ algorithm: algorithms.get(name, "algorithm"), options, engine, policy, environment },
-          ...{ strategy: settings.strategy, tasks: [], rewards: weightedRewards(settings) },
-          scoring: { expression: expressionOf(settings) },
-          ...{ sampling: settings.sampling, seed: settings.seed, signal },
-        },
-        { run, first: (from?.step ?? 0) + 1, last: step, settings, rollbacks },
-      );
-      return { step, from: from?.step ?? 0, logged: await loggedOf(run, step), ...learned };
-    } finally {
-      await retriever.close();
-    }
-  } finally {
-    await engine.close();
-  }
+    const assembled = await assembleOnPolicyRun(settings, {
+      ...{ algorithm, engine, train, model, signal, questions: false },
+    });
+    defer(() => assembled.close());
+    const stretch = { run, first, last: step, settings, rollbacks };
+    const learned = await learnAgain(assembled.run, stretch);
+    return { step, from: from?.step ?? 0, logged: await loggedOf(run, step), ...learned };
+  });
 }
 
 /** Adapters cannot be loaded in place of a whole model, nor the other way round. @throws {ConfigError} RUN_SETTINGS_CHANGED */
@@ -124,8 +109,6 @@ function requireSameWeights(checkpoint: string, asksForAdapters: boolean): void 
   );
 }
 
-type Training = Omit<Parameters<typeof trainOnPolicy>[0], "firstStep" | "onStep" | "batchOf">;
-
 interface Stretch {
   run: string;
   first: number;
@@ -136,7 +119,7 @@ interface Stretch {
 
 /** One step at a time: the learning rate of each is that of the way it was done on. */
 async function learnAgain(
-  training: Training,
+  training: AssembledRun["run"],
   { run, first, last, settings, rollbacks }: Stretch,
 ): Promise<Pick<BatchReplay, "replayed" | "klAfter">> {
   let replayed: Record<string, number> = {};

@@ -3,7 +3,7 @@ import { sharedCache } from "../../rewards/context.ts";
 import type { Scoring, Unscored } from "../../rollout/score.ts";
 import type { Roles } from "../../trajectory/role.ts";
 import { expressionOf } from "../assemble.ts";
-import type { TrainSession } from "./train-session.ts";
+import type { TrainingSession } from "./training-method.ts";
 
 /** What a training scores with, beside its rewards, and how it records rewards that could not score. */
 export interface RewardScoring {
@@ -13,7 +13,7 @@ export interface RewardScoring {
 }
 
 export function rewardScoring(
-  { settings, engine, run }: TrainSession,
+  { settings, engine, run }: TrainingSession,
   { retriever, roles }: { retriever: Retriever; roles: Roles },
 ): RewardScoring {
   const recorded = new Set<string>();

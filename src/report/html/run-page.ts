@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { formatCount } from "../../base/format.ts";
-import { armsOf, type Arm } from "../runs/arms.ts";
+import { armsOf, type Arm, type EffectOf } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
 import { LAST_STEPS, lastFigures } from "../runs/last-steps.ts";
 import { partsOf, type RunPart } from "../runs/run-parts.ts";
@@ -15,6 +15,8 @@ import { eventTable, runsTable, settingsTable } from "./run-tables.ts";
 
 /** What a page of runs is made of. */
 export interface RunPageOptions {
+  /** Which settings make runs comparable. */
+  effectOf: EffectOf;
   /** What trajectories of a run (or of a stage of one) are read with. */
   readingOf: (run: RunFiles) => Promise<RunReading>;
   /** Of all runs together: each has the same share of `characters`. */
@@ -32,7 +34,7 @@ export async function* runPage(
   runs: readonly RunFiles[],
   options: RunPageOptions,
 ): AsyncGenerator<string> {
-  const base = armsOf(runs);
+  const base = armsOf(runs, options.effectOf);
   const { arms, differences, conduct } = base;
   const parts = await partsOf(arms);
   const samples = await sampledSteps(parts, options);

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { effectOf } from "../../watch/setting-effect.ts";
+import type { SettingEffect } from "../../base/setting-effect.ts";
 import type { RunFiles } from "./run-files.ts";
 import { type SettingColumn, type SettingRow, settingRows, textOf } from "./setting-rows.ts";
 
@@ -11,6 +11,9 @@ export interface Arm {
   series: number;
   runs: RunFiles[];
 }
+
+/** What the schema of settings declares for a key. */
+export type EffectOf = (key: string) => SettingEffect;
 
 /** What a comparison of arms begins with. */
 export interface ArmComparisonBase {
@@ -29,17 +32,19 @@ const NAMED_BY = 2;
  * the settings that do not change what is learned; alarms are among these as long as they sent no run back.
  * In the order in which they are given.
  */
-export function armsOf(runs: readonly RunFiles[]): ArmComparisonBase {
-  const members = groupedBy(runs, (run) => keyOf(comparedSettings(run).values)).flatMap(byReturns);
+export function armsOf(runs: readonly RunFiles[], effectOf: EffectOf): ArmComparisonBase {
+  const members = groupedBy(runs, (run) => keyOf(comparedSettings(run, effectOf).values)).flatMap(
+    (own) => byRollbacks(own, effectOf),
+  );
   const order = (own: readonly RunFiles[]): number =>
     own[0] === undefined ? 0 : runs.indexOf(own[0]);
   members.sort((a, b) => order(a) - order(b));
   const differences = settingRows(
-    members.flatMap(([first]) => (first === undefined ? [] : [comparedSettings(first)])),
+    members.flatMap(([first]) => (first === undefined ? [] : [comparedSettings(first, effectOf)])),
   );
   const names = armNames(members, differences);
   const arms = members.map((own, series) => ({ name: names[series] ?? "", series, runs: own }));
-  return { arms, differences, conduct: conductOf(members) };
+  return { arms, differences, conduct: conductOf(members, effectOf) };
 }
 
 function groupedBy(runs: readonly RunFiles[], key: (run: RunFiles) => string): RunFiles[][] {
@@ -54,8 +59,10 @@ function groupedBy(runs: readonly RunFiles[], key: (run: RunFiles) => string): R
 }
 
 /** Alarms, and how a run goes on after them, were part of the training where they sent a run back; elsewhere they watched. */
-function byReturns(runs: readonly RunFiles[]): RunFiles[][] {
-  const groups = groupedBy(runs, (run) => keyOf(chosen(run, (key) => effectOf(key) === "return")));
+function byRollbacks(runs: readonly RunFiles[], effectOf: EffectOf): RunFiles[][] {
+  const groups = groupedBy(runs, (run) =>
+    keyOf(chosen(run, (key) => effectOf(key) === "rollback")),
+  );
   const watched = groups.filter((own) => !own.some(wentBack)).flat();
   const returned = groups.filter((own) => own.some(wentBack));
   return [...returned, runs.filter((run) => watched.includes(run))].filter((own) => own.length > 0);
@@ -65,9 +72,12 @@ function wentBack(run: RunFiles): boolean {
   return [run, ...run.stages].some(({ events }) => events.some(({ kind }) => kind === "rollback"));
 }
 
-function conductOf(members: readonly (readonly RunFiles[])[]): ArmComparisonBase["conduct"] {
+function conductOf(
+  members: readonly (readonly RunFiles[])[],
+  effectOf: EffectOf,
+): ArmComparisonBase["conduct"] {
   const columns = members.flat().map((run) => ({
-    values: chosen(run, (key) => key !== "seed" && !isCompared(run, key)),
+    values: chosen(run, (key) => key !== "seed" && !isCompared(run, key, effectOf)),
     origins: run.settings?.origins ?? new Map<string, string>(),
   }));
   return settingRows(columns).map(({ key, values }) => {
@@ -89,7 +99,7 @@ function keyOf(values: ReadonlyMap<string, unknown>): string {
 }
 
 /** Whether runs with another value are of another arm. */
-function isCompared({ manifest: { hashes } }: RunFiles, key: string): boolean {
+function isCompared({ manifest: { hashes } }: RunFiles, key: string, effectOf: EffectOf): boolean {
   const effect = effectOf(key);
   // Of a version that wrote no checksum of what was learned from, the path must do.
   if (effect === "place") return !("samples" in hashes || "pairs" in hashes);
@@ -104,12 +114,13 @@ const MADE_BY_STAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A run's settings by key, with what else makes it comparable: data, policy, kind, recipe. */
-function comparedSettings(run: RunFiles): SettingColumn {
+function comparedSettings(run: RunFiles, effectOf: EffectOf): SettingColumn {
   const { settings, manifest, kind } = run;
   const { recipe, tier, agentrl, hashes, machine } = manifest;
   const facts = { recipe, tier, kind, agentrl, "machine.device": machine["device"] };
   const values = new Map(Object.entries(facts).filter(([, value]) => value !== undefined));
-  for (const [key, value] of chosen(run, (name) => isCompared(run, name))) values.set(key, value);
+  for (const [key, value] of chosen(run, (name) => isCompared(run, name, effectOf)))
+    values.set(key, value);
   const made = Object.entries(MADE_BY_STAGES).flatMap(([key, names]) =>
     textOf(settings?.values.get(key) ?? "").startsWith("{run}") ? names : [],
   );

@@ -44,7 +44,7 @@ export function openAlarms(
       const fires = finding !== null && rule.quiet >= QUIET_STEPS;
       rule.quiet = finding === null ? rule.quiet + 1 : 0;
       if (!fires) return [];
-      const message = `${finding.message} ${lastGood(finding)} ${alarm.advice}`;
+      const message = `${finding.message} ${lastGood(finding, line)} ${alarm.advice}`;
       return [{ step: line.step, alarm: alarm.name, action, ...finding, message }];
     });
   };
@@ -52,8 +52,11 @@ export function openAlarms(
   return { after };
 }
 
-function lastGood({ lastGoodStep }: Finding): string {
-  return lastGoodStep === 0
-    ? "No step was within the limit."
-    : `The last step within it was ${lastGoodStep}: the same command with --replay-batch ${lastGoodStep} tries its batch with other settings.`;
+function lastGood({ lastGoodStep }: Finding, { metrics }: MetricsLine): string {
+  if (lastGoodStep === 0) return "No step was within the limit.";
+  const found = `The last step within it was ${lastGoodStep}`;
+  // Only batches of rollouts are kept.
+  const isKept = Object.keys(metrics).some((name) => name.startsWith("rollout/"));
+  if (!isKept) return `${found}.`;
+  return `${found}: the same command with --replay-batch ${lastGoodStep} tries its batch with other settings.`;
 }

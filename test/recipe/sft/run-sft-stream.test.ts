@@ -5,7 +5,7 @@ import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { runSft } from "../../../src/recipe/sft/run-sft.ts";
 import { checkSettings, resolveSettings } from "../../../src/recipe/settings/settings.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
-import type { RunSftOptions } from "../../../src/recipe/sft/sft-session.ts";
+import type { RunOptions } from "../../../src/recipe/train/training-method.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -20,7 +20,7 @@ const resolved = checkSettings(
   resolveSettings(recipe, { tier: "smoke", overrides }),
 );
 
-const run = (out: string, changes: Partial<RunSftOptions> = {}) =>
+const run = (out: string, changes: Partial<RunOptions> = {}) =>
   runSft(resolved, {
     ...{ out: join(folder, out), version: "test", signal: new AbortController().signal },
     ...changes,
@@ -31,7 +31,7 @@ describe("runSft on a stream", { timeout: 120_000 }, () => {
     const { steps } = await run("straight");
     expect(steps).toBe(5);
     const halt = new AbortController();
-    const onStep: RunSftOptions["onStep"] = ({ step }) => {
+    const onStep: RunOptions["onStep"] = ({ step }) => {
       if (step === 3) halt.abort(new Error("stop"));
     };
     await expect(run("cut", { signal: halt.signal, onStep })).rejects.toThrow("stop");

@@ -1,12 +1,15 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256File } from "../../../src/base/files.ts";
+import { openRunControl, StoppedAsAsked } from "../../../src/recipe/folder/run-control.ts";
 import { parseRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { runSft } from "../../../src/recipe/sft/run-sft.ts";
 import { checkSettings, resolveSettings } from "../../../src/recipe/settings/settings.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
-import type { RunSftOptions } from "../../../src/recipe/sft/sft-session.ts";
+import type { RunOptions } from "../../../src/recipe/train/training-method.ts";
+import type { RunEvent } from "../../../src/watch/run-event.ts";
 import type { Sample } from "../../../src/trajectory/sample.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { answered, task } from "../../helpers/search-world.ts";
@@ -46,10 +49,10 @@ await mkdir(data, { recursive: true });
 await writeFile(join(data, "samples.jsonl"), lines(Array.from({ length: 7 }, (_, i) => sample(i))));
 await writeFile(join(data, "validation.jsonl"), lines([sample(8), sample(9)]));
 
-const resolved = (sft: object, policy: object = { from: model }) => {
+const resolved = (sft: object, policy: object = { from: model }, more: object = {}) => {
   const content = {
     summary: "t",
-    base: { policy, sft, engine: { workers: 1 } },
+    base: { policy, sft, engine: { workers: 1 }, ...more },
     tiers: { smoke: {} },
   };
   const recipe = parseRecipe(JSON.stringify(content), "own.yaml");
@@ -60,7 +63,7 @@ const settings = {
   optimizer: { learningRate: 0.01 },
 };
 
-const run = (out: string, sft: object, changes: Partial<RunSftOptions> = {}) =>
+const run = (out: string, sft: object, changes: Partial<RunOptions> = {}) =>
   runSft(resolved(sft), {
     ...{ out: join(folder, out), version: "test", signal: new AbortController().signal },
     ...changes,
@@ -104,7 +107,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
 
   it("goes on after an interruption as if there had been none, to the byte", async () => {
     const halt = new AbortController();
-    const onStep: RunSftOptions["onStep"] = ({ step }) => {
+    const onStep: RunOptions["onStep"] = ({ step }) => {
       if (step === 4) halt.abort(new Error("stop"));
     };
     // It is interrupted after its fourth step, before that step's measurement.
@@ -149,6 +152,43 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
     const { kept, last } = result.validation!;
     expect(result.checkpoint).toBe(join(folder, "wild", "checkpoints", `step-${kept.step}`));
     expect(kept.loss!).toBeLessThanOrEqual(last.loss!);
+  });
+
+  it("goes back on an alarm with a lower learning rate, and ends when it has done so too often", async () => {
+    // Steps so large that the weights are no numbers after the first.
+    const broken = { ...settings, optimizer: { learningRate: 1e38 } };
+    const more = {
+      alarms: [{ name: "not-a-number", action: "rollback" }],
+      ...{ rollback: { most: 1 }, checkpoints: { every: 100 } },
+    };
+    const events: RunEvent[] = [];
+    const options = {
+      ...{ out: join(folder, "broken"), version: "test", signal: new AbortController().signal },
+      onEvent: (event: RunEvent) => events.push(event),
+    };
+    await expect(runSft(resolved(broken, undefined, more), options)).rejects.toThrow(
+      errorWith("RUN_ALARM", "gone back 1 times"),
+    );
+    expect(events.map(({ kind }) => kind)).toEqual(["alarm", "rollback", "alarm"]);
+    const [alarm, rollback] = events;
+    expect(alarm?.message).not.toContain("--replay-batch");
+    expect(rollback?.facts).toMatchObject({ to: 0, learningRateFactor: 0.5 });
+    expect(existsSync(join(folder, "broken", "rolled-back", "1", "metrics.jsonl"))).toBe(true);
+  });
+
+  it("saves and stops when asked between steps, and continues to the same bytes", async () => {
+    const control = openRunControl();
+    const onStep: RunOptions["onStep"] = ({ step }) => {
+      if (step === 1) control.save();
+      if (step === 2) control.stop();
+    };
+    await expect(run("asked", settings, { control, onStep })).rejects.toThrow(StoppedAsAsked);
+    const checkpoints = await readdir(join(folder, "asked", "checkpoints"));
+    expect(checkpoints).toContain("step-2");
+    await run("asked", settings, { resume: true });
+    expect(await metricsOf("asked")).toEqual(await metricsOf("straight"));
+    const files = ["policy/model.safetensors"];
+    expect(await hashes("asked", files)).toEqual(await hashes("straight", files));
   });
 
   it("starts from the policy that another run left", async () => {

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/base/files.ts";
 import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
-import { runTrain } from "../../../src/recipe/train/run-train.ts";
+import { runTrain, type RunTrainOptions } from "../../../src/recipe/train/on-policy-method.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
 import { checkSettings, parseSet, resolveSettings } from "../../../src/recipe/settings/settings.ts";
-import type { RunTrainOptions } from "../../../src/recipe/train/train-session.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const root = temporaryFolder();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { type BatchReplay, replayBatch } from "../../../src/recipe/train/replay-batch.ts";
-import { runTrain } from "../../../src/recipe/train/run-train.ts";
+import { runTrain } from "../../../src/recipe/train/on-policy-method.ts";
 import { settingsSchema, type Settings } from "../../../src/recipe/settings/settings-schema.ts";
 import {
   checkSettings,

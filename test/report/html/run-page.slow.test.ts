@@ -4,6 +4,7 @@ import { finished } from "node:stream/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runPage } from "../../../src/report/html/run-page.ts";
+import { effectOf } from "../../../src/recipe/settings/settings-schema.ts";
 import { readRun } from "../../../src/report/runs/run-files.ts";
 import { hasBrowser, openPage } from "../../helpers/browser.ts";
 import { searchTrajectory } from "../../helpers/report-folder.ts";
@@ -22,6 +23,7 @@ async function writePage(path: string, places: readonly string[]): Promise<strin
     questionOf: (id: string) => ({ question: `${id}?`, references: ["Paris"], gold: ["p1"] }),
   };
   const pieces = runPage(runs, {
+    effectOf,
     readingOf: () => Promise.resolve(reading),
     trajectories: { perStep: 4, characters: 1e6 },
   });

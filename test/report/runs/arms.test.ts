@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { effectOf } from "../../../src/recipe/settings/settings-schema.ts";
 import { armsOf } from "../../../src/report/runs/arms.ts";
 import { readRun } from "../../../src/report/runs/run-files.ts";
 import { type MadeRun, writeRun } from "../../helpers/run-folder.ts";
@@ -15,7 +16,7 @@ describe("armsOf", () => {
       await made("b1", { seed: 1, klCoef: 0.1 }),
       await made("a2", { seed: 2, klCoef: 0 }),
     ];
-    const { arms, differences } = armsOf(runs);
+    const { arms, differences } = armsOf(runs, effectOf);
     expect(arms.map(({ name, runs: own }) => [name, own.length])).toEqual([
       ["klCoef 0", 2],
       ["klCoef 0.1", 1],
@@ -28,7 +29,7 @@ describe("armsOf", () => {
       await made("first", { klCoef: 0, steps: 5 }),
       await made("second", { klCoef: 1, steps: 6, recipe: "other" }),
     ];
-    const { arms, differences } = armsOf(runs);
+    const { arms, differences } = armsOf(runs, effectOf);
     expect(arms.map(({ name }) => name)).toEqual(["first", "second"]);
     expect(differences.map(({ key }) => key)).toEqual([
       ...["recipe", "algorithm.steps", "algorithm.klCoef"],
@@ -42,7 +43,7 @@ describe("armsOf", () => {
       await made("c", {}),
       await made("d", { files: { "manifest.json": JSON.stringify(manifest) } }),
     ];
-    const { differences } = armsOf(runs);
+    const { differences } = armsOf(runs, effectOf);
     expect(differences.map(({ key }) => key)).toEqual(["machine.device", "hashes.dataset"]);
   });
 
@@ -53,7 +54,7 @@ describe("armsOf", () => {
           "recipe.resolved.yaml": `base:\n  seed: 1\n  policy:\n    from: ${join(folder, name)}/stages/1-sft/policy\n`,
         },
       });
-    expect(armsOf([await stage("e"), await stage("f")]).arms).toHaveLength(1);
+    expect(armsOf([await stage("e"), await stage("f")], effectOf).arms).toHaveLength(1);
   });
 
   it("leaves aside how a run is kept, watched, told of and divided, and says it by run", async () => {
@@ -68,7 +69,7 @@ describe("armsOf", () => {
         },
       }),
     ];
-    const { arms, differences, conduct } = armsOf(runs);
+    const { arms, differences, conduct } = armsOf(runs, effectOf);
     expect([arms.map(({ runs: own }) => own.length), differences]).toEqual([[2], []]);
     expect(conduct).toEqual([
       { key: "reporters", values: [["none", "tensorboard"]] },
@@ -86,7 +87,7 @@ describe("armsOf", () => {
       await made("h3", { seed: 3, settings: alarms(0.3) }),
       await made("h4", { seed: 4, settings: alarms(0.2) }),
     ];
-    const { arms, conduct } = armsOf(runs);
+    const { arms, conduct } = armsOf(runs, effectOf);
     expect(arms.map(({ name, runs: own }) => [name, own.length])).toEqual([
       ["h1", 2],
       ["h2", 2],
@@ -109,9 +110,9 @@ describe("armsOf", () => {
         files: { "manifest.json": JSON.stringify({ hashes: { samples } }) },
       });
     const same = [await learned("i1", "/a/draws", "1f"), await learned("i2", "/b/draws", "1f")];
-    expect(armsOf(same).arms).toHaveLength(1);
+    expect(armsOf(same, effectOf).arms).toHaveLength(1);
     const other = await learned("i3", "/a/draws", "2e");
-    expect(armsOf([...same, other]).differences).toEqual([
+    expect(armsOf([...same, other], effectOf).differences).toEqual([
       { key: "hashes.samples", values: ["1f", "2e"] },
     ]);
   });

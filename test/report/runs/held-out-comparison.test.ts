@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { effectOf } from "../../../src/recipe/settings/settings-schema.ts";
 import { armsOf } from "../../../src/report/runs/arms.ts";
 import { heldOutComparison } from "../../../src/report/runs/held-out-comparison.ts";
 import { lastFigures } from "../../../src/report/runs/last-steps.ts";
@@ -11,7 +12,7 @@ import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 const arms = async (name: string, ...runs: MadeRun[]) => {
   const read = runs.map((run, i) => readRun(writeRun(join(folder, `${name}${i}`), run)));
-  return armsOf(await Promise.all(read)).arms;
+  return armsOf(await Promise.all(read), effectOf).arms;
 };
 
 describe("heldOutComparison", () => {

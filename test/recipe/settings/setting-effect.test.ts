@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { effectOf } from "../../src/watch/setting-effect.ts";
+import { effectOf } from "../../../src/recipe/settings/settings-schema.ts";
 
 describe("effectOf", () => {
   it("tells what is learned from how long, where from, in which portions, and how a run is kept", () => {
@@ -8,8 +8,8 @@ describe("effectOf", () => {
       ...["rollback.most", "reporters", "evaluation.during.every", "rewardCheck", "seed"],
     ];
     expect(keys.map(effectOf)).toEqual([
-      ...["training", "length", "place", "division", "return"],
-      ...["return", "conduct", "conduct", "conduct", "training"],
+      ...["training", "length", "place", "numerics", "rollback"],
+      ...["rollback", "bookkeeping", "bookkeeping", "bookkeeping", "training"],
     ]);
   });
 
@@ -19,7 +19,7 @@ describe("effectOf", () => {
   });
 
   it("judges what a stage sets, in rounds too, as what it sets", () => {
-    expect(effectOf("stages.0.set.checkpoints.every")).toBe("conduct");
+    expect(effectOf("stages.0.set.checkpoints.every")).toBe("bookkeeping");
     expect(effectOf("stages.1.stages.0.set.sft.epochs")).toBe("length");
     expect(effectOf("stages.0.do")).toBe("training");
   });

@@ -1,0 +1,29 @@
+/** Undoes something; `error` is what ended the work, undefined where it succeeded. */
+export type Undo = (error: unknown) => Promise<void> | void;
+
+/**
+ * Runs work that opens several things, and closes them in reverse order however it ends: one place in the stead of nested `finally`.
+ *
+ * @param work calls `defer` as soon as something is open.
+ * @throws what `work` throws; what closing throws only where the work succeeded.
+ */
+export async function deferring<T>(work: (defer: (undo: Undo) => void) => Promise<T>): Promise<T> {
+  const undos: Undo[] = [];
+  let failed = false;
+  let error: unknown;
+  let result: T | undefined;
+  try {
+    result = await work((undo) => undos.push(undo));
+  } catch (caught) {
+    [failed, error] = [true, caught];
+  }
+  for (const undo of undos.reverse()) {
+    try {
+      await undo(error);
+    } catch (caught) {
+      if (!failed) [failed, error] = [true, caught];
+    }
+  }
+  if (failed) throw error;
+  return result as T;
+}

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import type { RunFolderUse } from "../recipe/folder/claim-run.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
+import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
+import type { RunOptions } from "../recipe/train/training-method.ts";
+import type { CliContext } from "./command.ts";
+import { watchDownload } from "./model-download.ts";
+import { packageVersion } from "./package-info.ts";
+import { addRecipeOptions, type RecipeFlags } from "./recipe-options.ts";
+import { reporterOption, reporterOverrides } from "./reporter-option.ts";
+import { watchTraining } from "./train-watch.ts";
+
+/** Flags of every command that trains into a run folder. */
+export interface TrainingFlags extends RecipeFlags {
+  model?: string;
+  resume?: true;
+  overwrite?: true;
+  reporter?: string[];
+  plain?: true;
+}
+
+/** Adds the flags of `TrainingFlags`. @param out describes --out. */
+export function addTrainingOptions(command: Command, out: string): Command {
+  return addRecipeOptions(command, out)
+    .option(
+      "--model <name>",
+      "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
+    )
+    .option("--resume", "resume from the newest checkpoint of the run folder")
+    .addOption(new Option("--overwrite", "replace the run in the folder").conflicts("resume"))
+    .addOption(reporterOption())
+    .option("--plain", "print a line per step instead of the live view");
+}
+
+/** What is done about a run that the folder holds. */
+export function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUse> {
+  return { resume: resume === true, overwrite: overwrite === true };
+}
+
+/** What the flags set of the recipe. @throws {ConfigError} RECIPE_NOT_YAML */
+export function trainingOverrides({ model, reporter }: TrainingFlags): Override[] {
+  const from = { key: "policy.from", value: model, origin: "--model" };
+  return [...(model === undefined ? [] : [from]), ...reporterOverrides(reporter)];
+}
+
+/** A training that a command starts. */
+export interface ShownTraining<R> {
+  flags: TrainingFlags;
+  resolved: ResolvedSettings<Settings>;
+  /** Run folder. */
+  out: string;
+  train: (options: RunOptions) => Promise<R>;
+  /** For --json. */
+  json: (result: R, wallSeconds: number) => unknown;
+  text: (result: R, wallSeconds: number) => string;
+}
+
+/**
+ * Trains with everything that a person sees of it: live view or lines, keys, downloads, and the result on stdout. Where the person
+ * ends it early, a note says how to continue.
+ */
+export async function showTraining<R>(
+  context: CliContext,
+  { flags, resolved, out, train, json, text }: ShownTraining<R>,
+): Promise<void> {
+  const { openRunControl } = await import("../recipe/folder/run-control.ts");
+  const { recipe, tier, settings } = resolved;
+  const use = folderUseOf(flags);
+  const control = openRunControl();
+  const watch = await watchTraining(context, {
+    ...{ resolved, out, control, plain: flags.plain === true, resume: use.resume },
+  });
+  const download = watchDownload(context);
+  context.note(`${recipe.name}, tier ${tier}, seed ${settings.seed} → ${out}`);
+  const begun = performance.now();
+  try {
+    const result = await train({
+      ...{ out, version: packageVersion(), signal: context.signal },
+      ...{ ...use, control, ...watch.news, download: download.options },
+    }).finally(() => {
+      download.stop();
+      watch.stop();
+    });
+    const wallSeconds = Math.round((performance.now() - begun) / 100) / 10;
+    const isJson = flags.json === true;
+    context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
+  } catch (error) {
+    const { MANIFEST_FILE } = await import("../recipe/folder/run-origin.ts");
+    // Before its folder is made there is nothing to resume.
+    if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
+      context.note(`${out}: kept as far as it is; the same command with --resume goes on.`);
+    throw error;
+  }
+}

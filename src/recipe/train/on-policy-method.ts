@@ -1,0 +1,238 @@
+import { join } from "node:path";
+import { deferring } from "../../base/deferring.ts";
+import { ConfigError } from "../../base/errors.ts";
+import type { Dataset } from "../../data/datasets.ts";
+import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import { noneRetriever } from "../../retrieval/controls/none.ts";
+import { algorithms, readsReference } from "../../train/index.ts";
+import { type LoopState, type OnPolicyStep, trainOnPolicy } from "../../train/on-policy.ts";
+import type { RunEvent } from "../../watch/run-event.ts";
+import { environmentOver, openNamedDataset, policyOf } from "../assemble.ts";
+import { checkBeforeTraining } from "../check-rewards.ts";
+import { budgetFacts } from "../checks/budget-facts.ts";
+import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
+import { requireHonoured } from "../checks/ignored-settings.ts";
+import { checkpointFolder } from "../folder/checkpoints.ts";
+import { type HeldOutEvaluation, recordedEvaluation } from "../held-out-evaluation.ts";
+import { openRoles, takeSnapshots } from "../roles.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import { checkFirstBatch } from "./first-batch.ts";
+import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
+import { HELD_OUT_EM, openRewardProgress } from "./progress.ts";
+import { rewardScoring } from "./reward-scoring.ts";
+import { runTraining } from "./run-training.ts";
+import { evaluateNow } from "./train-until-alarm.ts";
+import type {
+  OpenTraining,
+  RunOptions,
+  TrainingLeg,
+  TrainingMethod,
+  TrainingSession,
+  TrainingStart,
+} from "./training-method.ts";
+
+export interface TrainResult {
+  run: string;
+  /** Where the policy ran. */
+  device: string;
+  /** Steps done in all. */
+  steps: number;
+  checkpoint: string;
+  wallSeconds: number;
+  eval: { before: HeldOutEvaluation; after: HeldOutEvaluation };
+}
+
+export interface RunTrainOptions extends RunOptions {
+  /** Settings that have no effect are no error. */
+  allowIgnored?: boolean;
+}
+
+/**
+ * Trains by reinforcement as a recipe's `algorithm` says, evaluated before and after on the same held-out questions.
+ *
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REWARD_CHECK_FAILED when a reward does not score known answers
+ *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, DATASET_NOT_TRAINABLE.
+ * @throws as `runTraining`.
+ */
+export async function runTrain(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+): Promise<TrainResult> {
+  const evaluations: Partial<TrainResult["eval"]> = {};
+  const method = onPolicyMethod<TrainResult>(resolved, options, {
+    begin: async (session) => {
+      evaluations.before = await evaluation(session, "before");
+    },
+    finish: async (session, { done, seconds }) => {
+      evaluations.after = await evaluation(session, "after");
+      return {
+        ...{ run: session.run.path, device: session.engine.device, steps: done },
+        checkpoint: done === 0 ? session.model : checkpointFolder(session.run.path, done),
+        ...{ wallSeconds: seconds(), eval: evaluations as TrainResult["eval"] },
+      };
+    },
+  });
+  return runTraining(method, resolved, options);
+}
+
+/** As `runTrain` for one stage of several: it evaluates nothing, and leaves its policy in `policy/` for the next stage. */
+export async function runTrainStage(
+  resolved: ResolvedSettings<Settings>,
+  options: RunTrainOptions,
+): Promise<{ policy: string; steps: number }> {
+  const method = onPolicyMethod<{ policy: string; steps: number }>(resolved, options, {
+    // Not the checkpoint: the next stage has an optimiser of its own.
+    policy: {},
+    finish: ({ run }, { done }) =>
+      Promise.resolve({ policy: join(run.path, "policy"), steps: done }),
+  });
+  return runTraining(method, resolved, options);
+}
+
+function onPolicyMethod<R>(
+  resolved: ResolvedSettings<Settings>,
+  { allowIgnored = false }: RunTrainOptions,
+  ends: Pick<OpenTraining<R>, "begin" | "finish" | "policy">,
+): TrainingMethod<R> {
+  const { algorithm } = resolved.settings;
+  if (algorithm === undefined) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${resolved.recipe.path}: has no "algorithm"; add one (${algorithms.names.join(", ")}), or use agentrl sft.`,
+    );
+  }
+  if (!allowIgnored) requireHonoured(resolved);
+  return {
+    ...{ command: "train", learnsFrom: "questions", length: "algorithm.steps" },
+    open: async (start) => ({ ...(await open(start, algorithm)), ...ends }),
+  };
+}
+
+async function open(
+  start: TrainingStart,
+  algorithm: AlgorithmSettings,
+): Promise<Omit<OpenTraining<unknown>, "begin" | "finish" | "policy">> {
+  const { resolved, options, model, from } = start;
+  const { settings } = resolved;
+  const train = await openNamedDataset(settings.dataset);
+  requireTrainingSet(train);
+  const held = await openNamedDataset(settings.evaluation.dataset);
+  const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
+  options.onRewardCheck?.(rewardCheck);
+  const engine = await start.openEngine();
+  // A resumed run has these warnings already.
+  const warns = from === null && settings.budgetCheck;
+  const { every } = settings.checkpoints;
+  const usesEvaluations = settings.evaluation.during !== undefined;
+  return {
+    ...{ engine, held, rewardCheck, totalSteps: onPolicyOptions(algorithm).steps },
+    data: {
+      dataset: { file: settings.dataset.name, sha256: train.fingerprint },
+      evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
+    },
+    warnings: warns ? await budgetWarnings(resolved, { engine, train, model }) : [],
+    product: join("eval", "after.json"),
+    needsReference: readsReference(algorithm),
+    openProgress: () => openRewardProgress({ every, usesEvaluations }),
+    train: (session, leg) => learn(session, leg, { algorithm, train }),
+  };
+}
+
+function learn(
+  session: TrainingSession,
+  leg: TrainingLeg,
+  { algorithm, train }: { algorithm: AlgorithmSettings; train: Dataset },
+): Promise<void> {
+  const { settings, options, run, engine, model } = session;
+  const { firstStep, learningRateFactor, afterStep } = leg;
+  const { signal } = options;
+  return deferring(async (defer) => {
+    const roles = openRoles(settings, {
+      policy: { engine, model },
+      download: { ...options.download, signal },
+    });
+    defer(() => roles.close());
+    const from = { algorithm, engine, train, model, signal, roles };
+    const { run: assembled, retriever, close } = await assembleOnPolicyRun(settings, from);
+    defer(close);
+    const { protocol } = assembled.environment;
+    await trainOnPolicy({
+      ...{ ...assembled, firstStep, learningRateFactor },
+      ...rewardScoring(session, { retriever, roles }),
+      onStepBegin: (step) => takeSnapshots(settings, engine, step),
+      state: (leg.state as LoopState | undefined) ?? null,
+      onBatch: async (trajectories, step) => {
+        await run.trajectories(step, trajectories);
+        options.onBatch?.(trajectories, step);
+        if (step > firstStep + 1 || !settings.batchCheck) return;
+        const file = join(run.path, "trajectories", `step-${step}.jsonl`);
+        const by = { settings, engine, protocol, step, file };
+        await run.event(await checkFirstBatch(trajectories, by));
+      },
+      onStep: async (outcome) => {
+        const { step, trajectories } = outcome;
+        const metrics = { ...outcome.metrics, ...(await evaluatedOnTheWay(session, step)) };
+        const timing = timingOf(outcome);
+        return afterStep({ step, metrics, timing, trajectories, state: outcome.state });
+      },
+    });
+  });
+}
+
+/** Evaluates where the recipe asks for it. @returns what belongs to the step's metrics. */
+async function evaluatedOnTheWay(
+  session: TrainingSession,
+  step: number,
+): Promise<Record<string, number>> {
+  const { during } = session.settings.evaluation;
+  if (during === undefined || step % during.every !== 0) return {};
+  const { metrics } = await evaluateNow(session, `step-${step}`);
+  return { [HELD_OUT_EM]: metrics.em, "eval/f1": metrics.f1 };
+}
+
+function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
+  const { rollout, update } = timings;
+  const tokensPerSecond = ((tokens.sampled + tokens.trained) / (rollout + update)) * 1000;
+  return { ...timings, tokensPerSecond };
+}
+
+/** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT */
+async function budgetWarnings(
+  resolved: ResolvedSettings<Settings>,
+  { engine, train, model }: { engine: LocalEngine; train: Dataset; model: string },
+): Promise<RunEvent[]> {
+  const { settings } = resolved;
+  const environment = environmentOver(noneRetriever(), settings);
+  const policy = await policyOf(engine, settings, model, environment);
+  const findings = checkBudgets(resolved, await budgetFacts(settings, train, policy));
+  requireSoundBudgets(findings);
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  return warnings.map(({ key, origin, message }) => ({
+    ...{ kind: "budgets", step: 0, message: `${key} (${origin}): ${message}`, facts: { key } },
+  }));
+}
+
+/** @throws {ConfigError} DATASET_NOT_TRAINABLE */
+function requireTrainingSet({ name, trainable }: Dataset): void {
+  if (trainable) return;
+  throw new ConfigError(
+    "DATASET_NOT_TRAINABLE",
+    `dataset is "${name}", a test set that must stay out of training. Train on another; evaluation.dataset may name it.`,
+  );
+}
+
+/** Evaluates before or after; a resumed run reads the result before training that it has. */
+async function evaluation(
+  session: TrainingSession,
+  name: "before" | "after",
+): Promise<HeldOutEvaluation> {
+  const { settings, options, run, engine, model, resumed } = session;
+  const known = name === "before" && resumed;
+  return recordedEvaluation(
+    { settings, engine, held: await session.held(), model },
+    run,
+    { name, known, signal: options.signal },
+    options,
+  );
+}

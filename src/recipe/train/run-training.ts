@@ -1,0 +1,206 @@
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { deferring } from "../../base/deferring.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { removeAtOnce } from "../../base/files.ts";
+import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "../assemble.ts";
+import {
+  type Checkpoint,
+  checkpointFolder,
+  methodStateOf,
+  openCheckpoints,
+  saveStart,
+} from "../folder/checkpoints.ts";
+import { withClaimedRun } from "../folder/claim-run.ts";
+import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
+import { resumePoint } from "../folder/resume-point.ts";
+import { rollbacksOf } from "../folder/rollbacks.ts";
+import { openRunFolder } from "../folder/run-folder.ts";
+import { requireSameData, samePolicyHash } from "../folder/same-data.ts";
+import { writeFreshPolicy } from "../fresh-policy.ts";
+import type { Settings } from "../settings/settings-schema.ts";
+import type { ResolvedSettings } from "../settings/settings.ts";
+import { trainUntilAlarm } from "./train-until-alarm.ts";
+import { goBack } from "./rollback.ts";
+import type {
+  OpenTraining,
+  Progress,
+  RunOptions,
+  TrainingEnd,
+  TrainingMethod,
+  TrainingSession,
+} from "./training-method.ts";
+
+/**
+ * Trains a policy by one method and writes the run folder. Every training command runs through here: lock and claim of the folder,
+ * resume, data checks, reference, checkpoints, metrics, alarms, rollbacks, requests of a person who watches, and the final policy.
+ *
+ * All decisions depend on the metrics and the checkpoints on disk, so a run that was interrupted and resumed gives the same bytes as
+ * one that was not.
+ *
+ * @throws {ConfigError} RUN_EXISTS, RUN_SETTINGS_CHANGED and RUN_DATA_CHANGED for a folder that cannot be used so; RUN_NOTHING_LEFT when the
+ *   run to resume is finished.
+ * @throws {ExternalError} RUN_BUSY; RUN_ALARM when an alarm ends the run.
+ * @throws {StoppedAsAsked} when `options.control` says so.
+ * @throws what the method throws.
+ */
+export function runTraining<R>(
+  method: TrainingMethod<R>,
+  resolved: ResolvedSettings<Settings>,
+  options: RunOptions,
+): Promise<R> {
+  requireTrainable(resolved.settings);
+  const { out, signal } = options;
+  const claim = { out, command: method.command, resolved, use: options, signal };
+  return withClaimedRun(claim, () => train(method, resolved, options));
+}
+
+function train<R>(
+  method: TrainingMethod<R>,
+  resolved: ResolvedSettings<Settings>,
+  options: RunOptions,
+): Promise<R> {
+  const begun = performance.now();
+  const { settings } = resolved;
+  const { out, version, signal, onEvent } = options;
+  return deferring(async (defer) => {
+    const { from, events } = await resumePoint(out, options.resume);
+    const download = { ...options.download, signal };
+    const model = await startingPolicy(method, settings, options);
+    const policy = await samePolicyHash(model, from === null ? null : out, download);
+    const training = await method.open({
+      ...{ resolved, options, model, from },
+      openEngine: async () => {
+        const engine = await openEngine(settings, model, download);
+        defer(() => engine.close());
+        return engine;
+      },
+    });
+    const { engine, totalSteps, data } = training;
+    if (from !== null) await requireSameData(out, method.learnsFrom, data);
+    const progress = await progressUpTo(training, out, from?.step ?? -1);
+    const isTrained = from !== null && (from.step >= totalSteps || progress.enough);
+    if (isTrained && existsSync(join(out, training.product)))
+      throw nothingLeft(method, out, from, totalSteps);
+    const hashes = Object.entries(data).flatMap(([name, each]) =>
+      each === null ? [] : [[name, each.sha256] as const],
+    );
+    const run = await openRunFolder({
+      ...{ engine, out, resolved, onEvent, signal },
+      events: [...events, ...(training.warnings ?? [])],
+      facts: {
+        ...{ version, command: method.command, steps: totalSteps, afterStep: from?.step ?? -1 },
+        hashes: { policy, ...Object.fromEntries(hashes) },
+        ...(training.rewardCheck === undefined ? {} : { rewardCheck: training.rewardCheck }),
+      },
+    });
+    defer((error) => run.close(error));
+    let held = training.held === undefined ? undefined : Promise.resolve(training.held);
+    const session: TrainingSession = {
+      ...{ settings, options, run, engine, model, resumed: from !== null },
+      held: () => (held ??= openNamedDataset(settings.evaluation.dataset)),
+    };
+    await rm(join(out, training.product), { recursive: true, force: true });
+    // The reference is what training started from, also in a resumed run.
+    if (training.needsReference) await engine.snapshot("reference");
+    await training.begin?.(session);
+    if (from !== null) await engine.load(from.path);
+    const { done, progress: judged } = isTrained
+      ? { done: from.step, progress }
+      : await takeSteps(session, training, from);
+    const end: TrainingEnd = {
+      ...{ done, kept: judged.kept ?? done, progress: judged },
+      seconds: () => Math.round((performance.now() - begun) / 100) / 10,
+    };
+    await keepPolicy(session, training, end);
+    return training.finish(session, end);
+  });
+}
+
+/** The folder of the policy that the run began with. */
+async function startingPolicy(
+  { trainsFresh = false }: Pick<TrainingMethod<unknown>, "trainsFresh">,
+  { policy: { from, fresh }, seed }: Settings,
+  { out, download, signal }: RunOptions,
+): Promise<string> {
+  if (fresh === undefined || !trainsFresh) return policyFolder(from, { ...download, signal });
+  const model = checkpointFolder(out, 0);
+  await writeFreshPolicy(model, fresh, seed);
+  return model;
+}
+
+function nothingLeft(
+  { length }: Pick<TrainingMethod<unknown>, "length">,
+  out: string,
+  from: Checkpoint,
+  totalSteps: number,
+): ConfigError {
+  const policy = join(out, "policy");
+  const kept = existsSync(policy) ? policy : from.path;
+  return new ConfigError(
+    "RUN_NOTHING_LEFT",
+    `${out}: its newest checkpoint is step ${from.step} of ${totalSteps}; nothing is left to do. Raise ${length}, or evaluate ${kept}.`,
+  );
+}
+
+/** What the metrics say up to a step. */
+async function progressUpTo(
+  training: Pick<OpenTraining<unknown>, "openProgress">,
+  out: string,
+  lastStep: number,
+): Promise<Progress> {
+  const progress = training.openProgress();
+  for await (const line of readMetrics(join(out, METRICS_FILE)))
+    if (line.step <= lastStep) progress.add(line);
+  return progress;
+}
+
+/** Trains to the last step; after an alarm that asks for it, again from an earlier checkpoint with a lower learning rate. */
+async function takeSteps(
+  session: TrainingSession,
+  training: OpenTraining<unknown>,
+  from: Checkpoint | null,
+): Promise<{ done: number; progress: Progress }> {
+  const { settings, run, engine } = session;
+  const { every, keep } = settings.checkpoints;
+  let rollbacks = await rollbacksOf(run.path);
+  const goesBack = settings.alarms.some(({ action }) => action === "rollback");
+  // Fresh adapters lie nowhere else; a whole model lies in its own folder.
+  const isInFolder = engine.lora === null || existsSync(run.checkpoint(0));
+  if (from === null && goesBack && !isInFolder) await saveStart(engine, run.path);
+  let firstStep = from?.step ?? 0;
+  let state = from === null ? undefined : await methodStateOf(from.path);
+  for (;;) {
+    const progress = training.openProgress();
+    const checkpoints = await openCheckpoints(engine, run.path, {
+      ...{ every, keep, firstStep, attempt: rollbacks.length },
+      best: () => progress.best,
+    });
+    const leg = { firstStep, state, rollbacks, progress, checkpoints };
+    const { done, alarm } = await trainUntilAlarm(session, training, leg);
+    if (alarm === null) return { done, progress };
+    const limit = await progressUpTo(training, run.path, alarm.lastGoodStep);
+    const back = await goBack(session, { alarm, rollbacks, safe: limit.safe });
+    [rollbacks, firstStep, state] = [
+      back.rollbacks,
+      back.to.step,
+      await methodStateOf(back.to.path),
+    ];
+  }
+}
+
+/** Writes the policy that the run ends with, whole or not at all. */
+async function keepPolicy(
+  { run, engine }: TrainingSession,
+  { policy }: OpenTraining<unknown>,
+  { done, kept }: TrainingEnd,
+): Promise<void> {
+  if (policy === undefined) return;
+  if (kept !== done) await engine.load(run.checkpoint(kept));
+  const folder = join(run.path, "policy");
+  await rm(`${folder}.partial`, { recursive: true, force: true });
+  await engine.save(`${folder}.partial`, { ...policy, merged: true });
+  await removeAtOnce(folder);
+  await rename(`${folder}.partial`, folder);
+}
