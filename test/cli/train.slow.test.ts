@@ -80,7 +80,7 @@ describe("agentrl train", { timeout: 240_000 }, () => {
     const checkpoint = join(folder, "lora", "checkpoints", "step-2");
     expect(readdirSync(checkpoint).sort()).toEqual([
       ...["adapter_config.json", "adapter_model.safetensors", "checkpoint.json"],
-      ...["optimizer.safetensors", "training-state.json"],
+      ...["method-state.json", "optimizer.safetensors", "training-state.json"],
     ]);
     const trained = await readSafetensors(join(checkpoint, "adapter_model.safetensors"));
     // What was zero at the start.
