@@ -1,2 +1,47 @@
+/**
+ * What `import … from "agentrl"` gives: helpers that make parts, for plugins (docs/extend.md), and the functions that the commands are made
+ * of, for scripts.
+ */
+
+// Parts.
 export { defineEstimator } from "./advantages/estimator.ts";
+export type { Advantage, CreditTokens, Rewarded } from "./advantages/estimator.ts";
+export { creditByAddress, tokensAt } from "./advantages/credit.ts";
 export { z } from "./base/schema.ts";
+export { defineEnvironment } from "./env/environments/environment.ts";
+export type { Environment, Episode, StepResult } from "./env/environments/environment.ts";
+export { defineProtocol } from "./env/protocols/protocol.ts";
+export type { Protocol } from "./env/protocols/protocol.ts";
+export { defineTool, stateless } from "./env/tools/tool.ts";
+export { defineLoss } from "./losses/loss.ts";
+export { defineRetriever } from "./retrieval/inner-retrievers.ts";
+export type { Hit, Retriever } from "./retrieval/retriever.ts";
+export type { RewardContext } from "./rewards/context.ts";
+export { answerExpectations } from "./rewards/expectations.ts";
+export { defineReward } from "./rewards/reward.ts";
+export type { Scored } from "./rewards/reward.ts";
+export { defineStrategy } from "./rollout/strategies/strategy.ts";
+export { defineFilter } from "./train/filters/filter.ts";
+export { defineSampler } from "./train/samplers/sampler.ts";
+export type { RolloutGroup, ScoredGroup } from "./train/scored-group.ts";
+
+// The records that parts read.
+export type { Task } from "./trajectory/task.ts";
+export type { Trajectory, Turn } from "./trajectory/trajectory.ts";
+
+// Graph operators, for losses.
+export * as ops from "./autodiff/ops/elementwise.ts";
+export * as reduce from "./autodiff/ops/reduce.ts";
+
+// Running.
+export { openLocalEngine } from "./engine/local/local-engine.ts";
+export { evaluatePolicy } from "./evaluate/evaluate.ts";
+export { resolveRecipe } from "./recipe/settings/resolve-recipe.ts";
+export { runRecipe } from "./recipe/run-recipe.ts";
+export { openIndexFolder as openIndex } from "./retrieval/open-index-folder.ts";
+export { enginePolicy, scriptedPolicy } from "./rollout/policy.ts";
+export { rollOut } from "./rollout/roll-out.ts";
+export { scoreTrajectories } from "./rollout/score.ts";
+export { trainOnPolicy } from "./train/on-policy.ts";
+export { environments } from "./env/environments/index.ts";
+export { AgentrlError, ConfigError, DataError, RolloutError } from "./base/errors.ts";

@@ -1,15 +1,6 @@
 import type { Command } from "commander";
-import { loadRecipe, selectTier } from "../recipe/settings/recipe-file.ts";
-import {
-  checkSettings,
-  parseSet,
-  resolveSettings,
-  type Override,
-  type ResolvedSettings,
-} from "../recipe/settings/settings.ts";
+import { parseSet, type Override, type ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
-import { loadPlugin } from "../base/plugins.ts";
-import type { RecipeFile } from "../recipe/settings/recipe-schema.ts";
 import {
   deviceOption,
   jsonOption,
@@ -54,31 +45,23 @@ export function addRecipeOptions(command: Command, out: string): Command {
  * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
  * @param assumed what follows from them unless the user says otherwise: `--set` wins over it.
- * @throws {ConfigError} as loadRecipe, resolveSettings and checkSettings.
+ * @throws {ConfigError} as resolveRecipe.
  */
 export async function settingsOf(
   flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set" | "plugin">,
   more: readonly Override[] = [],
   assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {
-  // The schema names every part: loaded when a recipe is run, not for --help.
-  const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
-  const recipe = await withPlugins(await loadRecipe(flags.recipe), flags.plugin ?? []);
-  const tier = selectTier(recipe, flags.tier);
   const overrides: Override[] = [...assumed, ...(flags.set ?? []).map(parseSet)];
   if (flags.seed !== undefined)
     overrides.push({ key: "seed", value: flags.seed, origin: "--seed" });
   if (flags.device !== undefined)
     overrides.push({ key: "engine.device", value: flags.device, origin: "--device" });
   overrides.push(...more);
-  return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
-}
-
-/** A recipe with the plugins that `--plugin` names beside its own. @throws as `loadPlugin`. */
-async function withPlugins(recipe: RecipeFile, names: readonly string[]): Promise<RecipeFile> {
-  const plugins = [...recipe.plugins];
-  for (const name of names) plugins.push((await loadPlugin(name, process.cwd(), "--plugin")).file);
-  return { ...recipe, plugins };
+  // Its schema names every part: loaded when a recipe is run, not for --help.
+  const { resolveRecipe } = await import("../recipe/settings/resolve-recipe.ts");
+  const { recipe, tier, plugin = [] } = flags;
+  return resolveRecipe(recipe, { tier, overrides, plugins: plugin });
 }
 
 /** `runs/<recipe>-<tier>-seed<N>`: the run folder when --out names none. */

@@ -75,7 +75,7 @@ export function defineRetriever<S extends z.ZodObject>(
 ): RetrieverPart {
   const { name, summary, readsGold = false, options, open } = part;
   return {
-    ...{ name, summary, readsGold, options },
+    ...{ part: "retriever", name, summary, readsGold, options },
     async create(given, context) {
       const opened = await open(parseOptions(options, given, name), context);
       return { name, close: () => Promise.resolve(), ...opened };

@@ -123,7 +123,17 @@ export function defineReward<S extends z.ZodObject>(
           Promise.all(
             scored.map((each) => outcomeOf(() => described.score(each, typed(given), context))),
           );
-  const head = { name, summary, options, range, source, kind, scope, score };
+  const head = {
+    part: "reward" as const,
+    name,
+    summary,
+    options,
+    range,
+    source,
+    kind,
+    scope,
+    score,
+  };
   return expects === undefined ? head : { ...head, expects };
 }
 

@@ -11,6 +11,7 @@ const parts = environments.parts.map((part) => ({ name: part.name, part }));
 describe.each(parts)("environment $name", ({ part }) => {
   const open = (retriever: Retriever = corpus): Environment =>
     part.create(part.options.parse({}), { retriever });
+  if (part.example === undefined) throw new Error(`${part.name} has no example`);
   const { task = question, act, last, end } = part.example;
   const start = (environment = open()) => environment.start(task, { trajectoryId: "one", seed: 7 });
 

@@ -5,6 +5,7 @@ import { callTool, task } from "../helpers/search-world.ts";
 describe.each(tools.parts.map((part) => ({ name: part.name, part })))(
   "tool $name",
   ({ name, part }) => {
+    if (part.example === undefined) throw new Error(`${name} has no example`);
     const { good, bad } = part.example;
     const call = (input: string, how?: Parameters<typeof callTool>[2]) =>
       callTool({ name }, input, how);

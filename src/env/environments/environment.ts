@@ -110,8 +110,8 @@ export interface EnvironmentPart extends PartWithOptions {
   tasks?(options: unknown, draw: TaskDraw): Iterable<Task>;
   /** Texts that a fresh policy's tokenizer should hold as one token each, beside the tags of the protocol. */
   readonly words?: readonly string[];
-  /** For the tests that every environment must pass: messages in its own protocol, and a task where it takes no question. */
-  readonly example: EnvironmentExample;
+  /** For the tests that every shipped environment must pass: messages in its own protocol, and a task where it takes no question. */
+  readonly example?: EnvironmentExample;
   create(options: unknown, resources: ToolResources): Environment;
 }
 
@@ -145,6 +145,7 @@ export function defineEnvironment<O extends z.ZodObject>({
   const { name, options } = part;
   const checked = (given: unknown): z.output<O> => parseOptions(options, given, name);
   return {
+    part: "environment",
     ...part,
     needs: (given) => needs?.(checked(given)) ?? [],
     ...(tasks === undefined ? {} : { tasks: (given, draw) => tasks(checked(given), draw) }),

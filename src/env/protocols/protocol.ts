@@ -90,6 +90,7 @@ interface Described<O extends z.ZodObject> extends Omit<ProtocolPart, "options" 
 export function defineProtocol<O extends z.ZodObject>(described: Described<O>): ProtocolPart {
   const { name, options, create } = described;
   return {
+    part: "protocol",
     ...described,
     create: (given, world = { tools: [], answers: true }) =>
       create(parseOptions(options, given, name), world),

@@ -105,8 +105,8 @@ export interface ToolPart extends PartWithOptions {
   /** Whether it looks at the task's gold itself; a retriever behind it says that for itself. */
   readonly readsGold: boolean;
   readonly needs: readonly Need[];
-  /** For the tests that every tool must pass: an input that it can work with, and one that it cannot. */
-  readonly example: { readonly good: string; readonly bad: string };
+  /** For the tests that every shipped tool must pass: an input that it can work with, and one that it cannot. */
+  readonly example?: { readonly good: string; readonly bad: string };
   create(options: unknown, resources: ToolResources): Tool;
 }
 
@@ -133,7 +133,7 @@ export function defineTool<O extends z.ZodObject, P extends z.ZodObject>(
 ): ToolPart {
   const { name, options, create } = described;
   return {
-    ...{ action: name, searches: false, readsGold: false, needs: [] },
+    ...{ part: "tool", action: name, searches: false, readsGold: false, needs: [] },
     ...described,
     create: (given, resources) =>
       // The arguments of a session are checked by `parameters` before each call (toolbox.ts).
