@@ -5,7 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
-import { type Stage, stageList } from "./stages.ts";
+import { type Stage, stageList } from "./settings/stages.ts";
 import { effectOf, type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import { type Override, type ResolvedSettings, withOverrides } from "./settings/settings.ts";
 

@@ -7,7 +7,7 @@ import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { type PlannedStage, runStages } from "../../src/recipe/run-stages.ts";
 import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { checkSettings, resolveSettings } from "../../src/recipe/settings/settings.ts";
-import { stageList, stagesSchema } from "../../src/recipe/stages.ts";
+import { stageList, stagesSchema } from "../../src/recipe/settings/stages.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 

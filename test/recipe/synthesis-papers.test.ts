@@ -9,7 +9,7 @@ import {
   withOverrides,
 } from "../../src/recipe/settings/settings.ts";
 import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
-import { stageList } from "../../src/recipe/stages.ts";
+import { stageList } from "../../src/recipe/settings/stages.ts";
 
 const page = readFileSync(join(packageRoot, "docs", "synthesis-papers.md"), "utf8");
 const blocks = page

@@ -5,14 +5,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { readJson, REMOVED, removeAtOnce, sha256File, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Engine } from "../../engine/engine.ts";
-
-/** How often checkpoints are made, and which of them stay. */
-export const checkpointsSchema = z.strictObject({
-  /** Steps between two; the last step always has one. */
-  every: z.int().min(1).default(20),
-  /** The newest so many stay, and the best one besides; null: all. */
-  keep: z.int().min(1).nullable().default(3),
-});
+import type { checkpointsSchema } from "../settings/run-settings.ts";
 
 type CheckpointSettings = z.output<typeof checkpointsSchema>;
 

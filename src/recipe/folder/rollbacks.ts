@@ -3,16 +3,7 @@ import { mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
 import { readJsonl } from "../../base/jsonl.ts";
-import { z } from "../../base/schema.ts";
 import { METRICS_FILE } from "./metrics-log.ts";
-
-/** How a run that an alarm sent back goes on. */
-export const rollbackSchema = z.strictObject({
-  /** What the learning rate is multiplied by, each time. */
-  learningRateFactor: z.number().positive().max(1).default(0.5),
-  /** Times that a run goes back; at the next alarm it ends. */
-  most: z.int().min(1).default(2),
-});
 
 /** A return to an earlier checkpoint. */
 export interface Rollback {

@@ -8,8 +8,8 @@ import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
-import { hasStages } from "../sft/sft-settings.ts";
-import { type Stage, stageList } from "../stages.ts";
+import { hasStages } from "../settings/sft-settings.ts";
+import { type Stage, stageList } from "../settings/stages.ts";
 import type { Work } from "./batch-plan.ts";
 
 /** Of a recipe of several stages, the numbers and names of all, and of the one that is planned. */

@@ -23,10 +23,9 @@ import { algorithms } from "../../train/index.ts";
 import { preferenceSchema } from "../../train/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
-import { checkpointsSchema } from "../folder/checkpoints.ts";
-import { rollbackSchema } from "../folder/rollbacks.ts";
-import { sftSchema } from "../sft/sft-settings.ts";
-import { stagesSchema } from "../stages.ts";
+import { checkpointsSchema, rollbackSchema } from "./run-settings.ts";
+import { sftSchema } from "./sft-settings.ts";
+import { stagesSchema } from "./stages.ts";
 
 /** A decoder that does not exist yet. Its vocabulary is that of the tiny world and of what teachers write. */
 const freshPolicy = z.strictObject({

@@ -15,7 +15,7 @@ import type { OpenSft, SftResult } from "./open-sft.ts";
 import { openSamples } from "./sft-from-samples.ts";
 import { openStream } from "./sft-from-stream.ts";
 import { findSampleFiles } from "./sft-data.ts";
-import { hasStages } from "./sft-settings.ts";
+import { hasStages } from "../settings/sft-settings.ts";
 
 /** Written last. */
 const RESULT_FILE = "sft.json";

@@ -5,7 +5,7 @@ import { environmentOver } from "../assemble.ts";
 import { openValidationProgress } from "../train/progress.ts";
 import type { TrainingLeg, TrainingStart } from "../train/training-method.ts";
 import type { OpenSft } from "./open-sft.ts";
-import type { SftStagesSettings } from "./sft-settings.ts";
+import type { SftStagesSettings } from "../settings/sft-settings.ts";
 
 /** Nothing is held out: the last checkpoint becomes the policy. */
 const UNMEASURED = {

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../watch/run-event.ts";
 import type { RewardCheckFacts } from "../check-rewards.ts";
 import type { LoadedPairs } from "../sft/preference-data.ts";
 import type { LoadedSamples } from "../sft/sft-data.ts";
-import type { Stage } from "../stages.ts";
+import type { Stage } from "../settings/stages.ts";
 
 /** What was read of a file of samples; those that were left out by name. */
 export interface SampleFacts extends Omit<LoadedSamples, "samples"> {

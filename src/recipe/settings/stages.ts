@@ -1,4 +1,4 @@
-import { z } from "../base/schema.ts";
+import { z } from "../../base/schema.ts";
 
 /** What a stage does: draws trajectories, learns from them, from pairs of them, or by reinforcement. */
 const STAGE_KINDS = ["synth", "sft", "preference", "train"] as const;
