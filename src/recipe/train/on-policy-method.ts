@@ -21,8 +21,7 @@ import { checkFirstBatch } from "./first-batch.ts";
 import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
 import { HELD_OUT_EM, openRewardProgress } from "./progress.ts";
 import { rewardScoring } from "./reward-scoring.ts";
-import { runTraining } from "./run-training.ts";
-import { evaluateNow } from "./train-until-alarm.ts";
+import { evaluateNow, runTraining } from "./run-training.ts";
 import type {
   OpenTraining,
   RunOptions,
