@@ -1,8 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 
 /**
- * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the policy as it is now or some steps ago. Tools,
- * rewards, strategies and judges ask roles; they never open a model themselves.
+ * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the
+ * current policy or one of some steps ago. Tools, rewards, strategies and judges call roles; they
+ * never open a model themselves.
  */
 export interface Role {
   readonly name: string;
@@ -13,7 +14,8 @@ export interface Role {
   complete(prompt: string, options: RoleRequest): Promise<string>;
   /**
    * Log-probability (nats, temperature 1) of each token of `text` after `prompt`, given the whole prompt and the text before it.
-   * @returns null where this model cannot tell, or the text does not fit its context.
+   * @returns null if this model cannot give log-probabilities, or the text does not fit its
+   * context.
    */
   logprobs(prompt: string, text: string, signal: AbortSignal): Promise<readonly number[] | null>;
 }
@@ -44,7 +46,7 @@ export const noRoles: Roles = {
   get(name, where) {
     throw new ConfigError(
       "PART_UNKNOWN",
-      `${where} asks for the model "${name}"; the recipe has no models.`,
+      `${where} names the model "${name}", but the recipe has no models.`,
     );
   },
 };

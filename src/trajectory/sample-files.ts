@@ -3,7 +3,7 @@ import { readJsonl } from "../base/jsonl.ts";
 import { checkOptions, z } from "../base/schema.ts";
 import type { PreferencePair, Sample } from "./sample.ts";
 
-/** Names of the files that a synthesis leaves in its folder. */
+/** Names of the files that `synth-data` writes to its folder. */
 export const SAMPLE_FILES = {
   samples: "samples.jsonl",
   validation: "validation.jsonl",
@@ -11,7 +11,7 @@ export const SAMPLE_FILES = {
   pairsValidation: "pairs-validation.jsonl",
 } as const;
 
-/** As much of a row as everybody relies on; what else stands in it is passed on as it is. */
+/** The fields that all readers need; other fields are kept unchanged. */
 const trajectoryShape = z.looseObject({
   id: z.string(),
   calls: z.array(z.looseObject({})),
@@ -51,7 +51,7 @@ const pairShape = z.looseObject({
   margin: z.number(),
 });
 
-/** A row of a file and where it stands, for messages. */
+/** A row of a file with its place, for messages. */
 export interface PlacedRow<T> {
   row: T;
   /** `file:line` */
@@ -75,7 +75,7 @@ export function readPairs(path: string): AsyncGenerator<PlacedRow<PreferencePair
 }
 
 /**
- * The rows of a JSON-lines file, each held to a shape.
+ * The rows of a JSON-lines file, each checked against a schema.
  * @param kind what a row is, for messages.
  * @param options.tolerateCutEnd as in `readJsonl`.
  * @throws as `readSamples`.
@@ -93,10 +93,10 @@ export async function* readRows<T>(
       const place = problem.path.length === 0 ? "the line" : problem.path.join(".");
       throw new DataError(
         "DATA_BAD_RECORD",
-        `${where}: is not ${kind} as agentrl synth-data writes it: ${place} ${problem.message} Mend or drop the line.`,
+        `${where}: is not ${kind} as agentrl synth-data writes it: ${place} ${problem.message} Correct or delete the line.`,
       );
     }
-    // As it was written: a check that gave its own copy would lose the order of keys.
+    // The original object: a copy made by the schema would change the order of keys.
     yield { row: value as T, where };
   }
 }

@@ -1,7 +1,7 @@
 import type { Task } from "./task.ts";
 import type { Trajectory } from "./trajectory.ts";
 
-/** A trajectory kept to learn from, with its question and how it came about: a line of `samples.jsonl`. */
+/** A trajectory for training, with its question and its origin: a line of `samples.jsonl`. */
 export interface Sample extends Candidate {
   /** Without the question's own passages. */
   task: Task;
@@ -9,17 +9,19 @@ export interface Sample extends Candidate {
 
 /** A trajectory that a teacher drew for a question, before or after the steps of a pipeline. */
 export interface Candidate {
-  /** `<question>/<draw>-<number>`: unlike every other of its file, and the trajectory's id. */
+  /** `<question>/<draw>-<number>`: unique in its file, and also the trajectory's id. */
   id: string;
   trajectory: Trajectory;
-  /** Share in a loss beside other samples' 1. */
+  /** Weight in the loss; 1 is normal. */
   weight: number;
-  /** What was said of it, by name: `answer-likelihood`, `pass-rate`, … */
+  /** Scores by name: `answer-likelihood`, `pass-rate`, … */
   scores: Record<string, number>;
   provenance: Provenance;
 }
 
-/** How a sample came about: with it, the settings of its run and its question it can be made again, to the byte. */
+/**
+ * Origin of a sample: with the run's settings and the question it can be reproduced byte for byte.
+ */
 export interface Provenance {
   /** Version of agentrl. */
   agentrl: string;
@@ -28,7 +30,10 @@ export interface Provenance {
   teacher: TeacherMark;
   /** Which of the run's draws, and the number among those of one question, from 0. */
   draw: { name: string; number: number };
-  /** Strategy by name, with its options where it has any. Hints that were put into messages stand on the trajectory. */
+  /**
+   * Strategy by name, with its options where it has any. The trajectory itself records inserted
+   * hints.
+   */
   strategy: unknown;
   /** Hash of prompt, protocol, tools and budgets. */
   template: string;
@@ -37,7 +42,7 @@ export interface Provenance {
   dataset: string;
   /** Of the rollout. */
   seed: number;
-  /** Steps of the pipeline that it went through, in order, with what each did to it where it did something. */
+  /** Pipeline steps that it passed, in order, each with its effect, if any. */
   steps: { name: string; change?: string }[];
 }
 
@@ -55,18 +60,18 @@ export interface TeacherMark {
 
 /** Two trajectories of one question, of which the first is better: a line of `pairs.jsonl`. */
 export interface PreferencePair {
-  /** Unlike every other of its file. */
+  /** Unique in its file. */
   id: string;
   task: Task;
   chosen: Candidate;
   rejected: Candidate;
   /**
-   * Index, in the `turns` of both, of the first turn that is compared: what was written before it, and what the model had read when it
-   * wrote it, is the same in both, token for token. Absent: all turns are compared.
+   * Index, in the `turns` of both, of the first compared turn: everything before it is the same in
+   * both, token for token. Absent: all turns are compared.
    */
   fromTurn?: number;
-  /** Number of turns that are compared; what follows them is not looked at. Absent: all that follow. */
+  /** Number of compared turns; later turns do not count. Absent: all that follow. */
   turns?: number;
-  /** Difference of what they were chosen by. */
+  /** Difference of the scores by which they were chosen. */
   margin: number;
 }

@@ -1,6 +1,6 @@
 import type { Observation, Trajectory } from "./trajectory.ts";
 
-/** Whether an observation is of a search, by whatever name its tool has. */
+/** Whether an observation comes from a search tool of any name. */
 export function isSearch({ tool, passageIds }: Observation): boolean {
   return tool === "search" || passageIds !== undefined;
 }

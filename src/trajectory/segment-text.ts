@@ -3,20 +3,20 @@ import type { Call, Segment, Trajectory } from "./trajectory.ts";
 /** The text of token ids, special tokens included: a tokenizer's `decode`. */
 export type Decode = (ids: readonly number[]) => string;
 
-/** What a segment says; null where only ids are there and no tokenizer. */
+/** Text of a segment; null if it has only ids and there is no tokenizer. */
 export function segmentText({ text, ids }: Segment, decode: Decode | null): string | null {
   if (text !== undefined) return text;
   if (decode !== null) return decode(ids);
   return ids.length === 0 ? "" : null;
 }
 
-/** The first prompt as the model got it; null where it cannot be told. */
+/** The first prompt as the model got it; null if its text is unknown. */
 export function promptText({ calls }: Trajectory, decode: Decode | null): string | null {
   const texts = (calls[0]?.prompt ?? []).map((segment) => segmentText(segment, decode));
   return calls.length === 0 || texts.includes(null) ? null : texts.join("");
 }
 
-/** Whether the texts of all segments can be told. */
+/** Whether the texts of all segments are known. */
 export function hasTexts(calls: readonly Call[], decode: Decode | null): boolean {
   const segments = calls.flatMap(({ prompt, completion }) => [...prompt, ...completion]);
   return decode !== null || segments.every((segment) => segmentText(segment, null) !== null);

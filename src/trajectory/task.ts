@@ -21,17 +21,22 @@ export interface Task {
   /** Name of the dataset that it comes from. */
   source: string;
   annotations: TaskAnnotations;
-  /** Messages already given, in order: the rollout replays their actions and continues after the last. */
+  /** Given messages, in order: the rollout replays their actions and continues after the last. */
   prefix?: readonly PrefixMessage[];
 }
 
-/** A message that an episode begins with. Tokens of owner "policy" may be trained; others never are. */
+/**
+ * A given first message of an episode. Tokens of owner "policy" may be trained; others never are.
+ */
 export interface PrefixMessage {
   text: string;
   owner: Extract<Segment["owner"], "policy" | "inserted">;
 }
 
-/** Gold beyond the answers. Every field is optional: a reward or metric that needs an absent one skips the task. */
+/**
+ * Gold annotations beside the answers. Every field is optional: a reward or metric that needs an
+ * absent field skips the task.
+ */
 export interface TaskAnnotations {
   /** Kind of question as its dataset names it: "bridge", "comparison", "yes-no", … */
   type?: string;
@@ -44,19 +49,23 @@ export interface TaskAnnotations {
   /** The question's own passages (distractor setting). */
   context?: Passage[];
   /**
-   * Steps from question to answer; `question` may use #1, #2 for earlier answers. `answer` is empty where the dataset tells the
-   * questions alone (StrategyQA).
+   * Steps from question to answer; `question` may use #1, #2 for earlier answers. `answer` is empty
+   * where the dataset has only the questions (StrategyQA).
    */
   decomposition?: { question: string; answer: string; passage: string | null }[];
   /**
-   * Queries that find what each step needs, the best first: as long as `decomposition`, or as `evidences` where there is none; a step may
-   * have none. Found by a synthesis (docs/synthesis-papers.md), not given by datasets.
+   * Queries for each step, the best first: as long as `decomposition`, or as `evidences` if that is
+   * absent; a step may have none. Found by `synth-data` (docs/synthesis-papers.md), not given by
+   * datasets.
    */
   searchTerms?: string[][];
   /** Triples that together answer the question (2WikiMultihopQA). */
   evidences?: { subject: string; relation: string; object: string }[];
-  /** Sentences, of no passage of the dataset, from which the answer follows (StrategyQA). */
+  /** Sentences that are in no passage and from which the answer follows (StrategyQA). */
   facts?: string[];
-  /** False where the question's own passages lack what its answer needs (MuSiQue-Full); absent where it has one. */
+  /**
+   * False if the question's own passages do not contain the answer (MuSiQue-Full); otherwise
+   * absent.
+   */
   answerable?: boolean;
 }

@@ -1,20 +1,20 @@
 import type { Call, Owner, Segment, Trajectory } from "./trajectory.ts";
 
-/** One sequence as the model saw it, with who wrote each token. */
+/** One sequence as the model saw it, with the owner of each token. */
 export interface TokenRow {
-  /** Calls that it runs through, from the first to the last. */
+  /** Indices of its calls, from first to last. */
   calls: number[];
   ids: number[];
   owners: Owner[];
-  /** As sampled, nats; NaN where nothing was sampled. */
+  /** At sampling, nats; NaN for tokens that were not sampled. */
   logprobs: number[];
   /** Which call each token belongs to. */
   callOf: number[];
 }
 
 /**
- * The token sequences of a trajectory: one for each call that no other continues. In a chat that is one row for all turns;
- * prompts built anew give rows of their own, branches share their beginning.
+ * The token sequences of a trajectory: one for each call that no other call continues. A chat is
+ * one row for all turns; each new prompt starts its own row; branches share their prefix.
  */
 export function tokenRows(trajectory: Pick<Trajectory, "calls">): TokenRow[] {
   const { calls } = trajectory;
@@ -44,7 +44,7 @@ export function sequenceIds(calls: readonly Call[], index: number): number[] {
   });
 }
 
-/** Number of tokens that the policy wrote: those that stand here, or as a remote server counted them. */
+/** Number of tokens that the policy wrote: recorded ids, or a remote server's own count. */
 export function policyTokenCount(trajectory: Pick<Trajectory, "calls">): number {
   let count = 0;
   for (const { completion, usage } of trajectory.calls) {

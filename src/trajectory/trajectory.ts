@@ -1,43 +1,59 @@
 /**
  * The central record: everything upstream writes it, everything downstream reads it.
  *
- * A trajectory is a list of *calls* to a model. A call continues the token sequence of its `parent` call (a chat: each
- * extends the last) or, with `parent: null`, starts from a prompt built anew. Two calls with one parent are a branch.
- * Tokens in, tokens out: ids are kept as they were sampled and never decoded and re-encoded.
+ * A trajectory is a list of *calls* to a model. A call continues the token sequence of its `parent`
+ * call (a chat: each extends the last) or, with `parent: null`, starts from a new prompt. Two calls
+ * with one parent are a branch. Tokens in, tokens out: ids are kept as they were sampled and never
+ * decoded and re-encoded.
  */
 
-/** Who wrote a token. From it a rule (`lossOn`) makes the loss mask. */
+/** Who wrote a token. The rule `lossOn` turns owners into the loss mask. */
 export type Owner = "policy" | "environment" | "template" | "inserted";
 
 /** A run of tokens with one owner. */
 export interface Segment {
   owner: Owner;
   ids: number[];
-  /** Log-probability (nats) of each id under the distribution that it was sampled from; null where nothing was sampled. */
+  /**
+   * Log-probability (nats) of each id under its sampling distribution; null if the segment was not
+   * sampled.
+   */
   logprobs: number[] | null;
-  /** What it says, where the tokens are a remote server's own; `ids` is then empty. */
+  /** Text, if a remote server keeps the tokens; `ids` is then empty. */
   text?: string;
 }
 
-/** Why a model stopped writing: its end token, a stop string, its token budget, or the context was full. */
+/** Why a model stopped writing: EOS, a stop string, its token budget, or a full context. */
 export type CallFinish = "eos" | "stop" | "length" | "context";
 
 /** One request to a model. */
 export interface Call {
-  /** Index in `calls` of the call whose whole sequence (prompt and completion) this one continues; null: built anew. */
+  /**
+   * Index in `calls` of the call whose whole sequence (prompt and completion) this one continues;
+   * null: a new prompt.
+   */
   parent: number | null;
   /** Which model answered: "policy", or the role's name in the recipe. */
   role: string;
-  /** Number of optimiser steps that the sampled weights had seen; null for a model that is not trained. */
+  /** Optimizer steps of the sampled weights; null for a model that is not trained. */
   policyVersion: number | null;
-  /** Tokens put after the parent's sequence before sampling. Those of owner "inserted" are withheld from whoever learns from it. */
+  /**
+   * Tokens between the parent's sequence and the completion. Training removes those of owner
+   * "inserted".
+   */
   prompt: Segment[];
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
   finish: CallFinish;
-  /** Tokens as a remote server counted them; absent where they stand here, or where it does not count. */
+  /**
+   * A remote server's token counts; absent if the ids are recorded here, or the server does not
+   * count.
+   */
   usage?: { promptTokens: number; completionTokens: number };
-  /** What a remote model thought before its message, where its server tells that apart. Not shown to it again. */
+  /**
+   * Reasoning of a remote model before its message, if its server returns it separately. Later
+   * prompts omit it.
+   */
   reasoning?: string;
 }
 
@@ -49,24 +65,26 @@ export interface Action {
   input: string;
 }
 
-/** Something a turn did wrong, by the protocol's own codes; what follows from it is the policy `onInvalid`'s choice. */
+/**
+ * An error in a message, by the protocol's own codes; the setting `onInvalid` decides what follows.
+ */
 export interface Problem {
   code: string;
   message: string;
 }
 
-/** What came back for one action. Only `text` is shown to the policy, and only `text` is ever shortened. */
+/** Result of one action. The policy sees only `text`, and only `text` may be shortened. */
 export interface Observation {
   tool: string;
   text: string;
   /** Ids of the passages shown, best first. */
   passageIds?: string[];
-  /** Anything structured that rewards may read. */
+  /** Structured data for rewards. */
   data?: unknown;
   problem?: Problem;
 }
 
-/** One policy message and what came back. */
+/** One policy message and its observations. */
 export interface Turn {
   /** Index in `calls`. */
   call: number;
@@ -75,22 +93,29 @@ export interface Turn {
   actions: Action[];
   problems: Problem[];
   observations: Observation[];
-  /** What the environment paid for this message alone; absent where it pays none. Rewards may pass it on. */
+  /**
+   * The environment's reward for this message alone; absent if it gives none. Rewards may pass it
+   * on.
+   */
   reward?: number;
-  /** Status of the world after it, in the environment's own words ("hole", "goal", "illegal-move"); absent where it has none. */
+  /**
+   * State of the environment after it, in its own words ("hole", "goal", "illegal-move"); absent if
+   * it has none.
+   */
   status?: string;
   /**
-   * Which line of a strategy it belongs to, where it has several: a draft that was not kept, one of several chains, a module. Absent on
-   * the trajectory's main line.
+   * The strategy's branch that it belongs to: a rejected draft, one of several chains, a module.
+   * Absent on the trajectory's main line.
    */
   chain?: string;
-  /** The strategy tried this message and dropped it: it is on record, and no loss learns from it. */
+  /** The strategy tried this message and dropped it: it is recorded, but no loss trains on it. */
   dropped?: true;
 }
 
 /**
- * A place that a reward is about: a call's whole completion, or its tokens from `token` to `endToken` (exclusive; one token where it is
- * absent), counted within the completion. A turn is addressed by its call; a span of characters is mapped to tokens when it is scored.
+ * Where a reward applies: a call's whole completion, or its tokens from `token` to `endToken`
+ * (exclusive; default `token` + 1), counted within the completion. A turn's address is its call;
+ * scoring maps a span of characters to tokens.
  */
 export interface RewardAddress {
   call: number;
@@ -107,16 +132,19 @@ export interface RewardValue {
   at: RewardAddress | null;
 }
 
-/** Text that was put into a message, or before it, for the policy to go on from: a segment of owner "inserted" holds it. */
+/**
+ * Text that was inserted into a message or used as its prefill: a segment of owner "inserted" holds
+ * it.
+ */
 export interface InsertedHint {
   /** Name of the hint's part. */
   name: string;
-  /** Index in `calls` of the call that it stands in. */
+  /** Index in `calls` of its call. */
   call: number;
   text: string;
-  /** It stands in the call's prompt: read by the policy, and not shown to whoever learns from the trajectory. */
+  /** It is in the call's prompt: the policy reads it, but training on the trajectory does not. */
   withheld?: true;
-  /** It told what the question's annotations or references know: the trajectory is no result. */
+  /** It contained gold annotations or references: the trajectory must not count as a result. */
   readsGold?: true;
 }
 
@@ -145,23 +173,23 @@ export interface Trajectory {
   taskId: string;
   /** Trajectories that are compared with each other; any number, not necessarily adjacent. */
   groupId: string;
-  /** What it was made for; only "train" enters a batch. */
+  /** Its purpose; only "train" enters a batch. */
   purpose: "train" | "eval" | "baseline";
   seed: number;
   calls: Call[];
   turns: Turn[];
   /** The first `calls` calls are those of the trajectory `of` (its id), from which this one branched off: a token is learned once. */
   branch?: { of: string; calls: number };
-  /** What a strategy searched for before it asked, shown in the first prompt; no search of the policy's. */
+  /** Searches by the strategy itself before the first prompt, which shows their results. */
   given?: Observation[];
-  /** Hints that were put into its messages, in order. */
+  /** Hints inserted into its messages, in order. */
   hints?: InsertedHint[];
-  /** The final answer by the protocol's extraction rule; null when there is none. */
+  /** The final answer by the protocol's extraction rule; null if there is none. */
   answer: string | null;
-  /** How sure a strategy is of the answer, 0 to 1, where it can say: a share of votes. */
+  /** The strategy's confidence in the answer, 0 to 1, if it has one: a share of votes. */
   confidence?: number;
   end: EndReason;
-  /** Present when `end` is an error: which border it crossed and what it said. */
+  /** Present when `end` is an error: its boundary, code and message. */
   error?: { boundary: string; code: string; message: string };
   rewards: RewardValue[];
   /** The combined reward; null when it cannot be scored, or before scoring. */

@@ -1,27 +1,27 @@
-/** Something that happened to a run and that its metrics do not tell: a line of `events.jsonl`. */
+/** An event of a run that its metrics do not show: a line of `events.jsonl`. */
 export interface RunEvent {
   kind:
     /** A declared rule on the metrics was broken. */
     | "alarm"
     /** The run went back to an earlier checkpoint. */
     | "rollback"
-    /** A checkpoint could not be used, and the one before it was. */
+    /** A checkpoint could not be used, so the run used the one before it. */
     | "checkpoint-damaged"
-    /** Somebody has been waited for longer than usual. */
+    /** A call has taken longer than usual. */
     | "waiting"
-    /** The first batch was held to the rules of `agentrl trace lint`. */
+    /** The rules of `agentrl trace lint` were run on the first batch. */
     | "lint"
-    /** Budgets of the recipe do not go together. */
+    /** Budgets of the recipe contradict each other. */
     | "budgets"
-    /** The run went on from a checkpoint. */
+    /** The run was resumed from a checkpoint. */
     | "resumed"
     /** A model failed, so that a reward could not score some trajectories. */
     | "unscored"
-    /** A reporter could not tell what it should have. */
+    /** A reporter could not deliver events. */
     | "reporter";
   /** Whole steps done when it happened. */
   step: number;
-  /** One sentence for people, with what was found, what is allowed and what was done. */
+  /** One sentence for people: the finding, the limit and the reaction. */
   message: string;
   /** The same for programs. */
   facts: Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ const OUTCOME_FILE = "outcome.json";
 
 /**
  * Writes how a run ended to `outcome.json` in its folder.
- * @param outcome null: it begins, or goes on: what was written before holds no more.
+ * @param outcome null when the run starts or resumes: removes the old outcome.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function recordOutcome(folder: string, outcome: RunOutcome | null): Promise<void> {
@@ -26,7 +26,7 @@ export async function recordOutcome(folder: string, outcome: RunOutcome | null):
   else await writeJson(file, outcome);
 }
 
-/** How a run ended; null where its folder does not say. */
+/** How a run ended; null if its folder has no outcome. */
 export async function readOutcome(folder: string): Promise<RunOutcome | null> {
   const file = join(folder, OUTCOME_FILE);
   if (!existsSync(file)) return null;

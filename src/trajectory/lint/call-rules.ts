@@ -4,18 +4,18 @@ import type { LintRule } from "./lint-rule.ts";
 
 export const parents: LintRule = {
   name: "parent",
-  summary: "A call continues one that stands before it, so that there is no circle.",
+  summary: "A call continues an earlier call, so that there is no circle.",
   find: ({ calls }) =>
     calls.flatMap(({ parent }, index) =>
       parent === null || (Number.isInteger(parent) && parent >= 0 && parent < index)
         ? []
-        : [`calls[${index}].parent is ${parent}; expected a call before it, or null.`],
+        : [`calls[${index}].parent is ${parent}; expected an earlier call, or null.`],
     ),
 };
 
 /**
- * A call holds what was put after its parent's sequence, so its sequence extends the parent's as long as nothing stands in it twice:
- * the mistake is a prompt that was rendered as a whole again.
+ * A call holds only the tokens after its parent's sequence. The usual mistake is a prompt that
+ * repeats the whole conversation.
  */
 export const prefix: LintRule = {
   name: "prefix",
@@ -28,7 +28,7 @@ export const prefix: LintRule = {
       const start = contentOf(root.prompt);
       if (start.length === 0 || !startsWith(contentOf(call.prompt), start)) return [];
       return [
-        `calls[${index}] continues calls[${call.parent ?? ""}] and says the first prompt again (${start.length} ${root.prompt.some(({ ids }) => ids.length > 0) ? "ids" : "pieces of text"}).`,
+        `calls[${index}] continues calls[${call.parent ?? ""}] and repeats the first prompt (${start.length} ${root.prompt.some(({ ids }) => ids.length > 0) ? "ids" : "pieces of text"}).`,
       ];
     }),
 };
@@ -42,7 +42,7 @@ function rootOf(calls: readonly Call[], call: Call): Call | null {
   return null;
 }
 
-/** Ids, or texts where a server has them; nothing of what was inserted. */
+/** Ids, or texts where a server keeps the tokens; without inserted segments. */
 function contentOf(segments: Call["prompt"]): (number | string)[] {
   return segments
     .filter(({ owner }) => owner !== "inserted")

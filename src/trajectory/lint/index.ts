@@ -14,7 +14,7 @@ import {
 } from "./token-rules.ts";
 import { answer, end, shown, turnOrder, turnText } from "./turn-rules.ts";
 
-/** All that a trajectory is held to, in the order in which it is looked at. */
+/** All rules for trajectories, in the order in which they run. */
 export const lintRules = registry<LintRule>("lint rule", [
   names,
   tokenIds,

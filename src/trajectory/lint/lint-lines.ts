@@ -5,15 +5,15 @@ import type { Trajectory } from "../trajectory.ts";
 import type { LintReading } from "./lint-reading.ts";
 import { readTrajectory } from "./lint-shape.ts";
 
-/** A trajectory of a line, with what the line says of it. */
+/** A trajectory of a line, with the line's facts about it. */
 export interface LintUnit {
-  /** Of the line: what must be unlike all others of the file. */
+  /** The line's id, unique in the file. */
   id: string;
   trajectory: Trajectory;
   provenance?: Provenance;
 }
 
-/** What was found in a line: its trajectories, and what is wrong with the line itself. */
+/** The content of a line: its trajectories, and the problems of the line itself. */
 export interface ReadLine {
   units: LintUnit[];
   /** Ids that no other line may have. */
@@ -21,15 +21,15 @@ export interface ReadLine {
   findings: { id: string | null; code: string; message: string }[];
 }
 
-/** Codes of what is wrong with a line, beside those of the rules for trajectories. */
+/** Codes for problems of a line; the rules for trajectories have their own. */
 export const LINE_CODES = {
   json: "Every line is a JSON value.",
   shape:
-    "Every line is a trajectory, a sample, a question's draws or a pair, with all keys that these need.",
-  "id-twice": "No two lines, and no two draws, have one id.",
+    "Every line is a trajectory, a sample, a question's draws or a pair, with all its required keys.",
+  "id-twice": "No two lines, and no two draws, have the same id.",
   sample:
-    "A sample has its trajectory's id and its question's, a weight from 0, and scores that are numbers.",
-  pair: "Both sides of a pair belong to its question, and are alike before the turn from which they are compared.",
+    "A sample has the id of its trajectory and of its question, a weight of at least 0, and numeric scores.",
+  pair: "Both sides of a pair belong to its question and are equal before the first compared turn.",
 } as const;
 
 const sampleShape = z.looseObject({
@@ -85,7 +85,7 @@ function readPair(value: unknown, line: ReadLine): void {
   for (let turn = 0; turn < fromTurn; turn++) {
     const [left, right] = [chosen, rejected].map(({ trajectory }) => trajectory.turns[turn]?.text);
     if (left !== undefined && left === right) continue;
-    wrong(`is compared from turn ${fromTurn}, and turn ${turn} is not the same in both.`);
+    wrong(`is compared from turn ${fromTurn}, but turn ${turn} differs between both sides.`);
     break;
   }
 }
@@ -113,7 +113,7 @@ function readCandidate(candidate: Candidate, task: Task, line: ReadLine): void {
     line.findings.push({ id, code: "sample", message });
   };
   if (!(Number.isFinite(weight) && weight >= 0))
-    wrong(`weight is ${String(weight)}; expected a number from 0.`);
+    wrong(`weight is ${String(weight)}; expected a number of at least 0.`);
   for (const [name, score] of Object.entries(scores)) {
     if (!Number.isFinite(score)) wrong(`scores.${name} is ${String(score)}; expected a number.`);
   }
@@ -160,7 +160,7 @@ function idOf(value: unknown): string {
   return typeof id === "string" ? id : "";
 }
 
-/** What a trajectory is read with: what holds for all of a file, and how it was made itself. */
+/** The reading of one trajectory: the file's settings and how this trajectory was made. */
 export function readingOf(
   { trajectory, provenance }: LintUnit,
   { mannerOf, ...reading }: LintReading,

@@ -1,11 +1,11 @@
 import type { Provenance } from "../sample.ts";
 import type { Observation, Segment, Trajectory } from "../trajectory.ts";
 
-/** What of a protocol trajectories are held to: a part of the protocol's own interface. */
+/** The part of a protocol's interface that the lint rules need. */
 export interface LintGrammar {
   /** Where a message ends for the environment (exclusive); null keeps all. */
   findCut(text: string): number | null;
-  /** What a message's observations look like to the policy. */
+  /** A message's observations as the policy sees them. */
   renderObservations(observations: readonly Observation[]): string;
   /** The final answer by the protocol's rule; null when there is none. */
   answerOf(texts: { prompt: string; messages: readonly string[] }): string | null;
@@ -13,25 +13,27 @@ export interface LintGrammar {
   readsPrompt: boolean;
 }
 
-/** How trajectories were made, as far as it is known. */
+/** How trajectories were made, as far as known. */
 export interface LintManner {
-  /** The grammar that all messages of the main line are written in; null: not known, or a strategy with prompts of its own. */
+  /**
+   * Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts.
+   */
   grammar: LintGrammar | null;
-  /** At which messages were drawn; null: not known, or not the same for all. */
+  /** Sampling temperature of the messages; null: unknown, or not the same for all. */
   temperature: number | null;
 }
 
-/** What trajectories are read with. */
+/** What the rules need to read trajectories. */
 export interface LintReading {
-  /** What a segment says; null where only ids are there and no tokenizer. */
+  /** Text of a segment; null without both text and tokenizer. */
   textOf: (segment: Segment) => string | null;
   /** Ids with which a model ends a message; null without a tokenizer. */
   endIds: readonly number[] | null;
-  /** One more than the highest id; null without a tokenizer. */
+  /** Highest id plus 1; null without a tokenizer. */
   vocabSize: number | null;
   /** @param provenance of a sample; undefined for a trajectory of a run or an evaluation. */
   mannerOf: (trajectory: Trajectory, provenance: Provenance | undefined) => LintManner;
 }
 
-/** What one trajectory is read with. */
+/** What the rules need to read one trajectory. */
 export type TrajectoryLintReading = Omit<LintReading, "mannerOf"> & LintManner;

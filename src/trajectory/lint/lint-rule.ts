@@ -2,11 +2,11 @@ import type { Part } from "../../base/registry.ts";
 import type { Call, Trajectory, Turn } from "../trajectory.ts";
 import type { TrajectoryLintReading } from "./lint-reading.ts";
 
-/** Something that must hold of every trajectory; its name is the code of its violations. */
+/** A rule for every trajectory; its name is the code of its violations. */
 export interface LintRule extends Part {
   /**
-   * What is wrong, a sentence for each place.
-   * @returns null where it cannot be told: what it is read with lacks something.
+   * The violations, one sentence each.
+   * @returns null where the rule cannot decide, because the reading lacks something.
    */
   find(trajectory: Trajectory, reading: TrajectoryLintReading): readonly string[] | null;
 }
@@ -16,13 +16,13 @@ export function mainLine({ turns }: Pick<Trajectory, "turns">): Turn[] {
   return turns.filter(({ chain }) => chain === undefined);
 }
 
-/** Text that was put before a message for the policy to go on from; null where it cannot be read. */
+/** The prefill of a message; null where it cannot be read. */
 export function openingText(call: Call, reading: TrajectoryLintReading): string | null {
   const before = call.prompt.findLastIndex(({ owner }) => owner !== "inserted");
   return joined(call.prompt.slice(before + 1), reading);
 }
 
-/** A message as it was written, with what was put into it, without its end token; null where it cannot be read. */
+/** A message with inserted text, without its EOS; null where it cannot be read. */
 export function writtenText({ completion }: Call, reading: TrajectoryLintReading): string | null {
   const last = completion.at(-1);
   if (last?.owner !== "policy" || !isEnd(last.ids.at(-1), reading))
@@ -30,7 +30,7 @@ export function writtenText({ completion }: Call, reading: TrajectoryLintReading
   return joined([...completion.slice(0, -1), { ...last, ids: last.ids.slice(0, -1) }], reading);
 }
 
-/** Texts of segments one after another; null where one cannot be read. */
+/** Joined texts of segments; null where one cannot be read. */
 export function joined(
   segments: Call["prompt"],
   { textOf }: Pick<TrajectoryLintReading, "textOf">,
@@ -44,7 +44,7 @@ export function isEnd(id: number | undefined, { endIds }: TrajectoryLintReading)
   return id !== undefined && endIds?.includes(id) === true;
 }
 
-/** Text for a message, in quotes, cut where it is long. */
+/** Text for an error message, in quotes, cut if long. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 59)}…`);
 }

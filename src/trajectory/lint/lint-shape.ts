@@ -1,9 +1,9 @@
 import { checkOptions, z } from "../../base/schema.ts";
 import { END_REASONS, type Trajectory } from "../trajectory.ts";
 
-/** Lists whose elements are looked at by rules of their own: they are long, and what is wrong in them has its own code. */
+/** Lists whose elements have rules and codes of their own. */
 const list = z.custom<unknown[]>(Array.isArray, "expected a list");
-/** Finite or not: JSON has numbers that are too large for one. */
+/** Finite or not: JSON allows numbers that overflow to Infinity. */
 const anyNumber = z.custom<number>((value) => typeof value === "number", "expected a number");
 
 const segment = z.looseObject({
@@ -54,7 +54,10 @@ const trajectorySchema = z.looseObject({
   reward: anyNumber.nullable(),
 });
 
-/** A value as a trajectory, or what about it is none. Keys that are not known are let pass: they may be of a later version. */
+/**
+ * A value as a trajectory, or the first problem. Unknown keys are allowed: a later version may
+ * write them.
+ */
 export function readTrajectory(value: unknown): { trajectory: Trajectory } | { problem: string } {
   const checked = checkOptions(trajectorySchema, value);
   if (checked.problem === null) return { trajectory: value as Trajectory };

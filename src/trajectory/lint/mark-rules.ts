@@ -1,9 +1,9 @@
-/** What must hold of what is noted on a trajectory: its names, hints and rewards. */
+/** Rules for the notes on a trajectory: its names, hints and rewards. */
 import type { LintRule } from "./lint-rule.ts";
 
 export const names: LintRule = {
   name: "names",
-  summary: "Id, question and group have names that are not empty.",
+  summary: "The ids of trajectory, question and group are not empty.",
   find: (trajectory) =>
     (["id", "taskId", "groupId"] as const).flatMap((key) =>
       trajectory[key] === "" ? [`${key} is empty.`] : [],
@@ -12,7 +12,7 @@ export const names: LintRule = {
 
 export const hints: LintRule = {
   name: "hint",
-  summary: "Each hint stands in its call as an inserted segment, in the order of the calls.",
+  summary: "Each hint is an inserted segment of its call; hints are in the order of the calls.",
   find({ calls, hints: noted = [] }, { textOf }) {
     let last = 0;
     return noted.flatMap(({ name, call: number, text }, index) => {
@@ -24,18 +24,19 @@ export const hints: LintRule = {
       const inserted = [...call.prompt, ...call.completion].filter(
         ({ owner }) => owner === "inserted",
       );
-      // Where ids cannot be read, that something was inserted is all that can be told.
+      // Without a tokenizer the rule can only check that something was inserted.
       const stands = inserted.some((segment) => textOf(segment)?.includes(text) ?? true);
       return stands
         ? found
-        : [...found, `${where}: no inserted segment of call ${number} says it.`];
+        : [...found, `${where}: no inserted segment of call ${number} has this text.`];
     });
   },
 };
 
 export const rewardValues: LintRule = {
   name: "reward",
-  summary: "Rewards are numbers, or null where nothing could be scored, at places that exist.",
+  summary:
+    "Rewards are numbers, or null if they cannot be scored, and their calls and tokens exist.",
   find({ calls, rewards, reward }) {
     const isScore = (value: unknown): boolean => value === null || Number.isFinite(value);
     const found = isScore(reward)
@@ -51,7 +52,7 @@ export const rewardValues: LintRule = {
         continue;
       }
       const tokens = call.completion.reduce((sum, { ids }) => sum + ids.length, 0);
-      // A server's own tokens do not stand here.
+      // A server keeps its own tokens, so they cannot be counted here.
       const known = call.completion.every(({ text }) => text === undefined);
       const { token } = at;
       if (token !== undefined && known && !(token >= 0 && token < tokens))

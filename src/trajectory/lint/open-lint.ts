@@ -2,7 +2,7 @@ import { lintRules } from "./index.ts";
 import { type LintUnit, readingOf, readLine } from "./lint-lines.ts";
 import type { LintReading } from "./lint-reading.ts";
 
-/** Something that does not hold. */
+/** A broken rule at one place. */
 export interface Violation {
   /** Of the trajectory, sample or pair; null: of the line, or of the whole run. */
   id: string | null;
@@ -13,29 +13,29 @@ export interface Violation {
   message: string;
 }
 
-/** What came of a file. */
+/** Result for a file. */
 export interface LintReport {
-  /** Trajectories that were looked at. */
+  /** Checked trajectories. */
   checked: number;
-  /** By code, those that hold everywhere left out. */
+  /** Violations by code; codes without violations are absent. */
   counts: Record<string, number>;
-  /** In the order in which they were found; of each code so many at most as were asked for. */
+  /** In the order found; at most `keep` of each code. */
   violations: Violation[];
-  /** Trajectories for which a rule could not tell, by code. */
+  /** Trajectories that a rule could not check, by code. */
   unknown: Record<string, number>;
 }
 
-/** A file under way. Memory holds the report, and the ids of the lines. */
+/** A file being checked. Memory holds the report and the ids of the lines. */
 export interface Lint {
-  /** @returns the trajectories of a line in which nothing is wrong, for checks beside these. */
+  /** @returns the line's trajectories if the line has no violation, for further checks. */
   line(value: unknown, number: number): LintUnit[];
   add(violation: Violation): void;
   report(): LintReport;
 }
 
 /**
- * Holds trajectories to all rules, line by line.
- * @param options.keep violations of one code that are kept; all are counted.
+ * Checks trajectories against all rules, line by line.
+ * @param options.keep most violations of one code that are kept; all are counted.
  */
 export function openLint(reading: LintReading, { keep }: { keep: number }): Lint {
   const seen = new Map<string, number>();
@@ -46,7 +46,7 @@ export function openLint(reading: LintReading, { keep }: { keep: number }): Lint
     report.counts[code] = count;
     if (count <= keep) report.violations.push(violation);
   };
-  /** @returns whether nothing is wrong with it. */
+  /** @returns whether it breaks no rule. */
   const checkUnit = (unit: LintUnit, line: number): boolean => {
     const own = readingOf(unit, reading);
     let isSound = true;
@@ -70,7 +70,7 @@ export function openLint(reading: LintReading, { keep }: { keep: number }): Lint
         const first = seen.get(id);
         if (first === undefined) seen.set(id, number);
         else {
-          const message = `stands in line ${first} as well.`;
+          const message = `is also the id of line ${first}.`;
           add({ id, line: number, code: "id-twice", message });
         }
       }

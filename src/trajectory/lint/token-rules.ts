@@ -1,4 +1,4 @@
-/** What must hold of tokens: their ids, their log-probabilities, their owners. */
+/** Rules for tokens: their ids, log-probabilities and owners. */
 import type { Segment, Trajectory } from "../trajectory.ts";
 import { isEnd, type LintRule } from "./lint-rule.ts";
 
@@ -20,7 +20,7 @@ function segmentsOf({ calls }: Trajectory): PlacedSegment[] {
   );
 }
 
-/** One finding per segment: a damaged one is wrong at every token. */
+/** One violation per segment: a damaged segment breaks the rule at every token. */
 function perSegment(
   trajectory: Trajectory,
   find: (placed: PlacedSegment) => string | null,
@@ -33,7 +33,7 @@ function perSegment(
 
 export const tokenIds: LintRule = {
   name: "token-ids",
-  summary: "Ids are whole numbers from 0, below the size of the vocabulary where that is known.",
+  summary: "Ids are whole numbers from 0, below the vocabulary size if that is known.",
   find: (trajectory, { vocabSize }) =>
     perSegment(trajectory, ({ segment: { ids } }) => {
       const limit = vocabSize ?? Infinity;
@@ -46,11 +46,11 @@ export const tokenIds: LintRule = {
 
 export const textOrIds: LintRule = {
   name: "text-and-ids",
-  summary: "A segment holds ids, or the text of a server that has its tokens; never both.",
+  summary: "A segment holds ids, or text if a server keeps the tokens; never both.",
   find: (trajectory) =>
     perSegment(trajectory, ({ segment: { ids, text } }) =>
       text !== undefined && ids.length > 0
-        ? `has a text and ${ids.length} ids; which of them was learned from cannot be told.`
+        ? `has a text and ${ids.length} ids; a segment may have only one of them.`
         : null,
     ),
 };
@@ -79,15 +79,15 @@ export const logprobValue: LintRule = {
 
 export const logprobPlace: LintRule = {
   name: "logprob-place",
-  summary: "Log-probabilities stand where the policy wrote tokens, and nowhere else.",
+  summary: "Tokens of the policy, and no others, have log-probabilities.",
   find: (trajectory) =>
     perSegment(trajectory, ({ segment: { owner, ids, logprobs } }) => {
       const sampled = owner === "policy" && ids.length > 0;
       if (sampled && logprobs === null)
-        return `is the policy's and has no log-probabilities for its ${ids.length} ids.`;
-      // An empty list says no more than null.
+        return `has owner policy but no log-probabilities for its ${ids.length} ids.`;
+      // An empty list means the same as null.
       if (!sampled && logprobs !== null && logprobs.length > 0)
-        return `is no text that a model sampled here (owner ${owner}) and has log-probabilities.`;
+        return `has owner ${owner}, so no model sampled it here, but it has log-probabilities.`;
       return null;
     }),
 };
@@ -97,40 +97,37 @@ const PADDED = 2;
 
 export const logprobGreedy: LintRule = {
   name: "logprob-greedy",
-  summary:
-    "At temperature 0 the likeliest token is taken: none is less likely than one of V can be.",
+  summary: "At temperature 0 each token is the likeliest, so its probability is at least 1/V.",
   find(trajectory, { temperature, vocabSize }) {
     if (temperature === null || (temperature === 0 && vocabSize === null)) return null;
     if (temperature > 0) return [];
-    // What the model gave it, before it was taken for certain.
+    // The lowest log-probability that the likeliest of V tokens can have.
     const least = -Math.log(PADDED * (vocabSize ?? Infinity));
     return perSegment(trajectory, ({ segment: { logprobs } }) => {
       const at = (logprobs ?? []).findIndex((each) => each < least);
       return at < 0
         ? null
-        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, drawn at temperature 0; the likeliest of ${vocabSize} ids has at least ${least.toFixed(2)}.`;
+        : `has ${JSON.stringify(logprobs?.[at])} as log-probability ${at}, sampled at temperature 0; the likeliest of ${vocabSize} ids has at least ${least.toFixed(2)}.`;
     });
   },
 };
 
 export const owners: LintRule = {
   name: "owner",
-  summary:
-    "No token of the policy's in a prompt, none of the environment's or template's in a completion.",
+  summary: "A prompt has no policy tokens; a completion has no environment or template tokens.",
   find: (trajectory) =>
     perSegment(trajectory, ({ segment: { owner }, part }) => {
       if (part === "prompt" && owner === "policy")
-        return "is the policy's and stands in a prompt: it would be learned, and was not sampled there.";
+        return "has owner policy but is in a prompt: training would learn it, though it was not sampled.";
       if (part === "completion" && (owner === "environment" || owner === "template"))
-        return `is the ${owner}'s and stands in a completion, where only the policy writes (and hints are inserted).`;
+        return `has owner ${owner} but is in a completion, which may hold only policy tokens and inserted hints.`;
       return null;
     }),
 };
 
 export const endToken: LintRule = {
   name: "end-token",
-  summary:
-    "An end token of the policy's is its message's last, and a message that ended by itself has one.",
+  summary: "EOS is the last token of a message, and a message with finish eos has one.",
   find(trajectory, reading) {
     const { endIds } = reading;
     if (endIds === null) return null;
@@ -142,13 +139,11 @@ export const endToken: LintRule = {
       const found: string[] = [];
       if (at >= 0)
         found.push(
-          `calls[${index}] goes on after its end token: token ${at} of ${written.length} is ${written[at]?.id ?? ""}.`,
+          `calls[${index}] continues after EOS: token ${at} of ${written.length} is ${written[at]?.id ?? ""}.`,
         );
       const last = written.at(-1);
       if (finish === "eos" && last !== undefined && endIds.length > 0 && !isEnd(last.id, reading))
-        found.push(
-          `calls[${index}] ended by itself (finish eos), and its last token, ${last.id}, is no end token.`,
-        );
+        found.push(`calls[${index}] has finish eos, but its last token, ${last.id}, is not EOS.`);
       return found;
     });
   },

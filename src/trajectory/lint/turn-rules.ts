@@ -1,11 +1,11 @@
-/** What must hold of turns: their order, their text, what was shown after them. */
+/** Rules for turns: their order, their text, their observations. */
 import type { Observation, Trajectory, Turn } from "../trajectory.ts";
 import type { TrajectoryLintReading } from "./lint-reading.ts";
 import { joined, type LintRule, mainLine, openingText, quoted, writtenText } from "./lint-rule.ts";
 
 export const turnOrder: LintRule = {
   name: "turn-order",
-  summary: "Turns stand in the order of their calls, each on a call of its own.",
+  summary: "Turns are in the order of their calls, and each has its own call.",
   find({ calls, turns }) {
     let last = -1;
     return turns.flatMap(({ call }, index) => {
@@ -21,7 +21,7 @@ export const turnOrder: LintRule = {
 
 export const turnText: LintRule = {
   name: "turn-text",
-  summary: "A turn's text is what its call says, up to where the protocol cuts.",
+  summary: "A turn's text equals its call's text up to the protocol's cut.",
   find(trajectory, reading) {
     const { grammar } = reading;
     const found: string[] = [];
@@ -30,14 +30,14 @@ export const turnText: LintRule = {
       if (call === undefined) continue;
       const [before, written] = [openingText(call, reading), writtenText(call, reading)];
       if (before === null || written === null) return null;
-      // What was withheld stands at a prompt's end as well, and begins no message.
+      // Hidden hints are also at a prompt's end, but are not a prefill.
       const opening = text.startsWith(before) ? before : "";
       const where = `turns[${index}].text is ${quoted(text)}; calls[${number}]`;
       if (grammar !== null && chain === undefined) {
         const cut = opening + written.slice(0, grammar.findCut(written) ?? undefined);
         if (cut !== text) found.push(`${where} says, up to the cut, ${quoted(cut)}.`);
       } else if (!(opening + written).includes(text)) {
-        // A strategy's own question ends where it says.
+        // A strategy's own prompts have their own stop strings.
         found.push(`${where} says ${quoted(opening + written)}.`);
       }
     }
@@ -48,7 +48,7 @@ export const turnText: LintRule = {
 export const shown: LintRule = {
   name: "shown",
   summary:
-    "What a turn's tools found stands in the prompt that follows it, shortened on the right at most.",
+    "The next prompt contains the results of a turn's tools, at most shortened on the right.",
   find(trajectory, reading) {
     const { calls, turns } = trajectory;
     const found: string[] = [];
@@ -64,7 +64,7 @@ export const shown: LintRule = {
         if (text === null) return null;
         if (isShown(text, turn.observations, reading)) continue;
         found.push(
-          `calls[${number}] follows turns[${index}] and shows ${quoted(text)}, which is not what its tools found: ${quoted(turn.observations[0]?.text ?? "")}.`,
+          `calls[${number}] follows turns[${index}] and shows ${quoted(text)}, but its tools returned: ${quoted(turn.observations[0]?.text ?? "")}.`,
         );
       }
     }
@@ -72,7 +72,7 @@ export const shown: LintRule = {
   },
 };
 
-/** Whether what was found was read in a prompt of its own before the main line went on: it then goes on from other words. */
+/** Whether a separate prompt read the results: the main line then continues with other words. */
 function readApart({ calls, turns }: Trajectory, index: number): boolean {
   const next = turns.findIndex(({ chain }, i) => i > index && chain === undefined);
   const between = turns.slice(index + 1, next < 0 ? undefined : next);
@@ -84,7 +84,7 @@ function isShown(
   observations: readonly Observation[],
   { grammar }: TrajectoryLintReading,
 ): boolean {
-  // A cut may fall into a character.
+  // A cut may split a character.
   const text = shownText.replace(/\uFFFD+$/, "");
   if (grammar?.renderObservations(observations).startsWith(text) === true && text !== "")
     return true;
@@ -99,7 +99,7 @@ function isShown(
   return true;
 }
 
-/** Whether a text ends with the beginning of another, at least a character of it. */
+/** Whether a text ends with a prefix of another, at least one character. */
 function endsWithin(text: string, wanted: string): boolean {
   const trimmed = text.trimEnd();
   for (let from = Math.max(0, trimmed.length - wanted.length); from < trimmed.length; from++) {
@@ -110,11 +110,11 @@ function endsWithin(text: string, wanted: string): boolean {
 
 export const answer: LintRule = {
   name: "answer",
-  summary: "The answer is what the protocol's answer rule finds in the messages.",
+  summary: "The answer equals what the protocol's rule extracts from the messages.",
   find(trajectory, reading) {
     const { grammar } = reading;
     const main = mainLine(trajectory);
-    // Answers that were voted for, or read from a file, are no message's.
+    // A vote or a file may give an answer that no message has.
     if (trajectory.turns.length > main.length && main.length === 0) return [];
     if (grammar === null) return null;
     if (trajectory.calls.length === 0) return [];
@@ -135,24 +135,25 @@ function promptOf({ calls }: Trajectory, reading: TrajectoryLintReading): string
 
 export const end: LintRule = {
   name: "end",
-  summary: "The reason for the end fits the last turn, and an error stands where one ended it.",
+  summary:
+    "The end reason fits the last turn, and an error is recorded if one ended the trajectory.",
   find(trajectory) {
     const { end: reason, error, answer: given, calls } = trajectory;
     const found: string[] = [];
     const last = mainLine(trajectory).at(-1);
     const failed = reason === "tool-error" || reason === "model-error";
-    if (failed && error === undefined) found.push(`end is ${reason} and no error says which.`);
+    if (failed && error === undefined) found.push(`end is ${reason}, but no error is recorded.`);
     if (!failed && reason !== "timeout" && reason !== "cancelled" && error !== undefined)
-      found.push(`end is ${reason}, and there is an error (${error.code}).`);
+      found.push(`end is ${reason}, but an error is recorded (${error.code}).`);
     const answers = last !== undefined && isAnswer(last);
     if (reason === "answered" && given === null && !answers)
-      found.push("end is answered, and there is neither an answer nor a message that gives one.");
+      found.push("end is answered, but there is neither an answer nor a message that gives one.");
     if (["turn-limit", "invalid", "no-answer"].includes(reason) && answers)
-      found.push(`end is ${reason}, and the last message is an answer.`);
+      found.push(`end is ${reason}, but the last message is an answer.`);
     if (reason === "invalid" && last !== undefined && !hasProblem(last))
-      found.push("end is invalid, and the last message has no problem.");
+      found.push("end is invalid, but the last message has no problem.");
     if (reason === "token-limit" && calls.at(-1)?.finish !== "length")
-      found.push("end is token-limit, and the last message was not cut for its length.");
+      found.push("end is token-limit, but the last message was not cut for its length.");
     return found;
   },
 };

@@ -8,11 +8,11 @@ export type AlarmAction = (typeof alarmActions)[number];
 /** Why an alarm fires. */
 export interface Finding {
   metric: string;
-  /** NaN where that is what was found. */
+  /** The metric's value; may be NaN. */
   value: number;
   /** Largest or smallest allowed value. */
   limit: number;
-  /** The last step within the limit: its batch is the last good one. 0: there is none. */
+  /** The last step within the limit, whose batch is the last good one; 0: none. */
   lastGoodStep: number;
   /** One or two sentences: the value, the limit, the steps. */
   message: string;
@@ -26,7 +26,7 @@ export interface Alarm extends PartWithOptions {
   readonly source: string;
   /** What to try when it fires: a sentence. */
   readonly advice: string;
-  /** Steps that it looks back at most. */
+  /** Most steps that it looks back. */
   window(options: Readonly<Record<string, unknown>>): number;
   /** @param lines at most `window` steps, the newest last; a metric that a line lacks is not judged. */
   check(lines: readonly MetricsLine[], options: Readonly<Record<string, unknown>>): Finding | null;

@@ -14,7 +14,10 @@ export function smoothing(steps: number): { smooth: z.ZodDefault<z.ZodNumber> } 
   return { smooth: z.int().min(1).default(steps) };
 }
 
-/** Options of every alarm that compares with the run itself. @param steps of the past that the level is taken from. */
+/**
+ * Options of every alarm that compares with the run itself. @param steps of the past from which it
+ * takes the level.
+ */
 export function remembering(steps: number): { memory: z.ZodDefault<z.ZodNumber> } {
   return { memory: z.int().min(2).default(steps) };
 }
@@ -27,12 +30,12 @@ export function shareOfHighest(
   return {
     ...smoothing(5),
     ...remembering(200),
-    /** Of the highest level. */
+    /** Share of the highest level. */
     share: z.number().positive().lt(1).default(share),
   };
 }
 
-/** A metric over the lines that have it; none where the newest line has not, or has no finite value. */
+/** A metric over the lines that have it; empty if the newest line lacks a finite value. */
 export function seriesOf(lines: readonly MetricsLine[], metric: string): Point[] {
   const series = lines.flatMap(({ step, metrics }) => {
     const value = metrics[metric];
@@ -41,7 +44,7 @@ export function seriesOf(lines: readonly MetricsLine[], metric: string): Point[]
   return series.at(-1)?.step === lines.at(-1)?.step ? series : [];
 }
 
-/** Means over so many neighbouring points, oldest first; none where there are fewer. */
+/** Means over `width` neighbouring points, oldest first; empty if there are fewer. */
 export function movingMeans(series: readonly Point[], width: number): number[] {
   const means: number[] = [];
   for (let start = 0; start + width <= series.length; start++) {
@@ -72,7 +75,10 @@ export function aboveLimit(
   return beyondLimit({ metric, series: seriesOf(lines, metric), smooth, limit, broken: "above" });
 }
 
-/** Fires where the newest mean is below a share of the highest. @param options.least highest level that is judged at all. */
+/**
+ * Fires where the newest mean is below a share of the highest. @param options.least lowest highest
+ * level that the alarm judges.
+ */
 export function fallen(
   lines: readonly MetricsLine[],
   metric: string,
@@ -87,7 +93,10 @@ export function fallen(
   });
 }
 
-/** Fires where the newest mean is above several times the lowest. @param options.floor value that is never too much. */
+/**
+ * Fires where the newest mean is above several times the lowest. @param options.floor value that
+ * the alarm always allows.
+ */
 export function risen(
   lines: readonly MetricsLine[],
   metric: string,

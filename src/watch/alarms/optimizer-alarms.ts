@@ -15,8 +15,8 @@ import {
 } from "./levels.ts";
 
 /**
- * Weights that hold a NaN cannot be trained, so this alarm neither smooths nor waits. JSON writes such a value as null, which counts
- * as well.
+ * Weights with a NaN cannot be trained, so this alarm neither smooths nor waits. JSON writes such a
+ * value as null, which counts as well.
  */
 export const notANumber = defineAlarm({
   name: "not-a-number",
@@ -78,7 +78,7 @@ export const entropyExplosion = defineAlarm({
     ...remembering(200),
     /** Times the lowest level. */
     factor: z.number().gt(1).default(4),
-    /** Nats per token that are never too much. */
+    /** Nats per token that the alarm always allows. */
     floor: z.number().nonnegative().default(0.1),
   }),
   window: ({ memory }) => memory,

@@ -79,7 +79,10 @@ function noiseOf(points: readonly Point[]): number {
   return points.length < 2 ? 0 : standardError(points.map(({ value }) => value));
 }
 
-/** Equal rewards within groups come before the fall of entropy and reward. Silent where all trajectories are right. */
+/**
+ * Rewards within groups become equal before entropy and reward fall. Silent if all trajectories are
+ * right.
+ */
 export const rewardVariance = defineAlarm({
   name: "reward-variance",
   summary:
@@ -94,7 +97,10 @@ export const rewardVariance = defineAlarm({
     isSolved(lines, options.smooth) ? null : fallen(lines, "rollout/reward_std", options),
 });
 
-/** A group of equal rewards has no advantage: the step learns nothing. Silent where all trajectories are right. */
+/**
+ * A group of equal rewards has no advantage: the step learns nothing. Silent if all trajectories
+ * are right.
+ */
 export const zeroVariance = defineAlarm({
   name: "zero-variance",
   summary: "Nearly all groups have equal rewards, and not because nearly all are right.",

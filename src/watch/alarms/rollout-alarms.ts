@@ -28,7 +28,7 @@ export const searchCollapse = defineAlarm({
     "Check what searches show and that observations are not cut (agentrl recipes plan); look for a reward that is easier to get without searching.",
   options: z.strictObject({
     ...shareOfHighest(0.3),
-    /** Searches per trajectory that the highest level must reach, or nothing is judged. */
+    /** Searches per trajectory; below this highest level the alarm stays silent. */
     least: z.number().nonnegative().default(0.3),
   }),
   window: ({ memory }) => memory,

@@ -5,7 +5,7 @@ import type { Reporter } from "./reporter.ts";
 
 /** How one reporter sends; queue, retries and the count of lost events are the same for all. */
 export interface ReporterBackend {
-  /** In front of messages. */
+  /** Prefix of messages. */
   readonly name: string;
   /** How many of the first waiting events go in one batch, at least 1. */
   batchSize(waiting: readonly ReporterEvent[]): number;
@@ -35,8 +35,9 @@ interface DeliveryOptions {
 const MAX_RETRY_MS = 30_000;
 
 /**
- * Delivers events in the background, in order. It retries a failed batch until the run ends, and sends each event of a refused batch
- * alone. It reports the first failure, and at the end what was lost.
+ * Delivers events in the background, in order. It retries a failed batch until the run ends, and
+ * sends each event of a refused batch alone. It reports the first failure, and at the end the lost
+ * events.
  */
 export class Delivery {
   readonly #backend: ReporterBackend;
@@ -73,7 +74,7 @@ export class Delivery {
     if (this.#isIdle) this.#wake?.();
   }
 
-  /** Delivers what is left within `closeMs`. Never throws. */
+  /** Delivers the remaining events within `closeMs`. Never throws. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -94,7 +95,8 @@ export class Delivery {
     this.#lose([...this.#underWay, ...this.#queue]);
     const { name } = this.#backend;
     if (this.#lost.size > 0) this.#options.onTrouble(`${name}: ${farewell(this.#lost)}`);
-    else if (this.#isTroubled) this.#options.onTrouble(`${name}: in the end all was delivered.`);
+    else if (this.#isTroubled)
+      this.#options.onTrouble(`${name}: all events were delivered in the end.`);
   }
 
   async #work(): Promise<void> {
@@ -128,7 +130,7 @@ export class Delivery {
     if (isRefused && batch.length === 1) {
       this.#lose(batch);
       this.#alone = Math.max(0, this.#alone - 1);
-      this.#say(`${error.message} The run continues, and what can be delivered is.`);
+      this.#say(`${error.message} The run continues and delivers all other events.`);
       return;
     }
     this.#queue.unshift(...batch);
@@ -190,7 +192,7 @@ function farewell(lost: ReadonlyMap<ReporterEvent["kind"], number>): string {
 export const queueShape = {
   /** Events kept while they cannot be delivered; above it the oldest steps are lost. */
   maxQueued: z.int().min(1).default(2000),
-  /** Milliseconds that the end of a run waits for what is left to be delivered. */
+  /** Milliseconds that the end of a run waits for the last deliveries. */
   closeMs: z.int().min(0).default(10_000),
 };
 

@@ -27,7 +27,7 @@ export function namedFigures(event: FiguresEvent): Record<string, number> {
   return grouped(isAround ? "evaluation" : "evaluation_during", event.scores);
 }
 
-/** A score that could not be measured is null, and no point of a curve. */
+/** A score that could not be measured is null and gives no point of a curve. */
 function grouped(
   group: string,
   figures: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function subjectOf(event: Exclude<ReporterEvent, { kind: "end" }>): strin
   return `event/${event.event.step}/${event.event.kind}`;
 }
 
-/** The same for the same figures or message. Timings do not count: a step that is done again has others. */
+/** The same for the same figures or message. Without timings: a repeated step has other timings. */
 export function digestOf(event: Exclude<ReporterEvent, { kind: "end" }>): string {
   const said =
     event.kind === "step"
@@ -61,7 +61,7 @@ export function digestOf(event: Exclude<ReporterEvent, { kind: "end" }>): string
   return sha256(JSON.stringify(said)).slice(0, 16);
 }
 
-/** A figure as JSON can hold it: what is not finite as protobuf's JSON and Python write it. */
+/** A figure for JSON: NaN and infinity as text, as protobuf's JSON and Python write them. */
 export function jsonNumber(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }

@@ -12,7 +12,7 @@ export interface RunStart {
   out: string;
   /** Resolved, by dotted key: `algorithm.groupSize`. */
   settings: Readonly<Record<string, unknown>>;
-  /** Whole steps done before; 0 for a new run. Later steps are reported again. */
+  /** Completed steps; 0 for a new run. Later steps are reported again. */
   afterStep: number;
 }
 
@@ -29,7 +29,7 @@ export interface Reporter {
   /** @param name `before`, `after`, `step-40`. @param scores by metric. */
   evaluation(name: string, step: number, scores: Readonly<Record<string, number>>): void;
   event(event: RunEvent): void;
-  /** Delivers what is left, for so long as its own deadline allows. */
+  /** Delivers the remaining events within its own deadline. */
   close(outcome: "finished" | "interrupted" | "failed"): Promise<void>;
 }
 

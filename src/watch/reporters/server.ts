@@ -14,16 +14,17 @@ export const serverShape = {
 interface Question {
   path: string;
   parameters?: Readonly<Record<string, string>>;
-  /** POST when it is there. */
+  /** If present, the method is POST. */
   body?: unknown;
-  /** Whether it may be asked again; by default it may. */
+  /** Whether the client may retry it; default true. */
   idempotent?: boolean;
   signal: AbortSignal;
 }
 
 /**
  * Sends a request to a reporter's server and reads the reply.
- * @throws {ServerRefusal} for status 400, 404, 413 and 422: the same content fares no better the next time.
+ * @throws {ServerRefusal} for status 400, 404, 413 and 422: the same content would be refused
+ * again.
  * @throws {ExternalError} as `HttpClient.json`.
  */
 export type Ask = <S extends z.ZodType>(question: Question, schema: S) => Promise<z.output<S>>;
@@ -41,7 +42,7 @@ export class ServerRefusal extends Refused {
 
 const REFUSALS = [400, 404, 413, 422];
 
-/** A server's client: two more attempts a few moments apart; longer pauses are for the queue. */
+/** A server's client: two quick retries; the queue makes longer pauses. */
 export function serverOf(endpoint: Omit<Endpoint, "settings">, timeoutMs: number): Ask {
   const settings = {
     ...{ timeoutMs, deadlineMs: 2 * timeoutMs, retries: 2, retryDelayMs: 250 },

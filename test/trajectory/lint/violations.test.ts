@@ -100,17 +100,17 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
     [
       "no log-probabilities where the policy wrote",
       (t) => (first(t, "completion").logprobs = null),
-      /^logprob-place: calls\[0\]\.completion\[0\] is the policy's and has no log-probabilities/,
+      /^logprob-place: calls\[0\]\.completion\[0\] has owner policy but no log-probabilities/,
     ],
     [
       "log-probabilities of an observation",
       (t) => (first(t, "prompt", 1).logprobs = first(t, "prompt", 1).ids.map(() => 0)),
-      /^logprob-place: calls\[1\]\.prompt\[0\] is no text that a model sampled here \(owner environment\)/,
+      /^logprob-place: calls\[1\]\.prompt\[0\] has owner environment/,
     ],
     [
       "a token at temperature 0 that cannot have been the likeliest",
       (t) => first(t, "completion").logprobs?.splice(0, 1, -20),
-      /^logprob-greedy: calls\[0\]\.completion\[0\] has -20 as log-probability 0, drawn at temperature 0; the likeliest of \d+ ids has at least -\d\.\d\d\.$/,
+      /^logprob-greedy: calls\[0\]\.completion\[0\] has -20 as log-probability 0, sampled at temperature 0; the likeliest of \d+ ids has at least -\d\.\d\d\.$/,
     ],
     [
       "an observation that would be trained on",
@@ -119,12 +119,12 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
         shown.owner = "policy";
         shown.logprobs = shown.ids.map(() => 0);
       },
-      /^owner: calls\[1\]\.prompt\[0\] is the policy's and stands in a prompt/,
+      /^owner: calls\[1\]\.prompt\[0\] has owner policy but is in a prompt/,
     ],
     [
       "an observation within a message",
       (t) => at(t.calls, 0).completion.push({ owner: "environment", ids: [], logprobs: null }),
-      /^owner: calls\[0\]\.completion\[1\] is the environment's and stands in a completion/,
+      /^owner: calls\[0\]\.completion\[1\] has owner environment but is in a completion/,
     ],
     [
       "words after the end token",
@@ -133,7 +133,7 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
         ids.unshift(tokenizer.endId ?? 0);
         logprobs?.unshift(0);
       },
-      /^end-token: calls\[1\] goes on after its end token: token 0/,
+      /^end-token: calls\[1\] continues after EOS: token 0/,
     ],
     [
       "an end without its token",
@@ -142,12 +142,12 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
         ids.pop();
         logprobs?.pop();
       },
-      /^end-token: calls\[1\] ended by itself \(finish eos\), and its last token, \d+, is no end token\.$/,
+      /^end-token: calls\[1\] has finish eos, but its last token, \d+, is not EOS\.$/,
     ],
     [
       "a circle",
       (t) => (at(t.calls, 0).parent = 1),
-      "parent: calls[0].parent is 1; expected a call before it, or null.",
+      "parent: calls[0].parent is 1; expected an earlier call, or null.",
     ],
     [
       "a parent that is not there",
@@ -157,7 +157,7 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
     [
       "a conversation rendered again",
       (t) => at(t.calls, 1).prompt.unshift(structuredClone(first(t, "prompt"))),
-      /^prefix: calls\[1\] continues calls\[0\] and says the first prompt again \(\d+ ids\)\.$/,
+      /^prefix: calls\[1\] continues calls\[0\] and repeats the first prompt \(\d+ ids\)\.$/,
     ],
     [
       "turns out of order",
@@ -189,7 +189,7 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
       (t) =>
         (at(at(t.turns, 0).observations, 0).text =
           "Doc 1(Title: Lima) Lima is the capital of Peru."),
-      /^shown: calls\[1\] follows turns\[0\] and shows .* which is not what its tools found: "Doc 1\(Title: Lima\)/,
+      /^shown: calls\[1\] follows turns\[0\] and shows .* but its tools returned: "Doc 1\(Title: Lima\)/,
     ],
     [
       "another answer than the message's",
@@ -199,27 +199,27 @@ const cases: [broken: string, breakIt: (trajectory: Trajectory) => void, said: s
     [
       "an answer that ran out of turns",
       (t) => (t.end = "turn-limit"),
-      "end: end is turn-limit, and the last message is an answer.",
+      "end: end is turn-limit, but the last message is an answer.",
     ],
     [
       "an end without its error",
       (t) => (t.end = "tool-error"),
-      "end: end is tool-error and no error says which.",
+      "end: end is tool-error, but no error is recorded.",
     ],
     [
       "an error without its end",
       (t) => (t.error = { boundary: "tool", code: "TOOL_FAILED", message: "" }),
-      "end: end is answered, and there is an error (TOOL_FAILED).",
+      "end: end is answered, but an error is recorded (TOOL_FAILED).",
     ],
     [
       "a valid message that ended as invalid",
       (t) => (t.end = "invalid"),
-      /^end: end is invalid, and the last message/,
+      /^end: end is invalid, but the last message/,
     ],
     [
       "a hint that is not there",
       (t) => (at(t.hints ?? [], 0).text = " Stop"),
-      "hint: hints[0] (made): no inserted segment of call 1 says it.",
+      "hint: hints[0] (made): no inserted segment of call 1 has this text.",
     ],
     [
       "a hint in no call",
@@ -340,7 +340,7 @@ describe("lint over lines of a synthesis", () => {
   it("names what is wrong around a trajectory", async () => {
     const sample = { ...(await candidate({ weight: -1, scores: { pass: Infinity } })), task };
     expect(found({ ...sample, id: "else", task: { ...task, id: "other" } })).toEqual([
-      "sample: weight is -1; expected a number from 0.",
+      "sample: weight is -1; expected a number of at least 0.",
       "sample: scores.pass is Infinity; expected a number.",
       'sample: its trajectory has the id "one".',
       'sample: its trajectory answers "capital", the question is "other".',
@@ -349,7 +349,7 @@ describe("lint over lines of a synthesis", () => {
     at(rejected.trajectory.turns, 0).text = "x";
     const pair = { id: "p", task, chosen, rejected, margin: 1, fromTurn: 1 };
     expect(found(pair)[0]).toBe(
-      "pair: is compared from turn 1, and turn 0 is not the same in both.",
+      "pair: is compared from turn 1, but turn 0 differs between both sides.",
     );
     expect(found({ answer: 3 })[0]).toMatch(/^shape: is no trajectory/);
   });
@@ -358,7 +358,7 @@ describe("lint over lines of a synthesis", () => {
     const lint = openLint(reading, { keep: 5 });
     for (const line of [3, 8]) lint.line(await clean(), line);
     expect(lint.report().violations).toEqual([
-      { id: "one", line: 8, code: "id-twice", message: "stands in line 3 as well." },
+      { id: "one", line: 8, code: "id-twice", message: "is also the id of line 3." },
     ]);
     expect(Object.keys(LINE_CODES)).toContain("id-twice");
   });

@@ -53,7 +53,7 @@ describe("openAlarms", () => {
       ...{ step: 3, alarm: "truncation", action: "stop" },
       ...{ metric: "rollout/truncated_share", value: 1, limit: 0.5, lastGoodStep: 2 },
       message: expect.stringMatching(
-        /^rollout\/truncated_share was 1 at step 3; at most 0\.5 is allowed\. The last step within it was 2: the same command with --replay-batch 2 .*.* environment\.budgets/,
+        /^rollout\/truncated_share was 1 at step 3; at most 0\.5 is allowed\. The last step within it was 2: the same command with --replay-batch 2 .*budgets/,
       ) as string,
     });
   });

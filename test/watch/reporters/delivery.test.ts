@@ -106,7 +106,7 @@ describe("Delivery", () => {
     expect(batches).toEqual([[1]]);
     expect(troubles).toEqual([
       "no server 1. The run continues; up to 100 steps are kept and delivered when it works again.",
-      "backend: in the end all was delivered.",
+      "backend: all events were delivered in the end.",
     ]);
   });
 
@@ -120,7 +120,7 @@ describe("Delivery", () => {
     await delivery.close();
     expect(batches).toEqual([[1], [3]]);
     expect(troubles).toEqual([
-      "2 is no good. The run continues, and what can be delivered is.",
+      "2 is no good. The run continues and delivers all other events.",
       "backend: not delivered: 1 step. The run folder has all of it.",
     ]);
   });

@@ -4,10 +4,16 @@ import type { RunStart } from "../reporter.ts";
 import { type Ask, ServerRefusal } from "../server.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Metrics and tags of one `runs/log-batch`, and its parameters, at most. Source: MLflow's REST API 2.0, "Request Limits". */
+/**
+ * Metrics, tags and parameters that one `runs/log-batch` may have. Source: MLflow's REST API 2.0,
+ * "Request Limits".
+ */
 export const MOST = { metrics: 1000, params: 100, tags: 100 };
 
-/** Characters of a parameter's value. MLflow 3 takes 6000, servers of versions 1.29 to 2.7 take 500 and refuse what is longer. */
+/**
+ * Characters of a parameter's value. MLflow 3 takes 6000, servers of versions 1.29 to 2.7 take 500
+ * and refuse longer values.
+ */
 const MOST_PARAM_CHARACTERS = 500;
 
 /** Characters of a tag's value that every version takes. */
@@ -17,7 +23,8 @@ const MOST_TAG_CHARACTERS = 5000;
 const MOST_NAME_CHARACTERS = 250;
 
 /**
- * A name as MLflow takes it: letters, digits, `_ - . : /` and blanks; anything else becomes `_`, and `@` is spelt out.
+ * A name as MLflow takes it: letters, digits, `_ - . : /` and spaces; `@` becomes `_at_`, and
+ * anything else `_`.
  * @example nameFor("evaluation/pass@4") // "evaluation/pass_at_4"
  */
 export function nameFor(name: string): string {
@@ -25,12 +32,12 @@ export function nameFor(name: string): string {
   return plain.slice(0, MOST_NAME_CHARACTERS);
 }
 
-/** A parameter's value, cut where it is too long. */
+/** A parameter's value, cut if too long. */
 function paramText(text: string): string {
   return cut(text, MOST_PARAM_CHARACTERS);
 }
 
-/** A tag's value, cut where it is too long. */
+/** A tag's value, cut if too long. */
 export function tagText(text: string): string {
   return cut(text, MOST_TAG_CHARACTERS);
 }
@@ -57,7 +64,7 @@ interface Entry {
   value: string;
 }
 
-/** What a run is to be on the server. */
+/** The run to create on the server. */
 interface WantedRun {
   start: RunStart;
   experiment: string;
@@ -122,7 +129,7 @@ function part<T>(items: readonly T[], most: number, i: number): readonly T[] {
   return items.slice(i * most, (i + 1) * most);
 }
 
-/** The run of this folder, on its way again; null where there is none (any more). */
+/** The run of this folder, reopened; null if the server has none. */
 async function runOf(ask: Ask, { ledger, signal }: WantedRun): Promise<FoundRun | null> {
   const { runId } = ledger;
   if (runId === null) return null;
@@ -141,7 +148,7 @@ async function makeRun(ask: Ask, wanted: WantedRun): Promise<FoundRun> {
     const body = { run_id: ledger.abandoned, status: "KILLED", end_time: Date.now() };
     await ask({ path: `${API}/runs/update`, body, signal }, nothing).catch(unlessRefused);
   }
-  // A request whose answer was lost may have made it.
+  // An earlier request, whose reply was lost, may have created it.
   const search = {
     experiment_ids: [experimentId],
     filter: `tags.\`${TOKEN_TAG}\` = '${ledger.token}'`,

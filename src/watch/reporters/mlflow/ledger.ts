@@ -14,7 +14,7 @@ import type { RunStart } from "../reporter.ts";
  * exactly as it sent it before.
  */
 export interface Ledger {
-  /** Tag of the run: finds the run again where the reply with its id was lost. */
+  /** Tag of the run: finds the run if the reply with its id was lost. */
   readonly token: string;
   /** Null: not created, as far as known. */
   readonly runId: string | null;
@@ -50,18 +50,18 @@ interface Account {
   begun: Map<string, Begun>;
 }
 
-/** An event that was about to be sent. */
+/** An event that may have been sent. */
 interface Begun {
   digest: string;
   at: number;
-  /** Of a step: a step that is done again has others. */
+  /** A step's timings: a repeated step has other timings. */
   timing?: Figures | undefined;
   hasArrived: boolean;
 }
 
 /**
  * Opens the ledger of a resumed run, or a new one.
- * @param url of the server: a run on another is another.
+ * @param url of the server: another server has another run.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openLedger(start: RunStart, url: string): Promise<Ledger> {
@@ -109,7 +109,7 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
         lines.push({ telling: subject, digest, at, timing });
         left.push(each);
       }
-      // Before they are sent: a run killed in between finds them here.
+      // Written before sending: if the run is killed in between, the resumed run finds them here.
       await append(lines);
       return left;
     },
@@ -125,7 +125,7 @@ export async function openLedger(start: RunStart, url: string): Promise<Ledger> 
   };
 }
 
-/** The event as it was sent before: with another time it would be another value to the server. */
+/** The event as it was sent before: with another time the server would store a second value. */
 function asBegun(event: ReporterEvent, { at, timing }: Begun): ReporterEvent {
   return event.kind === "step"
     ? { ...event, at, timing: timing ?? event.timing }

@@ -15,7 +15,7 @@ const NAME = "mlflow";
 const options = z.strictObject({
   /** Address of the tracking server; MLFLOW_TRACKING_URI when absent. */
   url: serverAddress.optional(),
-  /** MLFLOW_EXPERIMENT_NAME when absent, and the recipe's name where that is not set. */
+  /** MLFLOW_EXPERIMENT_NAME when absent, else the recipe's name. */
   experiment: z.string().min(1).optional(),
   /** The run folder's name when absent. */
   runName: z.string().min(1).optional(),

@@ -1,11 +1,12 @@
 import { type Figures, settingText } from "../reporter-event.ts";
 
 /**
- * Messages of TensorBoard, as far as they are written here; field numbers are those of tensorboard/compat/proto/event.proto,
- * summary.proto and tensor.proto, and of tensorboard/plugins/hparams/plugin_data.proto (2.21).
+ * The messages of TensorBoard that agentrl writes; field numbers are those of
+ * tensorboard/compat/proto/event.proto, summary.proto and tensor.proto, and of
+ * tensorboard/plugins/hparams/plugin_data.proto (2.21).
  */
 
-/** When something was, and of what step. */
+/** Time and step of an event. */
 export interface EventTime {
   /** Unix time in milliseconds. */
   at: number;
@@ -39,7 +40,7 @@ export function textEvent(time: EventTime, tag: string, text: string): Buffer {
   return event(time, summary(tag, pluginData("text"), bytesField(8, tensor)));
 }
 
-/** What the run is set to, for the table that compares runs. */
+/** The run's settings, for the table that compares runs. */
 export function settingsEvent(
   time: EventTime,
   run: string,
@@ -84,7 +85,10 @@ function settingValue(value: unknown): Buffer {
   return message(bytesField(3, settingText(value)));
 }
 
-/** Just enough of protobuf's wire format to write messages. Fields that are given nothing are left out, as protobuf does. */
+/**
+ * Just enough of protobuf's wire format to write messages. Empty fields are left out, as protobuf
+ * does.
+ */
 
 /** One field of a message, as it goes over the wire. */
 type Field = Buffer;
@@ -139,8 +143,9 @@ function varint(value: number): Buffer {
 }
 
 /**
- * A record as TensorFlow's files hold them: length (8 bytes, little-endian), its checksum, the content, its checksum. A checksum is
- * CRC-32C, turned right by 15 bits plus a constant, so that a checksum of what holds checksums is not one of zeros.
+ * A record as TensorFlow's files hold them: length (8 bytes, little-endian), its checksum, the
+ * content, its checksum. A checksum is CRC-32C, rotated right by 15 bits plus a constant ("masked"
+ * in the source).
  *
  * Source: TensorFlow, tensorflow/core/lib/io/record_writer.h.
  */

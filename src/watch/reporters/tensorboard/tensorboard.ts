@@ -31,7 +31,7 @@ export const tensorboard: ReporterPart = {
  * Writes the events of a run to a file of its own. A resumed run starts another file, whose first record purges later steps of
  * older files; a new run in an old folder removes them.
  *
- * @param now when the file is begun, Unix time in milliseconds.
+ * @param now start of the file, Unix time in milliseconds.
  */
 export function tensorboardBackend(start: RunStart, now: number): ReporterBackend {
   const folder = join(start.out, "tensorboard");
@@ -56,7 +56,7 @@ export function tensorboardBackend(start: RunStart, now: number): ReporterBacken
   };
 }
 
-/** What stands first in a file. */
+/** First records of a file. */
 function opening(start: RunStart, at: number): Buffer {
   const { afterStep, settings, out } = start;
   // The steps after a checkpoint are written again; before the first step there is nothing to keep.
@@ -115,14 +115,14 @@ function recordsOf(start: RunStart): {
 
 type Note = Extract<ReporterEvent, { kind: "event" }>;
 
-/** Events that are written again after a rollback, at most. */
+/** Most events that are written again after a rollback. */
 const MOST_NOTES = 100;
 
 function noteOf({ at, event: { step, kind, message } }: Note): Buffer {
   return events.textEvent({ at, step }, `events/${kind}`, message);
 }
 
-/** A run that was interrupted may go on: its end is left open. */
+/** An interrupted run may be resumed, so its end is not written. */
 function endOf({ at, outcome }: Extract<ReporterEvent, { kind: "end" }>, step: number): Buffer[] {
   return outcome === "interrupted" ? [] : [events.endEvent({ at, step }, outcome === "finished")];
 }
@@ -141,8 +141,8 @@ function tableCell(text: string): string {
 const OURS = /^events\.out\.tfevents\.(\d+)\.agentrl\.\d+$/;
 
 /**
- * Readers take the files of a folder in the order of their names and do not come back to one, so the new name is behind all
- * others also where the clock went back.
+ * Readers take the files of a folder in the order of their names and do not come back to one, so
+ * the new name sorts last even if the clock went back.
  */
 async function beginFile(folder: string, start: RunStart, now: number): Promise<EventFile> {
   await makeFolder(folder);
@@ -154,7 +154,7 @@ async function beginFile(folder: string, start: RunStart, now: number): Promise<
   return new EventFile(await open(join(folder, name), "wx"));
 }
 
-/** A file whose end is known, so that an attempt that wrote half a record is written over by the next. */
+/** A file with a known end, so that a retry overwrites half a record. */
 class EventFile {
   readonly #file: FileHandle;
   #bytes = 0;

@@ -93,7 +93,7 @@ function trackioBackend(ask: Ask, run: RunNames, config: object): ReporterBacken
       };
       const logs = batch.flatMap((each) => logsOf(each, run));
       if (logs.length > 0) {
-        // Of a request's settings Trackio takes the first.
+        // Trackio uses the settings of a request's first item.
         const first = isConfigured ? {} : { config };
         await call("bulk_log", {
           logs: [{ ...logs[0], ...first }, ...logs.slice(1)],
@@ -107,20 +107,22 @@ function trackioBackend(ask: Ask, run: RunNames, config: object): ReporterBacken
   };
 }
 
-/** Things in one request. */
+/** Items in one request. */
 const MOST_AT_ONCE = 200;
 
 const versionSchema = z.object({ api_version: z.literal(1) });
 const accessSchema = z.object({ data: z.object({ spaces: z.boolean(), allowed: z.boolean() }) });
 
-/** Whether it is a Trackio server that lets us write; a Space says the latter only when it is written to. */
+/**
+ * Whether it is a Trackio server that accepts writes; a Space reveals the latter only on a write.
+ */
 async function checkServer(ask: Ask, signal: AbortSignal): Promise<void> {
   await ask({ path: "/version", signal }, versionSchema);
   const question = { path: "/api/get_run_mutation_status", body: {}, signal };
   const { spaces, allowed } = (await ask(question, accessSchema)).data;
   if (spaces || allowed) return;
   throw new Error(
-    "trackio: the server does not take the write token. Set TRACKIO_WRITE_TOKEN to the one that stands behind write_token= in the address that `trackio show` prints.",
+    "trackio: the server does not take the write token. Set TRACKIO_WRITE_TOKEN to the value of write_token= in the address that `trackio show` prints.",
   );
 }
 
@@ -199,7 +201,7 @@ export function trackioAccess(url: string | undefined): Pick<Endpoint, "url" | "
   return { url: checked, keys, headers };
 }
 
-/** Only `write_token` is taken out: what else looks secret is refused as in every address. */
+/** Only `write_token` is taken out: any other secret in an address is an error, as everywhere. */
 function withoutToken(given: string): { address: string; token: string | undefined } {
   if (!URL.canParse(given)) return { address: given, token: undefined };
   const url = new URL(given);

@@ -258,7 +258,7 @@ describe("an MLflow server in trouble", () => {
       expect.stringMatching(
         /^mlflow \(http.*: no connection, or it was cut: .*ECONNREFUSED.* The run continues; up to 2000 steps are kept/,
       ),
-      "mlflow: in the end all was delivered.",
+      "mlflow: all events were delivered in the end.",
     ]);
   });
 
@@ -288,7 +288,7 @@ describe("an MLflow server in trouble", () => {
     expect(bodiesOf(inner, "log-batch")).toMatchObject([{ metrics: [{ step: 1, value: 1 }] }]);
     expect(troubles).toEqual([
       expect.stringContaining('status 500, saying "the database is gone"'),
-      "mlflow: in the end all was delivered.",
+      "mlflow: all events were delivered in the end.",
     ]);
   });
 

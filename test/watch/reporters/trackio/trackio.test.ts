@@ -127,7 +127,7 @@ describe("the trackio reporter", () => {
     expect(logsOf(server).map(({ config }) => config !== undefined)).toEqual([true, true]);
     expect(troubles).toEqual([
       expect.stringContaining("A write_token is required"),
-      "trackio: in the end all was delivered.",
+      "trackio: all events were delivered in the end.",
     ]);
   });
 
