@@ -13,16 +13,16 @@ export const DRAWS_FILE = "draws.jsonl";
 
 /** All draws of one question. */
 export interface DrawnQuestion {
-  /** With what was added to it, without its own passages. */
+  /** With annotations, without its own passages. */
   task: Task;
   candidates: Candidate[];
-  /** What failed beside rollouts, which say it themselves: adding to the question (by its id), or scoring (by the candidate's). */
+  /** Failures beside rollouts, which record their own: of an annotation (by the question's id) or of a score (by the candidate's). */
   failed?: { of: string; code: string; message: string }[];
 }
 
 /** A line of `draws.jsonl`. */
 interface LoggedDraws extends DrawnQuestion {
-  /** Hash of all that a draw depends on beside its question. */
+  /** Hash of all settings that a draw depends on. */
   settings: string;
 }
 
@@ -48,12 +48,12 @@ const drawsShape = z.looseObject({
   failed: z.array(z.looseObject({ of: z.string() })).optional(),
 });
 
-/** Whether a rollout came to its end; one that a server or tool cut off may be repeated. */
+/** Whether a rollout ended without an error; a rollout that a server or tool stopped may be repeated. */
 export function isFinal({ error }: Trajectory): boolean {
   return error === undefined || error.code === GAVE_UP;
 }
 
-/** Error code of a teacher that cannot answer a question: a repetition would fail again. */
+/** Error code of a teacher that cannot answer a question; a retry would fail again. */
 export const GAVE_UP = "TEACHER_GAVE_UP";
 
 /** Whether no draw of a question must be repeated. */
@@ -63,7 +63,7 @@ function isWhole({ candidates, failed }: DrawnQuestion): boolean {
 
 /**
  * The lines of a finished `draws.jsonl`, streamed.
- * @throws {DataError} as `readSamples`; DATA_ID_TWICE where a question is in the file twice: its run was interrupted.
+ * @throws {DataError} as `readSamples`; DATA_ID_TWICE if a question is in the file twice, because the run was interrupted.
  */
 export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
   const seen = new Set<string>();
@@ -83,7 +83,7 @@ export async function* readDraws(path: string): AsyncGenerator<DrawnQuestion> {
 /**
  * Opens the log of a run.
  *
- * @param options.settings hash of all that a draw depends on beside its question.
+ * @param options.settings hash of all settings that a draw depends on.
  * @param options.resume continues with the draws of the file.
  * @throws {ConfigError} SYNTHESIS_EXISTS when there are draws and `resume` is not set, or draws under other settings.
  * @throws {ExternalError} FILE_WRITE_FAILED
@@ -122,14 +122,14 @@ export async function openDrawLog(
           `${path}: has draws of ${others} questions that this run does not include, and no draw is deleted. Resume with the earlier limit or a larger one, or choose another --out.`,
         );
       }
-      // Of a question that was drawn again the last line counts.
+      // The last line of a repeated question counts.
       await orderLines(path, (value) => (value as LoggedDraws).task.id, order);
     },
     close: () => log.close(),
   };
 }
 
-/** Earlier draws by question; null where they are complete, so that they do not fill the memory. */
+/** Earlier draws by question; null if they are complete, to save memory. */
 async function readEarlier(
   path: string,
   settings: string,

@@ -13,50 +13,50 @@ import { type DrawLog, type DrawnQuestion, isFinal } from "./draw-log.ts";
 import type { OpenedScorer } from "./scorers/scorer.ts";
 import type { DrawSettings } from "./synth-settings.ts";
 
-/** What questions are drawn with. */
+/** What drawing a question needs. */
 export interface DrawSetting {
   policy: Policy;
   environment: Environment;
   draws: readonly DrawSettings[];
-  /** Of draws that name none. */
+  /** Strategy of draws that name none. */
   sampling: Sampling;
   rewards: readonly WeightedReward[];
-  /** The reward expression, and what else rewards may use. */
+  /** The reward expression and the resources of rewards. */
   scoring?: Scoring;
   annotations: readonly OpenedAnnotation[];
   scorers: readonly OpenedScorer[];
-  /** Of the run: a rollout's own follows from it, the question's id, the draw's name and its number. */
+  /** Seed of the run: each rollout's seed depends on it, the question's id, the draw's name and its number. */
   seed: number;
-  /** What all samples of the run have in common. */
+  /** Provenance that all samples of the run share. */
   origin: Omit<Provenance, "draw" | "strategy" | "seed" | "steps">;
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface DrawProgress {
-  /** Questions, with those taken over. */
+  /** Questions done, including those of the earlier run. */
   questions: number;
-  /** Trajectories drawn in this run, and how many of them failed. */
+  /** Trajectories drawn in this run, and failed ones among them. */
   rollouts: number;
   failed: number;
-  /** Mean of those that have one; null before the first. */
+  /** Mean reward of the scored ones; null before the first. */
   reward: number | null;
 }
 
 export interface DrawRun {
   tasks: AsyncIterable<Task>;
   log: DrawLog;
-  /** Questions under way together. */
+  /** Questions drawn at the same time. */
   window: number;
   signal: AbortSignal;
   onProgress?: (progress: DrawProgress) => void;
 }
 
 /**
- * Draws every question and appends what came of it to the log, in the questions' order. Memory holds what is under way.
+ * Draws every question and appends the results to the log, in the questions' order. Memory holds only unfinished questions.
  *
  * @throws {ExternalError} SYNTHESIS_GIVEN_UP when 24 rollouts in a row fail.
  * @throws {ConfigError} PART_UNKNOWN, STRATEGY_NEEDS_LOGPROBS
- * @throws the signal's reason when it aborts. Questions that were appended before are whole.
+ * @throws the signal's reason when it aborts. Already appended questions are complete.
  */
 export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise<DrawProgress> {
   const { log, window, signal } = run;
@@ -85,7 +85,7 @@ export async function drawQuestions(setting: DrawSetting, run: DrawRun): Promise
 
 interface AskedQuestion {
   task: Task;
-  /** What is there of an interrupted run; null when all of it. */
+  /** Draws of an interrupted run; null if they are complete. */
   earlier: DrawnQuestion | null | undefined;
 }
 
@@ -93,7 +93,7 @@ async function* askedQuestions({ tasks, log }: DrawRun): AsyncGenerator<AskedQue
   for await (const task of tasks) yield { task, earlier: log.earlier(task) };
 }
 
-/** Draws one question: what of it was drawn earlier and did not fail is taken over. */
+/** Draws one question and keeps earlier draws that did not fail. */
 export function questionDrawer(
   setting: DrawSetting,
 ): (task: Task, signal: AbortSignal, earlier?: DrawnQuestion) => Promise<DrawnQuestion> {
@@ -110,7 +110,7 @@ export function questionDrawer(
     const played = plans.map(async ({ draw, opened, number }): Promise<Candidate> => {
       const id = `${task.id}/${draw.name}-${number}`;
       const there = known.get(id);
-      // Rewards may look at all trajectories of a question: they are given anew.
+      // Rewards may depend on all trajectories of a question, so they are computed again.
       if (there !== undefined) {
         const bare = { ...there, trajectory: { ...there.trajectory, rewards: [], reward: null } };
         const unscored = earlier?.failed?.some(({ of }) => of === id) === true;
@@ -138,14 +138,14 @@ export function questionDrawer(
   };
 }
 
-/** What goes with a piece of work on a question. */
+/** Context of one unit of work on a question. */
 interface Work {
   signal: AbortSignal;
-  /** What fails and may be tried again is added. */
+  /** Collects failures that may be retried. */
   failed: NonNullable<DrawnQuestion["failed"]>;
 }
 
-/** The question with what annotations add; null where one failed. */
+/** The question with its annotations; null if one failed. */
 async function annotate(
   { annotations }: DrawSetting,
   task: Task,
@@ -169,7 +169,7 @@ async function annotate(
   }
 }
 
-/** A candidate with what scorers say of it; one that failed is not asked about. */
+/** A candidate with its scores; failed candidates are not scored. */
 async function score(
   { scorers }: DrawSetting,
   candidate: Candidate,
@@ -187,18 +187,18 @@ async function score(
   return { ...candidate, scores };
 }
 
-/** What a server or tool failed with, to be tried again; everything else is thrown. */
+/** The failure of a server or tool, to be retried; rethrows any other error. */
 function failureOf(of: string, error: unknown): NonNullable<DrawnQuestion["failed"]>[number] {
   if (!(error instanceof RolloutError)) throw error;
   return { of, code: error.code, message: error.message };
 }
 
-/** The candidates of an earlier run that need not be drawn again. */
+/** The candidates of an earlier run that are kept. */
 function takenOver(earlier: DrawnQuestion | null | undefined): Candidate[] {
   return (earlier?.candidates ?? []).filter(({ trajectory }) => isFinal(trajectory));
 }
 
-/** All results, once everything has ended: what is under way when one fails is waited for. */
+/** All results. If one fails, waits for the others before it throws. */
 async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(work);
   return ends.map((end) => {
@@ -212,7 +212,7 @@ function withoutContext(task: Task): Task {
   return { ...task, annotations };
 }
 
-/** Counts what was drawn, and gives up where nothing answers. */
+/** Counts draws, and stops the run after too many failures in a row. */
 function openTally(onProgress: DrawRun["onProgress"]) {
   const streak = openFailureStreak();
   const sum = { questions: 0, rollouts: 0, failed: 0, rewards: 0, rewarded: 0 };
@@ -225,12 +225,12 @@ function openTally(onProgress: DrawRun["onProgress"]) {
     if (inARow === null || error === undefined) return;
     throw new ExternalError(
       "SYNTHESIS_GIVEN_UP",
-      `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} --resume goes on once it works again.`,
+      `${inARow} rollouts in a row failed (${sum.rollouts - sum.failed} were drawn before in this run); the last: ${error.code}: ${error.message} Continue with --resume once it works again.`,
     );
   };
   return {
     progress,
-    /** A question that is done, and what was drawn of it now. */
+    /** A finished question, and its draws of this run. */
     question(candidates: readonly Candidate[]): void {
       sum.questions += 1;
       for (const { trajectory } of candidates) {
@@ -244,7 +244,7 @@ function openTally(onProgress: DrawRun["onProgress"]) {
       }
       onProgress?.(progress());
     },
-    /** What of a question failed beside its rollouts. */
+    /** Failures of a question beside its rollouts. */
     failures(drawn: DrawnQuestion): void {
       for (const failure of drawn.failed ?? []) count(failure);
     },

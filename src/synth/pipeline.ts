@@ -5,25 +5,25 @@ import type { OpenedStep, SampleGroup, StepResources, StepResult } from "./steps
 import type { SynthSettings } from "./synth-settings.ts";
 import { finished, type StepYield, yieldCounter } from "./yields.ts";
 
-/** What is left of one question's draws. */
+/** The remaining draws of one question. */
 export interface PipelineResult extends SampleGroup {
-  /** Made on the way, with the question. */
+  /** Pairs made by the steps, with the question. */
   pairs: PreferencePair[];
-  /** Those that did not come through, with the step that dropped them and why. */
+  /** Dropped candidates, with step and reason. */
   dropped: { candidate: Candidate; by: string; reason: string }[];
 }
 
 /** A run's steps in order. */
 export interface Pipeline {
-  /** To be asked of every question in order: steps may remember what they saw. */
+  /** Call it for every question, in order: steps may remember earlier questions. */
   apply(drawn: DrawnQuestion): PipelineResult;
-  /** Of each step so far; the first row is what was drawn. */
+  /** Yields of each step so far; the first row counts the draws. */
   yields(): StepYield[];
 }
 
 /**
- * Opens the steps that settings name.
- * @throws as the steps' `open`.
+ * Opens the steps of the settings.
+ * @throws the errors of the steps' `open`.
  */
 export async function openPipeline(
   steps: SynthSettings["steps"],
@@ -57,7 +57,7 @@ export async function openPipeline(
   };
 }
 
-/** Remembers what a step dropped. */
+/** Records the candidates that a step dropped. */
 function note(
   result: PipelineResult,
   before: readonly Candidate[],
@@ -70,7 +70,7 @@ function note(
   }
 }
 
-/** Those that a step kept, with the step in their provenance. */
+/** The candidates that a step kept, with the step in their provenance. */
 function passed(
   before: readonly Candidate[],
   { kept, mended = [] }: StepResult,

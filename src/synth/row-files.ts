@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { errorMessage, ExternalError } from "../base/errors.ts";
 import { writeAtomic } from "../base/files.ts";
 
-/** A file of rows that was written. */
+/** A written file of rows. */
 export interface WrittenFile {
   rows: number;
   sha256: string;
 }
 
-/** A file of rows under way. */
+/** A file of rows being written. */
 export interface RowFile {
   /** @param line with its line end. */
   add(line: string | Uint8Array): Promise<void>;
 }
 
-/** Bytes that are written in one go. */
+/** Bytes per write. */
 const PIECE = 1 << 20;
 
 interface OpenFile extends RowFile {
@@ -24,10 +24,10 @@ interface OpenFile extends RowFile {
 }
 
 /**
- * Writes several files of a folder side by side; they are there, whole, when all of them have been written, and none before.
+ * Writes several files of a folder at the same time; they appear, complete, only after all have been written.
  *
- * @param body gives each its rows, by its name.
- * @returns what `body` does, and what was written by name.
+ * @param body writes the rows of each file, by name.
+ * @returns the result of `body`, and the written files by name.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writingAll<T>(
@@ -85,13 +85,13 @@ function rowFile(put: (piece: Uint8Array) => Promise<void>): OpenFile {
   };
 }
 
-/** Where a row lies in a store. */
+/** Position of a row in a store. */
 export interface RowPlace {
   start: number;
   length: number;
 }
 
-/** Rows put aside on disk, to be read again in another order. */
+/** Rows on disk that can be read in another order. */
 export interface RowStore {
   /**
    * @param line with its line end.
@@ -99,12 +99,12 @@ export interface RowStore {
    */
   add(line: string): Promise<RowPlace>;
   read(place: RowPlace): Promise<Buffer>;
-  /** Removes it. */
+  /** Deletes the store's file. */
   close(): Promise<void>;
 }
 
 /**
- * Opens an empty store in a file, which must be nobody else's.
+ * Opens an empty store in a file that no other code uses.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function openRowStore(path: string): Promise<RowStore> {
@@ -143,7 +143,7 @@ export async function openRowStore(path: string): Promise<RowStore> {
   };
 }
 
-/** All of it: a full disk may take a part and say nothing. */
+/** Writes all bytes: a full disk may accept a part without an error. */
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   let done = 0;
   while (done < bytes.length) {
@@ -158,7 +158,7 @@ async function asWriting<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw new ExternalError(
       "FILE_WRITE_FAILED",
-      `${path}: what is selected could not be put aside (${errorMessage(error)}). The draws and what was selected before are unchanged; free space there, then agentrl synth-data select goes on from the draws.`,
+      `${path}: the selected rows could not be written (${errorMessage(error)}). The draws and the earlier selection are unchanged. Free disk space, then run agentrl synth-data select again.`,
       { cause: error },
     );
   }

@@ -21,28 +21,28 @@ import type { StepResources } from "./steps/step.ts";
 import type { SynthSettings } from "./synth-settings.ts";
 import { type DrawYield, openDrawYields, type StepYield, yieldCounter } from "./yields.ts";
 
-/** What is made of the draws of a folder. */
+/** Settings to select samples from the draws of a folder. */
 export interface SelectionSetting {
-  /** Of a synthesis run: `draws.jsonl` is read, all else written. */
+  /** Folder of a synthesis run: `draws.jsonl` is read, all other files are written. */
   folder: string;
   settings: SynthSettings;
   resources: StepResources;
-  /** Of the run. */
+  /** Seed of the run. */
   seed: number;
   signal: AbortSignal;
-  /** Also writes what was dropped, with why, to `dropped.jsonl`. */
+  /** Also writes dropped candidates, with the reason, to `dropped.jsonl`. */
   keepDropped?: boolean;
-  /** @param questions gone through so far. */
+  /** @param questions done so far. */
   onProgress?: (questions: number) => void;
 }
 
-/** What came of a selection. */
+/** Result of a selection. */
 export interface Selection {
-  /** Questions that were drawn. */
+  /** Number of drawn questions. */
   questions: number;
   draws: DrawYield[];
   yields: StepYield[];
-  /** Rollouts that failed, and what else did, by code. */
+  /** Failed rollouts and other failures, by code. */
   failures: Record<string, number>;
   /** Rows and SHA-256 by name of the file. */
   files: Record<string, WrittenFile>;
@@ -51,15 +51,15 @@ export interface Selection {
 const DROPPED_FILE = "dropped.jsonl";
 
 /**
- * Runs the steps over a folder's draws, chooses among what is left and writes it, each file whole or not at all. Rows go to their files
- * as they come; where selectors look at all samples, a few numbers of each are held until then.
+ * Runs the steps over a folder's draws, applies the selectors and writes the result, each file completely or not at all. Rows are streamed;
+ * if selectors need all samples, memory holds a few numbers of each.
  *
- * @throws {DataError} what `readDraws` throws.
- * @throws {ConfigError} what steps and selectors throw.
+ * @throws {DataError} as `readDraws`.
+ * @throws {ConfigError} as the steps and selectors.
  */
 export async function selectSamples(setting: SelectionSetting): Promise<Selection> {
   const { folder, settings, keepDropped = false } = setting;
-  // Files of an earlier selection must not pass for this one's.
+  // Old files must not be mistaken for this selection's.
   const { pairsValidation } = SAMPLE_FILES;
   const names = [
     ...[SAMPLE_FILES.samples, SAMPLE_FILES.validation, SAMPLE_FILES.pairs],
@@ -87,7 +87,7 @@ export async function selectSamples(setting: SelectionSetting): Promise<Selectio
   return selection;
 }
 
-/** A sample put aside until all are there. */
+/** A sample on disk until all are there. */
 interface KeptSample {
   facts: SampleFacts;
   place: RowPlace;
@@ -141,7 +141,7 @@ function lineOf(row: unknown): string {
   return `${JSON.stringify(row)}\n`;
 }
 
-/** The file of a question's samples or pairs: all of training, or all of validation. */
+/** The file of a question's samples or pairs: a question belongs to training or to validation. */
 function sideOf(
   { settings: { validation }, seed }: SelectionSetting,
   kind: "samples" | "pairs",
@@ -164,7 +164,7 @@ export function sampleOf(task: Task, { id, ...candidate }: Candidate): Sample {
   return { id, task, ...candidate };
 }
 
-/** The one copy of each of a few texts that stand in many rows: every line that is read has its own. */
+/** Shares equal texts between rows, to save memory: every parsed line has its own copy. */
 function sharedTexts(): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {

@@ -8,23 +8,23 @@ import { sampleSelectors } from "./selectors/index.ts";
 import { synthSteps } from "./steps/index.ts";
 import { teacherSchema } from "./teachers/teacher-settings.ts";
 
-/** One way in which each question is drawn. */
+/** One set of draws of each question. */
 const drawSchema = z.strictObject({
-  /** Stands in the ids of its samples. */
+  /** Part of the ids of its samples. */
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens"),
   strategy: partSchema(strategies).prefault("agent"),
-  /** Trajectories of each question. */
+  /** Trajectories per question. */
   samples: z.int().min(1).default(1),
-  /** The recipe's own where absent. */
+  /** Default: the recipe's strategy. */
   sampling: samplingSchema.optional(),
 });
 
-/** A synthesis: how questions are drawn, and which of the drawn become samples. docs/synthesis.md */
+/** A synthesis: how questions are drawn, and which draws become samples. docs/synthesis.md */
 export const synthSchema = z.strictObject({
   teacher: teacherSchema.prefault({ name: "gold-chain" }),
-  /** Questions at most, from the start of the dataset. */
+  /** Most questions, from the start of the dataset. */
   limit: z.int().min(1).optional(),
-  /** What is added to each question before it is drawn. */
+  /** Annotations added to each question before it is drawn. */
   annotate: z.array(partSchema(taskAnnotations)).default([]),
   draws: z
     .array(drawSchema)
@@ -34,13 +34,13 @@ export const synthSchema = z.strictObject({
       "expected draws of different names",
     )
     .prefault([{ name: "plain" }]),
-  /** What is said of each trajectory beside the recipe's rewards. */
+  /** Scores of each trajectory beside the recipe's rewards. */
   scores: z.array(partSchema(sampleScorers)).default([]),
-  /** What each question's trajectories go through, in this order. */
+  /** Steps for each question's trajectories, in this order. */
   steps: z.array(partSchema(synthSteps)).default([]),
-  /** How the samples to be kept are chosen among all, and put in order. */
+  /** Selectors that choose among all samples and order them. */
   selection: z.array(partSchema(sampleSelectors)).default([]),
-  /** Share of the questions whose samples are kept apart. */
+  /** Share of the questions whose samples go to the validation file. */
   validation: z.number().min(0).lt(1).default(0),
 });
 

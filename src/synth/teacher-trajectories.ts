@@ -14,15 +14,15 @@ import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
 import { textAfter } from "./teachers/planned-text.ts";
 import type { Behaviour } from "./teachers/teacher-settings.ts";
 
-/** Where a teacher's questions come from: a stream of tiny worlds, each with other facts, so that nothing can be memorised. */
+/** Source of a teacher's questions: a stream of tiny worlds with different facts, so that a policy cannot memorise them. */
 export const worldStreamSchema = z.strictObject({
-  /** Worlds of this split share no entity with those of the others. */
+  /** Worlds of different splits share no entity. */
   split: z.enum(["train", "dev", "test", "base"]).default("base"),
   people: z.int().min(10).default(300),
-  /** Questions asked of one world before the next is drawn. */
+  /** Questions per world. */
   questionsPerWorld: z.int().min(1).default(128),
   mix: mixSchema.prefault({}),
-  /** Shares of trajectories that answer without a search, or after one search with the question; the rest search as agents. */
+  /** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
   direct: z.number().min(0).max(1).default(0.03),
   rag: z.number().min(0).max(1).default(0.07),
 });
@@ -32,15 +32,15 @@ export type WorldStream = z.output<typeof worldStreamSchema>;
 export interface TeacherOptions {
   worlds: WorldStream;
   tokenizer: Tokenizer;
-  /** The environment over a world's passages. */
+  /** Creates the environment over a world's passages. */
   environmentOver: (retriever: Retriever) => Environment;
   seed: number;
   signal: AbortSignal;
 }
 
 /**
- * Trajectories number `from`, `from` + 1, … of a gold-chain teacher, played through the real environment: every search is run.
- * The same numbers and seed give the same trajectories. Those that end without an answer are dropped and drawn again.
+ * Trajectories number `from`, `from` + 1, … of a gold-chain teacher in the real environment: every search is run. The same numbers and seed
+ * give the same trajectories. Trajectories without an answer are dropped and drawn again.
  */
 export async function* teacherTrajectories(
   options: TeacherOptions,

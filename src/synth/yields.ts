@@ -3,20 +3,20 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type DrawnQuestion, GAVE_UP } from "./draw-log.ts";
 import type { SampleGroup, StepResult } from "./steps/step.ts";
 
-/** What went into a step of a synthesis and what came out. */
+/** Input and output counts of a synthesis step. */
 export interface StepYield {
   name: string;
   kind: "draw" | "gate" | "filter" | "repair" | "weight" | "pairs" | "selection";
   /** Samples. */
   in: number;
   out: number;
-  /** By why. */
+  /** Dropped samples by reason. */
   dropped: Record<string, number>;
-  /** Samples that were changed. */
+  /** Repaired samples. */
   mended: number;
-  /** Pairs that were made. */
+  /** Pairs made. */
   pairs: number;
-  /** Questions that have a sample left. */
+  /** Questions with a remaining sample. */
   questions: number;
 }
 
@@ -47,25 +47,25 @@ export function yieldCounter(name: string, kind: StepYield["kind"]): YieldCounte
   };
 }
 
-/** What one draw of a synthesis gave, over all questions and before any step. */
+/** Results of one draw of a synthesis, over all questions and before any step. */
 export interface DrawYield {
   name: string;
   rollouts: number;
-  /** With those in which the teacher gave up. */
+  /** Including those in which the teacher gave up. */
   failed: number;
-  /** Share of the rollouts that did not fail in which a tool ran. */
+  /** Share of the successful rollouts in which a tool ran. */
   toolRate: number | null;
-  /** Searches of those, on average. */
+  /** Mean searches of the successful rollouts. */
   searches: number | null;
-  /** Share of those that gave an answer. */
+  /** Share of the successful rollouts with an answer. */
   answerRate: number | null;
-  /** Mean reward of those that have one. */
+  /** Mean reward of the scored rollouts. */
   reward: number | null;
-  /** How often each hint was put into a message. */
+  /** How often each hint was inserted. */
   hints: Record<string, number>;
 }
 
-/** Sums up a run's draws, each by itself. */
+/** Sums up each draw of a run separately. */
 export function openDrawYields(names: readonly string[]): {
   add(drawn: DrawnQuestion): void;
   yields(): DrawYield[];
@@ -129,7 +129,7 @@ function drawYield(name: string, sum: DrawSum): DrawYield {
   };
 }
 
-/** What of a question's draws goes on: those that did not fail. */
+/** The draws of a question that did not fail. */
 export function finished({ task, candidates }: DrawnQuestion): StepResult & { group: SampleGroup } {
   const kept = candidates.filter(({ trajectory }) => trajectory.error === undefined);
   const dropped = candidates.flatMap(({ id, trajectory: { error } }) =>

@@ -27,7 +27,7 @@ describe("openRowStore", () => {
 
   it("says that a folder cannot be written to", async () => {
     await expect(openRowStore(join(folder, "gone", "rows.tmp"))).rejects.toThrow(
-      errorWith("FILE_WRITE_FAILED", /ENOENT.*synth-data select goes on from the draws/),
+      errorWith("FILE_WRITE_FAILED", /ENOENT.*run agentrl synth-data select again/),
     );
   });
 

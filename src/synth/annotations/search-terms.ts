@@ -11,31 +11,30 @@ import type { Task } from "../../trajectory/task.ts";
 import type { AnnotationResources, TaskAnnotation } from "./annotation.ts";
 
 const options = z.strictObject({
-  /** Further retrievers that a query is tried on, beside the environment's own search (paper: M in all). */
+  /** Further retrievers that try each query, beside the environment's own search (paper: M in all). */
   retrievers: z.array(retrieverSchema).default([]),
-  /** Hits of theirs that are looked at; the environment's search shows as many as its tool says. */
+  /** Hits per further retriever; the tool's options set the environment's own. */
   topK: z.int().min(1).default(3),
-  /** Queries of a step that are kept, at most. */
+  /** Most queries kept for a step. */
   terms: z.int().min(1).default(5),
-  /** Rewrites of each step's question that the teacher is asked for (paper: N); only a model can give them. */
+  /** Rewrites of each step's question by the teacher (paper: N); the teacher must be a model. */
   rewrites: z.int().min(0).default(0),
 });
 
 /**
- * Finds, for each step of a question's decomposition (or each of its triples, where it has none), search queries that work, as
- * `searchTerms`: a query is kept if it is valid for at least half of the retrievers, those that work for more of them first.
+ * Finds, for each step of a question's decomposition (or each of its triples, if it has none), search queries that work, as `searchTerms`:
+ * a query is kept if it is valid for at least half of the retrievers; queries that work for more retrievers come first.
  *
- * A query is valid where the step's gold passage is among the hits, by its id or its title; where the dataset names no passage, where a
- * hit tells the step's answer; where it tells neither, where there is a hit. Tried are the step's question with earlier answers filled
- * in, its words that say something, name and relation either way around, and the teacher's rewrites.
+ * A query is valid if the step's gold passage is among the hits, by its id or its title; without a gold passage, if a hit contains the
+ * step's answer; without both, if there is a hit. The queries tried are the step's question with earlier answers filled in, its content
+ * words, name and relation in both orders, and the teacher's rewrites.
  *
  * Different here: the paper lets GPT-4o decompose and rewrite, and calls any result of an engine valid; here the dataset decomposes.
  */
 export const searchTerms: TaskAnnotation = {
   name: "search-terms",
   summary: "Adds search queries that find what each step of a question needs.",
-  source:
-    "StepSearch, arXiv 2505.15107, section 3.1: kept where at least ⌈M/2⌉ of M engines serve it",
+  source: "StepSearch, arXiv 2505.15107, section 3.1: kept if at least ⌈M/2⌉ of M engines serve it",
   options,
   async open(given, resources) {
     const settings = parseOptions(options, given, "search-terms");
@@ -76,19 +75,19 @@ export const searchTerms: TaskAnnotation = {
   },
 };
 
-/** What a step looks for. */
+/** The goal of a step. */
 interface Sought {
-  /** With the answers of earlier steps. */
+  /** The step's question, with the answers of earlier steps filled in. */
   question: string;
-  /** Subject and relation, where they are told apart. */
+  /** Subject and relation, if the question separates them. */
   parts: { subject: string; relation: string } | null;
-  /** "" where it is not known. */
+  /** "" if unknown. */
   answer: string;
-  /** Id of the passage that tells it, and its title where the question's own passages have it. */
+  /** Id of the passage with the answer, and its title if the question's own passages have it. */
   passage: { id: string; title: string | undefined } | null;
 }
 
-/** What a search brought. */
+/** Result of a search. */
 interface Found {
   ids: readonly string[];
   titles: readonly string[];
@@ -126,7 +125,7 @@ function partsOf(question: string): Sought["parts"] {
   return { subject: name, relation: label };
 }
 
-/** Ways to ask for a step, most telling first. */
+/** Wordings of a step's query, the most specific first. */
 function wordings({ question, parts }: Sought): string[] {
   const words = question.split(/\s+/).filter((piece) => {
     const own = wordsOf(piece);
@@ -147,7 +146,7 @@ interface Vote {
   signal: AbortSignal;
 }
 
-/** How many searches each query works for; queries that say the same are tried once. */
+/** For how many retrievers each query works; queries with the same words are tried once. */
 async function votes(
   queries: readonly string[],
   { step, task, searches, signal }: Vote,
@@ -203,8 +202,8 @@ interface Rewriting {
 }
 
 /**
- * The teacher's own words for a step, one a line.
- * @throws {RolloutError} what its server failed with.
+ * The teacher's rewrites of a step, one a line.
+ * @throws {RolloutError} when its server fails.
  */
 async function rewritesOf(
   { question }: Sought,

@@ -1,7 +1,7 @@
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
-/** A call of a tool, taken out of a message's text. */
+/** A tool call, removed from a message's text. */
 export interface MessageCall {
   /** Unique in its conversation. */
   id: string;
@@ -9,37 +9,37 @@ export interface MessageCall {
   arguments: Record<string, unknown>;
 }
 
-/** A message of a conversation that a trajectory is told as. */
+/** A message of a trajectory's conversation. */
 export interface Message {
   role: "system" | "user" | "assistant" | "tool";
-  /** Of the assistant what the policy wrote, letter for letter; without its calls where these are taken out. */
+  /** For the assistant exactly what the policy wrote, without its calls if these are in `calls`. */
   content: string;
-  /** What a remote model thought before it, where its server told that apart. */
+  /** Reasoning of a remote model, if its server returned it separately. */
   reasoning?: string;
   calls?: MessageCall[];
-  /** Of a tool's result: which call it answers, and whose it is. */
+  /** For a tool's result: the call that it answers, and the tool's name. */
   callId?: string;
   name?: string;
-  /** Index of the turn that it is, of an assistant's message. */
+  /** For an assistant's message: index of its turn. */
   turn?: number;
 }
 
-/** How trajectories are told. */
+/** How trajectories become conversations. */
 export interface Telling {
-  /** What a segment says, without an end token. */
+  /** Text of a segment, without EOS. */
   textOf: (segment: Segment) => string;
-  /** Takes apart a first prompt that was put to the teacher through its chat template. */
+  /** Splits a first prompt that was rendered by the teacher's chat template. */
   promptOf: (text: string) => { system: string | null; user: string };
-  /** Whether hints that were put into messages are left in them; those in prompts are withheld in any case. */
+  /** Whether messages keep inserted hints; hints in prompts are always removed. */
   hints: "keep" | "remove";
-  /** `text`: a message stays as it is, what came back is a user's message. `native`: calls and results get their own places. */
+  /** `text`: messages stay as written, and observations are user messages. `native`: tool_calls and tool messages. */
   calls: "text" | "native";
   tools: readonly ToolSchema[];
 }
 
 /**
- * A trajectory's main line as conversations: one, or where its prompts were built anew one for each prompt that no other continues.
- * Drafts, other lines and other roles are left out.
+ * A trajectory's main line as conversations: one, or, with new prompts, one for each prompt that no other call continues. Drafts, other
+ * chains and other roles are left out.
  */
 export function conversationsOf(trajectory: Trajectory, telling: Telling): Message[][] {
   const { calls, turns } = trajectory;
@@ -76,7 +76,7 @@ function continues(longer: readonly number[], chain: readonly number[]): boolean
   return longer.length > chain.length && chain.every((call, i) => longer[i] === call);
 }
 
-/** What the policy read before a message: the question, or what came back. */
+/** What the policy read before a message: the question, or observations. */
 function promptMessages(
   { parent, prompt }: Call,
   answered: { turn: Turn; i: number } | undefined,
@@ -90,7 +90,7 @@ function promptMessages(
       { role: "user", content: user },
     ];
   }
-  // What a chat template put around a reply is its own to put there again.
+  // The trainer's chat template adds its own wrapping again, so it is removed here.
   const reply = shown
     .filter(({ owner }) => owner === "environment")
     .map(textOf)
@@ -106,7 +106,7 @@ function promptMessages(
   }));
 }
 
-/** Of each observation what of it was shown: all, or what a budget left at the reply's end. */
+/** The shown part of each observation: all, or what the budget left. */
 function shownResults(observations: readonly Observation[], reply: string): string[] {
   let from = 0;
   return observations.map(({ text }) => {
@@ -152,7 +152,7 @@ function assistantMessage(
   return [{ ...message, content: split.content, calls }];
 }
 
-/** Segments at the end of a prompt that begin the message, as its turn says it; what else was put there is withheld. */
+/** Segments at the end of a prompt that are the message's prefill; other inserted segments are left out. */
 function openingOf(
   { prompt, completion }: Call,
   turn: Turn | undefined,
@@ -172,13 +172,13 @@ function openingOf(
 interface SplitMessage {
   content: string;
   calls: { name: string; given: Record<string, unknown> | null }[];
-  /** Of a call whose grammar gives a text alone. */
+  /** Argument of a call whose grammar has only a text. */
   inputs: string[];
 }
 
 /**
- * A message without its calls, and these: JSON between tool_call tags, or the first pair of tags named after a tool. What follows a call is
- * never shown to anybody and left out. null: it holds none that can be taken out.
+ * A message without its calls, and its calls: JSON between tool_call tags, or the first pair of tags with a tool's name. Text after a call
+ * was never shown and is left out. null: no call can be removed.
  */
 function splitCalls(text: string, tools: readonly ToolSchema[]): SplitMessage | null {
   const json = [...text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)];
@@ -211,7 +211,7 @@ function readCall(body: string): SplitMessage["calls"][number] | null {
   }
 }
 
-/** What a tool calls its argument. */
+/** Name of a tool's argument. */
 function argumentOf(tool: string, tools: readonly ToolSchema[]): string {
   const schema = tools.find(({ function: { name } }) => name === tool)?.function;
   return Object.keys((schema?.parameters["properties"] as object | undefined) ?? {})[0] ?? "query";

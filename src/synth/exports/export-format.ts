@@ -2,26 +2,26 @@ import type { Part } from "../../base/registry.ts";
 import type { PreferencePair, Provenance, Sample } from "../../trajectory/sample.ts";
 import type { Message, Telling } from "./conversation.ts";
 
-/** What an export makes of one record: rows, or why it cannot hold it, in a few words. */
+/** Rows of one record, or a short reason why the format cannot hold it. */
 export type ExportedRows = object[] | string;
 
 interface Format extends Part {
-  /** Which library's page, or whose file, the layout is from. */
+  /** Source of the layout: a library's page or file. */
   readonly source: string;
-  /** How calls of tools are told unless asked otherwise. */
+  /** Default form of tool calls. */
   readonly calls: Telling["calls"];
-  /** What of a record the format has no place for: told once. */
+  /** Parts of a record that the format cannot hold; reported once. */
   readonly loses: readonly string[];
 }
 
-/** A layout of another program that samples can be written in. */
+/** Another program's file layout for samples. */
 export interface SampleFormat extends Format {
   readonly takes: "samples";
   /** @param index of the record in its file, from 0. */
   rows(sample: Sample, telling: Telling, index: number): ExportedRows;
 }
 
-/** A layout of another program that preference pairs can be written in. */
+/** Another program's file layout for preference pairs. */
 export interface PairFormat extends Format {
   readonly takes: "pairs";
   rows(pair: PreferencePair, telling: Telling, index: number): ExportedRows;
@@ -29,7 +29,7 @@ export interface PairFormat extends Format {
 
 export type ExportFormat = SampleFormat | PairFormat;
 
-/** A message as chat templates of Hugging Face take it: arguments of calls are objects. */
+/** A message for Hugging Face chat templates: arguments of calls are objects. */
 export function templateMessage({ role, content, reasoning, calls, name }: Message): object {
   return {
     ...{ role, content },
@@ -45,7 +45,7 @@ export function templateMessage({ role, content, reasoning, calls, name }: Messa
   };
 }
 
-/** Columns that say where a row comes from. Provenance is JSON text: tables want one type a column. */
+/** Columns for a row's origin. Provenance is JSON text, because a table column has one type. */
 export function originColumns({ id, provenance }: { id: string; provenance: Provenance }): object {
   return { id, provenance: JSON.stringify(provenance) };
 }

@@ -4,7 +4,7 @@ import { openaiChat } from "./openai-chat.ts";
 import { trlMessages, trlPreference, trlPromptCompletion } from "./trl.ts";
 import { verl } from "./verl.ts";
 
-/** All layouts of other programs that samples and pairs can be written in. */
+/** All file layouts of other programs for samples and pairs. */
 export const exportFormats = registry<ExportFormat>("export format", [
   openaiChat,
   trlMessages,

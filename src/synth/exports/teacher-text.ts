@@ -3,17 +3,17 @@ import type { ChatTemplate } from "../../chat/chat-template.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { Telling } from "./conversation.ts";
 
-/** How a teacher's tokens are read. */
+/** Files to decode a teacher's tokens. */
 export interface TeacherFiles {
   tokenizer: Tokenizer;
-  /** null: it has none, so prompts were put to it as they are. */
+  /** null: no chat template, so prompts were sent unchanged. */
   template: ChatTemplate | null;
 }
 
 /**
- * Reads what a teacher wrote and was shown.
- * @param teacher null: its text was kept, as that of a server's model.
- * @throws {DataError} EXPORT_TOKENS when ids are to be read without their tokenizer, from `textOf`.
+ * Decodes a teacher's messages and prompts.
+ * @param teacher null: the text itself was recorded, as for a server's model.
+ * @throws {DataError} EXPORT_TOKENS when `textOf` needs a tokenizer and there is none.
  */
 export function teacherText(
   teacher: TeacherFiles | null,
@@ -27,7 +27,7 @@ export function teacherText(
       if (teacher === null) {
         throw new DataError(
           "EXPORT_TOKENS",
-          `${where}: holds token ids, and its teacher left no tokenizer. Name the folder of the model that wrote it by --tokenizer.`,
+          `${where}: has token ids, but the teacher's tokenizer was not saved. Give the folder of the teacher's model with --tokenizer.`,
         );
       }
       const { tokenizer } = teacher;
@@ -49,7 +49,7 @@ const MARKS = ["\u2063system\u2063", "\u2063user\u2063"] as const;
 
 type Frame = (text: string) => { system: string | null; user: string } | null;
 
-/** What a template puts around a first prompt, with and without a message of the system. */
+/** The template's text around a first prompt, with and without a system message. */
 function framesOf(template: ChatTemplate): Frame[] {
   const [system, user] = MARKS;
   const asked = { role: "user", content: user };
@@ -57,7 +57,7 @@ function framesOf(template: ChatTemplate): Frame[] {
     try {
       return template.render(messages, { addGenerationPrompt: true }).split(/\u2063\w+\u2063/);
     } catch (error) {
-      // A template that takes no system message says so.
+      // A template without system messages throws.
       if (error instanceof DataError) return null;
       throw error;
     }
@@ -80,7 +80,7 @@ function framesOf(template: ChatTemplate): Frame[] {
   return [withSystem, withoutSystem];
 }
 
-/** What stands between two texts; null where they do not stand around it. The begin token is the model's own to put there. */
+/** The text between two texts; null if they do not enclose it. BOS is left out: the model adds it. */
 function inside(text: string, head: string, tail: string): string | null {
   const start = [head, head.replace(/^<[^>]*>/, "")].find(
     (each) => each !== "" && text.startsWith(each),

@@ -9,10 +9,10 @@ import {
   toolsColumn,
 } from "./export-format.ts";
 
-/** Conversations for TRL's SFTTrainer; `assistant_only_loss` trains what the policy wrote, and no result of a tool. */
+/** Conversations for TRL's SFTTrainer; `assistant_only_loss` trains the policy's messages and no tool result. */
 export const trlMessages: SampleFormat = {
   name: "trl-messages",
-  summary: "messages (and tools where calls are native): TRL's conversational language modelling.",
+  summary: "messages (and tools with native calls): TRL's conversational language modelling.",
   source: "TRL, dataset formats",
   takes: "samples",
   calls: "text",
@@ -26,8 +26,8 @@ export const trlMessages: SampleFormat = {
 };
 
 /**
- * One row for each message of the policy: all before it is the prompt, it alone the completion. Every trainer that learns completions only
- * then learns exactly what the policy wrote, whatever its chat template can mark.
+ * One row for each message of the policy: everything before it is the prompt, and the message is the completion. A trainer with a
+ * completion-only loss then trains exactly what the policy wrote, with any chat template.
  */
 export const trlPromptCompletion: SampleFormat = {
   name: "trl-prompt-completion",
@@ -54,7 +54,7 @@ export const trlPromptCompletion: SampleFormat = {
     ),
 };
 
-/** Pairs with an explicit prompt: what stands before the compared turns, and each side's messages from there on. */
+/** Pairs with an explicit prompt: the messages before the compared turns, and then each side's own. */
 export const trlPreference: PairFormat = {
   name: "trl-preference",
   summary: "prompt, chosen and rejected messages: TRL's conversational preferences.",
@@ -87,7 +87,7 @@ export const trlPreference: PairFormat = {
   },
 };
 
-/** A side's conversation, parted where the comparison begins; null: it is no single one. */
+/** A side's conversation, split where the comparison starts; null: it has several. */
 function comparedMessages(
   trajectory: Trajectory,
   { fromTurn = 0, turns = Infinity }: Pick<PreferencePair, "fromTurn" | "turns">,

@@ -4,23 +4,23 @@ import { isFunctionWord, wordsOf } from "../../text/words.ts";
 import { hashWord, shingles, wholeHash, wordHashes } from "./shingles.ts";
 
 interface OverlapOptions {
-  /** Words in a row that are compared; fewer for short questions: a third of theirs, at least 3. */
+  /** Length of the compared word n-grams; shorter for short questions: a third of their words, at least 3. */
   words: number;
-  /** Share of a benchmark question's rows that makes an overlap. */
+  /** Share of a benchmark question's n-grams that counts as an overlap. */
   share: number;
 }
 
 /** Questions that training data must not contain. */
 interface BenchmarkQuestions {
   readonly count: number;
-  /** Whether a question is one of them, or holds nearly all of one. */
+  /** Whether a question is one of them, or contains nearly all of one. */
   meets(question: string): "exact" | "near" | null;
 }
 
 /** Share of the words other than names that both must have. */
 const CONTENT_SHARE = 0.8;
 
-/** Length in rows from which a question is a long text, in which a name may differ as any word may. */
+/** Number of n-grams from which a question counts as long; names in it may differ as other words may. */
 const LONG = 5;
 
 const FEWEST_WORDS = 3;
@@ -28,18 +28,18 @@ const FEWEST_WORDS = 3;
 /** A benchmark's question; words as hashes. */
 interface BenchmarkQuestion {
   words: number[];
-  /** What each word is: a function word, a name or number, or any other. */
+  /** Kind of each word: a function word, a name or number, or any other. */
   kinds: ("grammar" | "name" | "content")[];
 }
 
 /**
- * The questions of benchmark files, to be found again in questions that were changed a little, wrapped in other text or spelt
- * otherwise. Near: all names and numbers of the benchmark question are in the other, four fifths of its other content words are, and
- * a share of its rows of words. So a question of the same pattern about another entity is not near, nor one that asks something else
- * about the same entity. A question without capitals must have all its content words there, because any of them may be a name.
+ * Finds benchmark questions in questions that were changed a little, wrapped in other text or spelt differently. A match contains all names
+ * and numbers of the benchmark question, four fifths of its other content words, and a share of its word n-grams. So the same pattern about
+ * another entity does not match, nor another question about the same entity. A benchmark question without capitals must match with all
+ * content words, because any of them may be a name.
  *
- * Rows of 8 (Tülu 3, arXiv 2411.15124: overlap of 8-grams) and 13 words (GPT-3, arXiv 2005.14165) are published for long texts;
- * half of HotpotQA's questions are shorter than 16 words, so rows shrink with the question.
+ * N-grams of 8 (Tülu 3, arXiv 2411.15124: overlap of 8-grams) and 13 words (GPT-3, arXiv 2005.14165) are published for long texts; half of
+ * HotpotQA's questions are shorter than 16 words, so n-grams shrink with the question.
  *
  * @param files in any layout that questions are read from, streamed; about 1 kB a question stays in memory.
  * @throws {DataError} as `readTasks`.
@@ -72,7 +72,7 @@ export async function benchmarkQuestions(
   };
 }
 
-/** Each question under a few of its rarest required words: a text that holds the question has at least one of them. */
+/** Index of the questions by a few of their rarest required words: a match has at least one of them. */
 function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, BenchmarkQuestion[]> {
   const frequency = countsOf(questions.flatMap(({ words }) => [...new Set(words)]));
   const holders = new Map<number, BenchmarkQuestion[]>();
@@ -80,7 +80,7 @@ function byRareWords(questions: readonly BenchmarkQuestion[]): Map<number, Bench
     const rarest = [...new Set(requiredWords(question))].sort(
       (a, b) => (frequency.get(a) ?? 0) - (frequency.get(b) ?? 0) || a - b,
     );
-    // A long text may miss some names: the share that is required below holds for every length.
+    // A long question may miss some names: the share below is required for every length.
     const keys = rarest.length - Math.ceil(CONTENT_SHARE * rarest.length) + 1;
     for (const word of rarest.slice(0, keys)) {
       const held = holders.get(word);
@@ -101,7 +101,7 @@ interface Asked {
   words: number[];
   /** How often each word occurs. */
   counts: Map<number, number>;
-  /** Rows of words by their length, computed when first needed. */
+  /** Word n-grams by n, computed when first needed. */
   rows: Map<number, Set<number>>;
 }
 
@@ -136,12 +136,12 @@ function countsOf(words: readonly number[]): Map<number, number> {
   return counts;
 }
 
-/** Marks that some spell and others do not: "U.S.", "Poison's", "65,000". */
+/** Removes optional punctuation: "U.S.", "Poison's", "65,000". */
 function withoutMarks(text: string): string {
   return composed(text).replaceAll(/[.'’"“”]|(?<=\d),(?=\d)/g, "");
 }
 
-/** Capitals and digits make a name, where a text has small letters as well. */
+/** A word with capitals or digits is a name, if the text also has small letters. */
 function readQuestion(question: string): BenchmarkQuestion {
   const read: BenchmarkQuestion = { words: [], kinds: [] };
   const text = withoutMarks(question);

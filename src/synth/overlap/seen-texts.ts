@@ -2,27 +2,27 @@ import { shingles, wholeHash, wordHashes } from "./shingles.ts";
 
 /** Texts that were seen, to find equal or nearly equal ones. */
 interface SeenTexts {
-  /** Whether a seen text has the same words, or nearly the same; if not, the text counts as seen from now on. */
+  /** Whether an earlier text has the same words, or nearly the same; if not, the text is added. */
   meets(text: string): "exact" | "near" | null;
 }
 
-/** Rows of words that are kept of a text: all rows of a short one. */
+/** Most word n-grams that are kept of a text. */
 const SKETCH = 128;
 
-/** Largest amount by which the share in two sketches may lie below the share in the texts. */
+/** Largest error by which the share in two sketches may be below the share in the texts. */
 const SLACK = 0.12;
 
-/** One Map holds 2²⁴ keys at most: a hundred thousand long texts have as many rows. A power of two. */
+/** One Map holds at most 2²⁴ keys, and a hundred thousand long texts have as many n-grams. A power of two. */
 const SHARDS = 16;
 
 /**
- * Compares texts by their rows of `words` words: the share of both texts' rows that both have (Jaccard) must reach `threshold`.
- * Exact for texts of up to 128 different rows: a text with that share has one of this text's rarest few rows, so only texts with
- * those rows are compared. Of longer texts the 128 rows with the smallest hashes stand for all, as a sample.
+ * Compares texts by their n-grams of `words` words: their Jaccard similarity must reach `threshold`. Exact for texts of up to 128 different
+ * n-grams: similar texts share one of the rarest few n-grams, so only texts with these are compared. Of longer texts the 128 n-grams with
+ * the smallest hashes are the sample.
  *
  * Memory: about 6 kB a text of 120 words. Time: 0.2 ms a text, at a hundred thousand.
  *
- * Source: resemblance and its sketches, Broder 1997; rare rows first as in prefix filtering, Chaudhuri et al. 2006.
+ * Source: resemblance and its sketches, Broder 1997; rare n-grams first as in prefix filtering, Chaudhuri et al. 2006.
  */
 export function seenTexts({
   words: n,
@@ -33,7 +33,7 @@ export function seenTexts({
 }): SeenTexts {
   const whole = new Set<number>();
   const sketches: Uint32Array[] = [];
-  // Numbers of the texts that hold a row; most rows have one. Signed keys, which V8 stores without a heap number.
+  // Indices of the texts with an n-gram; most n-grams have one. Signed keys, which V8 stores without a heap number.
   const shards = Array.from({ length: SHARDS }, () => new Map<number, number | number[]>());
   const shardOf = (row: number) => shards[row & (SHARDS - 1)] ?? new Map<number, never>();
   const holding = (row: number): readonly number[] => {
@@ -69,7 +69,7 @@ export function seenTexts({
   };
 }
 
-/** Share of the smallest rows of both that both have; of all rows where both texts are short. */
+/** Jaccard similarity of the smallest n-grams of both texts; of all n-grams if both texts are short. */
 function resemblance(a: Uint32Array, b: Uint32Array): number {
   const isCut = a.length === SKETCH || b.length === SKETCH;
   const limit = isCut ? SKETCH : Infinity;

@@ -15,7 +15,7 @@ export function hashWord(word: string): number {
 }
 
 /**
- * 32-bit hashes of every `n` words that stand together, in order; of all words as one where there are fewer.
+ * 32-bit hashes of the word n-grams, in order; one hash of all words if there are fewer than `n`.
  * @param words hashes of words.
  */
 export function shingles(words: readonly number[], n: number): number[] {
@@ -24,7 +24,7 @@ export function shingles(words: readonly number[], n: number): number[] {
   return Array.from({ length: count }, (_, i) => hashAll(words, i, Math.min(i + n, words.length)));
 }
 
-/** One number for a text's words in their order, of 53 bits: equal for equal texts, and as good as never for others. */
+/** 53-bit hash of a text's words in order. */
 export function wholeHash(words: readonly number[]): number {
   const low = hashAll(words);
   const high = hashAll(words.map((word) => mixed(word ^ 0x5bd1e995)));
@@ -37,7 +37,7 @@ function hashAll(words: readonly number[], from = 0, to = words.length): number 
   return hash;
 }
 
-/** Spreads a difference of one bit over all. */
+/** Mixes the bits: one changed bit changes all. */
 function mixed(hash: number): number {
   let h = hash ^ (hash >>> 16);
   h = Math.imul(h, 0x7feb352d);

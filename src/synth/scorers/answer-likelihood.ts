@@ -7,19 +7,19 @@ import type { Call, Segment, Trajectory, Turn } from "../../trajectory/trajector
 import { likelihoodOf, type SampleScorer, scoringTeacher, type TextLikelihood } from "./scorer.ts";
 
 /**
- * How likely the teacher's model holds the gold answer after a trajectory: what was read up to the last observation, then the answer
- * as the protocol writes it, its opening forced. Whatever the trajectory itself thought and answered at last is left out. Counted are
- * the reference's tokens and those that close the answer, so that the beginning of another answer is not taken for it. Of several
- * references the likeliest counts, each score by itself.
+ * Likelihood of the gold answer under the teacher's model after a trajectory: the prompt up to the last observation, then the answer as the
+ * protocol writes it, with its opening as a prefill. The trajectory's own last thought and answer are left out. The score counts the tokens
+ * of the reference and of the closing tag, so that a longer answer with the same start does not match. Of several references the likeliest
+ * counts, separately for each score.
  *
- * Strategies that build their prompts anew are read by their last one: for `corag` that is log P(A | Q, chain, passages of Q).
+ * For strategies with new prompts the last prompt counts: for `corag` that is log P(A | Q, chain, passages of Q).
  *
  * Different here: CoRAG stops a chain when this exceeds a bound; chains here are drawn whole.
  */
 export const answerLikelihood: SampleScorer = {
   name: "answer-likelihood",
   summary:
-    "Log-probability of the gold answer after the trajectory: its mean a token, and its sum.",
+    "Log-probability of the gold answer after the trajectory: its mean per token, and its sum.",
   source: "CoRAG, arXiv 2501.14342, section 3.1; EXSEARCH, arXiv 2505.20128, the E-step",
   gives: ["answer-likelihood", "answer-likelihood-sum"],
   options: z.strictObject({}),
@@ -54,9 +54,9 @@ export const answerLikelihood: SampleScorer = {
 };
 
 /**
- * Tokens that the model had read when it wrote its last message or, where that was answered by observations, would read next; without
- * hints that were withheld, which may hold the answer and which nobody learns from.
- * @returns null where there is no message, what comes next did not fit or failed, or tokens are a server's own.
+ * The model's context for its last message or, if observations followed it, for the next one; without hidden hints, which may contain the
+ * answer and are not trained on.
+ * @returns null if there is no message, the next observations did not fit or failed, or a server keeps the tokens.
  */
 function readBefore(
   policy: ScoringPolicy,
@@ -82,12 +82,12 @@ function readBefore(
   return sequenceIds(open, last.call);
 }
 
-/** What a message was made to begin with stands in its completion: what is inserted into a prompt is withheld. */
+/** A prefill is part of the completion; inserted segments of a prompt are hidden hints. */
 function withoutWithheld(call: Call): Call {
   return { ...call, prompt: call.prompt.filter(({ owner }) => owner !== "inserted") };
 }
 
-/** A turn's observations as its next message would have been shown them. */
+/** A turn's observations as its next prompt would show them. */
 function shownIds(
   { tokenizer, rendering }: ScoringPolicy,
   environment: Environment,

@@ -2,7 +2,7 @@ import { parseOptions, z } from "../../base/schema.ts";
 import { likelihoodOf, type SampleScorer, scoringTeacher } from "./scorer.ts";
 
 const options = z.strictObject({
-  /** What the model is asked; {question} is filled in. It is to be answered by 1 (difficult) or 0. */
+  /** The prompt, with {question} as a placeholder. The model must answer 1 (difficult) or 0. */
   prompt: z
     .string()
     .refine((text) => text.includes("{question}"), "expected {question} somewhere in it")
@@ -11,21 +11,21 @@ const options = z.strictObject({
     ),
 });
 
-/** Questions whose judgement is remembered: those of which draws are scored at the same time. */
+/** Questions whose score is cached: enough for all draws that are scored at the same time. */
 const REMEMBERED = 256;
 
 /**
- * How difficult the teacher's model holds a question, seen without its answer: P("1") / (P("1") + P("0")) as the beginning of its
- * reply. One number for all draws of a question.
+ * Difficulty of a question in the teacher's judgement, without its answer: P("1") / (P("1") + P("0")) at the start of its reply. All draws
+ * of a question get the same number.
  *
- * Different here: the judge is the teacher's own model and the prompt in our words; both probabilities are asked for, where the code
- * looks among the two likeliest tokens and counts one that is not there as 0. A digit that is several tokens is taken whole.
+ * Different here: the judge is the teacher's own model and the prompt in our words; both probabilities are computed, while the paper's code
+ * looks at the two likeliest tokens and counts an absent one as 0. A digit of several tokens counts as a whole.
  *
  * @example P("1") = 0.3, P("0") = 0.1 → 0.75
  */
 export const difficulty: SampleScorer = {
   name: "difficulty",
-  summary: "How difficult the teacher's model holds the question, from 0 to 1.",
+  summary: "Difficulty of the question in the teacher's judgement, from 0 to 1.",
   source: "Select2Reason, arXiv 2505.17266; IDEA-FinAI/Select2Reason",
   gives: ["difficulty"],
   options,
@@ -35,7 +35,7 @@ export const difficulty: SampleScorer = {
     const { tokenizer, rendering } = judge;
     const judged = new Map<string, Promise<Record<string, number>>>();
     const ask = async (question: string): Promise<Record<string, number>> => {
-      // Not as a replacement pattern: a question may hold "$&".
+      // A function, because a question may contain the replacement pattern "$&".
       const asked = prompt.replaceAll("{question}", () => question);
       const promptIds = tokenizer.encodeStart(rendering?.opening(asked) ?? asked);
       const difficult = await likelihoodOf(judge, promptIds, "1");

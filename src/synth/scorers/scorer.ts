@@ -5,44 +5,44 @@ import type { Policy } from "../../rollout/policy.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 
-/** What scorers ask. */
+/** What scorers may use. */
 interface ScorerResources {
   policy: Policy;
   environment: Environment;
   seed: number;
 }
 
-/** Says something of a drawn trajectory that needs the teacher's model or a search; kept with it under the names that it gives. */
+/** Computes scores of a drawn trajectory that need the teacher's model or a search. The sample records them by name. */
 export interface SampleScorer extends PartWithOptions {
   readonly source: string;
   /** Names of the scores that it gives. */
   readonly gives: readonly string[];
-  /** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS where the teacher cannot tell what it must know. */
+  /** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS if the teacher gives no log-probabilities. */
   open(options: Record<string, unknown>, resources: ScorerResources): OpenedScorer;
 }
 
 export interface OpenedScorer {
-  /** Scores that cannot be told (the context is full, the trajectory failed) are left out. */
+  /** Scores that cannot be computed (full context, failed trajectory) are absent. */
   score(task: Task, trajectory: Trajectory, signal: AbortSignal): Promise<Record<string, number>>;
 }
 
 /**
- * The teacher, if it can tell the likelihood of texts.
+ * The teacher, if it can score texts.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export function scoringTeacher(policy: Policy, scorer: string): ScoringPolicy {
-  const instead = `Set synth.teacher to { name: model }, or take ${scorer} out.`;
+  const instead = `Set synth.teacher to { name: model }, or remove ${scorer}.`;
   return requireLogprobs(policy, instead, `synth.scores (${scorer})`);
 }
 
-/** Log-probability (nats) of a text after what stands before it: the sum over its tokens, and their number. */
+/** Log-probability (nats) of a text after a prompt: the sum over its tokens, and their number. */
 export interface TextLikelihood {
   sum: number;
   tokens: number;
 }
 
 /**
- * How likely a text is after a prompt.
+ * Likelihood of a text after a prompt.
  * @returns null when the two do not fit the policy's context, or the text has no token.
  */
 export async function likelihoodOf(

@@ -2,10 +2,10 @@ import { z } from "../../base/schema.ts";
 import { defineSelector, valuesOf } from "./selector.ts";
 
 /**
- * Keeps the samples whose score lies within a band, its ends included.
+ * Keeps the samples whose score is within a band, both limits included.
  *
- * The default is SwS's: of eight draws two to six are right. CoRT takes the hardest that are solved at all: from and to 0.125.
- * SPEED-RL takes questions that are neither always nor never right: of four draws 0.25 to 0.75.
+ * The default is SwS's: two to six of eight draws are right. CoRT takes the hardest solved questions: from and to 0.125. SPEED-RL takes
+ * questions that are sometimes right: 0.25 to 0.75 of four draws.
  */
 export const difficultyBand = defineSelector({
   name: "difficulty-band",
@@ -13,9 +13,9 @@ export const difficultyBand = defineSelector({
   source: "SwS, arXiv 2506.08989, section 2.3; CoRT, arXiv 2506.09820; SPEED-RL, arXiv 2506.09016",
   options: z
     .strictObject({
-      /** Score that is looked at. */
+      /** Name of the score. */
       score: z.string().default("pass-rate"),
-      /** Least and largest value that stay, both included. */
+      /** Smallest and largest value that stay, both included. */
       from: z.number().default(0.25),
       to: z.number().default(0.75),
     })

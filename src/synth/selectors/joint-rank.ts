@@ -12,23 +12,23 @@ import {
 } from "./selector.ts";
 
 /**
- * Keeps the samples whose joint rank w · rank by difficulty + (1 − w) · rank by length is best, 10 % where nothing else is said; rank
- * 1 is the hardest and the longest, equal values share the mean of their ranks, equal joint ranks are decided by the seed. With
- * weight 0 the difficulty need not be known. Those that stay keep their order.
+ * Keeps the samples whose joint rank w · rank by difficulty + (1 − w) · rank by length is best, by default 10 %. Rank 1 is the hardest and
+ * the longest; equal values share the mean of their ranks; the seed breaks ties of the joint rank. With weight 0 no difficulty is needed.
+ * The kept samples keep their order.
  *
- * Different here: length is counted in characters of what the policy wrote (paper: tokens, code: characters).
+ * Different here: length is the number of characters that the policy wrote (paper: tokens, code: characters).
  */
 export const jointRank = defineSelector({
   name: "joint-rank",
   summary: "Keeps the samples that are best by a joint rank of difficulty and length.",
   source:
-    "Select2Reason, arXiv 2505.17266; its code has no joint ranker: that w is the difficulty's share follows from w = 0 being called the longest",
+    "Select2Reason, arXiv 2505.17266; its code has no joint ranker; the paper calls w = 0 the longest, so w is the difficulty's share",
   options: z
     .strictObject({
-      /** Share of the difficulty in the joint rank (paper: w); the rest is the length's. 0: the longest, 1: the hardest. */
+      /** Weight of the difficulty in the joint rank (paper: w); the length has the rest. 0: the longest, 1: the hardest. */
       weight: z.number().min(0).max(1).default(0.25),
       ...difficultyShape,
-      /** What is counted as length. */
+      /** Score to use as length; absent: characters. */
       length: z.string().default("length"),
       ...amountShape,
     })

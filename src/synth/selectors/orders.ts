@@ -18,7 +18,7 @@ export const shuffled = defineSelector({
   select: (samples, _settings, random) => ({ kept: random.shuffle(samples), dropped: [] }),
 });
 
-/** A baseline for selections; the samples that stay keep their order. */
+/** A baseline for selections; the kept samples keep their order. */
 export const randomSubset = defineSelector({
   name: "random-subset",
   summary: "Keeps some of the samples, drawn by the seed.",

@@ -1,22 +1,23 @@
 import { z } from "../../base/schema.ts";
 import { defineSelector, type SampleFacts } from "./selector.ts";
 
-/** Balances samples over kinds of question; which of a cell stay is drawn by the seed, those that stay keep their order. */
+/** Balances samples over kinds of question. The seed chooses the samples of each cell; the kept samples keep their order. */
 export const quota = defineSelector({
   name: "quota",
-  summary: "Keeps so many samples of each type and number of hops, or given shares of them.",
+  summary:
+    "Keeps at most a number of samples of each type and number of hops, or given shares of them.",
   options: z
     .strictObject({
-      /** What makes a cell; its name is their values in this order, joined by "/", and "none" where there is no such value. */
+      /** Keys of a cell; its name is their values in this order, joined by "/", with "none" for an absent value. */
       by: z
         .array(z.enum(["type", "hops", "draw"]))
         .min(1)
         .default(["type", "hops"]),
-      /** Samples of each cell at most. */
+      /** Most samples of each cell. */
       most: z.int().min(1).optional(),
       /**
-       * Instead: the shares of cells by name (`bridge/2: 0.5`), of any sum. As many samples are kept as the cells allow; cells that are not
-       * named are left out, and a named cell without samples counts for nothing.
+       * Alternative: the shares of cells by name (`bridge/2: 0.5`), of any sum. As many samples are kept as the cells allow; unnamed cells
+       * are dropped, and a named cell without samples is ignored.
        */
       shares: z.record(z.string(), z.number().min(0)).optional(),
     })
@@ -51,7 +52,7 @@ export const quota = defineSelector({
 });
 
 /**
- * Samples of each cell such that their shares come out as wanted and as many as can be are kept.
+ * Largest number of samples of each cell that fits the shares.
  * @example limitsOf(new Map([["a", 10], ["b", 3]]), { a: 1, b: 1 }) // a: 3, b: 3
  */
 function limitsOf(
@@ -64,6 +65,6 @@ function limitsOf(
   });
   // Samples for a share of 1: as many as the scarcest cell allows.
   const scale = Math.min(...wanted.map(({ size, share }) => size / share));
-  // A share of a float times its inverse may fall short of a whole number by a rounding.
+  // A rounding error may make a product slightly smaller than a whole number.
   return new Map(wanted.map(({ cell, share }) => [cell, Math.floor(share * scale + 1e-9)]));
 }

@@ -3,13 +3,13 @@ import type { Random } from "../../base/random.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { ConfigError } from "../../base/errors.ts";
 
-/** What selectors know of a sample: a few numbers, so that a hundred thousand fit in memory. */
+/** Facts of a sample for selectors: a few numbers, so that a hundred thousand fit in memory. */
 export interface SampleFacts {
   id: string;
   taskId: string;
   type: string | null;
   hops: number | null;
-  /** Draw that it comes from. */
+  /** Name of its draw. */
   draw: string;
   reward: number | null;
   scores: Readonly<Record<string, number>>;
@@ -21,9 +21,9 @@ export interface SampleFacts {
 /** Chooses among all samples, or orders them, after all steps. */
 export interface Selector extends PartWithOptions {
   readonly source?: string;
-  /** Options for tests, where the defaults alone are refused. */
+  /** Options for tests, if the defaults alone are an error. */
   readonly example?: object;
-  /** @returns the samples that stay, in the order of the written file, and why the others do not. */
+  /** @returns the kept samples, in the order of the written file, and the others with a reason. */
   select(
     samples: readonly SampleFacts[],
     options: Record<string, unknown>,
@@ -57,9 +57,9 @@ interface Valued {
 }
 
 /**
- * The samples with their value, in order; those without one are dropped.
+ * The samples with their value, in order; samples without a value are dropped.
  * @param by a score's name, or `reward`, `length`, `searches`, `hops`. @param selector name of the part, for messages.
- * @throws {ConfigError} RECIPE_BAD_VALUE where no sample has the value: nothing in the pipeline gives it.
+ * @throws {ConfigError} RECIPE_BAD_VALUE if no sample has the value: no part of the pipeline gives it.
  */
 export function valuesOf(
   samples: readonly SampleFacts[],
@@ -76,7 +76,7 @@ export function valuesOf(
   const known = [...new Set(samples.flatMap(({ scores }) => Object.keys(scores)))].sort();
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops where they are known. Name one of these, or put the scorer or step that gives "${by}" before it.`,
+    `synth.selection: ${selector} uses "${by}", which no sample has. Scores of the samples: ${known.length === 0 ? "none" : known.join(", ")}; every sample also has length and searches, and reward and hops if known. Use one of these, or add the scorer or step that gives "${by}" before it.`,
   );
 }
 
@@ -86,7 +86,7 @@ function valueOf({ reward, length, searches, hops, scores }: SampleFacts, by: st
 }
 
 /**
- * The place of each value from the largest (1) to the smallest; equal values share the mean of their places.
+ * The rank of each value from the largest (1) to the smallest; equal values share the mean of their ranks.
  * @example placesFromLargest([5, 9, 5]) // [2.5, 1, 2.5]
  */
 export function placesFromLargest(values: readonly number[]): number[] {
@@ -103,9 +103,9 @@ export function placesFromLargest(values: readonly number[]): number[] {
 
 /** Options of selectors that use the difficulty of a question. */
 export const difficultyShape = {
-  /** Score that is high for what is hard, such as `difficulty`. */
+  /** Score that is high for hard questions, such as `difficulty`. */
   difficulty: z.string().optional(),
-  /** Instead: score that is high for what is easy, such as `pass-rate`. */
+  /** Alternative: score that is high for easy questions, such as `pass-rate`. */
   easiness: z.string().optional(),
 };
 
@@ -114,12 +114,12 @@ interface DifficultyOptions {
   easiness?: string | undefined;
 }
 
-/** For `refine`: whether at most one of the two is given. */
+/** For `refine`: whether at most one of the two is set. */
 export function isOneDifficulty({ difficulty, easiness }: DifficultyOptions): boolean {
   return difficulty === undefined || easiness === undefined;
 }
 
-/** The schema's message otherwise. */
+/** The schema's error message. */
 export const ONE_DIFFICULTY = "expected either difficulty or easiness";
 
 /**
@@ -144,7 +144,7 @@ export function difficultiesOf(
 export const amountShape = {
   /** Samples to keep. */
   count: z.int().min(1).optional(),
-  /** Instead: share of the samples to keep, rounded, at least one. */
+  /** Alternative: share of the samples to keep, rounded, at least one. */
   share: z.number().gt(0).max(1).optional(),
 };
 

@@ -12,16 +12,17 @@ const PLACES = ["hint", "query", "thought"] as const;
 type Place = (typeof PLACES)[number];
 
 /**
- * Looks for the references, except those in the question, yes and no, and words such as "who". A message that answers may name what
- * the policy did not read: that is for the gate `supported`.
+ * Looks for the references, except those in the question, yes and no, and words such as "who". An answering message may contain text that
+ * the policy did not read: the gate `supported` checks that.
  */
 export const noLeak = defineGate({
   name: "no-leak",
-  summary: "Drops what gives the answer away before it was read: in a hint, a query or a thought.",
+  summary:
+    "Drops trajectories that reveal the answer before the policy read it: in a hint, a query or a thought.",
   options: z.strictObject({
     /**
-     * Where an answer may not stand. hint: what was put into messages or prompts. query, thought: a message that searches, before the
-     * answer was read.
+     * Places that must not contain an answer. hint: inserted text. query, thought: parts of a searching message, before the policy read the
+     * answer.
      */
     in: z
       .array(z.enum(PLACES))
@@ -36,7 +37,7 @@ export const noLeak = defineGate({
   },
 });
 
-/** References that the policy can only know from reading them. */
+/** References that the policy can know only from passages. */
 function secretsOf({ question, references }: Task): string[] {
   const inQuestion = mentionsIn(question);
   return references.filter((reference) => {
@@ -78,14 +79,14 @@ function leakIn(
 /** Hints are no evidence: only observations of the main line count, as the policy read them. */
 export const supported = defineGate({
   name: "supported",
-  summary: "Drops answers that nothing which was shown supports.",
+  summary: "Drops answers without support in the shown passages.",
   options: z.strictObject({
     /**
-     * What supports an answer. answer: it stands in what was shown. passages: all supporting passages of the question came back. An
-     * answer that the question names, or yes and no, can only be supported by passages.
+     * What supports an answer. answer: an observation contains it. passages: the searches returned all supporting passages. Only passages
+     * can support an answer that the question names, or yes and no.
      */
     evidence: z.enum(["answer", "passages", "either"]).default("either"),
-    /** What becomes of a trajectory where only passages could tell, and the dataset tells none. */
+    /** Decision when only passages can support the answer and the dataset names none. */
     unknown: z.enum(["drop", "keep"]).default("drop"),
   }),
   why({ trajectory }, task, { textOf, settings: { evidence, unknown } }) {
@@ -96,7 +97,7 @@ export const supported = defineGate({
     if (evidence === "answer" && sought.length > 0) return "answer not shown";
     const gold = task.annotations.supportingPassages;
     if (gold === undefined || gold.length === 0) {
-      // An answer that could have been shown and was not has no support.
+      // The text of this answer could have been shown but was not, so it has no support.
       if (sought.length > 0) return "answer not shown";
       return unknown === "keep" ? null : "passages not known";
     }
@@ -106,7 +107,7 @@ export const supported = defineGate({
   },
 });
 
-/** Texts that support the answer: itself, and all references where it is right; none where the question names one of them. */
+/** Texts that support the answer: itself, and all references if it is right; none if the question names one of them. */
 function namesToSeek(answer: string, { question, references }: Task): string[] {
   const names = exactMatch(answer, references) === 1 ? [answer, ...references] : [answer];
   const inQuestion = mentionsIn(question);
@@ -131,14 +132,14 @@ function returnedIds(trajectory: Trajectory): string[] {
   return found.flatMap(({ passageIds = [] }) => passageIds);
 }
 
-/** The question and a right answer may be repeated at any length. */
+/** Copies of the question and of a right answer are allowed at any length. */
 export const noCopiedObservation = defineGate({
   name: "no-copied-observation",
-  summary: "Drops messages that repeat long stretches of what their policy was shown.",
+  summary: "Drops messages that copy long passages of the observations.",
   options: z.strictObject({
     /**
-     * So many words in a row, as they were shown, are a copy; articles are not counted. Names, titles and a quoted clause are shorter: of
-     * 625 published traces of R1-Searcher 1 in 5 repeats 16 words, 1 in 20 repeats 24.
+     * This many equal words in a row are a copy; articles do not count. Names, titles and a quoted clause are shorter: of 625 published
+     * traces of R1-Searcher 1 in 5 repeats 16 words, 1 in 20 repeats 24.
      */
     words: z.int().min(4).default(24),
   }),

@@ -16,7 +16,7 @@ import { importanceWeights, likeliest, perQuestion } from "./ranking.ts";
 import { dropHints, dropRepeatedCalls } from "./repairs.ts";
 import type { SynthStep } from "./step.ts";
 
-/** All steps that a synthesis may run its samples through: gates, filters, repairs, weights, pairs. */
+/** All steps of a synthesis: gates, filters, repairs, weights, pairs. */
 export const synthSteps = registry<SynthStep>("synthesis step", [
   answered,
   correct,

@@ -13,7 +13,7 @@ export function callsOf({ actions }: Pick<Turn, "actions">): Action[] {
   return actions.filter(({ tool }) => tool !== "answer");
 }
 
-/** The policy's own text in a turn's message, without inserted text and its end token. */
+/** The policy's own text in a turn's message, without inserted text and EOS. */
 export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): string {
   const { completion = [] } = trajectory.calls[turn.call] ?? {};
   const written = writtenText(trajectory, turn, textOf);
@@ -29,7 +29,7 @@ export function policyText(trajectory: Trajectory, turn: Turn, textOf: TextOf): 
     .join("\n");
 }
 
-/** A turn's message as its segments have it, with text that was inserted into it or before it. */
+/** The text of a message's segments, with inserted text and prefill. */
 export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextOf): string {
   const { prompt = [], completion = [] } = calls[call] ?? {};
   const openings = prompt.filter(({ owner }) => owner === "inserted");
@@ -37,8 +37,8 @@ export function writtenText({ calls }: Trajectory, { call }: Turn, textOf: TextO
 }
 
 /**
- * The observations that the policy read after each turn of the main line, cut to its budget as in the next prompt; in full where the
- * next prompt was rebuilt or there is none.
+ * The observations that the policy read after each turn of the main line, cut to its budget as in the next prompt; in full if the next
+ * prompt was rebuilt or there is none.
  */
 export function shownAfter(trajectory: Trajectory, textOf: TextOf): string[] {
   const turns = mainTurns(trajectory);

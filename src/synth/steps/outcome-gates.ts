@@ -29,11 +29,11 @@ export const answered = defineGate({
   },
 });
 
-/** Options of steps that ask whether a trajectory is right. */
+/** Options of steps that check whether a trajectory is right. */
 const rightShape = {
-  /** What is compared with the bound: the run's own reward, or the answer with the references. */
+  /** The measure: the run's own reward, or a match of the answer with the references. */
   by: z.enum(["reward", "exact-match", "token-f1", "cover"]).default("reward"),
-  /** Right from this value on. */
+  /** Smallest measure that counts as right. */
   atLeast: z.number().default(1),
 };
 
@@ -63,16 +63,16 @@ export const correct = defineGate({
 
 export const searched = defineGate({
   name: "searched",
-  summary: "Drops what searched too little, or not at all, or too often on the way to its answer.",
+  summary: "Drops trajectories with too few or too many searches.",
   options: z
     .strictObject({
-      /** Calls of tools on the way to the answer. */
+      /** Tool calls of the main line. */
       atLeast: z.int().min(0).default(1),
       atMost: z.int().min(0).optional(),
     })
     .refine(({ atLeast, atMost }) => atMost === undefined || atLeast <= atMost, {
       path: ["atMost"],
-      message: "expected no less than atLeast",
+      message: "expected at least atLeast",
     }),
   why({ trajectory }, _task, { settings: { atLeast, atMost = Infinity } }) {
     const calls = mainTurns(trajectory).reduce((sum, turn) => sum + callsOf(turn).length, 0);
@@ -84,10 +84,10 @@ export const searched = defineGate({
 export const mostCalls = defineGate({
   name: "most-calls",
   kind: "filter",
-  summary: "Drops what called its tools more than a number of times.",
+  summary: "Drops trajectories with too many tool calls.",
   source: "Tool-Star, arXiv 2505.16410: quality normalisation, more than 5 calls",
   options: z.strictObject({
-    /** Calls on the way to the answer. */
+    /** Most tool calls of the main line. */
     calls: z.int().min(0).default(5),
   }),
   why({ trajectory }, _task, { settings }) {
@@ -103,19 +103,20 @@ export const mostCalls = defineGate({
 export const passRate = defineStep({
   name: "pass-rate",
   kind: "filter",
-  summary: "Keeps questions that a share of the draws gets right, and tells the share as a score.",
+  summary:
+    "Keeps questions for which a share of the draws is right, and records the share as a score.",
   source:
     "CoRT, arXiv 2506.09820: problems that 1 of 8 draws solves; SwS, arXiv 2506.08989, and Tool-Star, arXiv 2505.16410: difficulty",
   options: z
     .strictObject({
-      /** Name of the draw that is counted; absent: all. */
+      /** Name of the draw that counts; absent: all. */
       draw: z.string().min(1).optional(),
       /** Shares of right candidates that a question may have, both included. */
       min: z.number().min(0).max(1).default(0),
       max: z.number().min(0).max(1).default(1),
       ...rightShape,
     })
-    .refine(({ min, max }) => min <= max, { path: ["max"], message: "expected no less than min" }),
+    .refine(({ min, max }) => min <= max, { path: ["max"], message: "expected at least min" }),
   open: (settings) => ({
     apply({ task, candidates }) {
       const { draw, min, max } = settings;
@@ -142,12 +143,12 @@ export const passRate = defineStep({
 
 /**
  * It must see wrong candidates too: put it before gates that drop them. A question without a candidate of the other draw is dropped,
- * because nobody knows whether that draw solves it.
+ * because it is unknown whether that draw solves it.
  */
 export const solvedOnlyBy = defineStep({
   name: "solved-only-by",
   kind: "filter",
-  summary: "Keeps what one draw got right of the questions that another did not solve.",
+  summary: "Keeps one draw's right answers to questions that another draw did not solve.",
   source:
     "START, arXiv 2503.04625: active selection, problems that Hint-infer solves and greedy decoding does not",
   options: z
@@ -160,7 +161,7 @@ export const solvedOnlyBy = defineStep({
     })
     .refine(({ draw, not }) => draw !== not, {
       path: ["not"],
-      message: "expected another draw than the one that is kept",
+      message: "expected a draw other than `draw`",
     }),
   open: (settings) => ({
     apply({ task, candidates }) {
@@ -179,14 +180,13 @@ export const solvedOnlyBy = defineStep({
 });
 
 /**
- * Where a direct answer is right, the right direct answers stay; else the right answers with tools; a question that neither solves
- * is left for reinforcement learning. It must see wrong candidates too: put it before gates that drop them.
+ * If a direct answer is right, the right direct answers stay; else the right answers with tools; a question that neither solves is dropped,
+ * for reinforcement learning. It must see wrong candidates too: put it before gates that drop them.
  */
 export const toolNeed = defineStep({
   name: "tool-need",
   kind: "filter",
-  summary:
-    "Keeps answers without tools where they suffice, and answers with tools where they do not.",
+  summary: "Keeps answers without tools if they suffice, else answers with tools.",
   source: "Tool-Star, arXiv 2505.16410: difficulty-aware split of the cold start",
   options: z
     .strictObject({
@@ -198,7 +198,7 @@ export const toolNeed = defineStep({
     })
     .refine(({ direct, tool }) => direct !== tool, {
       path: ["tool"],
-      message: "expected another draw than the direct one",
+      message: "expected a draw other than `direct`",
     }),
   open: (settings) => ({
     apply({ task, candidates }) {

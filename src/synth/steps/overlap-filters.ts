@@ -6,21 +6,21 @@ import { shingles, wholeHash, wordHashes } from "../overlap/shingles.ts";
 import { mainTurns, policyText } from "./main-line.ts";
 import { defineGate, defineStep, sortedOut } from "./step.ts";
 
-/** Too little text to speak of a share. */
+/** With fewer n-grams a share means nothing. */
 const FEWEST_ROWS = 8;
 
 export const repetition = defineGate({
   name: "repetition",
   kind: "filter",
-  summary: "Drops messages that go round in circles: sentences, or rows of words, said again.",
+  summary: "Drops messages with repeated sentences or word n-grams.",
   source:
-    "START, arXiv 2503.04625, and Tool-Star, arXiv 2505.16410, filter repetition and do not say how; the measure is ours",
+    "START, arXiv 2503.04625, and Tool-Star, arXiv 2505.16410, filter repetition without a definition; the measure is ours",
   options: z.strictObject({
-    /** So many words in a row that stood before count as repeated. */
+    /** Length of the word n-grams that count as repeated. */
     words: z.int().min(2).default(8),
-    /** Share of all such rows that may be repeated. Plans that are said again step by step reach 0.31 (625 traces of R1-Searcher). */
+    /** Share of all n-grams that may be repeated. Plans that are repeated step by step reach 0.31 (625 traces of R1-Searcher). */
     share: z.number().min(0).max(1).default(0.4),
-    /** Times that a sentence of at least `words` words may stand. */
+    /** How often a sentence of at least `words` words may occur. */
     sentences: z.int().min(1).default(3),
   }),
   why({ trajectory }, _task, { textOf, settings: { words: n, share, sentences } }) {
@@ -42,17 +42,17 @@ export const repetition = defineGate({
   },
 });
 
-/** Looks across all questions, in their order: of two alike the first stays. */
+/** Compares all questions, in order: the first of two similar samples stays. */
 export const nearDuplicate = defineStep({
   name: "near-duplicate",
   kind: "filter",
   summary:
-    "Drops what is nearly the same as a sample before it: question and all that the policy wrote.",
+    "Drops samples that nearly equal an earlier one: question and all that the policy wrote.",
   source: "resemblance of word n-grams, Broder 1997",
   options: z.strictObject({
-    /** Words in a row that are compared. */
+    /** Length of the compared word n-grams. */
     words: z.int().min(1).default(3),
-    /** Share of both texts' rows that both have, from which on the later text is dropped. */
+    /** Jaccard similarity from which the later text is dropped. */
     threshold: z.number().gt(0).max(1).default(0.8),
   }),
   open(settings, { textOf }) {
@@ -72,15 +72,15 @@ export const nearDuplicate = defineStep({
 export const benchmarkOverlap = defineStep({
   name: "benchmark-overlap",
   kind: "filter",
-  summary: "Drops questions that are those of benchmarks, word for word or nearly.",
+  summary: "Drops questions that equal a benchmark's, word for word or nearly.",
   source:
-    "8-gram overlap, Tülu 3, arXiv 2411.15124; names and numbers, and shorter rows for short questions, are ours",
+    "8-gram overlap, Tülu 3, arXiv 2411.15124; names and numbers, and shorter n-grams for short questions, are ours",
   options: z.strictObject({
-    /** Files of benchmark questions, in any layout that datasets are read in. */
+    /** Files of benchmark questions, in any dataset layout. */
     files: z.array(z.string().min(1)).min(1),
-    /** Words in a row that are compared; fewer for short questions. */
+    /** Length of the compared word n-grams; shorter for short questions. */
     words: z.int().min(3).default(8),
-    /** Share of a benchmark question's rows of words that make an overlap. */
+    /** Share of a benchmark question's n-grams that counts as an overlap. */
     share: z.number().gt(0).max(1).default(0.5),
   }),
   async open({ files, ...settings }) {

@@ -16,11 +16,11 @@ export const bestWorstPairs = defineStep({
   kind: "pairs",
   source: "Collab-RAG, arXiv 2504.04915, section 4.2; Tool-Star, arXiv 2505.16410",
   options: z.strictObject({
-    /** What they are compared by: `reward`, or a score. */
+    /** What compares them: `reward`, or the name of a score. */
     by: z.string().default("reward"),
     /** Smallest difference of a pair; equal draws never make one. */
     leastMargin: z.number().min(0).default(0),
-    /** Least value of the chosen draw, and the value that the rejected draw must stay below; absent: any. */
+    /** Smallest value of the chosen draw, and the value that the rejected draw must stay below; absent: any. */
     chosenAtLeast: z.number().optional(),
     rejectedBelow: z.number().optional(),
   }),
@@ -51,23 +51,22 @@ export const bestWorstPairs = defineStep({
  * mean reward of the draws that took it; the best action of a state is chosen, the worst rejected, and the seed breaks ties. Only
  * that turn of a pair is compared (`turns: 1`).
  *
- * All first messages of a question share a state; later messages do where the draws started alike.
+ * All first messages of a question share a state; later messages do if the draws started with the same messages.
  *
- * Different here: RAG-Gym ranks ten actions drawn at every step by a judge; here the results of whole draws rank their actions, as
- * in its "rollout" labels.
+ * Different here: RAG-Gym ranks ten actions drawn at every step by a judge; here the rewards of whole draws rank their actions, as in its
+ * "rollout" labels.
  */
 export const stepPairs = defineStep({
   name: "step-pairs",
-  summary:
-    "Pairs the best and the worst message after the same beginning, for preference training.",
+  summary: "Pairs the best and the worst message after the same prefix, for preference training.",
   kind: "pairs",
   source: "RAG-Gym, arXiv 2502.13957, section 3.2; Math-Shepherd, arXiv 2312.08935",
   options: z.strictObject({
-    /** What the value of an action is the mean of: `reward`, or a score. */
+    /** The value of an action is the mean of this: `reward`, or the name of a score. */
     by: z.string().default("reward"),
     /** Smallest difference of two actions' values; equal ones never make a pair. */
     leastMargin: z.number().min(0).default(0),
-    /** Draws that must have gone through an action for its value to count. */
+    /** Fewest draws with an action for its value to count. */
     leastDraws: z.int().min(1).default(1),
   }),
   open: ({ by, leastMargin, leastDraws }, { seed }) => ({
@@ -83,7 +82,7 @@ export const stepPairs = defineStep({
         if (best === undefined || worst === undefined) return [];
         const margin = best.value - worst.value;
         if (margin <= 0 || margin < leastMargin) return [];
-        // Any draw that took the action shows it: take the best and the worst, for readers of the file.
+        // Any draw with the action would do; the best and the worst are clearest for readers of the file.
         const chosen = best.takers.reduce((a, b) => (b.value > a.value ? b : a)).candidate;
         const rejected = worst.takers.reduce((a, b) => (b.value < a.value ? b : a)).candidate;
         const id = `${chosen.id}>${rejected.id}@${turn}`;
@@ -94,7 +93,7 @@ export const stepPairs = defineStep({
   }),
 });
 
-/** A turn that draws reached alike, and the action of each. */
+/** A turn that draws reached with the same tokens, and the action of each. */
 interface State {
   /** Index in the trajectories' turns. */
   turn: number;
@@ -110,7 +109,7 @@ function statesOf(valued: readonly ValuedCandidate[]): Map<string, State> {
     for (const [turn, { call, text, chain }] of turns.entries()) {
       const before = [...said];
       said.push(text);
-      // Drafts and other chains did not lead to the answer: they are not compared, but must be the same.
+      // Drafts and other chains did not lead to the answer, so they are not compared; but they must be equal.
       if (chain !== undefined) continue;
       const key = JSON.stringify([turn, before, sequenceBefore(calls, call)]);
       const state = states.get(key) ?? { turn, actions: new Map<string, ValuedCandidate[]>() };

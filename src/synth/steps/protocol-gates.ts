@@ -13,11 +13,11 @@ import { defineGate } from "./step.ts";
 export const format = defineGate({
   name: "format",
   summary:
-    "Drops messages that are not as the protocol wants them: broken tags, text after the answer, faked observations.",
+    "Drops messages that break the protocol: broken tags, text after the answer, faked observations.",
   source:
-    "Tool-Star, arXiv 2505.16410: its format reward, as a gate; faked observations and tags that are almost right are ours",
+    "Tool-Star, arXiv 2505.16410: its format reward, as a gate; the checks of faked observations and misspelt tags are ours",
   options: z.strictObject({
-    /** Whether each message must think, in the tags that the protocol has for it, before it acts. */
+    /** Whether each message must have a thought, in the protocol's tags, before its action. */
     thought: z.enum(["required", "optional"]).default("optional"),
   }),
   why({ trajectory }, _task, { protocol, settings, textOf }) {
@@ -26,7 +26,7 @@ export const format = defineGate({
     for (const turn of turns) {
       const wrong = wrongInMessage(turn, protocol, settings.thought === "required");
       if (wrong !== null) return wrong;
-      // Training reads the segments.
+      // Training uses the segments, so they must have the same text.
       if (!writtenText(trajectory, turn, textOf).includes(turn.text)) return "another text";
     }
     return wrongAnswers(trajectory, turns, protocol);
@@ -71,11 +71,11 @@ function wrongInMessage(
 }
 
 interface FoundTag extends ProtocolTag {
-  /** Where its closing tag ends. */
+  /** End of its closing tag. */
   end: number;
 }
 
-/** The pairs of tags of a message in order, or what is wrong with them. */
+/** The tag pairs of a message in order, or their problem. */
 function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
@@ -105,7 +105,7 @@ function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string
 
 const LIKE_A_TAG = /<\s*(?<slash>\/?)\s*(?<name>\p{L}[\p{L}\p{N}_-]*)\s*\/?>?/gu;
 
-/** Whether a name is one of the tags', but for case or a slip. */
+/** Whether a name differs from a tag's only by case or a typo. */
 function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {
   return (
     nearestName(
@@ -118,9 +118,9 @@ function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {
 /** Compares the messages with their calls and observations. */
 export const executed = defineGate({
   name: "executed",
-  summary: "Drops what asks without being answered, or is shown what it did not ask for.",
+  summary: "Drops trajectories with calls that were not executed, or observations without a call.",
   options: z.strictObject({
-    /** What a call that was answered by a problem (an unknown tool, a failed search) leads to. Empty queries always drop. */
+    /** Decision for a failed call (an unknown tool, a failed search). Empty queries are always dropped. */
     failedCalls: z.enum(["drop", "keep"]).default("drop"),
   }),
   why({ trajectory }, _task, { protocol, settings }) {
@@ -137,7 +137,7 @@ export const executed = defineGate({
 function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   const written = callsOf(protocol.parse(turn.text));
   const asked = callsOf(turn);
-  // Messages of a strategy's own do not speak the protocol: it searches on their behalf.
+  // A strategy's own messages do not follow the protocol: the strategy searches for them.
   const speaks = protocol.parse(turn.text).actions.length > 0 || turn.problems.length > 0;
   if (!speaks) return null;
   if (written.some((call, i) => !isSame(call, asked[i]))) return "not executed";
@@ -176,7 +176,7 @@ function notShown(trajectory: Trajectory): string | null {
       if (shown && parent === null) return "not asked";
       continue;
     }
-    // In a rebuilt prompt the observations cannot be told apart.
+    // A rebuilt prompt does not separate the observations.
     if (parent !== before.call) continue;
     const answered = before.observations.length > 0 || before.problems.length > 0;
     if (answered !== shown) return shown ? "not asked" : "not shown";

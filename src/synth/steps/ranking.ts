@@ -6,7 +6,7 @@ import { policyTokenCount } from "../../trajectory/token-rows.ts";
 import { mainTurns, policyText } from "./main-line.ts";
 import { defineStep, sortedOut, type StepResources } from "./step.ts";
 
-/** A candidate and the number that it is compared by. */
+/** A candidate and its value for comparisons. */
 export interface ValuedCandidate {
   candidate: Candidate;
   value: number;
@@ -27,14 +27,14 @@ export function valuedCandidates(
   return random(seed).derive("ties", taskId).shuffle(valued);
 }
 
-/** By reward, then fewest searches, then fewest tokens; the seed breaks ties. */
+/** Ranks by reward, then fewest searches, then fewest tokens; the seed breaks ties. */
 export const perQuestion = defineStep({
   name: "per-question",
   kind: "filter",
   summary: "Keeps the best few of each question: by reward, then with fewest searches and words.",
-  source: "Agent Distillation, arXiv 2505.17612: one trajectory a question; which one is ours",
+  source: "Agent Distillation, arXiv 2505.17612: one trajectory per question; the choice is ours",
   options: z.strictObject({
-    /** Candidates of a question that stay, at most. */
+    /** Most candidates of a question that stay. */
     best: z.int().min(1).default(1),
   }),
   open: ({ best }, resources) => ({
@@ -50,7 +50,7 @@ export const perQuestion = defineStep({
   }),
 });
 
-/** The smaller the better. */
+/** Sort key; smaller is better. */
 function keyOf({ trajectory }: Candidate, { textOf }: StepResources): number[] {
   const { reward } = trajectory;
   const characters = mainTurns(trajectory).reduce(
@@ -85,9 +85,9 @@ export const likeliest = defineStep({
   source:
     "CoRAG, arXiv 2501.14342, section 3.1: of up to 16 chains the one with the highest log P(A | Q, chain)",
   options: z.strictObject({
-    /** What they are compared by: a score, or `reward`. */
+    /** What compares them: the name of a score, or `reward`. */
     by: z.string().default("answer-likelihood"),
-    /** Draws of each question that stay. */
+    /** Number of draws of each question that stay. */
     keep: z.int().min(1).default(1),
   }),
   open: ({ by, keep }, { seed }) => ({
@@ -105,12 +105,12 @@ export const likeliest = defineStep({
 });
 
 /**
- * Weighs each draw of a question by the likelihood of the gold answer after it: w(z) ∝ p(y | x, z), times the weight that it has.
- * Draws without a likelihood are dropped.
+ * Weighs each draw of a question by the likelihood of the gold answer after it: w(z) ∝ p(y | x, z), times its own weight. Draws without a
+ * likelihood are dropped.
  *
- * Different here: normalised over the draws of one question, as the paper's formula says; the code draws one and multiplies its loss
- * by 4·exp(−c), c the mean cross-entropy of the answer, which is `{ scale: plain }`. (The code's other branch means a softmax and
- * leaves weights in the opposite order; that is not offered.)
+ * Different here: normalised over the draws of one question, as the paper's formula says; the code samples one draw and multiplies its loss
+ * by 4·exp(−c), with c the mean cross-entropy of the answer: `{ scale: plain }`. (The code's other branch intends a softmax but gives
+ * weights in the opposite order; it is not available here.)
  *
  * @example log-likelihoods log 0.3 and log 0.1 → weights 0.75 and 0.25
  */
@@ -121,16 +121,16 @@ export const importanceWeights = defineStep({
   source: "EXSEARCH, arXiv 2505.20128, equation of the E-step; mangopy/SearchLM, branch v1",
   options: z.strictObject({
     /**
-     * normalised: the likelihoods of one question's draws, divided by their sum, so that every question weighs 1. plain: factor ·
-     * likelihood, each by itself.
+     * normalised: the likelihoods of one question's draws, divided by their sum, so that every question has weight 1. plain: factor ·
+     * likelihood of each draw.
      */
     scale: z.enum(["normalised", "plain"]).default("normalised"),
     /**
-     * Score that is the log-likelihood, nats: by default that of the whole answer where weights are normalised (p(y | x, z) as the paper
-     * writes it), its mean a token where they are plain (the code's).
+     * Name of the log-likelihood score, nats. Default for normalised weights: the whole answer's (the paper's p(y | x, z)); for plain
+     * weights: its mean per token (as in the code).
      */
     score: z.string().optional(),
-    /** Of plain weights. */
+    /** Factor of plain weights. */
     factor: z.number().positive().default(4),
   }),
   open: ({ scale, factor, score: named }) => {
@@ -153,7 +153,7 @@ export const importanceWeights = defineStep({
   },
 });
 
-/** exp of each over the sum of all, the largest taken off first so that none overflows. */
+/** Softmax; the maximum is subtracted first against overflow. */
 function softmax(logs: readonly number[]): number[] {
   const largest = Math.max(...logs);
   const powers = logs.map((log) => Math.exp(log - largest));

@@ -5,7 +5,7 @@ import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/t
 import { callsOf, mainTurns } from "./main-line.ts";
 import { defineStep, type StepResources, type SynthStep } from "./step.ts";
 
-/** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or why it cannot repair. */
+/** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or the reason why it cannot repair. */
 function defineRepair(
   part: Pick<SynthStep, "name" | "summary" | "source">,
   repair: (trajectory: Trajectory, resources: StepResources) => Trajectory | string,
@@ -34,15 +34,15 @@ function defineRepair(
 }
 
 /**
- * Removes the segments of hints from calls and their text from messages. All else stays as it was written, except the
- * log-probabilities of what was sampled after a hint. A trajectory in which a message's action depends on a hint is dropped. Gates
- * that look for hints must come before this step.
+ * Removes the segments of hints from calls and their text from messages. Everything else stays, except the log-probabilities of tokens that
+ * were sampled after a hint. A trajectory in which a message's action depends on a hint is dropped. Gates that look for hints must come
+ * before this step.
  */
 export const dropHints = defineRepair(
   {
     name: "drop-hints",
-    summary: "Removes the hints from trajectories, so that training sees only what they led to.",
-    source: "START, arXiv 2503.04625, modifies hinted trajectories and does not say how",
+    summary: "Removes the hints from trajectories, so that training sees only their effect.",
+    source: "START, arXiv 2503.04625, modifies hinted trajectories without details",
   },
   withoutHints,
 );
@@ -77,7 +77,7 @@ function withoutHints(
   return { ...rest, calls: resampled, turns };
 }
 
-/** The segment of a call that is the hint and nothing else. */
+/** The segment of a call that equals the hint. */
 function findHint(
   call: Call,
   hint: string,
@@ -99,8 +99,8 @@ function cutOut(message: string, hint: string, place: number): string {
 }
 
 /**
- * Removes a message whose calls were all made before with the same words, and its observations: the trajectory reads as if the
- * policy had not written it. A trajectory is dropped where that is not possible: a prompt was rebuilt, or other chains continue it.
+ * Removes a message whose calls all repeat earlier calls, and its observations, as if the policy had not written it. Drops the trajectory
+ * if that is impossible: a prompt was rebuilt, or other chains continue it.
  */
 export const dropRepeatedCalls = defineRepair(
   {
@@ -141,8 +141,8 @@ function nameOf({ tool, input }: Action): string {
  * - later completions were sampled after other text, so their log-probabilities are dropped.
  *
  * @param call of the message.
- * @returns null where the message cannot be removed: no call or several calls follow it, a later prompt was rebuilt, or a prompt
- *   beside it holds an inserted hint.
+ * @returns null if the message cannot be removed: no call or several calls follow it, a later prompt was rebuilt, or a prompt beside it
+ * contains an inserted hint.
  */
 function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null {
   const gone = trajectory.calls[call];
@@ -151,7 +151,7 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   if (gone === undefined || gone.parent === null || next === undefined || following.length > 1)
     return null;
   const leads = trajectory.turns.some((turn) => turn.call === next && turn.chain === undefined);
-  // A prompt that was rebuilt after the message shows it.
+  // A prompt that was rebuilt after the message contains it.
   const rebuilt = trajectory.calls.some(({ parent }, i) => i > call && parent === null);
   const beside = [...gone.prompt, ...(trajectory.calls[next]?.prompt ?? [])];
   if (!leads || rebuilt || beside.some(({ owner }) => owner === "inserted")) return null;
@@ -185,12 +185,12 @@ function withoutMessage(trajectory: Trajectory, call: number): Trajectory | null
   };
 }
 
-/** A segment whose log-probabilities no longer hold. */
+/** A segment without its log-probabilities, which are no longer valid. */
 function unsampled(segment: Segment): Segment {
   return { ...segment, logprobs: null };
 }
 
-/** A call and all that continue it. */
+/** A call and all calls that continue it. */
 function descendants(calls: readonly Call[], from: number): Set<number> {
   const found = new Set([from]);
   calls.forEach(({ parent }, i) => {

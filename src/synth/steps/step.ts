@@ -14,19 +14,19 @@ export interface SampleGroup {
 
 /** Result of a step on a group. */
 export interface StepResult {
-  /** The same objects where nothing changed, never changed in place. */
+  /** The same objects if nothing changed; never modified in place. */
   kept: readonly Candidate[];
-  /** Ids with the reason: a few words from a fixed set, so that they can be counted. */
+  /** Ids with the reason: a few words from a fixed set, to be counted. */
   dropped: readonly { id: string; reason: string }[];
-  /** Ids of the kept that were repaired. */
+  /** Ids of kept candidates that were repaired. */
   mended?: readonly string[];
-  /** Pairs made of the group. */
+  /** Pairs made from the group. */
   pairs?: readonly Omit<PreferencePair, "task">[];
 }
 
-/** How steps read trajectories. */
+/** What steps may use. */
 export interface StepResources {
-  /** The grammar that messages are written in. */
+  /** Protocol of the messages. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
   /** Text of a segment. */
@@ -34,21 +34,21 @@ export interface StepResources {
   seed: number;
 }
 
-/** A step in a run. It sees the groups in the questions' order, and may remember them. */
+/** A step in a run. It gets the groups in the questions' order, and may remember them. */
 export interface OpenedStep {
   apply(group: SampleGroup): StepResult;
 }
 
 /**
- * A step of synthesis over the draws of one question. A pure function of the draws, so that it can run again on the same draws; what
+ * A step of synthesis over the draws of one question. A pure function of the draws, so that it can run again on the same draws. A part that
  * needs a model or a search is a scorer.
  */
 export interface SynthStep extends PartWithOptions {
   /** For lists and the table of yields. */
   readonly kind: "gate" | "filter" | "repair" | "weight" | "pairs";
-  /** Where it is published, and what is different here. */
+  /** Its publication, and the differences here. */
   readonly source?: string;
-  /** @throws {ConfigError | DataError} when an option names a file that cannot be read. */
+  /** @throws {ConfigError | DataError} when a file of an option cannot be read. */
   open(options: Record<string, unknown>, resources: StepResources): Promise<OpenedStep>;
 }
 
@@ -70,7 +70,7 @@ export function defineStep<S extends z.ZodObject>(described: Described<S>): Synt
 /** A gate as its file defines it: it judges one candidate at a time. */
 interface DescribedGate<S extends z.ZodObject> extends Omit<Described<S>, "kind" | "open"> {
   kind?: "gate" | "filter";
-  /** Why a candidate is dropped; null: it stays. */
+  /** Reason to drop a candidate; null: keep it. */
   why: (candidate: Candidate, task: Task, tools: GateTools<S>) => string | null;
 }
 
@@ -78,7 +78,7 @@ interface GateTools<S extends z.ZodObject> extends StepResources {
   settings: z.output<S>;
 }
 
-/** A step that keeps or drops each candidate by itself. */
+/** A step that keeps or drops each candidate independently. */
 export function defineGate<S extends z.ZodObject>({
   why,
   kind = "gate",

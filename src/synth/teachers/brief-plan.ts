@@ -4,22 +4,22 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 import type { Behaviour } from "./teacher-settings.ts";
 
-/** What the teacher thinks before it acts. */
+/** The teacher's thoughts before its actions. */
 const THOUGHTS = {
   search: "I must look it up",
   answer: "I can answer now",
   guess: "I know this",
 };
 
-/** Texts that a teacher may write beside names and questions: a tokenizer must know their words. */
+/** The teacher's fixed texts: a tokenizer must know their words. */
 export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);
 
 /**
- * The next message of one search trajectory from a decomposition into whole questions, as the tiny world has it: look up each step in
- * turn, then answer. Which steps are known is read from what the searches returned. A guess is the name that the question gives:
- * wrong, but copied, so that a policy which imitates it never learns to make names up.
+ * The next message of one search trajectory from a decomposition into whole questions (the tiny world's): search for each step in turn,
+ * then answer. The returned passages show which steps are known. A guess is the name in the question: wrong, but copied, so that a policy
+ * does not learn to invent names.
  *
- * @param seed of the trajectory.
+ * @param seed seed of the trajectory.
  */
 export function briefPlan(
   { task, turns }: { task: Task; turns: readonly Turn[] },
@@ -39,7 +39,7 @@ export function briefPlan(
 }
 
 /**
- * The answer to a prompt that already opens it: the reference where the prompt shows it, else the question's own name.
+ * The answer to a prompt with an answer prefill: the reference if the prompt shows it, else the question's own name.
  * @param promptText the prompt as text.
  */
 export function briefForcedAnswer(task: Task, promptText: string): PlannedMessage {
@@ -49,7 +49,7 @@ export function briefForcedAnswer(task: Task, promptText: string): PlannedMessag
   return answer("", shown.includes(reference) ? reference : namedInQuestion(task));
 }
 
-/** The entity that a question starts from. */
+/** The first entity of a question. */
 function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
   return / of (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
 }

@@ -9,13 +9,13 @@ import type { GoldChainSettings } from "./teacher-settings.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
 
 /**
- * A teacher that follows a dataset's own gold through the real environment, with no model: every query is run, and what it brings
- * decides what comes next. Messages are written in the environment's grammar.
+ * A teacher without a model that follows a dataset's gold annotations in the real environment: every query is run, and its results decide
+ * the next message. Messages follow the environment's protocol.
  *
- * The same question, seed and turns give the same message, whatever was written before.
+ * The same question, seed and turns give the same message.
  *
- * A rollout fails with TEACHER_GAVE_UP where its searches do not bring what the answer needs, and with TEACHER_CANNOT_PLAY (a
- * ConfigError: the run stops) where a strategy asks with prompts of its own.
+ * A rollout fails with TEACHER_GAVE_UP if its searches do not find what the answer needs, and with TEACHER_CANNOT_PLAY (a ConfigError: the
+ * run stops) if a strategy has its own prompts.
  */
 export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
   return scriptedText((place) => {
@@ -26,7 +26,7 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
   });
 }
 
-/** Strategies under which every prompt is the environment's. */
+/** Strategies without prompts of their own. */
 export const GOLD_CHAIN_STRATEGIES: readonly string[] = strategies.parts
   .filter(({ prompts, name }) => prompts !== "own" && name !== "search-o1")
   .map(({ name }) => name);
@@ -34,7 +34,7 @@ export const GOLD_CHAIN_STRATEGIES: readonly string[] = strategies.parts
 function cannotPlay(): ConfigError {
   return new ConfigError(
     "TEACHER_CANNOT_PLAY",
-    `teacher gold-chain: the strategy asks with prompts of its own, which only a model can answer. It plays ${GOLD_CHAIN_STRATEGIES.join(", ")}; choose one of these, or a teacher with a model.`,
+    `teacher gold-chain: the strategy has its own prompts, which only a model can answer. gold-chain supports ${GOLD_CHAIN_STRATEGIES.join(", ")}; choose one of these, or a teacher with a model.`,
   );
 }
 
@@ -54,7 +54,7 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   const mustAnswer = isForced || turns.length >= place.maxTurns;
   const planned = tellingPlan({ task, turns, shown, seed, mustAnswer }, { behaviour, searches });
   if (planned === null) {
-    throw gaveUp(`${turns.length} turns did not bring all that the answer needs`);
+    throw gaveUp(`${turns.length} turns did not find all that the answer needs`);
   }
   return planned;
 }

@@ -2,11 +2,11 @@ import type { PlannedMessage, Protocol } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 
 /**
- * What follows the beginning of a message, so that the whole does what was planned: in its own words where the beginning is the
- * plan's, else the rest of the thinking and the action.
+ * The continuation of a message's prefill, so that the whole message follows the plan: the rest of the planned text if the prefill is part
+ * of it, else the rest of the thought and the action.
  *
- * @param opening what stands already: an opened answer, a first thought, a hint that was put into the message.
- * @returns "" where the message acts already.
+ * @param opening the prefill: an opened answer, a first thought, an inserted hint.
+ * @returns "" if the prefill already contains an action.
  * @example <think> and </think> around thoughts, "<think> Wait." → " It is Oslo.</think><answer> Oslo</answer>"
  */
 export function textAfter(

@@ -1,36 +1,36 @@
 import { isFunctionWord, wordsOf } from "../../text/words.ts";
 import { namesOf, type NeededPassage, type SoughtStep } from "./sought-steps.ts";
 
-/** Why a query is asked: what its thought says. */
+/** Why the teacher searches: decides the thought. */
 export type QueryReason = "wanted" | "named" | "narrowed" | "question" | "words" | "clues";
 
 export interface Query {
   text: string;
   reason: QueryReason;
-  /** The name that it is about, for "named" and "narrowed". */
+  /** Its name, for "named" and "narrowed". */
   name?: string;
 }
 
-/** What a searcher knows before a query. */
+/** The searcher's knowledge before a query. */
 export interface Knowledge {
   question: string;
-  /** Replies as they were shown. */
+  /** Replies as shown. */
   read: string;
-  /** Whether a text stands in the question or in what was read. */
+  /** Whether the question or a reply contains a text. */
   isKnown: (text: string) => boolean;
   isRead: (passage: NeededPassage) => boolean;
-  /** Passages that were read, of those needed. */
+  /** Needed passages that were read. */
   found: readonly NeededPassage[];
 }
 
-/** Words of a query that are put together from clues, at most. */
+/** Most words of a query made from clues. */
 const MOST_CLUES = 12;
 
 /**
- * Queries for a step, best first, each of words that stand in the question or in what was read: the step's own phrase, the name of its
- * passage, the question, its content words, then those of them, and of the passages found so far, which the passage itself holds.
+ * Queries for a step, best first, with words from the question or the replies only: the step's own phrase, the name of its passage, the
+ * question, its content words, then the content words of question and found passages that the gold passage contains.
  *
- * The gold chooses among such queries and adds no word: a searcher who knows no more could have written any of them.
+ * The gold annotations choose among such queries and add no word: a searcher without them could have written any of these queries.
  */
 export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Query> {
   const { question, isKnown, found } = knowledge;
@@ -58,7 +58,7 @@ export function* queriesFor(step: SoughtStep, knowledge: Knowledge): Generator<Q
   }
 }
 
-/** A name as the question has it, or what was read; its own spelling where neither has it letter by letter. */
+/** A name as the question or a reply spells it; its own spelling if neither contains it exactly. */
 function asWritten(name: string, { question, read }: Knowledge): string {
   for (const text of [question, read]) {
     const at = text.toLowerCase().indexOf(name.toLowerCase());
@@ -67,7 +67,7 @@ function asWritten(name: string, { question, read }: Knowledge): string {
   return name;
 }
 
-/** The words of a text that say something, as they are written, without those of a name. */
+/** The content words of a text, as written, without those of a name. */
 export function contentOf(text: string, without = ""): string {
   const dropped = new Set(wordsOf(without));
   return distinctWords(text, (words) => {
@@ -75,19 +75,19 @@ export function contentOf(text: string, without = ""): string {
   }).join(" ");
 }
 
-/** Words of a text that say something and that another text has, too. */
+/** Content words that two texts share. */
 function clues(text: string, other: ReadonlySet<string>): string[] {
   return distinctWords(text, (words) => {
     return words.some((word) => other.has(word) && !isFunctionWord(word));
   }).slice(0, MOST_CLUES);
 }
 
-/** The same, of names and numbers alone. */
+/** Names and numbers that two texts share. */
 function nameClues(text: string, other: ReadonlySet<string>): string[] {
   return clues(text, other).filter((word) => /^[\p{Lu}\p{N}]/u.test(word));
 }
 
-/** Words as they are written, punctuation around them dropped, each once. */
+/** Distinct words as written, without punctuation around them. */
 function distinctWords(text: string, isWanted: (words: string[]) => boolean): string[] {
   const seen = new Set<string>();
   return text.split(/\s+/).flatMap((piece) => {

@@ -2,19 +2,19 @@ import { mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 
-/** A passage that the answer needs, as far as the dataset tells. */
+/** A passage that the answer needs, with the dataset's facts about it. */
 export interface NeededPassage {
-  /** null where only its title is known. */
+  /** null if only its title is known. */
   id: string | null;
   /** "" where it is not known. */
   title: string;
   /** "" where it is not known. */
   text: string;
-  /** What of its text must have been shown: its supporting sentences, else all of it; none where the text is not known. */
+  /** Texts that must have been shown: its supporting sentences, else all of it; none if the text is unknown. */
   parts: readonly string[];
 }
 
-/** The passages that together answer a question, in the dataset's order; none where it names none. */
+/** The passages that together answer a question, in the dataset's order; empty if it names none. */
 export function neededPassages({ annotations }: Task): NeededPassage[] {
   const { supportingPassages, supportingFacts = [], context = [] } = annotations;
   const titles = [...new Set(supportingFacts.map(({ title }) => title))];
@@ -35,9 +35,9 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
 }
 
 /**
- * Tells which passages were read: a search returned the passage and what is needed of it was shown; from a corpus with ids of its own,
- * a passage under its title was shown.
- * @param shown replies as they were shown, which may be shorter than what the searches found.
+ * Which passages were read: a search returned the passage and its needed texts were shown. For a corpus with other ids, a passage with its
+ * title was shown.
+ * @param shown replies as shown; they may be shorter than the found passages.
  */
 export function readingOf(
   turns: readonly Turn[],
@@ -52,23 +52,23 @@ export function readingOf(
   };
 }
 
-/** Something to be found out on the way to an answer. */
+/** One fact to find before the answer. */
 export interface SoughtStep {
-  /** The passage that tells it; null where the dataset does not say which. */
+  /** The passage with the fact; null if the dataset names none. */
   passage: NeededPassage | null;
-  /** What it asks for: "director of Polish-Russian War", or a question; null: just the passage. */
+  /** The wanted fact: "director of Polish-Russian War", or a question; null: the passage itself. */
   wanted: string | null;
-  /** What must be known before it can be asked; whichever of them stands there first is named. */
+  /** Names that the query may need; the first known one is used. */
   names: readonly string[];
-  /** Numbers of the steps, from 0, whose answers it uses. */
+  /** Indices of the steps whose answers it uses. */
   uses: readonly number[];
-  /** What it tells; null where the dataset does not say. */
+  /** Its answer; null if the dataset has none. */
   answer: string | null;
 }
 
 /**
- * What has to be found out, from the dataset's own gold: a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA), or the
- * passages alone (HotpotQA), each with its passage. None for a question whose dataset tells only its answer.
+ * The facts to find, from the dataset's gold: a decomposition (MuSiQue, the tiny world), triples (2WikiMultihopQA), or only passages
+ * (HotpotQA), each with its passage. Empty if the dataset has only answers.
  */
 export function soughtSteps(task: Task): SoughtStep[] {
   const { decomposition = [], evidences = [] } = task.annotations;
@@ -79,7 +79,7 @@ export function soughtSteps(task: Task): SoughtStep[] {
   const rest = passages.filter((passage) => !covered.has(passage));
   const inQuestion = mentionsIn(task.question);
   const isNamed = (passage: NeededPassage): boolean => namesOf(passage).some(inQuestion);
-  // Whoever asks begins with what the question names.
+  // A searcher starts with the names in the question.
   const ordered = [...rest.filter(isNamed), ...rest.filter((passage) => !isNamed(passage))];
   return [
     ...steps,
@@ -89,7 +89,7 @@ export function soughtSteps(task: Task): SoughtStep[] {
   ];
 }
 
-/** What a passage's subject may be called, longest first: its title, and that without what tells it from its namesakes. */
+/** Names of a passage's subject, longest first: its title, and the title without its disambiguation. */
 export function namesOf({ title }: NeededPassage): string[] {
   const bare = title.replace(/\s*\([^()]*\)$/, "");
   return [...new Set([title, bare])].filter((name) => wordsOf(name).length > 0);
@@ -141,7 +141,7 @@ function tripled(
   });
 }
 
-/** The passage whose title shares most of its words with a name; null where none shares half of them. */
+/** The passage whose title shares most words with a name; null if none shares half of them. */
 function passageAbout(name: string, passages: readonly NeededPassage[]): NeededPassage | null {
   const words = new Set(wordsOf(name));
   let best: { passage: NeededPassage | null; shared: number } = { passage: null, shared: 0.5 };

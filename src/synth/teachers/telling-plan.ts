@@ -14,29 +14,29 @@ import {
 import type { Behaviour } from "./teacher-settings.ts";
 import { answerThought, hastyThought, searchThought, type ThoughtPlace } from "./thoughts.ts";
 
-/** Where a trajectory stands before a message. */
+/** State of a trajectory before a message. */
 export interface PlanPlace {
   task: Task;
-  /** Of its main line. */
+  /** Turns of its main line. */
   turns: readonly Turn[];
-  /** The prompt, then each reply, as they were shown. */
+  /** The prompt, then each reply, as shown. */
   shown: readonly string[];
   seed: number;
-  /** Whether the message can only answer. */
+  /** Whether the message must answer. */
   mustAnswer: boolean;
 }
 
 /** How the planner decides. */
 export interface TellingSettings {
   behaviour: Behaviour;
-  /** Searches at most. */
+  /** Most searches. */
   searches: number;
 }
 
-/** Share of the trajectories that begin with the question as it stands, so that draws of one question differ. */
+/** Share of the trajectories that first search for the whole question, so that draws of one question differ. */
 const QUESTION_FIRST = 0.25;
 
-/** What can be said of a place once all of it was looked at. */
+/** A place with all facts derived from it. */
 interface View extends Knowledge, ThoughtPlace {
   place: PlanPlace;
   steps: readonly SoughtStep[];
@@ -46,12 +46,12 @@ interface View extends Knowledge, ThoughtPlace {
 }
 
 /**
- * The next message of a search trajectory from the dataset's own gold: looks up what the answer still needs, and answers once that was
+ * The next message of a search trajectory from the dataset's gold: searches for what the answer still needs, and answers once that was
  * read. A pure function of the place.
  *
- * A question with known passages is answered when all of them were read and, unless it is a matter of yes and no or of choosing among
- * the question's own names, its answer stands there; without known passages, when the answer stands in what was read. Out of queries or of
- * searches, an answer that stands in one of its passages is given.
+ * The teacher answers a question with known passages when it read all of them and they contain the answer (unless the answer is yes or no,
+ * or one of the question's own names); without known passages, when the replies contain the answer. Without queries or searches left, it
+ * gives an answer that one of the passages contains.
  *
  * @returns null when it gives up.
  */
@@ -74,7 +74,7 @@ export function tellingPlan(place: PlanPlace, settings: TellingSettings): Planne
   return { thought, action: { tool: "search", input } };
 }
 
-/** Searches that a question may take: twice the passages that it needs, and two. */
+/** Default limit of searches: twice the passages that the question needs, plus two. */
 export function defaultSearches(task: Task): number {
   return 2 * Math.max(1, neededPassages(task).length) + 2;
 }
@@ -108,7 +108,7 @@ function viewOf(place: PlanPlace): View {
   };
 }
 
-/** Whether everything that the answer needs was read. */
+/** Whether the teacher read everything that the answer needs. */
 function isAnswerable(view: View): boolean {
   const { needed, found, place } = view;
   if (found.length < needed.length) return false;
@@ -118,7 +118,7 @@ function isAnswerable(view: View): boolean {
   return !(isWritten && isOpen(view)) || place.task.references.some(view.isTextRead);
 }
 
-/** Whether the answer stands in what was read, though not everything was. */
+/** Whether the replies contain the answer, though not all needed passages were read. */
 function isTold(view: View): boolean {
   const { found, place } = view;
   if (!isOpen(view)) return false;
@@ -128,7 +128,7 @@ function isTold(view: View): boolean {
   });
 }
 
-/** Whether the answer must be found as text: it is neither yes nor no, nor one of the question's own names. */
+/** Whether the answer must be found in a text: it is neither yes nor no, nor one of the question's own names. */
 function isOpen({ place: { task }, inQuestion }: View): boolean {
   const isClosed = (text: string): boolean => /^(yes|no)$/i.test(text.trim());
   return !task.references.some((reference) => isClosed(reference) || inQuestion(reference));
@@ -142,7 +142,7 @@ function answer(view: View, draw: Random): PlannedMessage {
   return { thought, action: { tool: "answer", input: plain(reference) } };
 }
 
-/** What was found last, else a name that the question gives: wrong, but copied. */
+/** The last found answer, else a name in the question: wrong, but copied. */
 function hastyAnswer(view: View, draw: Random): PlannedMessage {
   const { steps, isDone, question, hasFound } = view;
   const last = steps.findLast(isDone);
@@ -152,14 +152,14 @@ function hastyAnswer(view: View, draw: Random): PlannedMessage {
   return { thought, action: { tool: "answer", input: plain(input) } };
 }
 
-/** Some searchers begin with the question itself; null for the others, and later. */
+/** Some trajectories first search for the question itself; null for the others, and later. */
 function firstQuery({ place: { task, seed, turns }, question }: View): Query | null {
   if (turns.length > 0) return null;
   const isPlain = random(seed).derive("gold-chain", task.id, "start").next() < QUESTION_FIRST;
   return isPlain ? { text: question, reason: "question" } : null;
 }
 
-/** The best query that was not asked yet and does not hold an answer that is not known. */
+/** The best new query that does not contain an unknown answer. */
 function nextQuery(view: View): Query | null {
   const { steps, isDone, isKnown, asked, place } = view;
   const open = steps.filter((step) => !isDone(step));
@@ -168,7 +168,7 @@ function nextQuery(view: View): Query | null {
     (names.length === 0 || names.some(isKnown));
   const anything = { passage: null, wanted: null, names: [], uses: [], answer: null };
   for (const step of [...open.filter(isReady), ...open.filter((s) => !isReady(s)), anything]) {
-    // What a step asks for stands on answers of others.
+    // A step's query may contain answers of other steps.
     const asking = isReady(step) ? step : { ...step, wanted: null };
     for (const query of queriesFor(asking, view)) {
       const inQuery = mentionsIn(query.text);
@@ -180,7 +180,7 @@ function nextQuery(view: View): Query | null {
   return null;
 }
 
-/** A query without names: what somebody writes who does not say what it is about. */
+/** A query without names: too vague to find its subject. */
 function vague(query: string, question: string): string {
   const bare = (text: string): string => contentOf(text.replace(/[\p{Lu}\p{N}]\S*/gu, " "));
   return bare(query) || bare(question) || query;
@@ -203,7 +203,7 @@ function keyOf(query: string): string {
   return wordsOf(query).join(" ");
 }
 
-/** Without signs that a grammar could take for its own. */
+/** Without characters that a protocol could read as tags. */
 function plain(text: string): string {
   return text.replaceAll(/[<>]/g, " ").replaceAll(/\s+/g, " ").trim();
 }

@@ -3,16 +3,16 @@ import { mentionsIn } from "../../text/words.ts";
 import type { Query } from "./queries.ts";
 import type { NeededPassage, SoughtStep } from "./sought-steps.ts";
 
-/** What has come of the searches so far, as far as a thought may tell it. */
+/** Results of the searches so far that a thought may mention. */
 export interface ThoughtPlace {
-  /** Steps that the last search settled. */
+  /** Steps that the last search answered. */
   settled: readonly SoughtStep[];
   /** Passages that were read, of those needed. */
   found: readonly NeededPassage[];
-  /** Whether anything was searched for yet, and anything found. */
+  /** Whether there was a search, and whether one found anything. */
   hasSearched: boolean;
   hasFound: boolean;
-  /** Whether a text stands in what was read. */
+  /** Whether the replies contain a text. */
   isTextRead: (text: string) => boolean;
   inQuestion: (text: string) => boolean;
 }
@@ -24,7 +24,7 @@ const NOTHING_NEW = [
   "These passages do not tell.",
 ];
 
-/** Why a search is made: what the last one brought, and what is looked for now. */
+/** The thought before a search: the result of the last one, and the next goal. */
 export function searchThought(
   { text, reason, name = "" }: Query,
   place: ThoughtPlace,
@@ -33,11 +33,11 @@ export function searchThought(
   const why = ended(draw.pick(reasonsFor({ text, reason, name }, place)));
   const news = newsOf(place, draw);
   const title = place.settled[0]?.passage?.title ?? "";
-  // What leads on from a passage says which it was.
+  // A reason that names the passage needs no further news.
   return (title !== "" && why.includes(title) ? [why] : [...news, why]).join(" ");
 }
 
-/** Why an answer is given now. @param answer told where it may be: it was read, and is no name of the question's. */
+/** The thought before an answer. @param answer null if the thought must not name it: it was not read, or the question names it. */
 export function answerThought(answer: string | null, place: ThoughtPlace, draw: Random): string {
   if (answer === null) {
     const titles = place.found.map(({ title }) => title).filter((title) => title !== "");
@@ -54,7 +54,7 @@ export function answerThought(answer: string | null, place: ThoughtPlace, draw: 
   return ended(draw.pick(plain));
 }
 
-/** Why an answer is given too soon. */
+/** The thought before an answer that comes too early. */
 export function hastyThought(hasFound: boolean, draw: Random): string {
   return draw.pick(
     hasFound
@@ -121,13 +121,13 @@ function reasonsForName(name: string, place: ThoughtPlace): string[] {
   ];
 }
 
-/** The title of a passage that was read and holds a text; null where none is known to. */
+/** The title of a read passage that contains a text; null if none is known. */
 function sourceOf(text: string, { found }: ThoughtPlace): string | null {
   const passage = found.find((each) => each.title !== "" && mentionsIn(each.text)(text));
   return passage?.title ?? null;
 }
 
-/** Whether a step is no question but a thing that can be spoken of: "director of Polish-Russian War". */
+/** Whether a step is a noun phrase instead of a question: "director of Polish-Russian War". */
 function isPhrase(wanted: string): boolean {
   return !wanted.endsWith("?") && / of /.test(wanted);
 }
@@ -139,7 +139,7 @@ function listed(names: readonly string[]): string {
     .join(" and ");
 }
 
-/** A sentence with one sign at its end. */
+/** A sentence with one punctuation mark at its end. */
 function ended(sentence: string): string {
   return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -114,9 +114,9 @@ describe("per-question", () => {
 
 it("refuses bounds that nothing can meet", () => {
   expect(() => parseOptions(searched.options, { atLeast: 3, atMost: 2 }, "searched")).toThrow(
-    errorWith("RECIPE_BAD_VALUE", "expected no less than atLeast"),
+    errorWith("RECIPE_BAD_VALUE", "expected at least atLeast"),
   );
   expect(() => parseOptions(passRate.options, { min: 0.5, max: 0.2 }, "pass-rate")).toThrow(
-    errorWith("RECIPE_BAD_VALUE", "expected no less than min"),
+    errorWith("RECIPE_BAD_VALUE", "expected at least min"),
   );
 });

@@ -222,7 +222,7 @@ describe("goldChainPolicy", () => {
       ...["agent", "direct", "rag", "self-consistent-actions", "hint-infer"],
     ]);
     await expect(play(plain, { strategy: "corag" })).rejects.toThrow(
-      errorWith("TEACHER_CANNOT_PLAY", "It plays agent, direct, rag, "),
+      errorWith("TEACHER_CANNOT_PLAY", "agent, direct, rag, "),
     );
   });
 
