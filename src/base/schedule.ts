@@ -48,8 +48,20 @@ export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
  */
 export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
   return Object.fromEntries(
-    Object.entries(shape).map(([key, field]) => [key, numberOrSchedule(field) ?? field]),
+    Object.entries(shape).map(([key, field]) => [
+      key,
+      isFixed(field) ? field : (numberOrSchedule(field) ?? field),
+    ]),
   );
+}
+
+/** An option that no schedule may change over a run, such as the number of its steps. Call it on the finished schema. */
+export function fixed<S extends z.ZodType>(schema: S): S {
+  return schema.meta({ fixed: true });
+}
+
+function isFixed(field: unknown): boolean {
+  return field instanceof z.ZodType && field.meta()?.["fixed"] === true;
 }
 
 /** @returns null for an option that is no number. */

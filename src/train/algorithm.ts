@@ -1,5 +1,6 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
+import { fixed, resolveSchedules } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";
 import { losses } from "../losses/index.ts";
@@ -12,26 +13,26 @@ import { samplers } from "./samplers/index.ts";
 /** Options that every algorithm of this loop has. */
 export const onPolicyShape = {
   /** 0 trains nothing: what an untrained arm of a claim is. */
-  steps: z.int().min(0).default(40).meta(affects("length")),
+  steps: fixed(z.int().min(0).default(40).meta(affects("length"))),
   /** Groups per step. */
-  promptsPerStep: z.int().min(1).default(16),
+  promptsPerStep: fixed(z.int().min(1).default(16)),
   /** Trajectories per group (G). */
-  groupSize: z.int().min(1).default(8),
+  groupSize: fixed(z.int().min(1).default(8)),
   /** Which rollouts are made, and what of them is a batch. */
   sampler: partSchema(samplers).prefault("shuffled"),
   /** Groups left out of a batch by their raw scores, one filter after another. */
-  filters: z.array(partSchema(filters)).default([]),
+  filters: z.array(partSchema(filters, {}, { scheduled: true })).default([]),
   /** The advantage estimator with its options; the algorithm's own when absent. */
-  advantage: partSchema(advantageEstimators).optional(),
+  advantage: partSchema(advantageEstimators, {}, { scheduled: true }).optional(),
   /** The loss with its options; the algorithm's own when absent. */
-  loss: partSchema(losses).optional(),
+  loss: partSchema(losses, {}, { scheduled: true }).optional(),
   /** Passes over each batch. */
-  epochs: z.int().min(1).default(1),
+  epochs: fixed(z.int().min(1).default(1)),
   /** Optimiser steps per epoch: the batch is dealt into so many parts, by trajectory. */
-  minibatches: z.int().min(1).default(1),
+  minibatches: fixed(z.int().min(1).default(1)),
   lossAggregation: z.enum(lossAggregations).default("token-mean"),
   /** L of fixed-length-mean, tokens. */
-  fixedLength: z.int().min(1).default(512),
+  fixedLength: fixed(z.int().min(1).default(512)),
   /** Whose tokens are trained. Anything but the policy's alone is a control. */
   lossOn: z
     .array(z.enum(["policy", "environment", "template", "inserted"]))
@@ -68,16 +69,35 @@ export interface NamedPart {
   options: Readonly<Record<string, unknown>>;
 }
 
-/** The losses of an algorithm, or the one that a recipe names instead. */
-export function lossesOf(algorithm: OnPolicyAlgorithm, options: OnPolicyOptions): LossSpec[] {
-  if (options.loss === undefined) return algorithm.losses(options);
-  const { name, ...rest } = options.loss;
+/**
+ * Options with the number of a step wherever a schedule stands. The learning rate keeps its schedule, which counts optimiser steps.
+ * @param step from 0.
+ */
+export function optionsAt(options: OnPolicyOptions, step: number): OnPolicyOptions {
+  const { optimizer, ...rest } = options;
+  return { ...(resolveSchedules(rest, step, options.steps) as OnPolicyOptions), optimizer };
+}
+
+/** The losses of an algorithm, or the one that a recipe names instead, at a step. */
+export function lossesOf(
+  algorithm: OnPolicyAlgorithm,
+  options: OnPolicyOptions,
+  step = 0,
+): LossSpec[] {
+  const now = optionsAt(options, step);
+  if (now.loss === undefined) return algorithm.losses(now);
+  const { name, ...rest } = now.loss;
   return [{ name, options: rest }];
 }
 
-/** The estimator that a recipe names, or the algorithm's own. */
-export function estimatorOf(algorithm: OnPolicyAlgorithm, options: OnPolicyOptions): NamedPart {
-  if (options.advantage === undefined) return algorithm.estimator(options);
-  const { name, ...rest } = options.advantage;
+/** The estimator that a recipe names, or the algorithm's own, at a step. */
+export function estimatorOf(
+  algorithm: OnPolicyAlgorithm,
+  options: OnPolicyOptions,
+  step = 0,
+): NamedPart {
+  const now = optionsAt(options, step);
+  if (now.advantage === undefined) return algorithm.estimator(now);
+  const { name, ...rest } = now.advantage;
   return { name, options: rest };
 }

@@ -1,7 +1,12 @@
 import { advantageEstimators } from "../advantages/index.ts";
 import { registry } from "../base/registry.ts";
 import { needsReference } from "../losses/index.ts";
-import { estimatorOf, type OnPolicyAlgorithm, type OnPolicyOptions } from "./algorithm.ts";
+import {
+  estimatorOf,
+  lossesOf,
+  type OnPolicyAlgorithm,
+  type OnPolicyOptions,
+} from "./algorithm.ts";
 import { grpo } from "./grpo.ts";
 import { reinforce } from "./reinforce.ts";
 
@@ -11,9 +16,12 @@ export const algorithms = registry<OnPolicyAlgorithm>("algorithm", [grpo, reinfo
 /** Whether an algorithm's losses or its estimator read log-probabilities under the weights with which training began. */
 export function readsReference({ name, ...options }: NamedOptions): boolean {
   const algorithm = algorithms.get(name, "algorithm");
-  const estimator = estimatorOf(algorithm, options as unknown as OnPolicyOptions);
+  const given = options as unknown as OnPolicyOptions;
+  const estimator = estimatorOf(algorithm, given);
+  // A coefficient on a schedule may begin at 0.
+  const steps = Array.from({ length: Math.max(given.steps, 1) }, (_, step) => step);
   return (
-    algorithm.losses(options).some(needsReference) ||
+    steps.some((step) => lossesOf(algorithm, given, step).some(needsReference)) ||
     advantageEstimators.get(estimator.name, "algorithm.advantage").reads.includes("reference")
   );
 }

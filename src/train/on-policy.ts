@@ -14,7 +14,7 @@ import {
 import { policyTokenCount } from "../trajectory/token-rows.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import type { OnPolicyAlgorithm, OnPolicyOptions } from "./algorithm.ts";
+import { type OnPolicyAlgorithm, type OnPolicyOptions, optionsAt } from "./algorithm.ts";
 import { type HistoryState, openHistory, type TrainingHistory } from "./history.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { samplers } from "./samplers/index.ts";
@@ -104,7 +104,11 @@ export async function trainOnPolicy(run: OnPolicyRun): Promise<void> {
     requireSomeRollout(sampled, step + 1);
     await run.onBatch?.(trajectories, step + 1);
     const updateBegun = performance.now();
-    const updated = await updateOn(run, step, trajectories);
+    const updated = await updateOn(
+      { ...run, options: optionsAt(options, step) },
+      step,
+      trajectories,
+    );
     const continues = await run.onStep({
       step: step + 1,
       metrics: { ...rolloutMetrics(trajectories), ...metrics, ...updated.metrics },

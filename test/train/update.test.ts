@@ -2,8 +2,9 @@ import { expect, it } from "vitest";
 import type { TrainingRow } from "../../src/engine/engine.ts";
 import { flatten } from "../../src/models/checkpoint.ts";
 import { initialWeights } from "../../src/models/initialise.ts";
-import { algorithms } from "../../src/train/index.ts";
-import type { OnPolicyOptions } from "../../src/train/algorithm.ts";
+import { partSchema } from "../../src/base/part-schema.ts";
+import { algorithms, readsReference } from "../../src/train/index.ts";
+import { lossesOf, type OnPolicyOptions } from "../../src/train/algorithm.ts";
 import { updateOn } from "../../src/train/update.ts";
 import type { Call, Trajectory } from "../../src/trajectory/trajectory.ts";
 import { expectClose } from "../helpers/expect-close.ts";
@@ -173,4 +174,18 @@ it("leaves groups that a filter drops out of the denominators", async () => {
   ];
   const found = await gradientOf([...group, ...flat], { filters: ["zero-variance"] });
   expectClose(found, await gradientOf(group));
+});
+
+it("resolves a schedule of an option at its step", () => {
+  const algorithm = algorithms.get("grpo", "test");
+  const schema = partSchema(algorithms, {}, { scheduled: true });
+  const klCoef = { schedule: "linear", from: 0, to: 0.2 };
+  const { name: _, ...options } = schema.parse({ name: "grpo", steps: 3, klCoef });
+  const given = options as unknown as OnPolicyOptions;
+  const coefficients = [0, 1, 2].map(
+    (step) => lossesOf(algorithm, given, step)[0]?.options["klCoef"],
+  );
+  expect(coefficients).toEqual([0, 0.1, 0.2]);
+  expect(readsReference({ name: "grpo", ...options })).toBe(true);
+  expect(schema.safeParse({ name: "grpo", steps: klCoef }).success).toBe(false);
 });

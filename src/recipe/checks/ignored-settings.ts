@@ -1,5 +1,6 @@
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { ConfigError } from "../../base/errors.ts";
+import { lossesOf, type OnPolicyOptions } from "../../train/algorithm.ts";
 import { algorithms } from "../../train/index.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -126,7 +127,8 @@ function layerOf(origin: string): number {
 
 function lossOf(options: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { name, ...own } = options;
-  return algorithms.get(String(name), "algorithm").losses(own)[0]?.options ?? {};
+  const algorithm = algorithms.get(String(name), "algorithm");
+  return lossesOf(algorithm, own as unknown as OnPolicyOptions)[0]?.options ?? {};
 }
 
 function searches(strategy: Settings["strategy"]): boolean {

@@ -1,5 +1,5 @@
 import { algorithms } from "../../train/index.ts";
-import type { OnPolicyOptions } from "../../train/on-policy.ts";
+import { lossesOf, type OnPolicyOptions } from "../../train/algorithm.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { BudgetFinding } from "./budget-facts.ts";
 
@@ -13,7 +13,7 @@ export function ratioFindings(
 ): Omit<BudgetFinding, "origin">[] {
   const { temperature, topP, topK } = sampling;
   if (algorithm === undefined || options.oldLogprobs !== "sampled" || temperature === 0) return [];
-  const losses = algorithms.get(algorithm.name, "algorithm").losses({ ...options });
+  const losses = lossesOf(algorithms.get(algorithm.name, "algorithm"), options);
   if (losses.every((loss) => loss.options["ratio"] === "none")) return [];
   const shaped = [
     ...(temperature === 1 ? [] : [["temperature", temperature] as const]),

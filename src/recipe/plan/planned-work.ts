@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { needsReference } from "../../losses/index.ts";
 import { algorithms } from "../../train/index.ts";
-import { type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
+import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
@@ -53,7 +53,7 @@ export function workOf(
   if (algorithm !== undefined && stage !== "sft") {
     const { name, ...options } = algorithm;
     const given = options as unknown as OnPolicyOptions;
-    const losses = algorithms.get(name, "algorithm").losses(options);
+    const losses = lossesOf(algorithms.get(name, "algorithm"), given);
     const [loss = { name: "policy-gradient", options: {} }] = losses;
     return {
       ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },

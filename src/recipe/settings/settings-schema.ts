@@ -127,7 +127,7 @@ const settingsShape = z.strictObject({
   models: modelsSchema.optional(),
   /** Tests the rewards on known answers before training (`agentrl reward check`), and stops where one fails. */
   rewardCheck: z.boolean().default(true).meta(affects("bookkeeping")),
-  algorithm: partSchema(algorithms).optional(),
+  algorithm: partSchema(algorithms, {}, { scheduled: true }).optional(),
   sampling: samplingSchema.prefault({}),
   /** Several things done in order, for `agentrl train`: draws, supervised fine-tuning, preferences, reinforcement. */
   stages: stagesSchema.optional(),
