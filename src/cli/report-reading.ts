@@ -64,7 +64,7 @@ async function findGold(
     const asked = await settingsOf(flags, [
       { key: "evaluation.dataset", value, origin: "--dataset" },
     ]);
-    const dataset = await openNamedDataset(asked.settings.evaluation.dataset);
+    const dataset = await openNamedDataset(asked.settings.evaluation.dataset, asked.settings.environment);
     if (dataset.fingerprint === protocol["dataset"]) {
       const gold = new Map<string, readonly string[]>();
       for (const { id, annotations } of await dataset.tasks(results.n)) {

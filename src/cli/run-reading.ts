@@ -66,13 +66,12 @@ async function findQuestions(
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);
     const resolved = resolveSettings(recipe, { tier });
     // The rest may be of a version that had other settings.
-    const { dataset: named } = resolved.settings as { dataset?: unknown };
-    const only = { ...resolved, settings: { dataset: named } };
-    const { settings } = checkSettings(
-      z.strictObject({ dataset: settingsSchema.shape.dataset }),
-      only,
-    );
-    const dataset = await openNamedDataset(settings.dataset);
+    const { dataset: named, environment } = resolved.settings as Record<string, unknown>;
+    const only = { ...resolved, settings: { dataset: named, environment } };
+    const { dataset: questions, environment: world } = settingsSchema.shape;
+    const looked = z.strictObject({ dataset: questions, environment: world });
+    const { settings } = checkSettings(looked, only);
+    const dataset = await openNamedDataset(settings.dataset, settings.environment);
     if (dataset.fingerprint !== run.manifest.hashes["dataset"]) {
       note(`${run.folder}: ${how}: its dataset ${dataset.name} has changed since.`);
       return found;

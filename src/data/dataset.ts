@@ -20,10 +20,16 @@ export interface Dataset {
   passages(): Iterable<Passage> | AsyncIterable<Passage>;
 }
 
+/** Tasks that a recipe's environment makes itself, without an end. */
+export type OwnTasks = (draw: { split: string; seed: number }) => Iterable<Task>;
+
 /** A dataset that a recipe can name. */
 export interface DatasetPart extends PartWithOptions {
-  /** @param options checked by the part's own schema; a recipe's are already. */
-  open(options: unknown): Promise<Dataset>;
+  /**
+   * @param options checked by the part's own schema; a recipe's are already.
+   * @param own tasks of the recipe's environment; absent where it makes none.
+   */
+  open(options: unknown, own?: OwnTasks): Promise<Dataset>;
 }
 
 /** Everything that a stream gives. */

@@ -6,9 +6,11 @@ import { suggest } from "../base/nearest.ts";
 import { registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
 import type { Task } from "../trajectory/task.ts";
+import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
+import { environmentTasks } from "./environment-tasks.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
 import {
@@ -105,6 +107,8 @@ export const datasets = registry<DatasetPart>("dataset", [
   filesDataset,
   beirDataset,
   weakTinyWorld,
+  arithmetic,
+  environmentTasks,
   ...cardDatasets,
 ]);
 

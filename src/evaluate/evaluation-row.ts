@@ -57,6 +57,8 @@ export interface EvaluationRow {
   tokens?: number;
   /** Tokens that it read, over all calls; absent where nobody counted. */
   promptTokens?: number;
+  /** What the environment paid over all turns; absent where it pays nothing. */
+  return?: number;
   hops?: number;
   type?: string;
   /** When it ended in an error: nothing was measured, and it counts nowhere but among the errors. */
@@ -99,6 +101,8 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;
+  const paid = turns.flatMap(({ reward }) => reward ?? []);
+  if (paid.length > 0) row.return = paid.reduce((sum, each) => sum + each, 0);
   if (hops !== undefined) row.hops = hops;
   if (type !== undefined) row.type = type;
   if (error !== undefined) row.error = error;

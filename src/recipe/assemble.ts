@@ -4,6 +4,7 @@ import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
+import type { OwnTasks } from "../data/dataset.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
 import type { Budget } from "../env/budget.ts";
@@ -144,9 +145,15 @@ export function requireTrainable({ policy: { endpoint, predictions } }: Settings
 }
 
 /** Opens what `dataset` or `evaluation.dataset` names. */
-export async function openNamedDataset(named: Settings["dataset"]): Promise<Dataset> {
+export async function openNamedDataset(
+  named: Settings["dataset"],
+  environment: Settings["environment"],
+): Promise<Dataset> {
   const { name, ...options } = named;
-  return datasets.get(name, "dataset").open(options);
+  const { name: world, ...ofWorld } = environment;
+  const part = environments.get(world, "environment");
+  const own: OwnTasks = (draw) => part.tasks?.(ofWorld, draw) ?? [];
+  return datasets.get(name, "dataset").open(options, part.tasks === undefined ? undefined : own);
 }
 
 /**

@@ -1,19 +1,15 @@
 import { join } from "node:path";
 import { writeJson } from "../base/files.ts";
 import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
-import { protocols } from "../env/protocols/index.ts";
+import { environments } from "../env/environments/index.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../models/config.ts";
 import { initialWeights } from "../models/initialise.ts";
+import { noneRetriever } from "../retrieval/controls/none.ts";
 import { TEACHER_TEXTS } from "../synth/teachers/brief-plan.ts";
 import { wordTokenizer } from "../text/word-tokenizer.ts";
 import { makeTokenizer } from "../text/tokenizer.ts";
 import type { Settings } from "./settings/settings-schema.ts";
-
-const TAGS = ["think", "search", "information", "answer"].flatMap((tag) => [
-  `<${tag}>`,
-  `</${tag}>`,
-]);
 
 /** Signs and words that environments write around questions and passages. */
 const FRAME = [
@@ -40,9 +36,9 @@ const FRAME = [
 export async function writeFreshPolicy(
   folder: string,
   shape: FreshShape,
-  seed: number,
+  { seed, environment }: Pick<Settings, "seed" | "environment">,
 ): Promise<DecoderConfig> {
-  const config = freshConfig(shape, await writeFreshTokenizer(folder));
+  const config = freshConfig(shape, await writeFreshTokenizer(folder, environment));
   const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
   const weights = flatten(config, tensors, folder);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
@@ -52,8 +48,9 @@ export async function writeFreshPolicy(
 /** Writes the tokenizer of fresh policies. @returns what it wrote. */
 export async function writeFreshTokenizer(
   folder: string,
+  environment?: Settings["environment"],
 ): Promise<ReturnType<typeof wordTokenizer>> {
-  const files = freshTokenizer();
+  const files = freshTokenizer(environment);
   await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
   await writeJson(join(folder, "tokenizer_config.json"), files.config);
   return files;
@@ -76,16 +73,22 @@ export function freshConfig(shape: FreshShape, files = freshTokenizer()): Decode
   };
 }
 
-function freshTokenizer(): ReturnType<typeof wordTokenizer> {
-  const correction = protocols.get("search-r1", "fresh").create({}).renderProblems([]);
-  const written = [...TEACHER_TEXTS, correction].flatMap(
-    (text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? [],
-  );
-  const words = tinyWorldVocabulary().map((word) =>
-    /^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word,
-  );
+/** A tokenizer that knows the environment's tags and words; the tiny world's where it names no words of its own. */
+export function freshTokenizer(
+  environment?: Settings["environment"],
+): ReturnType<typeof wordTokenizer> {
+  const { name, ...options } = environment ?? { name: "search-qa" };
+  const part = environments.get(name, "environment");
+  const { protocol } = part.create(part.options.parse(options), { retriever: noneRetriever() });
+  const tags = protocol.tags.flatMap((tag) => [`<${tag.name}>`, `</${tag.name}>`]);
+  const correction = protocol.renderProblems([]);
+  const texts = part.words === undefined ? [...TEACHER_TEXTS, correction] : [correction];
+  const written = texts.flatMap((text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? []);
+  const tiny = () =>
+    tinyWorldVocabulary().map((word) => (/^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word));
+  const words = part.words ?? tiny();
   return wordTokenizer({
-    specials: ["<|end|>", "<|pad|>", ...TAGS],
+    specials: ["<|end|>", "<|pad|>", ...tags],
     words: [...new Set([...FRAME, ...written, ...words])],
   });
 }

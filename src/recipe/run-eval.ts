@@ -100,7 +100,7 @@ function evaluateAs(
   return deferring(async (defer) => {
     const tested = await findTestedPolicy(settings, { ...options.download, signal });
     const { identity: policy } = tested;
-    const dataset = await openNamedDataset(evaluation.dataset);
+    const dataset = await openNamedDataset(evaluation.dataset, settings.environment);
     const retriever = await openRetriever(dataset, settings, options.index);
     defer(() => retriever.close());
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);

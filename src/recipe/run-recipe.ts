@@ -6,6 +6,7 @@ import { openRunFolder } from "./folder/run-folder.ts";
 import { runPreference } from "./sft/run-preference.ts";
 import { runSft } from "./sft/run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
+import { stageList } from "./stages.ts";
 import { runSynth } from "./synth/run-synth.ts";
 import {
   runTrain,
@@ -49,13 +50,28 @@ async function runInStages(
   const { settings } = resolved;
   const begun = performance.now();
   const { out, resume = false, signal } = options;
-  const start = await policyFolder(settings.policy.from, { ...options.download, signal });
-  const first = await evaluate(resolved, start, { name: "before", known: resume, options });
+  const before = (model: string) =>
+    evaluate(resolved, model, { name: "before", known: resume, options });
+  const making = stageList(settings.stages ?? []).findLast(({ isStart }) => isStart);
+  let start = "";
+  let first: Awaited<ReturnType<typeof before>> | null = null;
+  if (making === undefined) {
+    start = await policyFolder(settings.policy.from, { ...options.download, signal });
+    first = await before(start);
+  }
   const { stages, policy } = await runStages(resolved, {
     ...{ out, resume },
     ...(options.onStage === undefined ? {} : { onStage: options.onStage }),
-    run: (planned, resumed) => runStage(planned, { ...options, resume: resumed }),
+    run: async (planned, resumed) => {
+      const outcome = await runStage(planned, { ...options, resume: resumed });
+      if (planned.stage.number === making?.number && outcome.policy !== null)
+        first = await before((start = outcome.policy));
+      return outcome;
+    },
   });
+  // The stage that makes the start was taken over from an earlier run.
+  start ||= stages.find(({ number }) => number === making?.number)?.policy ?? "";
+  first ??= await before(start);
   const how = { name: "after", known: false, options } as const;
   // Where nothing was trained, nothing has changed.
   const { evaluation: after } = policy === null ? first : await evaluate(resolved, policy, how);
@@ -80,7 +96,7 @@ async function evaluate(
   const { name, known, options } = how;
   const { out, version, signal } = options;
   const { settings } = resolved;
-  const held = await openNamedDataset(settings.evaluation.dataset);
+  const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
   // The stages tell reporters, each of its own run.
   const quiet = { ...resolved, settings: { ...settings, reporters: [] } };
   const { onEvent } = options;

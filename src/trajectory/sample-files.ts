@@ -22,7 +22,7 @@ const trajectoryShape = z.looseObject({
 export const taskShape = z.looseObject({
   id: z.string(),
   question: z.string(),
-  references: z.array(z.string()).min(1),
+  references: z.array(z.string()),
   annotations: z.looseObject({}),
 });
 

@@ -60,7 +60,7 @@ async function check(flags: RewardCheckFlags, context: CliContext): Promise<void
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =
     await import("../../recipe/check-rewards.ts");
   const { openNamedDataset } = await import("../../recipe/assemble.ts");
-  const dataset = await openNamedDataset(settings.dataset);
+  const dataset = await openNamedDataset(settings.dataset, settings.environment);
   const tasks = await dataset.tasks(CHECKED_QUESTIONS);
   if (tasks.length === 0) {
     throw new ConfigError(

@@ -50,7 +50,8 @@ export interface Searching {
 
 /** A player without skill: random legal moves, or calls of tools that are right now and then. For pre-training of fresh policies. */
 export type Player = (
-  place: { task: Task; turns: readonly Turn[] },
+  /** `tools`: their names. */
+  place: { task: Task; turns: readonly Turn[]; tools: readonly string[] },
   draw: Random,
 ) => PlannedMessage;
 

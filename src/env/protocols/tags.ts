@@ -36,7 +36,7 @@ function makeProtocol(
   const action = new RegExp(`<(${names.map(escaped).join("|")})>(.*?)</\\1>`, "s");
   const ways = names.map((name) => `<${name}>…</${name}>`).join(" or ");
   const information = ({ text }: { text: string }): string =>
-    `<${resultTag}>${text}</${resultTag}>`;
+    `<${resultTag}> ${text}</${resultTag}>`;
   return {
     stopStrings: closings,
     findCut(text) {

@@ -18,6 +18,13 @@ export const messageMetrics = [
     summary: "Share of a question's messages that its protocol found something wrong with.",
     of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
   }),
+  sparseRowMetric({
+    name: "return",
+    summary: "What the environment paid over an episode, on average.",
+    range: [-Infinity, Infinity],
+    interval: "bootstrap",
+    of: ({ return: paid }) => paid ?? null,
+  }),
   rowMetric({
     name: "turn_limit_rate",
     summary: "Share of trajectories that ended because no turn was left.",

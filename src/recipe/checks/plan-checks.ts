@@ -25,7 +25,10 @@ export async function checkPlan({ resolved, work, model }: PlannedRun): Promise<
     return { budgets: checkBudgets(resolved, facts), ignored, withoutFacts };
   };
   if (model.folder === null) return of(null, `the tokenizer of ${model.from} is not here`);
-  const dataset = await openNamedDataset(resolved.settings.dataset).catch((error: unknown) => {
+  const dataset = await openNamedDataset(
+    resolved.settings.dataset,
+    resolved.settings.environment,
+  ).catch((error: unknown) => {
     if (error instanceof AgentrlError) return error;
     throw error;
   });

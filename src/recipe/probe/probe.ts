@@ -110,7 +110,7 @@ type Probed = Awaited<ReturnType<typeof openProbed>>;
 /** Questions, and what searches them. */
 async function openProbed(settings: Settings, purpose: "training" | "evaluation") {
   const { dataset: named } = purpose === "training" ? settings : settings.evaluation;
-  const dataset = await openNamedDataset(named);
+  const dataset = await openNamedDataset(named, settings.environment);
   const tasks = await firstTasks(dataset);
   return { dataset, tasks, retriever: await retrieverOver(dataset, settings, purpose) };
 }

@@ -17,6 +17,8 @@ const stage = z.strictObject({
   from: z.string().default("last"),
   /** The draws that it learns from: the last before it when absent, else those of a stage by name. */
   data: z.string().optional(),
+  /** Whether the policy that it leaves is the run's start: the evaluation before training is then of it. */
+  isStart: z.boolean().optional(),
   /** Settings that hold for this stage, by dotted key; `{name}` in a text is the folder of the earlier stage of that name. */
   set: z.record(z.string(), z.unknown()).default({}),
 });

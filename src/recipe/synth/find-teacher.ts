@@ -3,6 +3,7 @@ import type { Meter } from "../../http/meter.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import type { Policy } from "../../rollout/policy.ts";
 import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
+import { playerPolicy } from "../../synth/teachers/player.ts";
 import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
@@ -49,6 +50,14 @@ export async function findTeacher(
     const open = () => Promise.resolve(opened);
     return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
   }
+  if (teacher.name === "player") {
+    const open = (environment: Environment) =>
+      Promise.resolve({ policy: playerPolicy(environment), close: () => Promise.resolve() });
+    return {
+      ...{ mark: { name: teacher.name }, options: undefined, rendering: undefined },
+      ...{ window: SCRIPT_WINDOW, open },
+    };
+  }
   const asked = { ...settings, policy: teacherPolicy(settings, teacher) };
   const found = await findTestedPolicy(asked, download);
   return {
@@ -69,7 +78,7 @@ export async function findTeacher(
 /** The recipe's `policy` as it would have to be to name the teacher. */
 function teacherPolicy(
   { policy }: Settings,
-  teacher: Exclude<TeacherSettings, { name: "gold-chain" }>,
+  teacher: Exclude<TeacherSettings, { name: "gold-chain" | "player" }>,
 ): Settings["policy"] {
   if (teacher.name === "endpoint") {
     const { name: _, ...endpoint } = teacher;
@@ -90,7 +99,7 @@ export async function teacherTokenizer(
   teacher: TeacherSettings,
   download: HubModelOptions,
 ): Promise<Tokenizer | null> {
-  if (teacher.name === "gold-chain") return null;
+  if (teacher.name === "gold-chain" || teacher.name === "player") return null;
   const { endpoint, from } = teacherPolicy(settings, teacher);
   if (endpoint !== undefined) return null;
   const folder = await policyFolder(from, download);

@@ -64,7 +64,7 @@ export async function findSynthesis(
 ): Promise<Synthesis> {
   const synth = synthOf(settings);
   const teacher = await findTeacher(settings, synth.teacher, download);
-  const dataset = await openNamedDataset(settings.dataset);
+  const dataset = await openNamedDataset(settings.dataset, settings.environment);
   if (!dataset.trainable) {
     throw new ConfigError(
       "DATASET_NOT_TRAINABLE",

@@ -114,9 +114,9 @@ async function open(
 ): Promise<Omit<OpenTraining<unknown>, "begin" | "finish" | "policy">> {
   const { resolved, options, model, from } = start;
   const { settings } = resolved;
-  const train = await openNamedDataset(settings.dataset);
+  const train = await openNamedDataset(settings.dataset, settings.environment);
   requireTrainingSet(train);
-  const held = await openNamedDataset(settings.evaluation.dataset);
+  const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
   const rewardCheck = await checkBeforeTraining(resolved, train, options.signal);
   options.onRewardCheck?.(rewardCheck);
   const engine = await start.openEngine();

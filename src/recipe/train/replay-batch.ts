@@ -86,7 +86,7 @@ export async function replayBatch(
     // As the run itself does: the reference is what it began with.
     if (readsReference(algorithm)) await engine.snapshot("reference");
     if (from !== null) await engine.load(from.path);
-    const train = await openNamedDataset(settings.dataset);
+    const train = await openNamedDataset(settings.dataset, settings.environment);
     const assembled = await assembleOnPolicyRun(settings, {
       ...{ algorithm, engine, train, model, signal, questions: false },
     });

@@ -103,7 +103,7 @@ function train<R>(
     let held = training.held === undefined ? undefined : Promise.resolve(training.held);
     const session: TrainingSession = {
       ...{ settings, options, run, engine, model, resumed: from !== null },
-      held: () => (held ??= openNamedDataset(settings.evaluation.dataset)),
+      held: () => (held ??= openNamedDataset(settings.evaluation.dataset, settings.environment)),
     };
     await rm(join(out, training.product), { recursive: true, force: true });
     // The reference is what training started from, also in a resumed run.
@@ -125,12 +125,12 @@ function train<R>(
 /** The folder of the policy that the run began with. */
 async function startingPolicy(
   { trainsFresh = false }: Pick<TrainingMethod<unknown>, "trainsFresh">,
-  { policy: { from, fresh }, seed }: Settings,
+  { policy: { from, fresh }, seed, environment }: Settings,
   { out, download, signal }: RunOptions,
 ): Promise<string> {
   if (fresh === undefined || !trainsFresh) return policyFolder(from, { ...download, signal });
   const model = checkpointFolder(out, 0);
-  await writeFreshPolicy(model, fresh, seed);
+  await writeFreshPolicy(model, fresh, { seed, environment });
   return model;
 }
 

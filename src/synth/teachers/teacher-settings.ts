@@ -33,6 +33,8 @@ const goldChainSchema = z.strictObject({
 /** The writer of a synthesis's trajectories. */
 export const teacherSchema = z.discriminatedUnion("name", [
   goldChainSchema,
+  /** The environment's own player, which has no skill: for pre-training of a fresh policy. */
+  z.strictObject({ name: z.literal("player") }),
   z.strictObject({
     name: z.literal("model"),
     /** As `policy.from`; default: the recipe's own policy. */

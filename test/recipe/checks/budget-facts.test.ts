@@ -31,7 +31,7 @@ async function settingsOf(...sets: string[]): Promise<Settings> {
 }
 
 async function factsOf(settings: Settings): Promise<BudgetFacts> {
-  const dataset = await openNamedDataset(settings.dataset);
+  const dataset = await openNamedDataset(settings.dataset, settings.environment);
   return budgetFacts(settings, dataset, { tokenizer, maxPositions: 1024 });
 }
 

@@ -1,0 +1,98 @@
+import { Readable } from "node:stream";
+import { sha256 } from "../base/files.ts";
+import { type Random, random } from "../base/random.ts";
+import { parseOptions, z } from "../base/schema.ts";
+import type { Task } from "../trajectory/task.ts";
+import { type DatasetPart, streamed } from "./dataset.ts";
+
+const options = z.strictObject({
+  seed: z.int().min(0).default(7),
+  /** Splits share no expression. */
+  split: z.enum(["train", "dev", "test"]).default("train"),
+  questions: z.int().min(1).default(500),
+  /** Operations of an expression: at least and at most. */
+  operations: z
+    .tuple([z.int().min(1), z.int().max(10)])
+    .refine(([least, most]) => least <= most, "expected the smaller number first")
+    .default([2, 4]),
+  /** No number is larger, in the expression and on the way to its value. */
+  largest: z.int().min(9).default(99),
+});
+
+type Settings = z.output<typeof options>;
+
+/** Of ten expressions, by their hash, how many belong to each split. */
+const SHARES = { train: 8, dev: 1, test: 1 };
+
+/** Expressions of whole numbers whose value is one: no negative number and no fraction comes up on the way. */
+export const arithmetic: DatasetPart = {
+  name: "arithmetic",
+  summary: "Expressions to compute, made here: whole numbers, + - * / and parentheses.",
+  options,
+  open: (given) => {
+    const settings = parseOptions(options, given, "arithmetic");
+    return Promise.resolve({
+      name: "arithmetic",
+      fingerprint: `arithmetic-1-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
+      trainable: true,
+      ...streamed((limit) => Readable.from(drawn(settings, limit))),
+      passages: () => [],
+    });
+  },
+};
+
+function* drawn(settings: Settings, limit: number): Generator<Task> {
+  const { seed, split, questions } = settings;
+  const seen = new Set<string>();
+  for (let i = 0, attempt = 0; i < Math.min(limit, questions); attempt++) {
+    const { text, value } = expression(random(seed).derive("arithmetic", attempt), settings);
+    // Short expressions run out: after many attempts they may repeat.
+    if (splitOf(text) !== split || (seen.has(text) && attempt < 100 * questions)) continue;
+    seen.add(text);
+    yield {
+      ...{ id: `arithmetic-${split}-${i}`, question: text, references: [String(value)] },
+      ...{ source: "arithmetic", annotations: {} },
+    };
+    i += 1;
+  }
+}
+
+function splitOf(text: string): Settings["split"] {
+  const digit = parseInt(sha256(text).slice(0, 6), 16) % 10;
+  if (digit < SHARES.train) return "train";
+  return digit < SHARES.train + SHARES.dev ? "dev" : "test";
+}
+
+interface Expression {
+  text: string;
+  value: number;
+  /** Binding of its last operation: 1 sum, 2 product, 3 a number or parentheses. */
+  binding: number;
+}
+
+/** An expression grown operation by operation; operations that would leave the range are drawn again. */
+function expression(draw: Random, { operations: [least, most], largest }: Settings): Expression {
+  let grown: Expression = numberOf(1 + draw.int(Math.ceil(largest / 2)));
+  for (let left = least + draw.int(most - least + 1); left > 0;) {
+    const sign = draw.pick(["+", "-", "*", "/"]);
+    const most = sign === "*" || sign === "/" ? 9 : Math.ceil(largest / 2);
+    const next = joined(grown, sign, 1 + draw.int(most));
+    if (next === null || next.value > largest) continue;
+    grown = next;
+    left -= 1;
+  }
+  return grown;
+}
+
+/** An expression with one operation more; null where its value would be negative or no whole number. */
+function joined(left: Expression, sign: string, right: number): Expression | null {
+  const binding = sign === "+" || sign === "-" ? 1 : 2;
+  const text = `${left.binding < binding ? `( ${left.text} )` : left.text} ${sign} ${right}`;
+  const value = { "+": left.value + right, "-": left.value - right, "*": left.value * right }[sign];
+  const result = value ?? left.value / right;
+  return result < 0 || !Number.isInteger(result) ? null : { text, value: result, binding };
+}
+
+function numberOf(value: number): Expression {
+  return { text: String(value), value, binding: 3 };
+}
