@@ -1,7 +1,7 @@
 import type { Protocol } from "../env/protocols/protocol.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
-import type { Task } from "../trajectory/task.ts";
+import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
 import type { Sampling } from "./sampling.ts";
 
@@ -91,6 +91,11 @@ export interface Dialogue {
    * @throws the signal's reason when it aborts.
    */
   write(said: readonly Said[], signal: AbortSignal, interject?: Interject): Promise<Message | null>;
+  /**
+   * Shows what was said and records a message that is given instead of asked for: its tokens have no log-probabilities.
+   * @returns index of its call.
+   */
+  give(said: readonly Said[], message: PrefixMessage): number;
   /** The same conversation up to here, going on by itself, under another id and seed. */
   fork(branch: { id: string; seed: number }): Dialogue;
   /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */

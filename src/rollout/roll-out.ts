@@ -159,8 +159,10 @@ async function play(
   const { trajectory, variant } = game;
   const budgets = budgetsNow(game);
   const playTurn = variant.playTurn ?? ((at: TurnPlace) => playMessage(at));
-  let { said, opening } = beginning(game);
-  for (let turn = 0; ; turn++) {
+  const given = await playPrefix(game, place);
+  if (given.end !== null) return given.end;
+  let { said, opening } = given;
+  for (let turn = game.task.prefix?.length ?? 0; ; turn++) {
     const spent = spentBudget(budgets, trajectory, { turn, maxTurns: variant.maxTurns });
     if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
     if (spent?.onExhausted === "forced-answer" && opening === "")
@@ -183,6 +185,27 @@ async function play(
     said = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
     opening = "";
   }
+}
+
+/** Replays the messages that the task begins with. @returns what the policy reads next, or how the trajectory ended with them. */
+async function playPrefix(
+  game: Play,
+  { dialogue, episode }: Pick<TurnPlace, "dialogue" | "episode">,
+): Promise<{ said: Said[]; opening: string; end: EndReason | null }> {
+  const { prefix = [] } = game.task;
+  if (prefix.length === 0) return { ...beginning(game), end: null };
+  let said: Said[] = [{ owner: "template", text: game.prompt }];
+  for (const [turn, message] of prefix.entries()) {
+    const call = dialogue.give(said, message);
+    const { trajectory } = game;
+    const at = { options: game, trajectory, dialogue, episode, said, opening: "", turn };
+    const { result } = await playWritten({ ...at, final: false }, { text: message.text, call });
+    const { end, reply, observations } = result;
+    if (end !== null || reply === null) return { said, opening: "", end: end ?? "no-answer" };
+    const limits = { maxTokens: observationLimit(game) };
+    said = [{ owner: "environment", text: reply, observations, ...limits }];
+  }
+  return { said, opening: "", end: null };
 }
 
 /** What the policy reads, with the beginning of an answer as a prefill or, where it takes none, a request for one. */

@@ -4,7 +4,7 @@ import type { Task } from "../trajectory/task.ts";
 import type { Call, Turn } from "../trajectory/trajectory.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Dialogue, DialogueSetting, Interject } from "./dialogue.ts";
-import { shownSegments, shownText } from "./endpoint/remote-message.ts";
+import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message.ts";
 import type { TextPolicy } from "./policy.ts";
 import { withoutOpening } from "./said-opening.ts";
 import { emptyTextDraft, type TextDraft } from "./text-draft.ts";
@@ -79,6 +79,10 @@ function scriptedDialogue(
         place.last = calls.length - 1;
         return { text: draft.text(), call: place.last, put: draft.put() };
       });
+    },
+    give(said, message) {
+      place.shown = [...place.shown, ...said.map(shownText)];
+      return recordGiven(setting, place, said, message);
     },
     fork: ({ id, seed }) => scriptedDialogue(write, { ...setting, id, seed }, place),
     end: () => undefined,

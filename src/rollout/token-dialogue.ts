@@ -48,6 +48,18 @@ function tokenDialogue(
       place.messages += 1;
       return message;
     },
+    give(said, { text, owner }) {
+      const ended = place.last !== null && endedByToken(policy, setting, place.last);
+      setting.calls.push({
+        ...{ parent: place.last, role: policy.role, policyVersion: policy.version },
+        prompt: segmentsOf(policy, said, ended),
+        completion: [segment(owner, policy.tokenizer.encode(text))],
+        finish: "stop",
+      });
+      place.last = setting.calls.length - 1;
+      place.messages += 1;
+      return place.last;
+    },
     fork: ({ id, seed }) => tokenDialogue(policy, { ...setting, id, seed }, place),
     end: () => {
       policy.end(setting.id);

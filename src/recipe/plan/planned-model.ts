@@ -39,13 +39,7 @@ export interface PlannedModel {
  */
 export async function plannedModel({ from, fresh }: Settings["policy"]): Promise<PlannedModel> {
   if (fresh !== undefined) {
-    return {
-      from: "fresh",
-      config: freshConfig(fresh),
-      lora: null,
-      folder: null,
-      stored: "F32",
-    };
+    return { from: "fresh", config: freshConfig(fresh), lora: null, folder: null, stored: "F32" };
   }
   if (from === "base") return ofFolder(from, BASE_POLICY);
   if (await isFolder(from)) return ofFolder(from, from);

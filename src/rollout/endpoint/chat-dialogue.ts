@@ -6,6 +6,7 @@ import {
   askServer,
   contextFull,
   drawRequest,
+  recordGiven,
   recordReply,
   type RemotePlace,
   shownText,
@@ -66,6 +67,13 @@ export function chatDialogue(
           : { role: "assistant", content: reply.text || null, tool_calls: toolCalls },
       );
       return message;
+    },
+    give(said, message) {
+      place.history.push(...said.flatMap((each) => messagesOf(each, place.pending)));
+      place.history.push({ role: "assistant", content: message.text });
+      place.pending = [];
+      place.messages += 1;
+      return recordGiven(setting, place, said, message);
     },
     fork: ({ id, seed }) => chatDialogue(client, settings, { ...setting, id, seed }, place),
     end: () => undefined,

@@ -3,6 +3,7 @@ import { type BudgetNow, budgetOf } from "../../env/budget.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
+import type { PrefixMessage } from "../../trajectory/task.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
 import type { DialogueSetting, Message, MessageEnding, Said } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
@@ -150,6 +151,21 @@ export function recordMessage(
   place.messages += 1;
   place.tokens = last?.usage == null ? 0 : last.usage.promptTokens + last.usage.completionTokens;
   return { text: draft.text(), call: place.last, put: draft.put() };
+}
+
+/** Records a message that is given instead of asked for. @returns index of its call. */
+export function recordGiven(
+  { calls }: DialogueSetting,
+  place: Pick<RemotePlace, "last">,
+  said: readonly Said[],
+  { text, owner }: PrefixMessage,
+): number {
+  calls.push({
+    ...{ parent: place.last, role: "policy", policyVersion: null, finish: "stop" },
+    ...{ prompt: said.flatMap(shownSegments), completion: [textSegment(owner, text)] },
+  } satisfies Call);
+  place.last = calls.length - 1;
+  return place.last;
 }
 
 /** Null where one of them is not known. */

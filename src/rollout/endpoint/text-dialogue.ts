@@ -11,6 +11,7 @@ import {
   askServer,
   contextFull,
   drawRequest,
+  recordGiven,
   recordMessage,
   type RemotePlace,
   shownText,
@@ -64,6 +65,11 @@ export function textDialogue(
       const message = recordMessage(setting, place, { draft, finish, replies, said: read });
       place.text = prompt + draft.whole();
       return message;
+    },
+    give(said, message) {
+      place.text += said.map(shownText).join("") + message.text;
+      place.messages += 1;
+      return recordGiven(setting, place, said, message);
     },
     fork: ({ id, seed }) => textDialogue(client, settings, { ...setting, id, seed }, place),
     end: () => undefined,
