@@ -14,7 +14,7 @@ const player: Player = ({ task, turns, tools }, draw) => {
   const words = task.question.split(" ");
   if (last === undefined && draw.next() < 0.3)
     return { thought: "", action: { tool: "answer", input: draw.pick(words) } };
-  const end = draw.next() < 0.3 ? words.length : 1 + draw.int(words.length);
+  const end = draw.next() < 0.15 ? words.length : 1 + draw.int(words.length);
   return { thought: "", action: { tool, input: words.slice(0, end).join(" ") } };
 };
 
