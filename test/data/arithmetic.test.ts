@@ -8,7 +8,7 @@ const questions = async (options: Record<string, unknown>) =>
 describe("arithmetic", () => {
   it("gives expressions with their values: whole numbers up to the largest", async () => {
     for (const { question, references } of await questions({})) {
-      const value = evaluated(question);
+      const value = Number(evaluated(question));
       expect(references).toEqual([String(value)]);
       expect(value).toBeGreaterThanOrEqual(0);
       expect(value).toBeLessThanOrEqual(99);

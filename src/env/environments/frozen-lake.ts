@@ -228,7 +228,7 @@ function hasPath(squares: readonly string[], size: number): boolean {
 }
 
 function gridOf(text: string): Grid {
-  return text.split("\n").map((row) => [...row]);
+  return text.split("\n").map((row) => Array.from(row));
 }
 
 function placeOf(grid: Grid, sign: string): Square {

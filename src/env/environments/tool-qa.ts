@@ -12,9 +12,9 @@ const player: Player = ({ task, turns, tools }, draw) => {
     return { thought: "", action: { tool: "answer", input: last.text } };
   }
   const words = task.question.split(" ");
-  if (last === undefined && draw.next() < 0.3)
+  if (last === undefined && draw.next() < 0.5)
     return { thought: "", action: { tool: "answer", input: draw.pick(words) } };
-  const end = draw.next() < 0.15 ? words.length : 1 + draw.int(words.length);
+  const end = draw.next() < 0.3 ? words.length : 1 + draw.int(words.length);
   return { thought: "", action: { tool, input: words.slice(0, end).join(" ") } };
 };
 

@@ -203,9 +203,9 @@ export function shownSegments({ withheld = [], ...said }: Said): Segment[] {
 export function closingStop(
   text: string,
   protocol: Protocol,
-  { stopStrings, findCut }: MessageEnding = protocol,
+  ending: MessageEnding = protocol,
 ): string {
-  if (findCut(text) !== null || protocol.parse(text).actions.length > 0) return "";
+  if (ending.findCut(text) !== null || protocol.parse(text).actions.length > 0) return "";
   const isCompletedBy = (stop: string) => protocol.parse(text + stop).actions.length > 0;
-  return stopStrings.find(isCompletedBy) ?? "";
+  return ending.stopStrings.find(isCompletedBy) ?? "";
 }

@@ -96,7 +96,7 @@ describe("frozen-lake", () => {
     }
   });
 
-  it("has a player whose moves stay on the map", async () => {
+  it("has a player whose moves stay on the map", () => {
     const { environment, task } = lake();
     const { player } = environment;
     for (let i = 0; i < 20; i++) {
