@@ -6,7 +6,7 @@ import { openRunFolder } from "./folder/run-folder.ts";
 import { runPreference } from "./sft/run-preference.ts";
 import { runSft } from "./sft/run-sft.ts";
 import { type PlannedStage, runStages, type StageOutcome } from "./run-stages.ts";
-import { stageList } from "./stages.ts";
+import { stageList } from "./settings/stages.ts";
 import { runSynth } from "./synth/run-synth.ts";
 import {
   runTrain,

@@ -12,7 +12,7 @@ const player: Player = ({ task, turns, tools }, draw) => {
     return { thought: "", action: { tool: "answer", input: last.text } };
   }
   const words = task.question.split(" ");
-  if (last === undefined && draw.next() < 0.5)
+  if (last === undefined && draw.next() < 0.3)
     return { thought: "", action: { tool: "answer", input: draw.pick(words) } };
   const end = draw.next() < 0.3 ? words.length : 1 + draw.int(words.length);
   return { thought: "", action: { tool, input: words.slice(0, end).join(" ") } };
