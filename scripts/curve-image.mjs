@@ -12,7 +12,7 @@ if (run === undefined || out === undefined) {
 const WIDTH = 640;
 const HEIGHT = 260;
 const LEFT = 48;
-const RIGHT = 24;
+const RIGHT = 52;
 const TOP = 34;
 const BOTTOM = 40;
 const TEXT = "#7d8590";
@@ -48,15 +48,10 @@ const rows = [0, 0.25, 0.5, 0.75, 1].flatMap((value) => [
 const ticks = Array.from({ length: Math.floor(last / 10) + 1 }, (_, i) =>
   text(String(i * 10), x(i * 10), HEIGHT - BOTTOM + 18, 'text-anchor="middle"'),
 );
-const dots = heldOut.map((each, i) => {
-  const [cx, cy] = at(each).split(",").map(Number);
-  const label = text(
-    each.value.toFixed(2),
-    i === 0 ? cx + 10 : cx - 10,
-    i === 0 ? cy + 4 : cy + 20,
-    `fill="${HELD_OUT}" text-anchor="${i === 0 ? "start" : "end"}"`,
-  );
-  return `<circle cx="${cx}" cy="${cy}" r="5" fill="${HELD_OUT}"/>${label}`;
+const dots = heldOut.map((each) => {
+  const [cx, cy] = [x(each.step), y(each.value)];
+  const label = text(each.value.toFixed(2), cx + 10, cy + 4, `fill="${HELD_OUT}"`);
+  return `<circle cx="${cx.toFixed(1)}" cy="${cy.toFixed(1)}" r="5" fill="${HELD_OUT}"/>${label}`;
 });
 
 writeFileSync(
