@@ -1,9 +1,18 @@
 import { registry } from "../base/registry.ts";
+import { answerLikelihood } from "./answer-likelihood.ts";
 import { environment } from "./environment.ts";
 import { exactMatch } from "./exact-match.ts";
 import { retrievalHit } from "./retrieval-hit.ts";
 import type { Reward } from "./reward.ts";
 import { tokenF1 } from "./token-f1.ts";
+import { toolOutcome } from "./tool-outcome.ts";
 
 /** All rewards. */
-export const rewards = registry<Reward>("reward", [environment, exactMatch, retrievalHit, tokenF1]);
+export const rewards = registry<Reward>("reward", [
+  answerLikelihood,
+  environment,
+  exactMatch,
+  retrievalHit,
+  tokenF1,
+  toolOutcome,
+]);

@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import { z } from "../base/schema.ts";
 
 /**
  * A model by its name in the recipe (`models: {reader: …}`): frozen weights, an endpoint, the
@@ -50,3 +51,11 @@ export const noRoles: Roles = {
     );
   },
 };
+
+/**
+ * An option that names a model of the recipe. The recipe is refused when it has no such model.
+ * @example options: z.strictObject({ role: roleName().default("policy") })
+ */
+export function roleName(): z.ZodString {
+  return z.string().meta({ names: "role" });
+}
