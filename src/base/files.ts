@@ -20,9 +20,9 @@ import { isAlive, processMark } from "./process-mark.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
 /**
- * Writes a file whole or not at all: temporary name beside it, fsync, rename.
- * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays. DISK_STALLED when an operation of
- *   it is not answered in time.
+ * Writes a file atomically: temporary file beside it, fsync, rename.
+ * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); the old file stays. DISK_STALLED when the disk does not answer
+ *   within the deadline.
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
   await writeAtomic(path, async (write) => {
@@ -30,16 +30,16 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   });
 }
 
-/** As `writeFileAtomic`, for content that is produced piece by piece. */
+/** `writeFileAtomic` for content that is produced in pieces. */
 export async function writeAtomic(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  // What a link leads to is written, and the link stays.
+  // A link stays a link: the file behind it is written.
   const place = await realpath(path).catch(() => path);
   const temporary = `${place}${TEMPORARY}${processMark()}`;
   try {
-    // A file in its place would take a device or a pipe (/dev/stdout, /dev/null) away from everybody.
+    // A rename would replace a device or pipe (/dev/stdout, /dev/null) for every process.
     const isFile = await onDisk(path, "look at it", () => isNoDevice(path));
     if (!isFile) {
       await writeInto(path, produce);
@@ -51,7 +51,7 @@ export async function writeAtomic(
     await onDisk(path, "rename", () => rename(temporary, place));
   } catch (error) {
     if (isStalledDisk(error)) throw error;
-    // What went wrong matters, not that its remains could not be removed.
+    // The caller needs the first error, not one from this cleanup.
     await rm(temporary, { force: true }).catch(() => undefined);
     if (isSystemError(error)) {
       throw new ExternalError(
@@ -78,7 +78,7 @@ async function writeInto(path: string, produce: Parameters<typeof writeAtomic>[1
   }
 }
 
-/** Writes a file and sees that it is on the disk. */
+/** Writes a file and flushes it to the disk. */
 async function writeWhole(
   path: string,
   produce: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
@@ -92,15 +92,15 @@ async function writeWhole(
     stalled = isStalledDisk(error);
     throw error;
   } finally {
-    // A file is closed when its operations have ended, which those that were given up may never do.
+    // close() waits for operations that may never end, so a stalled file stays open.
     if (!stalled) await onDisk(path, "close", () => file.close());
   }
 }
 
-/** Between a file's name and the mark of the process that writes it. */
+/** Separates a file's name from the mark of the process that writes it. */
 const TEMPORARY = ".tmp-";
 
-/** What processes left half written that were killed. */
+/** Removes temporary files of killed processes. */
 async function removeRemains(path: string): Promise<void> {
   const [folder, prefix] = [dirname(path), `${basename(path)}${TEMPORARY}`];
   for (const name of await readdir(folder)) {
@@ -115,7 +115,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
 }
 
 /**
- * @throws {DataError} FILE_MISSING when there is none, FILE_NOT_JSON when it does not parse.
+ * @throws {DataError} FILE_MISSING when it does not exist, FILE_NOT_JSON when it does not parse.
  */
 export async function readJson(path: string): Promise<unknown> {
   const text = (await readText(path)).replace(/^\uFEFF/, "");
@@ -144,9 +144,9 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 /**
- * Makes a folder, and those on the way to it, one by one: Node's own way calls a read-only disk a missing folder, and never ends where a
- * system says of a folder that is there that it is not (/proc).
- * @returns whether it was not there.
+ * Makes a folder and its parents one by one. Node's recursive mkdir reports a read-only disk as a missing folder, and never ends where a
+ * system denies the existence of an existing folder (/proc).
+ * @returns whether the folder is new.
  */
 export async function makeFolder(path: string): Promise<boolean> {
   const missing: string[] = [];
@@ -157,7 +157,7 @@ export async function makeFolder(path: string): Promise<boolean> {
     made = await mkdir(folder).then(
       () => true,
       async (error: unknown) => {
-        // Of others who make the same folder, one is the first.
+        // Another process may have made the same folder first.
         if (await isFolder(folder)) return false;
         throw error;
       },
@@ -171,7 +171,7 @@ async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-/** Whether a path leads to a file; a link whose file is gone does not. */
+/** Whether a path leads to a file; false for a broken link. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -179,7 +179,7 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Size of a file in bytes; 0 where there is none. */
+/** Size of a file in bytes; 0 when it does not exist. */
 export async function sizeOf(path: string): Promise<number> {
   return lstat(path).then(
     ({ size }) => size,
@@ -198,7 +198,7 @@ export async function sha256File(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** A file's bytes, streamed; `.gz` is unpacked. Fails as streams do: the reader names the file. */
+/** A file's bytes, streamed; decompresses `.gz`. Errors are stream errors: the reader adds the file's name. */
 export function openUnpacked(path: string): Readable {
   const file = createReadStream(path);
   if (!path.endsWith(".gz")) return file;
@@ -209,8 +209,8 @@ export function openUnpacked(path: string): Readable {
 }
 
 /**
- * For a reader that opens its file more than once: the second time a pipe is empty, or goes on where the first reading stopped.
- * What is not there is left for the reader to name.
+ * Rejects folders and pipes, for a reader that opens its file more than once: a pipe is empty or half-read the second time.
+ * A missing path passes: the reader reports it.
  * @throws {DataError} FILE_MISSING
  */
 export async function requireFile(path: string): Promise<void> {
@@ -218,7 +218,7 @@ export async function requireFile(path: string): Promise<void> {
   if (found === null || found.isFile()) return;
   const what = found.isDirectory()
     ? "it is a folder; name a file in it"
-    : "it is a pipe, and this is read more than once; save it as a file first";
+    : "it is a pipe, but this command reads it more than once; save it as a file first";
   throw unreadable(path, new Error(what));
 }
 
@@ -227,7 +227,7 @@ export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** The error for a file that is not there or cannot be read: FILE_MISSING. */
+/** FILE_MISSING, for a file that does not exist or cannot be read. */
 export function unreadable(path: string, error: unknown): DataError {
   return new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
     cause: error,
@@ -238,10 +238,10 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "syscall" in error;
 }
 
-/** What `removeAtOnce` calls a folder while it is on its way out. */
+/** Suffix of a folder that `removeAtOnce` is deleting. */
 export const REMOVED = ".removed";
 
-/** Takes a folder away, if it is there, under another name: half of one is never found under its own. */
+/** Removes a folder, if it exists. It is renamed first, so that nobody finds a half-deleted folder under its name. */
 export async function removeAtOnce(folder: string): Promise<void> {
   const removed = `${folder}${REMOVED}`;
   await rm(removed, { recursive: true, force: true });
@@ -249,7 +249,7 @@ export async function removeAtOnce(folder: string): Promise<void> {
   await rm(removed, { recursive: true, force: true });
 }
 
-/** Bytes that may still be written where `path` is or will be; Infinity where no folder above it exists. */
+/** Free disk bytes for `path`, which need not exist; Infinity when none of its parent folders exists. */
 export async function freeDiskBytes(path: string): Promise<number> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const found = await statfs(folder).catch(() => null);

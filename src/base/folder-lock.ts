@@ -1,7 +1,7 @@
 /**
- * The lock of those who write into a folder: a folder of its own in it, `<name>/`, holding one file named after its process. A folder
- * that is renamed to a place where a folder with something in it lies fails, so the lock is taken in one step; and a
- * dead holder is removed by its name, so that two who take over one lock cannot remove each other's.
+ * A lock for writers of a folder: a subfolder `<name>/` with one file, named after the process. Renaming a folder onto a non-empty
+ * folder fails, so taking the lock is atomic. A dead holder's file is removed by its name, so that two processes that take over
+ * one lock cannot remove each other's file.
  */
 import {
   mkdirSync,
@@ -16,28 +16,28 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive, processMark, processStart } from "./process-mark.ts";
 
-/** Who holds a lock, and where it lies. */
+/** The process that holds a lock, and the lock's path. */
 export interface LockHolder {
-  /** As `processMark`; "another" where it could not be read. */
+  /** The mark from `processMark`; "another" where it could not be read. */
   mark: string;
-  /** To be removed by hand where its process is of a machine that is gone. */
+  /** The user must remove this path when the holder's machine is gone. */
   path: string;
 }
 
-/** A lock that this process has. */
+/** A lock held by this process. */
 export interface FolderLock {
-  /** Whether it is still there: not where the folder was removed or moved away. */
+  /** False when the folder was removed or moved. */
   isThere(): Promise<boolean>;
   release(): void;
 }
 
 /**
- * Takes a folder's lock; one whose process is gone is taken over.
+ * Takes a folder's lock; takes over the lock of a dead process.
  *
- * @param folder must be there.
- * @param name of the lock: those of different names do not see each other.
- * @param busy makes the error for a lock that a living process holds: another, or another call in this one.
- * @throws what `busy` makes; system errors where the folder cannot be written.
+ * @param folder must exist.
+ * @param name of the lock; locks of different names are independent.
+ * @param busy makes the error for a lock held by a living process or by another call in this process.
+ * @throws the error of `busy`; system errors where the folder is not writable.
  */
 export function lockFolder(
   folder: string,
@@ -74,12 +74,12 @@ export function lockFolder(
 
 const ATTEMPTS = 3;
 
-/** Why a file cannot be seen: for anything but being gone it may be there. */
+/** Any error other than ENOENT: the file may exist. */
 function isOtherThanGone(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code !== "ENOENT";
 }
 
-/** Whether the process of a mark lives, and is not a later one of the same number: after a restart of the machine many are. */
+/** Whether the process of a mark is alive. Compares the start time, because a restarted machine reuses process ids. */
 function isHeld(path: string, mark: string): boolean {
   return isAlive(mark, readStart(join(path, mark)));
 }
@@ -92,7 +92,7 @@ function readStart(file: string): string {
   }
 }
 
-/** Locks that were being made by processes that are gone. */
+/** Removes half-made locks of dead processes. */
 function removeAbandoned(folder: string, lock: string): void {
   for (const name of namesIn(folder)) {
     if (!name.startsWith(`${lock}.`) || isAlive(name.slice(lock.length + 1))) continue;
@@ -100,14 +100,14 @@ function removeAbandoned(folder: string, lock: string): void {
   }
 }
 
-/** False when a lock is there. */
+/** False when the lock exists. */
 function tryRename(from: string, to: string): boolean {
   try {
     renameSync(from, to);
     return true;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    // It may have been released since.
+    // The holder may have released it since.
     if (["ENOTEMPTY", "EEXIST"].includes(code)) return false;
     if (code === "EPERM" && namesIn(to).length > 0) return false;
     throw error;
@@ -122,11 +122,11 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Where a folder is not renamed over an empty one; one that is not empty any more is somebody else's. */
+/** Some file systems do not rename onto an empty folder. A folder that is no longer empty belongs to another process. */
 function removeEmpty(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Taken by another process in between, or removed by it.
+    // Another process took or removed it meanwhile.
   }
 }

@@ -1,15 +1,15 @@
 /**
- * How numbers are written for people, the same in a terminal, in Markdown and in pages. This file imports nothing: the script of the pages
+ * Number formats for people, the same in a terminal, in Markdown and in pages. This file must import nothing, because the pages' script
  * contains it (report/html/browser-script.ts).
  */
 
-/** How a number is written. */
+/** Formats a number. */
 export type NumberFormat = (value: number) => string;
 
-/** Stands where there is no number. */
+/** Replaces a missing number. */
 export const ABSENT = "–";
 
-/** A number with so many decimals. @example fixed(2)(-0.5) // "−0.50" */
+/** A fixed number of decimals. @example fixed(2)(-0.5) // "−0.50" */
 export function fixed(decimals: number): NumberFormat {
   return (value) => {
     if (Number.isNaN(value)) return ABSENT;
@@ -18,12 +18,12 @@ export function fixed(decimals: number): NumberFormat {
   };
 }
 
-/** A difference with its sign; one that rounds to 0 has none. @example signed(3)(0.25) // "+0.250" */
+/** A difference with its sign; no sign when it rounds to 0. @example signed(3)(0.25) // "+0.250" */
 export function signed(decimals: number): NumberFormat {
   return (value) => withPlus(fixed(decimals)(value), value);
 }
 
-/** Adds the plus to a number that was written, unless it was written as 0. @example withPlus("0.2", 0.2) // "+0.2" */
+/** Adds "+" to a formatted positive number, unless it rounded to 0. @example withPlus("0.2", 0.2) // "+0.2" */
 export function withPlus(text: string, value: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
@@ -79,7 +79,7 @@ export function formatP(p: number): string {
   return p < 0.0001 ? "<.0001" : p.toFixed(4).replace(/^0/, "");
 }
 
-/** A share in a narrow column: no zero before the point, as many characters for 1 as for less. @example formatShare(0.9137) // ".914" */
+/** A share for a narrow column: no zero before the point, equal width for all values. @example formatShare(0.9137) // ".914" */
 export function formatShare(share: number, decimals = 3): string {
   const text = share.toFixed(decimals);
   return text.startsWith("1")
@@ -88,7 +88,7 @@ export function formatShare(share: number, decimals = 3): string {
 }
 
 /**
- * A number with about three digits that matter, for tables of many scales.
+ * A number with about three significant digits, for tables of mixed scales.
  * @example shortNumber(2522.99) // "2,523"; shortNumber(0.12486) // "0.125"; shortNumber(1.5e-13) // "1.5e−13"
  */
 export function shortNumber(value: number): string {
@@ -101,12 +101,12 @@ export function shortNumber(value: number): string {
     .replace("-", "−");
 }
 
-/** At most so many decimals, without zeros at the end. @example rounded(0.5) // "0.5"; rounded(2 / 3) // "0.667" */
+/** At most this many decimals, without trailing zeros. @example rounded(0.5) // "0.5"; rounded(2 / 3) // "0.667" */
 export function rounded(value: number, decimals = 3): string {
   return String(Number(value.toFixed(decimals))).replace("-", "−");
 }
 
-/** A number that may be missing. */
+/** Formats a number, or "–" when it is missing. */
 export function orAbsent(value: number | null | undefined, format: NumberFormat): string {
   return value === null || value === undefined || Number.isNaN(value) ? ABSENT : format(value);
 }
@@ -120,7 +120,7 @@ export function formatInterval(
   return `${format(interval[0])} … ${format(interval[1])}`;
 }
 
-/** Text on one line, cut at the end. @example shorten("a long text", 6) // "a lon…" */
+/** Text on one line, truncated. @example shorten("a long text", 6) // "a lon…" */
 export function shorten(text: string, most: number): string {
   const line = text.replaceAll(/\s+/g, " ");
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;

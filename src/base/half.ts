@@ -17,18 +17,18 @@ export function floatToHalf(value: number): number {
   return floatBitsToHalf(scratchBits[0] ?? 0);
 }
 
-/** As `floatToHalf`, from the bits of a float32: arrays are read as bits without a detour. */
+/** `floatToHalf` on the bits of a float32. */
 export function floatBitsToHalf(bits: number): number {
   const sign = (bits >>> 16) & 0x8000;
   const magnitude = bits & 0x7fff_ffff;
   if (magnitude > 0x7f80_0000) return 0x7e00;
-  // From 65 520 on, half-way between the largest half and what would come next.
+  // 65 520 and above rounds to infinity.
   if (magnitude >= 0x477f_f000) return sign | 0x7c00;
   if (magnitude >= 0x3880_0000) {
-    // Normal: thirteen fraction bits go, the exponent's bias falls by 112.
+    // Normal: drop thirteen fraction bits and lower the exponent's bias by 112.
     return sign | ((magnitude + 0xfff + ((magnitude >>> 13) & 1) - 0x3800_0000) >>> 13);
   }
-  // Subnormal: whole steps of 2⁻²⁴. Below half a step nothing is left.
+  // Subnormal: multiples of 2⁻²⁴. Less than half a multiple becomes 0.
   const dropped = 126 - (magnitude >>> 23);
   if (dropped > 24) return sign;
   const fraction = (magnitude & 0x7f_ffff) | 0x80_0000;

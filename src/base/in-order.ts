@@ -1,17 +1,17 @@
-/** How work on a stream of items goes on and ends. */
+/** Bounds and callbacks of work on a stream of items. */
 export interface OrderedWork<R> {
   signal: AbortSignal;
-  /** Its signal is what work under way should listen to: aborted with `signal`, and when anything fails. */
+  /** Work in progress must listen to its signal: aborted with `signal`, and on any failure. */
   halt: AbortController;
-  /** Items under way together. */
+  /** Items in progress at once. */
   window: number;
-  /** Called with each result in the items' order; several may be under way, begun in that order. */
+  /** Receives the results in the items' order. Several calls may run at once; they start in that order. */
   take: (result: R) => Promise<void>;
 }
 
 /**
- * Works on a window of items at a time and hands over the results in the items' order. When it ends early, by the signal or a
- * failure, it halts what is under way and waits for it.
+ * Works on a window of items at a time and delivers the results in the items' order. When the signal or a failure ends it early, it
+ * aborts the work in progress and waits for it.
  */
 export async function inOrder<T, R>(
   items: AsyncIterator<T>,
@@ -32,7 +32,7 @@ export async function inOrder<T, R>(
       if (item.done === true) ended = true;
       else {
         const result = work(item.value);
-        // Told of when its turn comes, or dropped with the rest.
+        // An error is thrown when its turn comes, or dropped with the rest.
         result.catch((error: unknown) => {
           halt.abort(error);
         });
@@ -59,7 +59,7 @@ export async function inOrder<T, R>(
   }
 }
 
-/** Results that are being taken: begun in order, several at once, so that what is written goes together. */
+/** Calls `take` in order, several at once, so that their writes are batched. */
 function openTakings<R>(take: (result: R) => Promise<void>) {
   const open = new Set<Promise<void>>();
   const failures: unknown[] = [];
@@ -72,7 +72,7 @@ function openTakings<R>(take: (result: R) => Promise<void>) {
     },
     count: () => open.size,
     failed: () => failures.length > 0,
-    /** @throws what the first of them failed with. */
+    /** @throws the error of the first `take` that failed. */
     async settle(): Promise<void> {
       await Promise.all(open);
       if (failures.length > 0) throw failures[0];
@@ -80,12 +80,12 @@ function openTakings<R>(take: (result: R) => Promise<void>) {
   };
 }
 
-/** After so many failures in a row, a server or a tool is down. */
+/** After this many failures in a row, a server or a tool is down. */
 const GIVE_UP_AFTER = 24;
 
 /**
- * Counts failures in a row of work that costs time or money to try.
- * @returns of `add`: how many there were in a row when it is time to give up, else null.
+ * Counts failures in a row of expensive work.
+ * @returns of `add`: the number of failures in a row when it is time to give up, else null.
  */
 export function openFailureStreak(): { add(failed: boolean): number | null } {
   let inARow = 0;

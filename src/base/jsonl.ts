@@ -4,7 +4,7 @@ import { openUnpacked, unreadable } from "./files.ts";
 import { decodedLines, NOT_TEXT } from "./text-lines.ts";
 import { isStalledDisk, onDisk } from "./waits/disk.ts";
 
-/** One parsed line and where it stands, for messages. */
+/** One parsed line and its line number. */
 export interface JsonLine {
   value: unknown;
   /** From 1. */
@@ -12,10 +12,10 @@ export interface JsonLine {
 }
 
 /**
- * The values of a JSON-lines file (`.gz` is unpacked), streamed. Blank lines are skipped.
+ * The values of a JSON-lines file, streamed; decompresses `.gz`. Skips blank lines.
  *
- * @param options.tolerateCutEnd an append-only log may end in a half-written line: it is dropped instead of thrown.
- * @param options.onBadLine is told of each line that does not parse, and reading goes on; without it the first is thrown.
+ * @param options.tolerateCutEnd drops a half-written last line of an append-only log instead of throwing.
+ * @param options.onBadLine receives the error of each line that does not parse, and reading continues; without it the first error is thrown.
  * @throws {DataError} JSONL_BAD_LINE with file:line, FILE_MISSING.
  */
 export async function* readJsonl(
@@ -34,7 +34,7 @@ export async function* readJsonl(
       } catch (error) {
         const bad = new DataError(
           "JSONL_BAD_LINE",
-          `${path}:${line}: is not JSON (${errorMessage(error)}). Each line must be one JSON value; mend or drop the line.`,
+          `${path}:${line}: is not JSON (${errorMessage(error)}). Each line must be one JSON value; correct or remove the line.`,
           { cause: error },
         );
         if (options.onBadLine === undefined) failed = bad;
@@ -52,14 +52,14 @@ export async function* readJsonl(
 
 /** Appends values to a JSON-lines file, one line each, in order. */
 export interface JsonlWriter {
-  /** Resolves when the line is with the system; lines that are appended meanwhile go together. */
+  /** Resolves when the operating system has the line. Lines appended meanwhile share one write. */
   append(value: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * Opens an append-only JSON-lines log.
- * @param options.durable a line that is appended outlives a power cut; for logs that others rely on, a few lines a second at most.
+ * @param options.durable flushes each line, so that it survives a power cut; for logs with at most a few lines a second.
  * @throws {ExternalError} FILE_WRITE_FAILED; DISK_STALLED when the disk does not answer in time.
  */
 export async function openJsonl(
@@ -72,7 +72,7 @@ export async function openJsonl(
     if (isStalledDisk(error)) return error;
     return new ExternalError(
       "FILE_WRITE_FAILED",
-      `${path}: could not be appended to (${errorMessage(error)}). Lines written before are kept.`,
+      `${path}: cannot append (${errorMessage(error)}). Earlier lines are kept.`,
       { cause: error },
     );
   };
@@ -104,7 +104,7 @@ export async function openJsonl(
       },
       async close() {
         await last.catch(() => undefined);
-        // A file is closed when its operations have ended, which those that were given up may never do.
+        // close() waits for operations that may never end, so a stalled file stays open.
         if (!stalled) await onDisk(path, "close", () => file.close());
       },
     };

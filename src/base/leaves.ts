@@ -1,4 +1,4 @@
-/** Every scalar (and empty list or object) of a value with the keys that lead to it, in order. */
+/** Every scalar (and empty list or object) of a value, with its key path, in order. */
 export function* leavesOf(
   value: unknown,
   keys: readonly string[] = [],

@@ -1,10 +1,10 @@
-/** Rewriting of JSON-lines logs that need not fit into memory: only the keys of their lines are kept. */
+/** Rewrites JSON-lines logs that may exceed memory: keeps only the keys of the lines in memory. */
 import { existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { writeAtomic } from "./files.ts";
 import { readJsonl } from "./jsonl.ts";
 
-/** Leaves those lines of a log out that a test refuses, and a half-written last one. A log that is not there becomes an empty one. */
+/** Removes the lines that fail a test, and a half-written last line. A missing log becomes an empty one. */
 export async function filterLines(path: string, keep: (value: unknown) => boolean): Promise<void> {
   await writeAtomic(path, async (write) => {
     if (!existsSync(path)) return;
@@ -15,10 +15,10 @@ export async function filterLines(path: string, keep: (value: unknown) => boolea
 }
 
 /**
- * Puts the lines of a log into an order.
+ * Sorts the lines of a log.
  *
- * @param keyOf a line's key. Of equal keys the last line counts.
- * @param keys in their new order; lines of other keys are dropped.
+ * @param keyOf a line's key. The last line of a key wins.
+ * @param keys in their new order; lines with other keys are removed.
  */
 export async function orderLines(
   path: string,
@@ -28,7 +28,7 @@ export async function orderLines(
   const places = new Map<string, { start: number; length: number }>();
   let start = 0;
   for await (const { value } of readJsonl(path)) {
-    // As it was written: the log's own lines are JSON without further white space.
+    // agentrl writes log lines as JSON without extra white space, so the length is exact.
     const length = Buffer.byteLength(JSON.stringify(value)) + 1;
     places.set(keyOf(value), { start, length });
     start += length;

@@ -1,7 +1,7 @@
 /**
  * The known name closest to a misspelt one, or null when nothing is close.
  *
- * @param name what was written.
+ * @param name the written name.
  * @param known the allowed names.
  * @returns the name with the smallest edit distance (ignoring case, `_` and `-` alike), if that distance is at
  *   most a third of the longer name.
@@ -20,7 +20,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return best;
 }
 
-/** "Did you mean …? Known: …." for an error message; lists come from the registry, never by hand. */
+/** "Did you mean …? Known: …." for an error message. */
 export function suggest(name: string, known: readonly string[]): string {
   if (known.length === 0) return "There are none.";
   const nearest = nearestName(name, known);

@@ -1,4 +1,4 @@
 import { join } from "node:path";
 
-/** The package's folder, where recipes/ and datasets/ lie; src/base/ and dist/base/ are equally deep below it. */
+/** The package's folder, with recipes/ and datasets/; src/base/ and dist/base/ have the same depth. */
 export const packageRoot = join(import.meta.dirname, "..", "..");

@@ -3,13 +3,13 @@ import type { Part, Registry } from "./registry.ts";
 import { schedulable } from "./schedule.ts";
 import { choice, quote, z } from "./schema.ts";
 
-/** A part that a recipe can name and set. */
+/** A part with options in the recipe. */
 export interface PartWithOptions extends Part {
-  /** What the part can be told, without its name. Unknown keys are errors. */
+  /** Its options without its name. Unknown keys are errors. */
   readonly options: z.ZodObject;
 }
 
-/** A part as a checked recipe holds it: its name beside its options, defaults filled in. */
+/** A part in a checked recipe: its name and its options, with defaults. */
 export type PartSettings<P extends PartWithOptions, Extra extends z.ZodRawShape = z.ZodRawShape> = {
   name: P["name"];
 } & (P extends PartWithOptions ? z.output<P["options"]> : never) &
@@ -17,11 +17,11 @@ export type PartSettings<P extends PartWithOptions, Extra extends z.ZodRawShape 
 
 /**
  * The schema of a recipe value that selects a part: `{ name: grpo, groupSize: 8 }`, or `grpo` alone for its
- * defaults. The name selects the part; the other keys are checked by the part's own `options`.
+ * defaults. The name selects the part; the part's own `options` check the other keys.
  *
- * @param registry of the kind that the value selects from.
- * @param extra keys that the place adds to every part, such as a reward's `weight`.
- * @param options.scheduled true: every number among the part's options may be a schedule; the code that runs the part then calls
+ * @param registry of the parts to select from.
+ * @param extra keys that this place adds to every part, such as a reward's `weight`.
+ * @param options.scheduled true: every number among the part's options may be a schedule; the code that runs the part must then call
  *   `resolveSchedules` first.
  * @example partSchema(rewards, { weight: z.number().default(1) })
  */
@@ -44,8 +44,8 @@ export function partSchema<P extends PartWithOptions, Extra extends z.ZodRawShap
         const message = `is "${name}"; no such ${registry.kind}. ${suggest(name, registry.names)}`;
         return { problem: { code: "PART_UNKNOWN", message } };
       }
-      // The name leads wherever settings are written out; what the part demands of several options together
-      // (refinements of its schema) stays in force.
+      // `name` comes first in written settings. The refinements of the part's schema (conditions over several options)
+      // stay in force.
       const demands = (part.options.def.checks ?? []) as z.core.$ZodCheck<object>[];
       const own = scheduled ? schedulable(part.options.shape) : part.options.shape;
       const schema = z

@@ -9,32 +9,31 @@ import { packageRoot } from "./package-root.ts";
 import { addPart, type Part, PART_KINDS, type PartKind } from "./registry.ts";
 import { z } from "./schema.ts";
 
-/** A file with parts of the user's own. */
+/** A loaded file of user-defined parts. */
 export interface Plugin {
-  /** As the recipe or the flag names it. */
+  /** Its name in the recipe or flag. */
   readonly name: string;
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** Of the file itself, without what it imports. */
+  /** Hash of the file itself, without its imports. */
   readonly sha256: string;
   readonly parts: readonly { kind: PartKind; name: string }[];
 }
 
 const loaded = new Map<string, Plugin>();
 
-/** The plugins of this process, in the order in which they were loaded. */
+/** The plugins of this process, in load order. */
 export function loadedPlugins(): readonly Plugin[] {
   return [...loaded.values()];
 }
 
 /**
- * Loads a plugin and registers its parts; one that is loaded already is not loaded again. `import … from "agentrl"` in it means this very
- * package, wherever the file stands.
+ * Loads a plugin once and registers its parts. `import … from "agentrl"` in the plugin resolves to this package.
  *
  * @param name a path (./my-parts.mjs) or the name of an npm package.
- * @param from the folder that a path starts from, and that packages are looked up from.
- * @param where the recipe key or flag that named it, for messages.
- * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when the file cannot be loaded; PLUGIN_BAD_PART when what it exports is no part.
+ * @param from the folder for relative paths and package lookup.
+ * @param where the recipe key or flag with the name, for messages.
+ * @throws {ConfigError} PLUGIN_NOT_FOUND; PLUGIN_FAILED when the file cannot be loaded; PLUGIN_BAD_PART when an export is not a part.
  */
 export async function loadPlugin(name: string, from: string, where: string): Promise<Plugin> {
   const file = pluginFile(name, from, where);
@@ -65,7 +64,7 @@ function pluginFile(name: string, from: string, where: string): string {
     if (existsSync(file)) return file;
     throw new ConfigError(
       "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": there is no file ${file}. A path starts from the recipe's folder, or from the current folder for --plugin.`,
+      `${where} is "${name}": ${file} does not exist. Paths are relative to the recipe's folder, or to the current folder for --plugin.`,
     );
   }
   try {
@@ -73,11 +72,11 @@ function pluginFile(name: string, from: string, where: string): string {
   } catch (error) {
     const isFile = existsSync(resolve(from, name));
     const advice = isFile
-      ? `A file is named by its path: ./${name}.`
-      : `Install it there (npm install ${name}), or name a file by its path, such as ./${name}.mjs.`;
+      ? `Write the path of the file: ./${name}.`
+      : `Install it there (npm install ${name}), or write the path of a file, such as ./${name}.mjs.`;
     throw new ConfigError(
       "PLUGIN_NOT_FOUND",
-      `${where} is "${name}": no package of that name is installed for ${from}. ${advice}`,
+      `${where} is "${name}": the package is not installed for ${from}. ${advice}`,
       { cause: error },
     );
   }
@@ -90,7 +89,7 @@ async function importPlugin(file: string, where: string): Promise<unknown> {
   } catch (error) {
     const isTypeScript = /\.[cm]?ts$/.test(file) && errorMessage(error).includes("file extension");
     const advice = isTypeScript
-      ? `Node ${process.version} does not load TypeScript; from 22.18 on it does. Write the plugin as .mjs, or use a newer Node.`
+      ? `Node ${process.version} cannot load TypeScript; 22.18 and later can. Write the plugin as .mjs, or use a newer Node.`
       : `${error instanceof SyntaxError ? syntaxPlace(file) : placeIn(file, error)}${errorMessage(error)}`;
     throw new ConfigError("PLUGIN_FAILED", `${where}: ${file} cannot be loaded. ${advice}`, {
       cause: error,
@@ -125,8 +124,8 @@ function checkPart(
 }
 
 /**
- * Where in a plugin an error arose: `file:line:column: ` of the first frame of its stack that lies in one.
- * @returns null when it did not come from a plugin.
+ * The place in a plugin where an error was thrown: `file:line:column: ` of the first stack frame in a plugin.
+ * @returns null when no frame is in a plugin.
  */
 export function pluginPlaceOf(error: unknown): string | null {
   for (const { file } of loaded.values()) {
@@ -136,7 +135,7 @@ export function pluginPlaceOf(error: unknown): string | null {
   return null;
 }
 
-/** Where a file does not parse. A failed import does not say so; Node's own check does. */
+/** The line of a syntax error. Node's import error does not contain it; `node --check` prints it. */
 function syntaxPlace(file: string): string {
   const { stderr } = spawnSync(process.execPath, ["--check", file], { encoding: "utf8" });
   const line = /:(\d+)\s*$/m.exec(stderr.split("\n")[0] ?? "")?.[1];
@@ -153,7 +152,7 @@ function placeIn(file: string, error: unknown): string {
 
 let isResolving = false;
 
-/** From here on `import "agentrl"` means this package in every module, so that a plugin shares its zod and its registries. */
+/** Resolves `import "agentrl"` to this package in every later import, so that plugins share its zod and its registries. */
 function resolvePackageName(): void {
   if (isResolving) return;
   isResolving = true;

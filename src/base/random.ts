@@ -1,6 +1,6 @@
 /**
- * Seeded random numbers: xoshiro128** seeded through SplitMix32, the same to the bit on every machine.
- * Streams are derived by name, so that drawing more from one never shifts another.
+ * Seeded random numbers: xoshiro128** seeded with SplitMix32, bit-identical on every machine.
+ * Streams are derived by name, so that more draws from one never shift another.
  */
 export interface Random {
   /** Uniform in [0, 1), 32 bits of resolution. */
@@ -13,7 +13,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
   /** A new array in random order (Fisher–Yates). */
   shuffle<T>(items: readonly T[]): T[];
-  /** An independent stream named by any number of keys; does not advance this one. */
+  /** An independent stream for these keys; does not advance this one. */
   derive(...keys: (string | number)[]): Random;
   /** The four words of state, for a checkpoint. */
   state(): [number, number, number, number];
@@ -24,12 +24,12 @@ export function random(seed: number | string): Random {
   return fromState(seedState(String(seed)));
 }
 
-/** A stream that goes on where `state()` was taken. */
+/** A stream that continues from a `state()`. */
 export function randomFromState(state: readonly [number, number, number, number]): Random {
   return fromState([...state]);
 }
 
-/** 32-bit hash of keys, for seeds that must be numbers (an engine request's `seed`). */
+/** 32-bit hash of keys, for numeric seeds (an engine request's `seed`). */
 export function seedFrom(...keys: (string | number)[]): number {
   return hash32(keys.join("\u0000"));
 }

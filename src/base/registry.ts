@@ -1,7 +1,7 @@
 import { ConfigError, InternalError } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/** Kinds of parts that a plugin may bring, by the helper that makes them. */
+/** The kinds of parts that a plugin may contain, each with the helper that makes it. */
 export const PART_KINDS = {
   reward: "defineReward",
   environment: "defineEnvironment",
@@ -17,13 +17,13 @@ export const PART_KINDS = {
 
 export type PartKind = keyof typeof PART_KINDS;
 
-/** What every registered part carries, so that lists, help and hints are derived and never typed twice. */
+/** The fields of every registered part. Lists, help and hints are derived from them. */
 export interface Part {
   /** File name = registered name = recipe value. */
   readonly name: string;
   /** One sentence for lists and help. */
   readonly summary: string;
-  /** The registry that it belongs to, set by its define… helper; absent on parts that no plugin can bring. */
+  /** The kind of registry, set by its define… helper; absent for kinds that plugins cannot extend. */
   readonly part?: PartKind;
 }
 
@@ -32,22 +32,22 @@ export interface Registry<P extends Part> {
   readonly parts: readonly P[];
   readonly names: readonly string[];
   /**
-   * The part of that name.
-   * @param where the recipe key or flag that named it, for the message.
+   * The part with this name.
+   * @param where the recipe key or flag with the name, for the message.
    * @throws {ConfigError} PART_UNKNOWN with the nearest name.
    */
   get(name: string, where: string): P;
 }
 
-/** Adds to the registry of a kind. Filled by `registry`; absent until a module with that registry is loaded. */
+/** Adds a part to the registry of a kind. `registry` sets it when the module with that registry loads. */
 const openRegistries = new Map<string, (part: Part) => void>();
 
-/** Parts of plugins whose registry is not loaded yet. */
+/** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
 
 /**
- * The one list of a kind of part. Explicit, so that the compiler sees it and the order is stable; plugins add to it (`addPart`).
- * @throws {InternalError} PART_TWICE at start-up on two equal names.
+ * The list of all parts of a kind. It is explicit, so that the compiler checks it and the order is stable; `addPart` adds those of plugins.
+ * @throws {InternalError} PART_TWICE at start-up when two parts have the same name.
  */
 export function registry<P extends Part>(kind: string, parts: readonly P[]): Registry<P> {
   const byName = new Map<string, P>();
@@ -65,7 +65,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     if (known !== undefined && known !== part) {
       throw new ConfigError(
         "PLUGIN_BAD_PART",
-        `there is a ${kind} "${part.name}" already. Give the plugin's another name.`,
+        `the ${kind} "${part.name}" already exists. Rename the plugin's part.`,
       );
     }
     byName.set(part.name, part as P);
@@ -94,7 +94,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
 }
 
 /**
- * Adds a plugin's part to the registry of its kind, now or as soon as that registry is loaded.
+ * Adds a plugin's part to the registry of its kind, now or when that registry loads.
  * @throws {ConfigError} PLUGIN_BAD_PART when the name is taken.
  */
 export function addPart(part: Part & { part: PartKind }): void {

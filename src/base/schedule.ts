@@ -1,10 +1,10 @@
 import { choice, z } from "./schema.ts";
 
 /**
- * A number that changes over a run. `from` holds at `start`, `to` at `end`, both hold outside; positions are
+ * A number that changes during a run: `from` at `start`, `to` at `end`, constant outside. Positions are
  * fractions of the run (0 its first step, 1 its last) or, with `unit: steps`, step numbers from 0.
- * `warmup` (linear, cosine, constant) raises the value evenly from 0 over that stretch: step i of w gets (i + 1) / w
- * of it, so that no step is wasted on 0 (transformers' schedules give i / w).
+ * `warmup` (linear, cosine, constant) raises the value linearly from 0: step i of w uses (i + 1) / w
+ * of it, so that the first step is not wasted on 0 (transformers' schedules use i / w).
  */
 export type Schedule =
   | ({ schedule: "constant"; value: number; warmup: number } & Positions)
@@ -26,12 +26,12 @@ interface Ramp extends Positions {
   end?: number | undefined;
 }
 
-/** A setting that is one number, or changes over the run. */
+/** One number, or a schedule over the run. */
 export type Scheduled = number | Schedule;
 
 /**
  * The schema of an option that may be a schedule.
- * @param value what one value must satisfy; the schedule's own numbers must too.
+ * @param value the schema of one value; the schedule's numbers must satisfy it too.
  * @example scheduled(z.number().min(0)) // accepts 0.1 and { schedule: linear, from: 0.1, to: 0 }
  */
 export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
@@ -198,7 +198,7 @@ function startsAtZeroAndRises(values: readonly { at: number }[]): boolean {
   return values.every(({ at }, i) => (i === 0 ? at === 0 : at > (values[i - 1]?.at ?? 0)));
 }
 
-/** How far the ramp is, from 0 to 1. A ramp that ends where it starts jumps. */
+/** Progress of the ramp, from 0 to 1. A ramp with start = end is a jump. */
 function ramp(schedule: Ramp, step: number, lastStep: number): number {
   const toSteps = schedule.unit === "steps" ? 1 : lastStep;
   const start = schedule.start * toSteps;

@@ -2,23 +2,23 @@ import { z } from "zod";
 import { ConfigError, type ErrorCode } from "./errors.ts";
 import { suggest } from "./nearest.ts";
 
-/** The one door to the schema library: every part's `options` are written with it. */
+/** Only this file imports zod; every part's `options` use this export. */
 export { z };
 
-/** What is wrong with a value, in the words and codes of our errors. */
+/** What is wrong with a value, with the code and message of an AgentrlError. */
 export interface OptionProblem {
   code: ErrorCode;
-  /** Keys from the checked value down to the place. */
+  /** Keys from the checked value to the invalid one. */
   path: string[];
-  /** The sentence after the place: `is "a": expected number. …`. */
+  /** The rest of the sentence after the place: `is "a": expected number. …`. */
   message: string;
 }
 
 /**
- * Checks a value from a recipe, a flag or a file border against its schema.
+ * Checks a value from a recipe, a flag or a file against its schema.
  *
- * @param schema unknown keys are errors: objects are checked strictly (`z.strictObject`).
- * @param where names the place, for the message: `recipes/a.yaml: algorithm`.
+ * @param schema rejects unknown keys (`z.strictObject`).
+ * @param where the place, for the message: `recipes/a.yaml: algorithm`.
  * @throws {ConfigError} RECIPE_UNKNOWN_KEY with the nearest key; RECIPE_BAD_VALUE with what was found and what is
  *   allowed; PART_UNKNOWN with the nearest name.
  */
@@ -33,14 +33,14 @@ export function parseOptions<S extends z.ZodType>(
   throw new ConfigError(code, `${[where, ...path].join(".")} ${message}`);
 }
 
-/** As `parseOptions`, giving the first problem back instead of throwing it. */
+/** `parseOptions` that returns the first problem instead of throwing it. */
 export function checkOptions<S extends z.ZodType>(
   schema: S,
   value: unknown,
 ): { problem: null; value: z.output<S> } | { problem: OptionProblem } {
   const result = schema.safeParse(value);
   if (result.success) return { problem: null, value: result.data };
-  // A misspelt key is often missing at its right place too: the misspelling says more.
+  // A misspelt key often causes a "missing" issue too; the misspelling is more helpful.
   const { issues } = result.error;
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   if (issue === undefined) throw result.error;
@@ -51,11 +51,10 @@ export function checkOptions<S extends z.ZodType>(
 const alternativesOf = new WeakMap<z.ZodType, () => readonly z.ZodType[]>();
 
 /**
- * A schema that looks at the value first and then checks it with the schema that fits; problems read as if that one
- * stood there alone.
+ * A schema that chooses another schema by the value; problems read as if that schema were used alone.
  *
- * @param choose the fitting schema, or what is wrong when none fits; may rewrite the value (shorthand → long form).
- * @param alternatives all schemas that it may choose, for code that asks what they declare.
+ * @param choose the schema to use, or the problem when none fits; may rewrite the value (shorthand → long form).
+ * @param alternatives all schemas that it may choose, for code that inspects their declarations.
  */
 export function choice<T>(
   choose: (
@@ -101,14 +100,14 @@ function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): O
   return { code: "RECIPE_BAD_VALUE", path, message: `is ${quote(found)}: ${wording(issue)}.` };
 }
 
-/** A found value for a message: as JSON, cut where it is long; "missing" where there is none. */
+/** A value for a message: as JSON, truncated; "missing" when undefined. */
 export function quote(value: unknown): string {
   if (value === undefined) return "missing";
   const text = JSON.stringify(value);
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }
 
-/** What is allowed, in plain words. */
+/** What the schema allows, in plain words. */
 function wording(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_value":

@@ -1,25 +1,25 @@
-/** Tables, and how they are written in a terminal and in Markdown; pages write them by report/html/html-table.ts. */
+/** Tables for the terminal and for Markdown; report/html/html-table.ts writes them for pages. */
 import { ABSENT, formatInterval, type NumberFormat, orAbsent } from "./format.ts";
 
-/** What a cell holds: a text as it is; a number or an interval, which its column's format writes; null: nothing was measured. */
+/** A text, a number or an interval (formatted by its column), or null for "not measured". */
 export type Cell = string | number | null | undefined | readonly [number, number];
 
-/** A column. Columns of numbers stand on the right, all others on the left. */
+/** A column. Number columns are right-aligned, all others left-aligned. */
 export interface Column {
   label: string;
-  /** How its numbers and intervals are written. */
+  /** Format of its numbers and intervals. */
   format?: NumberFormat;
   align?: "left" | "right";
 }
 
-/** Rows under columns. A string stands for a column of texts; a column without a label for one that has no heading. */
+/** Rows and columns. A string is the label of a text column; "" is a column without a heading. */
 export interface Table {
   columns?: readonly (Column | string)[];
-  /** A short row leaves its last columns empty. */
+  /** A short row leaves its last cells empty. */
   rows: readonly (readonly Cell[])[];
 }
 
-/** A column of intervals, which stand on the left. */
+/** A left-aligned column of intervals. */
 export function intervalColumn(label: string, format: NumberFormat): Column {
   return { label, format, align: "left" };
 }
@@ -52,7 +52,7 @@ function textsOf({ columns = [], rows }: Table): string[][] {
 }
 
 /**
- * A table as aligned text, columns two spaces apart, no trailing spaces, no final newline; the labels stand above where there are any.
+ * A table as aligned text: two spaces between columns, no trailing spaces, no final newline. The labels are the first line, if any.
  *
  * @param indent spaces before each line.
  * @example renderText({ columns: ["", { label: "mean", format: fixed(1) }], rows: [["em", 0.5], ["searches", 12]] })
@@ -101,7 +101,7 @@ export function renderMarkdown(table: Table): string {
   return [line(labels), line(rule), ...texts.map(line)].join("\n");
 }
 
-/** How tables are written for people: in a terminal, or in Markdown for a pull request. */
+/** Writers for people: `text` for a terminal, `md` for a pull request. */
 export const TABLE_WRITERS = { text: (table: Table) => renderText(table), md: renderMarkdown };
 
 /** Terminal columns of a text: wide East Asian characters and emoji take two, combining marks none. */

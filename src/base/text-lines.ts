@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { openUnpacked, unreadable } from "./files.ts";
 
-/** A line of a text file that is not blank. */
+/** A non-blank line of a text file. */
 export interface TextLine {
   text: string;
   /** `file:line`, for messages. */
@@ -9,7 +9,7 @@ export interface TextLine {
 }
 
 /**
- * The lines of a text file that are not blank, streamed; `.gz` is unpacked.
+ * The non-blank lines of a text file, streamed; decompresses `.gz`.
  * @throws {DataError} FILE_MISSING
  */
 export async function* textLines(path: string): AsyncGenerator<TextLine> {
@@ -23,10 +23,10 @@ export async function* textLines(path: string): AsyncGenerator<TextLine> {
 }
 
 /**
- * Every line of a stream, blank ones too, without its end and without a byte-order mark. Only `\n` and `\r\n` end a line: Node's
- * own readline, from version 22.15 on, also cuts at U+2028 and U+2029, which JSON has within its texts.
+ * Every line of a stream, without its line end and without a byte-order mark; includes blank lines. Only `\n` and `\r\n` end a line:
+ * Node's readline, from version 22.15, also splits at U+2028 and U+2029, which JSON allows inside strings.
  *
- * @returns `line` from 1; `isText` is false where bytes are not UTF-8 (the text then has U+FFFD in their place).
+ * @returns `line` from 1; `isText` is false when the bytes are not UTF-8 (invalid bytes become U+FFFD).
  */
 export async function* decodedLines(
   source: AsyncIterable<Uint8Array>,
@@ -46,9 +46,9 @@ export async function* decodedLines(
   if (held.length > 0) yield decoded(held, line + 1);
 }
 
-/** What is wrong with bytes of JSON that are no text. */
+/** The problem of JSON input that is not text. */
 export const NOT_TEXT =
-  "its bytes are not UTF-8; `iconv -f ENCODING -t UTF-8` makes them so, or they are packed";
+  "its bytes are not UTF-8; convert them with `iconv -f ENCODING -t UTF-8`, or decompress them first";
 
 const LF = 0x0a;
 
@@ -65,7 +65,7 @@ function decoded(
   return {
     text: line === 1 ? text.replace(/^\uFEFF/, "") : text,
     line,
-    // Looked at only where decoding left the sign that stands for what is none.
+    // Only a decoded U+FFFD needs the check against the bytes.
     isText: !text.includes("\uFFFD") || isUtf8(bytes),
   };
 }

@@ -1,10 +1,10 @@
-/** WebAssembly: for the few loops that JavaScript runs many times slower, because it has no SIMD. */
+/** WebAssembly for the few loops that need SIMD, which JavaScript does not have. */
 
-/** The part of the WebAssembly API that is used: its types come with a browser's, which this project does not load. */
+/** The used part of the WebAssembly API: TypeScript has these types only in its DOM library, which this project does not load. */
 export interface WebAssemblyApi {
   Memory: new (size: { initial: number }) => {
     readonly buffer: ArrayBuffer;
-    /** Adds pages; the old buffer is then detached. */
+    /** Adds pages; detaches the old buffer. */
     grow(pages: number): number;
   };
   Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
@@ -14,7 +14,7 @@ export interface WebAssemblyApi {
   ) => { exports: Record<string, unknown> };
 }
 
-/** Absent where it is switched off (`node --jitless`). */
+/** Undefined under `node --jitless`. */
 export const { WebAssembly: webAssembly } = globalThis as unknown as {
   WebAssembly?: WebAssemblyApi;
 };
@@ -23,8 +23,8 @@ export const { WebAssembly: webAssembly } = globalThis as unknown as {
 export const MEMORY_PAGE_BYTES = 1 << 16;
 
 /**
- * Memory for a module, or null where the machine reserves none: each takes some 8 GiB of addresses, whatever its size, and a limit on
- * them (`ulimit -v`, as schedulers set it) may not leave so many. The caller then runs in JavaScript.
+ * Memory for a module, or null when the machine cannot reserve it: each memory reserves about 8 GiB of address space, whatever its size,
+ * and schedulers may limit it (`ulimit -v`). The caller then uses its JavaScript version.
  */
 export function reserveMemory(
   api: WebAssemblyApi,
@@ -38,7 +38,7 @@ export function reserveMemory(
   }
 }
 
-/** @param base64 the bytes of a module. */
+/** @param base64 the module's bytes. */
 export function wasmModule(api: WebAssemblyApi, base64: string): object {
   return new api.Module(Uint8Array.from(Buffer.from(base64, "base64")));
 }

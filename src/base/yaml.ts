@@ -11,16 +11,16 @@ import {
 } from "yaml";
 import { ConfigError, errorMessage } from "./errors.ts";
 
-/** A parsed YAML file that still knows where things stood. */
+/** A parsed YAML file with line numbers. */
 export interface YamlFile {
   value: unknown;
-  /** Line (from 1) of the longest part of this key path that the file contains. */
+  /** Line (from 1) of the longest prefix of this key path in the file. */
   lineOf(keys: readonly string[]): number;
 }
 
 /**
  * @param path for messages.
- * @throws {ConfigError} RECIPE_NOT_YAML with the line; a key given twice is such an error.
+ * @throws {ConfigError} RECIPE_NOT_YAML with the line; also for a duplicate key.
  */
 export function parseYaml(text: string, path: string): YamlFile {
   const counter = new LineCounter();
@@ -58,7 +58,7 @@ export function parseYaml(text: string, path: string): YamlFile {
 }
 
 /**
- * The value of `--set key=TEXT`, read as YAML: `4` a number, `true`, `null`, `[a, b]`, anything else text.
+ * The value of `--set key=TEXT`, parsed as YAML: `4` is a number; `true`, `null`, `[a, b]` keep their types; the rest is text.
  * @throws {ConfigError} RECIPE_NOT_YAML
  */
 export function parseYamlValue(text: string, where: string): unknown {
@@ -72,8 +72,8 @@ export function parseYamlValue(text: string, where: string): unknown {
 }
 
 /**
- * A value as YAML with a comment behind each scalar.
- * @param commentOn of the scalar at a key path, or undefined for none.
+ * A value as YAML, with a comment after each scalar.
+ * @param commentOn the comment of the scalar at a key path, or undefined for none.
  */
 export function writeYaml(
   value: unknown,
@@ -92,13 +92,13 @@ export function writeYaml(
   return document.toString({ lineWidth: 0 });
 }
 
-/** Comments that a YAML text holds where `writeYaml` puts them: the header's, and those behind scalars by dotted key path. */
+/** The comments of a YAML text from `writeYaml`: the header, and those after scalars, by dotted key path. */
 export interface YamlComments {
   header: string;
   behind: ReadonlyMap<string, string>;
 }
 
-/** Reads what `writeYaml` wrote as comments; of a text that is not YAML, as far as it can be told. */
+/** Reads the comments that `writeYaml` wrote; best effort when the text is not valid YAML. */
 export function yamlComments(text: string): YamlComments {
   const document = parseDocument(text, { prettyErrors: false, logLevel: "silent" });
   const behind = new Map<string, string>();
@@ -112,7 +112,7 @@ export function yamlComments(text: string): YamlComments {
   return { header: document.commentBefore?.trim() ?? "", behind };
 }
 
-/** Keys and list positions from the document's top down to a node. */
+/** Keys and list indices from the document's root to a node. */
 function keysTo(ancestors: readonly unknown[], node: Node | Pair): string[] {
   const chain: unknown[] = [...ancestors, node];
   return chain.flatMap((item, i) => {

@@ -48,7 +48,7 @@ describe("agentrl trace lint", () => {
       names  2  line 2  r  groupId is empty.
                 line 3  s  groupId is empty.
       end    1  line 3  s  end is tool-error, but no error is recorded.
-      json   1  line 4     /bad.jsonl:4: is not JSON (Unterminated string in JSON at position 5). Each line must be one JSON value; mend or drop the line.
+      json   1  line 4     /bad.jsonl:4: is not JSON (Unterminated string in JSON at position 5). Each line must be one JSON value; correct or remove the line.
 
       Could not be told, of any: logprob-greedy, end-token, answer (no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer.)
       "
