@@ -2,13 +2,13 @@ import { ConfigError } from "../base/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /**
- * A key from the environment; white space around it is dropped.
+ * A key from the environment, without surrounding white space.
  *
  * @param variable its name.
- * @param where the option that names it, for the message.
- * @param remedy what else can be done, as a sentence.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is absent, empty or cannot stand in a header; the message never
- *   holds the value.
+ * @param where the option with this name, for the message.
+ * @param remedy an alternative, as a sentence.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is absent, empty or not valid in a header; the message never
+ *   contains the value.
  */
 export function readApiKey(variable: string, where: string, remedy = ""): string {
   const value = process.env[variable]?.trim() ?? "";
@@ -19,19 +19,19 @@ export function readApiKey(variable: string, where: string, remedy = ""): string
       `${where}: the environment variable ${variable} is not set. Put the key into it.${hint}`,
     );
   }
-  // Node's own refusal of such a header would print the key.
+  // Node's error for such a header would print the key.
   if (/[^\x21-\x7e]/.test(value)) {
     throw new ConfigError(
       "HTTP_KEY_MISSING",
-      `${where}: the environment variable ${variable} holds white space or characters that no key has. Set it to the key alone.${hint}`,
+      `${where}: the environment variable ${variable} contains white space or characters that no key has. Set it to the key only.${hint}`,
     );
   }
   return value;
 }
 
 /**
- * The key of an OpenAI-compatible server, as its client needs it. A variable that is not set is no error for a server on this
- * machine, which is asked without a key.
+ * The key of an OpenAI-compatible server, for its client. An unset variable is not an error for a server on this
+ * machine: it gets no key.
  * @throws {ConfigError} HTTP_KEY_MISSING
  */
 export function modelKey(
@@ -41,7 +41,7 @@ export function modelKey(
   if (apiKeyEnv === null) return {};
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname);
   if (local && (process.env[apiKeyEnv] ?? "") === "") return {};
-  const remedy = "For a server that wants none, set apiKeyEnv to null.";
+  const remedy = "For a server without keys, set apiKeyEnv to null.";
   const key = readApiKey(apiKeyEnv, `${name}.apiKeyEnv`, remedy);
   return { headers: { authorization: `Bearer ${key}` }, keys: { [apiKeyEnv]: key } };
 }

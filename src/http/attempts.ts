@@ -5,7 +5,7 @@ import { requestUrl } from "./http-options.ts";
 import { pace } from "./concurrency.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 
-/** Attempts at one endpoint: they share its pace, and the pauses that it asks for. */
+/** Requests to one endpoint, which share its rate limit and its pauses. */
 export type Attempts = (asked: HttpRequest) => Promise<HttpReply>;
 
 /** @param environment clock, chance and sleep. */
@@ -41,7 +41,7 @@ export function attempts(endpoint: Endpoint, environment: HttpEnvironment): Atte
   };
 }
 
-/** How long this request waits before it comes back, and how long all others of the endpoint. */
+/** The delay of this request before its retry, and the pause of all other requests to the endpoint. */
 function waitAfter(
   failure: Failure,
   attempt: number,
@@ -58,11 +58,11 @@ function waitAfter(
 interface Gate {
   /** Resolves when a request may be sent. */
   pass(signal: AbortSignal | undefined): Promise<void>;
-  /** Nothing is sent for so long. */
+  /** Sends nothing for this long. */
   pause(ms: number): void;
 }
 
-/** A server that asks one request to come later means all: they wait too, and come back spread over `retryDelayMs`. */
+/** A server's request to slow down applies to all requests: they wait too, and resume spread over `retryDelayMs`. */
 function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
   const { now, random, sleep } = environment;
   const requests = pace(settings.requestsPerMinute, environment);
@@ -82,8 +82,8 @@ function gateOf({ settings }: Endpoint, environment: HttpEnvironment): Gate {
 }
 
 /**
- * A connection that is kept may be closed by the server at any time, by llama.cpp after every stream: what was sent over such
- * a one is sent again at once, over a new one. That is no attempt that failed.
+ * A server may close a kept-alive connection at any time (llama.cpp does after every stream). A request that was sent over such a
+ * connection is sent again at once over a new one, and this does not count as a failed attempt.
  */
 async function freshAttempt(
   endpoint: Endpoint,
@@ -92,7 +92,7 @@ async function freshAttempt(
 ): Promise<HttpReply | Failure> {
   const outcome = await attemptOnce(endpoint, asked, { leftMs: leftMs() });
   const isStale = "kind" in outcome && outcome.kind === "unreachable" && outcome.isStale;
-  // Not over another kept one: a server that fails by cutting would be asked as often as there are such.
+  // Never over another kept-alive connection: a server that fails by closing would receive one request per connection.
   if (!isStale || !isRepeatable(asked)) return outcome;
   return attemptOnce(endpoint, asked, { leftMs: leftMs(), isAlone: true });
 }

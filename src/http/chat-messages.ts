@@ -1,12 +1,12 @@
-/** A tool's call, as the server wrote it. */
+/** A tool call as the server sent it. */
 export interface ToolCall {
   id: string;
   name: string;
-  /** Meant to be JSON; not parsed, so that what is not can be answered as a tool's failure. */
+  /** JSON text, not parsed here, so that the tool can report invalid JSON to the model. */
   arguments: string;
 }
 
-/** A tool, as it is offered to a model; its parameters are a JSON Schema. */
+/** A tool as offered to a model; its parameters are a JSON Schema. */
 export interface ToolSchema {
   type: "function";
   function: { name: string; description: string; parameters: Readonly<Record<string, unknown>> };
@@ -14,73 +14,73 @@ export interface ToolSchema {
 
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
-  /** Null: an assistant's message that only calls tools. */
+  /** Null: an assistant message with tool calls only. */
   content: string | null;
   tool_calls?: readonly ToolCall[];
-  /** The call that a tool's message answers. */
+  /** The call that a tool message answers. */
   tool_call_id?: string;
   name?: string;
 }
 
-/** Which tools may be called: none, as the model likes, at least one, or this one. */
+/** Which tools the model may call: none, any, at least one, or this one. */
 export type ToolChoice = "none" | "auto" | "required" | { name: string };
 
-/** How one completion is drawn. What is absent is left to the server, whose generation_config may set it. */
+/** Sampling options of one completion. The server decides absent ones, for example by its generation_config. */
 export interface DrawRequest {
   temperature?: number;
   topP?: number;
-  /** Tokens of the completion at most; servers of plain completions that are not told write 16. */
+  /** Limit of the completion; without it, servers of plain completions write 16 tokens. */
   maxTokens?: number;
   stop?: readonly string[];
   seed?: number;
-  /** Asks for the log-probability of each token. */
+  /** Requests the log-probability of each token. */
   logprobs?: boolean;
-  /** Wins over the settings. */
+  /** Overrides the settings. */
   stream?: boolean;
-  /** Further keys of the body, as the server knows them; they win over the others. */
+  /** Server-specific keys of the body; they override the others. */
   extra?: Readonly<Record<string, unknown>>;
   signal?: AbortSignal | undefined;
 }
 
-/** One request for one message of a chat. */
+/** One request for a chat message. */
 export interface ChatRequest extends DrawRequest {
   messages: readonly ChatMessage[];
   tools?: readonly ToolSchema[];
   toolChoice?: ToolChoice;
 }
 
-/** Tokens of one request, as the server counts them. */
+/** Token counts of one request, from the server. */
 export interface TokenUsage {
   promptTokens: number;
   completionTokens: number;
 }
 
-/** A token of a completion, as the server tells it. */
+/** A token of a completion and its log-probability. */
 export interface TokenLogprob {
   token: string;
   /** Nats. */
   logprob: number;
 }
 
-/** How long a server took; waits for a free place and attempts that failed are not counted. */
+/** Server times, without failed attempts and waits for a free slot. */
 export interface ReplyTimes {
-  /** From sending to the first piece of text, thought or call, in milliseconds; null where the reply came whole. */
+  /** From sending to the first piece of text, reasoning or call, in milliseconds; null when not streamed. */
   firstTokenMs: number | null;
   /** From sending to the end of the reply, in milliseconds. */
   totalMs: number;
 }
 
 export interface ChatReply extends ReplyTimes {
-  /** Empty where the server gives null. */
+  /** Empty when the server sends null. */
   text: string;
-  /** What a reasoning model thought, where the server tells it apart from the text. */
+  /** The reasoning text, when the server separates it. */
   reasoning?: string;
-  /** In the order of the server; empty where none is called. */
+  /** In the server's order. */
   toolCalls: ToolCall[];
-  /** `stop`, `length`, `tool_calls`, `content_filter`, …; null where the server does not say. */
+  /** `stop`, `length`, `tool_calls`, `content_filter`, …; null when the server does not send it. */
   finishReason: string | null;
-  /** Null where the server does not count. */
+  /** Null when the server does not count. */
   usage: TokenUsage | null;
-  /** Where they were asked for and given. */
+  /** Only if requested and sent. */
   logprobs?: TokenLogprob[];
 }

@@ -2,31 +2,31 @@ import { z } from "../base/schema.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
 import { type Price, priceSchema } from "./meter.ts";
 
-/** Options of everything that asks an OpenAI-compatible chat server. */
+/** Options of every OpenAI-compatible chat server. */
 export const chatShape = {
-  /** Address up to and including the version: https://api.openai.com/v1, http://127.0.0.1:8000/v1. */
+  /** Address including the version: https://api.openai.com/v1, http://127.0.0.1:8000/v1. */
   baseUrl: serverAddress,
-  /** As the server names it. */
+  /** The server's name of the model. */
   model: z.string().min(1),
-  /** Environment variable that holds the key; null: the server wants none. */
+  /** Environment variable with the API key; null: no key. */
   apiKeyEnv: z.string().min(1).nullable().default("OPENAI_API_KEY"),
-  /** The key under which the server takes the limit on tokens: OpenAI's reasoning models refuse max_tokens. */
+  /** Request key of the token limit: OpenAI's reasoning models reject max_tokens. */
   tokenLimit: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
   ...httpShape,
 };
 
-/** Options of a model that is measured: those of a chat server, and what is asked and counted beside. */
+/** Options of a metered model: those of a chat server, plus streaming, pacing and price. */
 export const measuredModelShape = {
   ...chatShape,
-  /** Whether replies come as they are written, so that the time to the first token is known. */
+  /** Stream replies, which makes the time to the first token known. */
   stream: z.boolean().default(false),
-  /** Tokens of prompts and completions a minute at most, guessed before a request and put right after it; null: no limit. */
+  /** Limit on prompt and completion tokens per minute, estimated before a request and corrected after it; null: no limit. */
   tokensPerMinute: z.number().positive().nullable().default(null),
-  /** What tokens cost; null: no cost is shown. */
+  /** Price of tokens; null: no cost is shown. */
   price: priceSchema.nullable().default(null),
 };
 
-/** A chat server and how to ask it, checked; absent is as the defaults of `measuredModelShape`. */
+/** A chat server's settings, checked; absent keys use the defaults of `measuredModelShape`. */
 export type ChatSettings = z.output<z.ZodObject<typeof chatShape>> & {
   stream?: boolean;
   tokensPerMinute?: number | null;

@@ -34,7 +34,7 @@ const pieceSchema = z.object({
 type Piece = z.output<typeof pieceSchema>;
 type CallPiece = z.output<typeof callPieceSchema>;
 
-/** Puts a streamed chat together. */
+/** Assembles a streamed chat reply. */
 export function chatStream(): StreamedReply<ChatReply> {
   let text = "";
   let reasoning = "";
@@ -74,8 +74,8 @@ export function chatStream(): StreamedReply<ChatReply> {
 }
 
 /**
- * Calls come in pieces that name their place. Some servers name none, and some give every call the same: a new id begins a
- * new call there.
+ * Calls arrive in pieces with an index. Some servers send no index, and some send the same index for every call: there, a new id
+ * starts a new call.
  */
 function callsInPieces(): { take(piece: CallPiece): void; whole(): ToolCall[] } {
   const calls: (ToolCall & { place: number })[] = [];

@@ -2,7 +2,7 @@ import { z } from "../base/schema.ts";
 import type { ChatMessage, ChatRequest, ToolCall, ChatReply, TokenUsage } from "./chat-messages.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 
-/** The body of a chat request, as it goes over the wire; keys that are undefined stay out of its JSON. */
+/** The JSON body of a chat request; JSON.stringify drops undefined keys. */
 export function chatBody(
   { model, tokenLimit }: Pick<ChatSettings, "model" | "tokenLimit">,
   request: ChatRequest,
@@ -34,8 +34,8 @@ function wireMessage(message: ChatMessage): object {
 }
 
 /**
- * Arguments that are no JSON object are sent back inside of one: llama.cpp and vLLM parse those of earlier messages for their
- * templates, and would refuse the whole conversation for what a model once got wrong.
+ * Arguments that are not a JSON object are sent wrapped in one: llama.cpp and vLLM parse the arguments of earlier messages for their
+ * templates, and would reject the whole conversation for a model's earlier mistake.
  */
 function wireCall({ id, name, arguments: text }: ToolCall): object {
   const sent = isJsonObject(text) ? text : JSON.stringify({ malformed: text });
@@ -51,10 +51,10 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Tokens as servers count them. */
+/** Token counts from the server. */
 export const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
 
-/** A call's arguments are text that should be JSON; some servers give the JSON itself. */
+/** A call's arguments: JSON as text; some servers send the JSON value itself. */
 export const argumentsText = z
   .unknown()
   .transform((value) =>
@@ -63,7 +63,7 @@ export const argumentsText = z
       : JSON.stringify(value),
   );
 
-/** Content is text; Mistral's reasoning models give parts, of which those of text count. */
+/** Content is text; Mistral's reasoning models send parts, of which only text parts count. */
 export const contentText = z
   .union([z.string(), z.array(z.object({ text: z.string().optional() }))])
   .nullish()
@@ -71,18 +71,18 @@ export const contentText = z
     Array.isArray(content) ? content.map(({ text }) => text ?? "").join("") : content,
   );
 
-/** Calls of tools in a message; servers leave out an id where a model has none. */
+/** Tool calls in a message; servers omit the id when a model writes none. */
 const callSchema = z.object({
   id: z.string().nullish(),
   function: z.object({ name: z.string(), arguments: argumentsText }),
 });
 
-/** The log-probabilities of a choice. */
+/** Log-probabilities of a choice. */
 export const logprobsSchema = z.object({
   content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
 });
 
-/** A whole reply of `POST /chat/completions`. */
+/** A non-streamed reply of `POST /chat/completions`. */
 export const replySchema = z.object({
   choices: z
     .array(
@@ -101,7 +101,7 @@ export const replySchema = z.object({
   usage: usageSchema.nullish(),
 });
 
-/** What a whole reply says. */
+/** Converts a non-streamed reply. */
 export function chatReply(
   { choices: [choice], usage }: z.output<typeof replySchema>,
   totalMs: number,
@@ -125,7 +125,7 @@ export function chatReply(
   };
 }
 
-/** A server's count in our words; null where it gives none. */
+/** Converts a server's token count; null when it sends none. */
 export function tokensOf(
   usage: z.output<typeof usageSchema> | null | undefined,
 ): TokenUsage | null {

@@ -8,20 +8,20 @@ import type { ChatSettings } from "./chat-settings.ts";
 
 export interface ChatClient {
   /**
-   * Asks for one completion. A retry may be billed twice: sampling has no other effect, so it counts as idempotent.
-   * No text and no calls are no failure here: `finishReason` says why.
+   * Requests one completion. A retry may be billed twice, but sampling has no other effect, so it counts as idempotent.
+   * A reply without text and without calls is not an error here: `finishReason` gives the reason.
    * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT, HTTP_STATUS, HTTP_CONTEXT_LENGTH, HTTP_BAD_REPLY.
    */
   complete(request: ChatRequest): Promise<ChatReply>;
-  /** What was asked so far. */
+  /** Counts of all requests so far. */
   readonly meter: Meter;
 }
 
 /**
  * A client of `POST /chat/completions`.
  *
- * @param name who asks, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
+ * @param name of the caller, for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
  */
 export function chatClient(
   name: string,

@@ -17,30 +17,30 @@ import {
 /** A client of one endpoint. */
 export interface HttpClient {
   /**
-   * Asks until there is an answer or no attempt is left.
+   * Retries until there is an answer or no attempt is left.
    *
-   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT or HTTP_STATUS by what the last attempt met,
-   *   HTTP_BAD_REPLY for a reply above `maxReplyBytes` or refused by its reader.
+   * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT or HTTP_STATUS from the last attempt,
+   *   HTTP_BAD_REPLY for a reply above `maxReplyBytes` or rejected by its reader.
    * @throws the signal's reason when the caller aborts.
    */
   request(request: HttpRequest): Promise<HttpReply>;
   /**
-   * As `request`, for a reply of JSON.
-   * @param schema what the reply must hold; other keys are allowed.
-   * @throws {ExternalError} also HTTP_BAD_REPLY when it is not JSON or not of that shape.
+   * `request` for a JSON reply.
+   * @param schema of the reply; other keys are allowed.
+   * @throws {ExternalError} also HTTP_BAD_REPLY when the reply is not JSON or does not match.
    */
   json<S extends z.ZodType>(
     request: HttpRequest,
     schema: S,
   ): Promise<{ value: z.output<S>; headers: HttpReply["headers"]; totalMs: number }>;
   /**
-   * What a reply's text says.
-   * @throws {ExternalError} HTTP_BAD_REPLY when it is not JSON or not of that shape.
+   * Parses the text of a reply.
+   * @throws {ExternalError} HTTP_BAD_REPLY when it is not JSON or does not match.
    */
   parsed<S extends z.ZodType>(request: HttpRequest, reply: HttpReply, schema: S): z.output<S>;
 }
 
-/** A client that bounds its requests, retries them and names its failures. */
+/** A client with bounded concurrency, retries and coded errors. */
 export function httpClient(
   endpoint: Endpoint,
   environment: HttpEnvironment = systemEnvironment,
@@ -71,7 +71,7 @@ export function httpClient(
   };
 }
 
-/** How a request is told that lasts; it is given up by its own deadline. */
+/** The request as a pending call, for notices about long waits; the request enforces its own deadline. */
 function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): Wait {
   const subject = (): string => {
     const { origin, pathname } = requestUrl(url, path, {});
@@ -87,14 +87,14 @@ function parseReply<S extends z.ZodType>(
 ): z.output<S> {
   const bad = (problem: string): ExternalError => {
     const body = quotedBody(withoutKeys(endpoint, reply.text));
-    const message = `${problem} Found: ${body}. Check that the address is of the server that is meant.`;
+    const message = `${problem} Found: ${body}. Check that the address belongs to the right server.`;
     return httpError("HTTP_BAD_REPLY", endpoint, { asked, message });
   };
   let value: unknown;
   try {
     value = JSON.parse(reply.text) as unknown;
   } catch {
-    throw bad("the reply is not JSON."); // no cause: the parser's message quotes the body, keys and all
+    throw bad("the reply is not JSON."); // no cause: the parser's message quotes the body, which may contain keys
   }
   const checked = checkOptions(schema, value);
   if (checked.problem === null) return checked.value;

@@ -9,38 +9,38 @@ import { modelServer } from "./model-server.ts";
 
 /** One request for the continuation of a text. */
 export interface CompletionRequest extends DrawRequest {
-  /** Text, or token ids where the server takes them. */
+  /** Text, or token ids for servers that accept them. */
   prompt: string | readonly number[];
 }
 
 export interface CompletionReply extends ReplyTimes {
   text: string;
-  /** `stop`, `length`, …; null where the server does not say. */
+  /** `stop`, `length`, …; null when the server does not send it. */
   finishReason: string | null;
-  /** Null where the server does not count. */
+  /** Null when the server does not count. */
   usage: TokenUsage | null;
-  /** Where they were asked for and given. */
+  /** Only if requested and sent. */
   logprobs?: TokenLogprob[];
 }
 
 export interface CompletionsClient {
   /**
-   * Asks for one completion. A retry may be billed twice: sampling has no other effect, so it counts as idempotent.
+   * Requests one completion. A retry may be billed twice, but sampling has no other effect, so it counts as idempotent.
    * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_CUT, HTTP_STATUS, HTTP_CONTEXT_LENGTH, HTTP_BAD_REPLY.
    */
   complete(request: CompletionRequest): Promise<CompletionReply>;
-  /** What was asked so far. */
+  /** Counts of all requests so far. */
   readonly meter: Meter;
 }
 
 const logprobsSchema = z.object({
   tokens: z.array(z.string()).nullish(),
   token_logprobs: z.array(z.number().nullable()).nullish(),
-  // llama.cpp answers with a chat's.
+  // llama.cpp answers in the format of a chat.
   content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
 });
 
-/** A reply that came whole, and each piece of one that is streamed. */
+/** A non-streamed reply, and each piece of a streamed one. */
 const replySchema = z.object({
   choices: z.array(
     z.object({
@@ -60,10 +60,10 @@ const wholeSchema = replySchema.refine(({ choices }) => choices.length > 0, {
 type Piece = z.output<typeof replySchema>;
 
 /**
- * A client of `POST /completions`: the prompt as it is, without a chat template of the server's.
+ * A client of `POST /completions`: sends the prompt unchanged, without the server's chat template.
  *
- * @param name who asks, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
+ * @param name of the caller, for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
  */
 export function completionsClient(
   name: string,
@@ -123,7 +123,7 @@ function completionPieces() {
   let firstTokenMs: number | null = null;
   const logprobs: TokenLogprob[] = [];
   return {
-    /** @param afterMs null for a reply that came whole. */
+    /** @param afterMs null for a non-streamed reply. */
     take(piece: Piece, afterMs: number | null): void {
       usage = tokensOf(piece.usage) ?? usage;
       const choice = piece.choices.find(({ index }) => (index ?? 0) === 0);
@@ -145,7 +145,7 @@ function completionPieces() {
   };
 }
 
-/** An echoed first token has no log-probability and is left out. */
+/** Omits an echoed first token, which has no log-probability. */
 function tokenLogprobs(given: z.output<typeof logprobsSchema> | null | undefined): TokenLogprob[] {
   const { tokens, token_logprobs: values, content } = given ?? {};
   if (content != null) return content;

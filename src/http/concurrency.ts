@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import type { HttpEnvironment } from "./endpoint.ts";
 
-/** Lets a bounded number of tasks run at once. */
+/** Limits how many tasks run at once. */
 interface Limiter {
   /**
-   * Runs the task when its turn comes: first asked, first served.
-   * @param signal an aborted wait rejects with the signal's reason and never runs; a running task sees to its own abort.
+   * Runs the task when its turn comes, first come, first served.
+   * @param signal aborted while waiting: rejects with the signal's reason and does not run the task; a running task must listen itself.
    */
   run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
@@ -18,7 +18,7 @@ export function limiter(limit: number): Limiter {
   const release = (): void => {
     const [next] = waiting;
     if (next === undefined) running -= 1;
-    else next(); // takes over the place
+    else next(); // takes over the slot
   };
   return {
     async run(task, signal) {
@@ -50,21 +50,21 @@ function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/** Keeps to so many units a minute. */
+/** Limits units per minute. */
 interface Pace {
   /**
-   * Resolves when what was taken before has been earned: first come, first served.
-   * @param units that will be spent; an estimate may be put right by `correct`.
-   * @param signal an aborted wait rejects with the signal's reason and takes nothing.
+   * Resolves when all earlier units are paid for, first come, first served.
+   * @param units the expected use; `correct` adjusts an estimate.
+   * @param signal aborted while waiting: rejects with the signal's reason and takes nothing.
    */
   take(units: number, signal: AbortSignal | undefined): Promise<void>;
-  /** More units were spent than were taken, or fewer where it is negative. */
+  /** Adds the difference between actual and expected units; may be negative. */
   correct(units: number): void;
 }
 
 /**
- * A token bucket that holds nothing over: units are earned evenly, and whoever takes some waits until those before are paid for.
- * Any stretch of time so keeps to the rate, whichever window a server counts in.
+ * A token bucket without burst: units are earned evenly, and each caller waits until earlier units are paid for.
+ * The rate therefore holds in every time window.
  *
  * @param perMinute units a minute; null: as fast as asked.
  * @example pace(60, …) // one at 0 s, the next at 1 s
@@ -81,7 +81,7 @@ export function pace(
     take(units, signal) {
       const taken = last.then(async () => {
         signal?.throwIfAborted();
-        // A timer may come early, and a correction may come while it runs.
+        // A timer may fire early, and a correction may arrive meanwhile.
         for (let ms = freeAt - now(); ms > 0; ms = freeAt - now()) await sleep(ms, signal);
         freeAt = Math.max(freeAt, now()) + units * msPerUnit;
       });
@@ -94,7 +94,7 @@ export function pace(
   };
 }
 
-/** Those behind an aborted wait still wait for it to find out; the one who aborted does not. */
+/** Rejects an aborted waiter at once; the waiters behind it keep their order. */
 function unlessAborted(taken: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
@@ -125,7 +125,7 @@ export async function allOrAbort<T, R>(
   const stop = (): void => {
     all.abort(signal?.reason);
   };
-  if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has a listener per search
+  if (signal !== undefined) setMaxListeners(0, signal); // a run's signal has one listener per search
   signal?.addEventListener("abort", stop, { once: true });
   try {
     const outcomes = await Promise.allSettled(
@@ -133,7 +133,7 @@ export async function allOrAbort<T, R>(
         try {
           return await ask(item, all.signal);
         } catch (error) {
-          all.abort(error); // only the first call gives the reason
+          all.abort(error); // only the first call sets the reason
           throw error;
         }
       }),

@@ -7,51 +7,51 @@ import { exists, makeFolder, sizeOf, sha256File } from "../base/files.ts";
 import { isAlive, processMark } from "../base/process-mark.ts";
 import { Interruption, transfer, type TransferSettings, withRetries } from "./transfer.ts";
 
-/** What a download's failures are called by whoever asked for it. */
+/** The caller's errors for a failed download. */
 export interface DownloadProblems {
-  /** No attempt brought anything. */
+  /** No attempt made progress. */
   unreachable(last: Interruption, attempts: number): Error;
-  /** It came twice with another content than promised. */
+  /** The file arrived twice with other content than announced. */
   changed(): Error;
   /** The server answered 401, 403 or 404. */
   refused(response: Response): Error;
 }
 
-/** One file to be downloaded. */
+/** A file to download. */
 interface DownloadRequest {
   settings: TransferSettings;
   url: URL;
-  /** Bytes; null where the server does not tell. */
+  /** Bytes; null when the server does not announce it. */
   size: number | null;
-  /** Where the whole file goes. */
+  /** Path of the complete file. */
   path: string;
   /**
-   * Part of the names of files that are not whole yet: what was left of another version is not gone on with. Absent where the path
-   * itself names the content.
+   * Part of the names of incomplete files, so that a download does not continue a file of another version. Absent when the path
+   * itself identifies the content.
    */
   version?: string;
-  /** Whether a file is the one that was promised; null when nothing says so. */
+  /** Whether a file matches its announced checksum; null when there is none. */
   isPromised: (path: string) => Promise<boolean | null>;
   problems: DownloadProblems;
-  /** Bytes of the file that are here; may fall when a download begins anew. */
+  /** Bytes of the file so far; may fall when a download restarts. */
   onBytes: (bytes: number) => void;
   signal?: AbortSignal | undefined;
 }
 
 interface UnderWay {
   work: Promise<void>;
-  /** `onBytes` of all who want the file. */
+  /** `onBytes` of all callers that want the file. */
   listeners: DownloadRequest["onBytes"][];
 }
 
-/** Downloads under way in this process, by their path: several may want the same file. */
+/** Downloads of this process by path: several callers may want the same file. */
 const underWay = new Map<string, UnderWay>();
 
 /**
- * Downloads one file, once: what an ended process has left of it is gone on with, what another one is loading is waited for, and
- * the file takes its place only when it is whole and as promised.
+ * Downloads a file once. It continues the incomplete file of a dead process, waits while another process downloads the same file, and
+ * moves the file to its path only when it is complete and verified.
  *
- * @throws what `problems` makes of it, and as the disk does.
+ * @throws the errors of `problems`, and disk errors.
  */
 export async function downloadFile(request: DownloadRequest): Promise<void> {
   const { path, onBytes } = request;
@@ -80,7 +80,7 @@ async function download(request: DownloadRequest): Promise<void> {
     let furthest = 0;
     await withRetries(settings, { givenUp, signal }, (progress) =>
       fetchRest(request, partial, (at) => {
-        // What comes once more, from a server without ranges or of another size than promised, brings nothing.
+        // Repeated bytes (a server without ranges, or a wrong size) are no progress.
         if (at <= furthest) return;
         furthest = at;
         progress();
@@ -88,7 +88,7 @@ async function download(request: DownloadRequest): Promise<void> {
     );
     if ((await request.isPromised(partial)) !== false) break;
     await rm(partial, { force: true });
-    // What an earlier run left may have been wrong; a file that came whole from here is not asked for again and again.
+    // The incomplete file of an earlier run may have been wrong; a wrong file that was downloaded from byte 0 fails.
     if (attempt === 2) throw problems.changed();
   }
   await rename(partial, path);
@@ -98,15 +98,15 @@ function partBase({ path, version }: DownloadRequest): string {
   return version === undefined ? path : `${path}.${version}`;
 }
 
-/** End of the name of a file that is not whole yet; the name says which process writes it. */
+/** Suffix of an incomplete file, after the mark of the process that writes it. */
 const ENDING = ".incomplete";
-/** A process that has written nothing for so long is not waited for. */
+/** Another process that has written nothing for this long is not waited for. */
 const IDLE_MS = 60_000;
 const LOOK_MS = 200;
 
 /**
- * Waits while another process of this machine loads the same file, and takes over what ended ones have left.
- * @returns true when the file is there.
+ * Waits while another process of this machine downloads the same file, and takes over the incomplete files of dead processes.
+ * @returns true when the file is complete.
  */
 async function loadedByOther(request: DownloadRequest): Promise<boolean> {
   const { path, signal, onBytes } = request;
@@ -135,14 +135,14 @@ interface Part {
   idleMs: number;
 }
 
-/** Parts of a file that other processes have written. */
+/** Incomplete files of other processes. */
 async function partsOf(base: string): Promise<Part[]> {
   const start = `${basename(base)}.`;
   const parts: Part[] = [];
   for (const entry of await readdir(dirname(base))) {
     if (!entry.startsWith(start) || !entry.endsWith(ENDING)) continue;
     const mark = entry.slice(start.length, -ENDING.length);
-    // Without a mark it is another program's; with our own, what an earlier attempt of this process left.
+    // No mark: another program's file. Our own mark: left by an earlier attempt of this process.
     if (mark === "" || mark === processMark()) continue;
     const path = join(dirname(base), entry);
     const found = await stat(path).catch(() => null);
@@ -155,13 +155,13 @@ async function partsOf(base: string): Promise<Part[]> {
 async function takeOver(base: string, parts: readonly Part[]): Promise<void> {
   const own = `${base}.${processMark()}${ENDING}`;
   const [largest, ...others] = parts.toSorted((a, b) => b.size - a.size);
-  // Whoever renames it first has it; the other begins anew.
+  // The first process that renames it gets it; the other starts from byte 0.
   if (largest !== undefined && largest.size > (await sizeOf(own)))
     await rename(largest.path, own).catch(() => undefined);
   for (const { path } of others) await rm(path, { force: true });
 }
 
-/** One attempt to fetch what is missing. @param reached is told how many bytes of the file have come. */
+/** One attempt to download the rest. @param reached receives the number of bytes so far. */
 async function fetchRest(
   { settings, url, size: promised, problems, onBytes, signal }: DownloadRequest,
   partial: string,
@@ -183,13 +183,13 @@ async function fetchRest(
       if (response.status === 416 && promised === null) {
         if (totalOf(response) === at) return;
         await beginAnew();
-        throw new Interruption("the file became shorter");
+        throw new Interruption("the file on the server became shorter");
       }
       if (!(await continues(response, at, problems))) await beginAnew();
       const size = promised ?? totalOf(response);
       for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
         if (size !== null && at + chunk.length > size)
-          throw new Interruption(`more than the ${size} bytes that were promised came`);
+          throw new Interruption(`the server sent more than the announced ${size} bytes`);
         await output.appendFile(chunk);
         at += chunk.length;
         alive();
@@ -205,14 +205,14 @@ async function fetchRest(
   }
 }
 
-/** Bytes of the whole file, as an answer tells them; null when it does not. */
+/** Size of the whole file, from the response's headers; null when absent. */
 function totalOf({ status, headers }: Response): number | null {
   const range = /\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1];
   const text = status === 200 ? headers.get("content-length") : range;
   return text === null || text === undefined ? null : Number(text);
 }
 
-/** Whether an answer goes on where the file ends; false: it begins anew. */
+/** Whether a response continues the partial file; false: it starts at byte 0. */
 async function continues(
   response: Response,
   at: number,
@@ -221,7 +221,7 @@ async function continues(
   const { status, headers } = response;
   if (status === 206) {
     if (headers.get("content-range")?.startsWith(`bytes ${at}-`) === true) return true;
-    throw new Interruption(`another part came than byte ${at} onwards`);
+    throw new Interruption(`the server sent a different range than byte ${at} onwards`);
   }
   if (status === 200) return at === 0;
   if (status === 401 || status === 403 || status === 404) throw problems.refused(response);
@@ -229,15 +229,15 @@ async function continues(
   throw new Interruption(`status ${status}`);
 }
 
-/** What a server's headers promise of a file. */
+/** Size and checksum that a server's headers announce. */
 export interface Promised {
-  /** Bytes; null where they are not told. */
+  /** Bytes; null when absent. */
   size: number | null;
-  /** SHA-256 of a large file of the hub, Git's SHA-1 of a small one, or a server's own tag; empty where there is none. */
+  /** SHA-256 of a large file on the hub, Git's SHA-1 of a small one, or another server's ETag; empty when absent. */
   tag: string;
 }
 
-/** Reads size and tag; the hub answers for a large file with a redirect, and describes what is linked by headers of its own. */
+/** Reads size and tag. The hub redirects large files, and describes the target in headers of its own. */
 export function promisedBy(headers: Headers): Promised {
   const tag = headers.get("x-linked-etag") ?? headers.get("etag") ?? "";
   const size = Number(headers.get("x-linked-size") ?? headers.get("content-length") ?? NaN);
@@ -247,14 +247,14 @@ export function promisedBy(headers: Headers): Promised {
   };
 }
 
-/** Whether a file on disk is the one that was promised, by its checksum; null when the tag is none that says so. */
+/** Whether a file matches the checksum in the tag; null when the tag is not a checksum. */
 export async function isAsPromised(path: string, tag: string): Promise<boolean | null> {
   if (/^[0-9a-f]{64}$/.test(tag)) return (await sha256File(path)) === tag;
   if (/^[0-9a-f]{40}$/.test(tag)) return (await gitHash(path)) === tag;
   return null;
 }
 
-/** Git's name of a file's content. */
+/** Git's hash of a file's content. */
 async function gitHash(path: string): Promise<string> {
   const { size } = await stat(path);
   const hash = createHash("sha1").update(`blob ${size}\0`);

@@ -3,17 +3,17 @@ import type { ChatSettings } from "./chat-settings.ts";
 import { httpClient } from "./client.ts";
 import { modelKey } from "./api-key.ts";
 
-/** How to ask an OpenAI-compatible server for vectors, checked. */
+/** Settings of an OpenAI-compatible embeddings server, checked. */
 export type EmbeddingsSettings = Omit<ChatSettings, "tokenLimit">;
 
-/** Vectors of texts, in order. */
+/** Embeds texts; returns vectors in the same order. */
 export type Embed = (texts: readonly string[], signal?: AbortSignal) => Promise<Float32Array[]>;
 
 /**
- * A client of `POST /embeddings` (vLLM, text-embeddings-inference, Ollama, OpenAI). All texts of a call travel in one request.
+ * A client of `POST /embeddings` (vLLM, text-embeddings-inference, Ollama, OpenAI). Each call sends one request.
  *
- * @param name who asks, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
+ * @param name of the caller, for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
  */
 export function embeddingsClient(name: string, settings: EmbeddingsSettings): Embed {
   const { baseUrl, model } = settings;

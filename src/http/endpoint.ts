@@ -4,16 +4,16 @@ import type { BodyReader, HttpReply, ReplyHead } from "./exchange.ts";
 import type { HttpSettings } from "./http-options.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** A server, as seen by one part. */
+/** A server and the part that uses it. */
 export interface Endpoint {
-  /** Who asks, for messages: `qdrant`, `judge`. */
+  /** Name of the part, for messages: `qdrant`, `judge`. */
   name: string;
   /** Checked by `serverAddress`. */
   url: string;
   settings: HttpSettings;
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
-  /** Keys by the variable that they come from; no message ever holds one. */
+  /** Keys by their environment variable; messages never contain one. */
   keys?: Readonly<Record<string, string>>;
   /** Called before each attempt after the first. */
   onRetry?: () => void;
@@ -30,42 +30,42 @@ export interface HttpRequest {
   headers?: Readonly<Record<string, string>>;
   /** Text as it is; anything else as JSON. */
   body?: unknown;
-  /** Whether asking twice does no harm; GET always is. Nothing else is ever retried. */
+  /** Whether a repeated request does no harm; GET always is. Other requests are never retried. */
   idempotent?: boolean;
-  /** Statuses beside 2xx that are answers too. */
+  /** Accepted statuses besides 2xx. */
   accepts?: readonly number[];
-  /** For servers that hide failures in a reply of status 200: the status that it stands for and what it says. */
+  /** For servers that return failures with status 200: the status and message to use instead. */
   failureIn?: (reply: HttpReply) => Refusal | null;
-  /** Whether a refusal is final although its status says to come again. */
+  /** Whether a refusal is final although its status allows a retry. */
   isFinal?: (refusal: Refusal) => boolean;
-  /** Takes the body of a good reply as it comes; called for each attempt, null where the body is to be gathered. */
+  /** Reads the body of a good reply as it arrives; called once per attempt; null: the body is collected. */
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
-  /** What a refusal means and what to do, for servers of which more is known than their status; undefined: nothing. */
+  /** Explains a refusal, for servers of which more is known than the status; undefined: no explanation. */
   explain?: (refusal: Refusal) => Promise<Explanation | undefined>;
   signal?: AbortSignal | undefined;
 }
 
-/** Of a refusal. */
+/** Explanation of a refusal. */
 export interface Explanation {
-  /** HTTP_STATUS where it is absent. */
+  /** Default: HTTP_STATUS. */
   code?: ErrorCode;
-  /** Sentences. */
+  /** Full sentences. */
   remedy: string;
 }
 
-/** What a client takes from outside, so that tests need no clock and no chance. */
+/** Clock, randomness and sleep of a client; tests replace them. */
 export interface HttpEnvironment {
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Milliseconds since any moment; never goes back, whatever happens to the clock on the wall. */
+  /** Monotonic milliseconds. */
   now: () => number;
-  /** Unix time in milliseconds: what a server's own dates are compared with. */
+  /** Unix time in milliseconds, to compare with dates from a server. */
   date: () => number;
   /** Rejects with the signal's reason when aborted. */
   sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** The machine's own clock and chance. */
+/** The real clock and randomness. */
 export const systemEnvironment: HttpEnvironment = {
   random: Math.random,
   now: () => performance.now(),

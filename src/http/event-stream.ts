@@ -2,24 +2,24 @@ import { checkOptions, type z } from "../base/schema.ts";
 import type { BodyReader, Failure } from "./exchange.ts";
 import { refusalOf } from "./refusal.ts";
 
-/** A reply that is put together from the events of a stream. */
+/** A reply that is assembled from the events of a stream. */
 export interface StreamedReply<T> extends BodyReader {
-  /** Once it is complete. */
+  /** Call it only after the reply is complete. */
   reply(totalMs: number): T;
 }
 
-/** How the pieces of one kind of reply are put together. */
+/** Assembles the pieces of one kind of reply. */
 interface Pieces<C, T> {
-  /** Milliseconds after sending. */
+  /** @param afterMs milliseconds after sending. */
   take(piece: C, afterMs: number): void;
-  /** Whether it has been said why the reply ended. */
+  /** Whether a finish reason has arrived. */
   isOver(): boolean;
   reply(totalMs: number): T;
 }
 
 /**
- * Reads an OpenAI-compatible server's stream: pieces of JSON, `[DONE]` at the end. A stream without it is complete where a
- * piece has said why the reply ended; else it was cut. An object with `error` in the middle is a refusal.
+ * Reads an OpenAI-compatible server's stream: pieces of JSON, `[DONE]` at the end. A stream without `[DONE]` is complete when a
+ * piece has a finish reason; else it was cut. An object with `error` in the middle is a refusal.
  *
  * @param schema of a piece; other keys are allowed.
  */
@@ -55,7 +55,7 @@ export function streamedReply<S extends z.ZodType, T>(
     },
     failure() {
       const rest = isDone || failure !== null ? null : parser.rest();
-      // Half an event is no garbled one: what follows is missing.
+      // Half an event is a cut stream, not a garbled one.
       if (rest !== null && (rest.data === "[DONE]" || parsed(rest.data) !== undefined))
         take(rest, 0);
       if (failure !== null || isDone || pieces.isOver()) return failure;
@@ -65,7 +65,7 @@ export function streamedReply<S extends z.ZodType, T>(
   };
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -74,25 +74,25 @@ function parsed(text: string): unknown {
   }
 }
 
-/** One event of a stream: its name where it has one, and its data, lines joined. */
+/** One event of a stream: its name, if any, and its data, with lines joined. */
 export interface ServerEvent {
   name: string;
   data: string;
 }
 
-/** Takes a stream's bytes, cut anywhere, and gives its events. */
+/** Converts a stream's bytes, split anywhere, into events. */
 interface EventParser {
   push(bytes: Uint8Array): ServerEvent[];
-  /** What the stream broke off in, as an event; null where it ended between two. */
+  /** The incomplete last event; null when the stream ended between two events. */
   rest(): ServerEvent | null;
 }
 
 /**
  * A parser of server-sent events (text/event-stream).
  *
- * Source: WHATWG HTML, section 9.2.6. Different here: an event whose blank line never came is kept apart instead of dropped,
- * since some servers leave it out after the last; `error` as a field is an event of that name, as older llama.cpp writes it;
- * `id` and `retry` are passed over, since no stream is taken up again.
+ * Source: WHATWG HTML, section 9.2.6. Differences: `rest` returns an event without its final blank line, which the standard drops,
+ * because some servers omit that line after the last event; `error` as a field is an event of that name, as in older llama.cpp;
+ * `id` and `retry` are ignored, because no stream is resumed.
  */
 export function eventParser(): EventParser {
   const decoder = new TextDecoder();
@@ -127,7 +127,7 @@ export function eventParser(): EventParser {
     push(bytes) {
       let text = decoder.decode(bytes, { stream: true });
       if (text === "") return [];
-      // A line may end in \r, \n or both, and the two may come apart.
+      // A line may end in \r, \n or both, and the two may arrive in different chunks.
       if (afterReturn && text.startsWith("\n")) text = text.slice(1);
       afterReturn = text === "" ? false : text.endsWith("\r");
       const lines = text.split(/\r\n|\r|\n/);

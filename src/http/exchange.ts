@@ -4,24 +4,24 @@ import { errorMessage } from "../base/errors.ts";
 import { util } from "undici";
 import { isStaleConnection, routeTo } from "./route.ts";
 
-/** What is known of a reply before its body. */
+/** Status and headers of a reply. */
 export interface ReplyHead {
   status: number;
-  /** Names in any case; several of one name joined by commas. */
+  /** Names are case-insensitive; repeated headers are joined by commas. */
   headers: Pick<Headers, "get">;
 }
 
-/** What a server answered. */
+/** A server's reply. */
 export interface HttpReply extends ReplyHead {
-  /** The body, decoded as UTF-8; empty where a `BodyReader` took it. */
+  /** The body, decoded as UTF-8; empty when a `BodyReader` read it. */
   text: string;
   /** From sending to the end of the reply, in milliseconds. */
   totalMs: number;
 }
 
 /**
- * Why one attempt got no usable reply. `isStale`: it went over the connection of an earlier request, which the server had closed
- * meanwhile.
+ * Why one attempt got no usable reply. `isStale`: the server had already closed the kept-alive connection that the request
+ * used.
  */
 export type Failure =
   | { kind: "timeout"; timeoutMs: number }
@@ -31,43 +31,43 @@ export type Failure =
   | { kind: "garbled"; body: string }
   | { kind: "too-large"; maxReplyBytes: number };
 
-/** Takes the body of a reply as it comes. */
+/** Reads the body of a reply as it arrives. */
 export interface BodyReader {
   /**
-   * @param bytes any part of the body, cut anywhere.
+   * @param bytes any part of the body, split anywhere.
    * @param afterMs milliseconds since the request was sent.
-   * @returns whether the reply is complete; what may follow is not read.
+   * @returns whether the reply is complete; later bytes are not read.
    */
   push(bytes: Uint8Array, afterMs: number): boolean;
-  /** Asked when the reply is complete or the body has ended, or was cut: why it is no reply, null when it is one. */
+  /** Called when the reply is complete, or its body has ended or was cut: the failure, or null for a valid reply. */
   failure(): Failure | null;
 }
 
-/** What is sent. */
+/** The request to send. */
 export interface Outgoing {
   method: "GET" | "POST";
   headers: Readonly<Record<string, string>>;
   body: string | null;
 }
 
-/** Bounds of one attempt. */
+/** Limits of one attempt. */
 export interface ExchangeLimits {
   timeoutMs: number;
-  /** Decompressed. */
+  /** After decompression. */
   maxReplyBytes: number;
   signal?: AbortSignal | undefined;
-  /** Over a connection of its own, which is closed after it. */
+  /** Use a new connection and close it after the request. */
   isAlone?: boolean;
-  /** Who takes the body; null or absent: it is gathered as text. */
+  /** Reads the body; null or absent: it is collected as text. */
   reader?: ((head: ReplyHead) => BodyReader | null) | undefined;
 }
 
-/** How long the rest of a reply that is complete may take before its connection is closed. */
+/** How long the rest of a complete reply may take before its connection is closed. */
 const DRAIN_MS = 1000;
 
 /**
- * One attempt over undici's connections, its whole reply read: 1.6 times the requests of node:http in half the processor time. It
- * follows no redirects: they would carry keys to another host.
+ * One attempt with undici, including the whole reply: 1.6 times the requests of node:http in half the processor time. It
+ * does not follow redirects, which would send keys to another host.
  *
  * @throws the signal's reason when the caller aborts; every other failure is returned.
  */
@@ -134,7 +134,7 @@ export function exchange(
   });
 }
 
-/** A proxy that refuses a tunnel answered: its status says more than the connection that failed. */
+/** A proxy that refuses a tunnel sends a status, which says more than the failed connection. */
 function unreachable(cause: Error, proxy: string | null): Failure {
   const status = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1];
   if (status !== undefined) {
@@ -146,14 +146,14 @@ function unreachable(cause: Error, proxy: string | null): Failure {
 
 const DEFAULT_HEADERS = { "accept-encoding": "gzip, deflate, br", "user-agent": "agentrl" };
 
-/** Takes a body as it arrives. */
+/** Receives a body as it arrives. */
 interface Receiver {
   take(chunk: Buffer): void;
   end(): void;
   cut(cause: unknown): void;
 }
 
-/** @param settle called once with the reply or with what is wrong with it. */
+/** @param settle called once, with the reply or its failure. */
 function receive(
   head: ReplyHead,
   { maxReplyBytes, reader: open, sent }: ExchangeLimits & { sent: number },
@@ -180,7 +180,7 @@ function receive(
     finish(reader?.failure() ?? null);
   };
   const cut = (cause: unknown): void => {
-    // A stream that has sent its end marker is complete, however its connection ends.
+    // A stream with its end marker is complete, even if its connection fails afterwards.
     const isWhole = !isDone && reader !== null && reader.failure() === null;
     finish(isWhole ? null : { kind: "cut", detail: errorMessage(cause), cause });
   };
@@ -199,7 +199,7 @@ function headOf(status: number, raw: Buffer[]): ReplyHead {
   return { status, headers: { get } };
 }
 
-/** Unpacks a body that the server compressed; null for one that it did not. */
+/** Decompresses a body; null when it is not compressed. */
 export function decompressor(encoding: string | null | undefined): Transform | null {
   const name = encoding?.trim().toLowerCase();
   if (name === "gzip" || name === "x-gzip") return createGunzip();
@@ -208,13 +208,11 @@ export function decompressor(encoding: string | null | undefined): Transform | n
 }
 
 /**
- * Why a connection failed; each address of a host fails on its own.
- * @param proxy between, null for none.
+ * Why a connection failed; each address of a host has its own error.
+ * @param proxy the proxy in use, null for none.
  */
 export function connectionProblem(error: unknown, proxy: string | null): string {
   const isSeveral = error instanceof AggregateError && error.errors.length > 0;
   const problem = isSeveral ? error.errors.map(errorMessage).join("; ") : errorMessage(error);
-  return proxy === null
-    ? problem
-    : `${problem} (over the proxy ${proxy} that the environment names)`;
+  return proxy === null ? problem : `${problem} (over the proxy ${proxy} from the environment)`;
 }

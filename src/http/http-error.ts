@@ -12,7 +12,7 @@ const CODES: Record<Failure["kind"], ErrorCode> = {
   "too-large": "HTTP_BAD_REPLY",
 };
 
-/** The error of a request that is given up; a refusal is explained by whoever asked, where it can. */
+/** The error of a request after its last attempt; the request's `explain` may add a remedy to a refusal. */
 export async function givenUp(
   endpoint: Endpoint,
   asked: HttpRequest,
@@ -20,7 +20,7 @@ export async function givenUp(
 ): Promise<ExternalError> {
   const { failure } = given;
   if (failure.kind === "status" || failure.kind === "garbled") {
-    // Before it is cut, or half a key could remain.
+    // Before the body is truncated, or half a key could remain.
     const body = withoutKeys(endpoint, failure.body);
     const explained = failure.kind === "status" ? await asked.explain?.(failure) : undefined;
     const remedy = explained?.remedy ?? given.remedy;
@@ -31,7 +31,7 @@ export async function givenUp(
   return httpError(CODES[failure.kind], endpoint, { asked, message: failureMessage(given), cause });
 }
 
-/** The place in front, every key taken out. Parameters are left out of the place: Google's key is one of them. */
+/** An error with the place in front and without keys. The place omits query parameters: Google's key is one of them. */
 export function httpError(
   code: ErrorCode,
   endpoint: Endpoint,
@@ -42,7 +42,7 @@ export function httpError(
   return new ExternalError(code, withoutKeys(endpoint, text), { cause });
 }
 
-/** A text with every key of the endpoint's taken out. */
+/** A text without the endpoint's keys. */
 export function withoutKeys({ keys = {}, headers = {} }: Endpoint, text: string): string {
   const [, credentials = ""] = (headers["authorization"] ?? "").split(" ");
   const secrets = [...Object.values(keys), credentials].filter((secret) => secret !== "");
@@ -51,28 +51,28 @@ export function withoutKeys({ keys = {}, headers = {} }: Endpoint, text: string)
     .reduce((left, secret) => left.replaceAll(secret, "…"), text);
 }
 
-/** What is known when a request is given up. */
+/** Facts about a request after its last attempt. */
 interface GivenUp {
   failure: Failure;
   attempts: number;
   spentMs: number;
   deadlineMs: number;
-  /** The deadline, and not the number of retries, ended it. */
+  /** True when the deadline ended it, not the number of retries. */
   outOfTime: boolean;
-  /** Variables that hold keys. */
+  /** Environment variables of the keys. */
   keyVariables: readonly string[];
-  /** What to do, where whoever asked knows better than the status says. */
+  /** What to do, when the caller knows more than the status says. */
   remedy?: string | undefined;
 }
 
-/** The first characters of a body that a message shows. */
+/** Length of a quoted body. */
 const QUOTED_CHARACTERS = 200;
 
-/** What was found and what to do, without the place in front. */
+/** What was found and what to do, without the place. */
 function failureMessage(given: GivenUp): string {
   const { attempts, spentMs, deadlineMs, outOfTime } = given;
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
-  const end = outOfTime ? `, given up at deadlineMs ${deadlineMs}` : "";
+  const end = outOfTime ? `, stopped at deadlineMs ${deadlineMs}` : "";
   return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given)}`;
 }
 
@@ -89,7 +89,7 @@ function found(failure: Failure): string {
     case "timeout":
       return `no whole answer within ${failure.timeoutMs} ms`;
     case "unreachable":
-      return `no connection, or it was cut: ${failure.detail}`;
+      return `no connection, or the connection was cut: ${failure.detail}`;
     case "cut":
       return `the reply was cut: ${failure.detail}`;
     case "garbled":
@@ -104,13 +104,13 @@ function found(failure: Failure): string {
 function remedy({ failure, keyVariables }: GivenUp): string {
   switch (failure.kind) {
     case "timeout":
-      return "Raise timeoutMs, lower concurrency, or look whether the server is busy or stuck.";
+      return "Raise timeoutMs, lower concurrency, or check whether the server is busy or stuck.";
     case "unreachable":
       return "Start the server, or correct its address.";
     case "cut":
-      return "The server ended in the middle, or something between it and here did: its own log says why.";
+      return "The server or a proxy ended the connection; check the server's log.";
     case "garbled":
-      return "Check that the address is of the server that is meant.";
+      return "Check that the address belongs to the right server.";
     case "too-large":
       return "Ask for fewer hits, or raise maxReplyBytes.";
     case "status":
@@ -125,17 +125,18 @@ function statusRemedy(
 ): string {
   if (status >= 300 && status < 400) {
     const to = location === null ? "" : ` to ${JSON.stringify(location.replace(/[?#].*/, ""))}`;
-    return `It redirects${to}: keys are not sent on to another address; set the address to that one if it is right.`;
+    return `The server redirects${to}, and keys are not sent to another address; if the new address is right, set it.`;
   }
   if (status === 401 || status === 403) {
     return keyVariables.length === 0
-      ? "It wants a key: name the environment variable that holds one."
-      : `It refuses the key: check ${keyVariables.join(" and ")}.`;
+      ? "The server requires a key: set the option for its environment variable."
+      : `The server rejects the key: check ${keyVariables.join(" and ")}.`;
   }
   if (status === 404) return "Check the address and the name of the index, collection or model.";
   if (status === 407)
-    return "The proxy wants to know who asks: put name and password into HTTPS_PROXY, as http://name:password@host:port.";
-  if (status === 429) return "It asks for fewer requests: lower concurrency, or raise deadlineMs.";
-  if (status >= 500) return "The server failed: its own log says why.";
-  return "It refuses the request for the reason quoted.";
+    return "The proxy requires a login: put name and password into HTTPS_PROXY, as http://name:password@host:port.";
+  if (status === 429)
+    return "The server's rate limit is exceeded: lower concurrency, or raise deadlineMs.";
+  if (status >= 500) return "The server failed; check its log.";
+  return "The server rejects the request for the quoted reason.";
 }

@@ -1,35 +1,35 @@
 import { quote, z } from "../base/schema.ts";
 
 /**
- * Options of everything that asks a server: how long, how often, how many at once. The total includes the waits between
- * attempts, not those for a free place under `concurrency`, for `requestsPerMinute` or while the server has asked others to wait.
+ * Options of all HTTP clients: timeouts, retries, concurrency. The deadline includes the delays between
+ * attempts, but not the waits for `concurrency`, for `requestsPerMinute` or for a pause that the server asked for.
  */
 export const httpShape = {
-  /** Milliseconds that one attempt may take, its whole reply included. */
+  /** Milliseconds of one attempt, including its whole reply. */
   timeoutMs: z.int().min(1).max(3_600_000).default(30_000),
-  /** Milliseconds for all attempts of one request together. */
+  /** Milliseconds of all attempts of one request together. */
   deadlineMs: z.int().min(1).default(120_000),
-  /** Attempts after the first. */
+  /** Retries after the first attempt. */
   retries: z.int().min(0).max(20).default(4),
-  /** Longest wait before the first retry, in milliseconds; doubles with each further one. */
+  /** Upper limit of the first retry's delay, in milliseconds; doubles with each retry. */
   retryDelayMs: z.int().min(0).default(500),
-  /** Requests under way at once. */
+  /** Requests in progress at once. */
   concurrency: z.int().min(1).max(1024).default(8),
-  /** Requests sent in a minute at most, evenly spread, retries among them; null: as many as go. */
+  /** Limit on requests per minute, evenly spaced, including retries; null: no limit. */
   requestsPerMinute: z.number().positive().nullable().default(null),
-  /** Bytes of a reply, decompressed, beyond which it is refused. */
+  /** Limit of a reply in bytes, after decompression. */
   maxReplyBytes: z
     .int()
     .min(1)
     .default(64 * 2 ** 20),
 };
 
-/** How to ask a server, checked. */
+/** HTTP settings, checked. */
 export type HttpSettings = z.output<z.ZodObject<typeof httpShape>>;
 
 const SECRET_PARAMETER = /key|token|secret|passw|signature|credential/i;
 
-/** The schema of a server's address: http or https, nothing secret in it. No message repeats an address that holds a secret. */
+/** The schema of a server's address: http or https, without secrets. No message repeats an address that contains a secret. */
 export const serverAddress: z.ZodType<string> = z.string().superRefine((address, context) => {
   const problem = addressProblem(address);
   if (problem === null) return;
@@ -38,18 +38,18 @@ export const serverAddress: z.ZodType<string> = z.string().superRefine((address,
 
 function addressProblem(address: string): string | null {
   const secret =
-    "holds a user name, password or key: these come from the environment only. Take it out of the address and name its variable.";
+    "contains a user name, password or key, which must come from the environment. Remove it from the address and set the option for its environment variable.";
   if (/^[^/?#]*(\/\/)?[^/?#]*@/.test(address)) return secret;
   if (!URL.canParse(address)) {
-    return `is ${quote(address)}: expected the address of a server, as in http://127.0.0.1:8000.`;
+    return `is ${quote(address)}: expected the address of a server, such as http://127.0.0.1:8000.`;
   }
   const { protocol, searchParams } = new URL(address);
   if ([...searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))) return secret;
   if (protocol === "http:" || protocol === "https:") return null;
-  return `is ${quote(address)}: expected an address that begins with http:// or https://.`;
+  return `is ${quote(address)}: expected an address that starts with http:// or https://.`;
 }
 
-/** The address of one request: the path is appended, parameters are added to those of the base. */
+/** The address of one request: base + path, with the parameters of both. */
 export function requestUrl(
   base: string,
   path: string,

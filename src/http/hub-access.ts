@@ -6,18 +6,18 @@ import { parseOptions } from "../base/schema.ts";
 import { serverAddress } from "./http-options.ts";
 import type { TransferSettings } from "./transfer.ts";
 
-/** How the Hugging Face hub, or a mirror of it, is reached. */
+/** Access to the Hugging Face hub or a mirror of it. */
 export interface HubAccess extends TransferSettings {
-  /** Nothing is to be asked for: what is here must do. */
+  /** True: no requests, only the cache. */
   offline: boolean;
 }
 
 /**
- * Access by Hugging Face's environment variables: HF_ENDPOINT; HF_TOKEN, or else the file at HF_TOKEN_PATH or HF_HOME's `token`;
+ * Access from Hugging Face's environment variables: HF_ENDPOINT; HF_TOKEN, or else the file at HF_TOKEN_PATH or HF_HOME's `token`;
  * HF_HUB_OFFLINE.
  *
- * @throws {ConfigError} RECIPE_BAD_VALUE for an HF_ENDPOINT that is no address; HTTP_KEY_MISSING for an HF_TOKEN that no token
- *   can be, without showing it.
+ * @throws {ConfigError} RECIPE_BAD_VALUE for an invalid HF_ENDPOINT; HTTP_KEY_MISSING for an invalid HF_TOKEN, which the message
+ *   does not show.
  */
 export function hubAccess(environment: NodeJS.ProcessEnv = process.env): HubAccess {
   const value = variables(environment);
@@ -30,10 +30,10 @@ export function hubAccess(environment: NodeJS.ProcessEnv = process.env): HubAcce
   };
 }
 
-/** How patiently files are asked for. */
+/** Timeout and retries of file requests. */
 export const PATIENCE = { timeoutMs: 30_000, retries: 4, retryDelayMs: 500 } as const;
 
-/** Hugging Face's folder of this user. */
+/** This user's Hugging Face folder. */
 export function hubHome(environment: NodeJS.ProcessEnv): string {
   const value = variables(environment);
   return (
@@ -41,7 +41,7 @@ export function hubHome(environment: NodeJS.ProcessEnv): string {
   );
 }
 
-/** Environment variables; those that are blank count as not set. */
+/** Environment variables; blank ones count as not set. */
 export function variables(environment: NodeJS.ProcessEnv): (name: string) => string | undefined {
   return (name) => {
     const text = environment[name]?.trim() ?? "";
@@ -54,12 +54,12 @@ function token(value: (name: string) => string | undefined, home: string): strin
   const inFile = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
   const found = value("HF_TOKEN") ?? inFile;
   if (found === "") return null;
-  // Node's own refusal of such a header would print it.
+  // Node's error for such a header would print the token.
   if (/[^\x21-\x7e]/.test(found)) {
     const where = value("HF_TOKEN") === undefined ? path : "the environment variable HF_TOKEN";
     throw new ConfigError(
       "HTTP_KEY_MISSING",
-      `hub: ${where} holds white space or characters that no token has. Put the token alone there, or nothing.`,
+      `hub: ${where} contains white space or characters that no token has. Put only the token there, or nothing.`,
     );
   }
   return found;

@@ -1,13 +1,13 @@
 import { z } from "../base/schema.ts";
 import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
 
-/** What tokens cost. */
+/** The price of tokens. */
 export const priceSchema = z.strictObject({
-  /** Of a million tokens of prompts. */
+  /** Per million prompt tokens. */
   promptPerMillion: z.number().min(0),
-  /** Of a million tokens of completions. */
+  /** Per million completion tokens. */
   completionPerMillion: z.number().min(0),
-  /** As it shall be shown: USD, EUR. */
+  /** Currency to show: USD, EUR. */
   currency: z.string().min(1).default("USD"),
 });
 
@@ -21,33 +21,33 @@ export interface Quantiles {
   max: number;
 }
 
-/** What a server was asked so far, and what it took. */
+/** Totals of the requests to a server. */
 export interface MeterReading {
-  /** Requests that were answered. */
+  /** Answered requests. */
   requests: number;
-  /** Requests that were given up. */
+  /** Failed requests. */
   failed: number;
-  /** Attempts beyond the first. */
+  /** Retries. */
   retries: number;
   promptTokens: number;
   completionTokens: number;
-  /** Answers whose tokens the server did not count: they are missing from tokens and cost. */
+  /** Answers without a token count from the server: they are missing from tokens and cost. */
   uncounted: number;
-  /** Null where no price was given. Failed attempts may have been billed and are not in it. */
+  /** Null without a price. Excludes failed attempts, which the server may have billed. */
   cost: { amount: number; currency: string } | null;
-  /** Null where nothing was streamed. */
+  /** Null when nothing was streamed. */
   firstTokenMs: Quantiles | null;
-  /** Null where nothing was answered. */
+  /** Null when nothing was answered. */
   totalMs: Quantiles | null;
 }
 
-/** Counts as requests are made; its size does not grow with their number. */
+/** Counts requests in constant memory. */
 export interface Meter {
-  /** Everything so far. */
+  /** The totals so far. */
   reading(): MeterReading;
 }
 
-/** A meter, as its client fills it. */
+/** A meter's interface for its client. */
 export interface FilledMeter extends Meter {
   answered(reply: ReplyTimes & { usage: TokenUsage | null }): void;
   retried(): void;
@@ -86,7 +86,7 @@ export function meter(price: Price | null): FilledMeter {
 }
 
 /**
- * What tokens cost, in the price's currency.
+ * The cost of tokens in the price's currency.
  * @example costOf({ promptTokens: 2000, completionTokens: 500 }, { promptPerMillion: 1, completionPerMillion: 4 }) // 0.004
  */
 export function costOf(
@@ -96,16 +96,16 @@ export function costOf(
   return (promptTokens * promptPerMillion + completionTokens * completionPerMillion) / 1e6;
 }
 
-/** Each bucket ends 2 % above the one before. */
+/** Ratio of neighbouring bucket limits, as a logarithm: 2 % error. */
 const GROWTH = Math.log(1.02);
 
 interface Histogram {
   add(ms: number): void;
-  /** Null where nothing was added. */
+  /** Null when empty. */
   quantiles(): Quantiles | null;
 }
 
-/** Buckets of equal ratio, as in DDSketch (arXiv 1908.10693): a quantile is its bucket's upper end, never above the maximum. */
+/** Buckets of equal ratio, as in DDSketch (arXiv 1908.10693): a quantile is its bucket's upper limit, at most the maximum. */
 function histogram(): Histogram {
   const buckets = new Map<number, number>();
   let count = 0;

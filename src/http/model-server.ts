@@ -16,33 +16,33 @@ import { modelKey } from "./api-key.ts";
 import { pace } from "./concurrency.ts";
 import { isContextLimit, isUnknownModel, type Refusal, refusalOf } from "./refusal.ts";
 
-/** What every reply of a model has. */
+/** The fields of every model reply. */
 type ModelReply = ReplyTimes & { usage: TokenUsage | null };
 
-/** One request to a model, and how its reply is read. */
+/** One request to a model, and the readers of its reply. */
 export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
   path: string;
   body: object;
-  /** Of the completion, at most, where it is known. */
+  /** Limit of the completion, if known. */
   maxTokens: number | undefined;
-  /** Of a reply that comes whole. */
+  /** Schema of a non-streamed reply. */
   schema: S;
   whole: (value: z.output<S>, totalMs: number) => T;
-  /** Reads a reply that comes as a stream; null where none was asked for. */
+  /** Reads a streamed reply; null when the request does not stream. */
   streamed: (() => StreamedReply<T>) | null;
   signal: AbortSignal | undefined;
 }
 
 /** An OpenAI-compatible server. */
 export interface ModelServer {
-  /** A server that was asked for a stream may answer with a whole reply. */
+  /** The server may answer a streaming request with a whole reply. */
   ask<S extends z.ZodType, T extends ModelReply>(request: ModelRequest<S, T>): Promise<T>;
   readonly meter: Meter;
 }
 
 /**
- * @param name who asks, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine is then asked without a key.
+ * @param name of the caller, for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
  */
 export function modelServer(
   name: string,
@@ -94,7 +94,7 @@ export function modelServer(
   };
 }
 
-/** A guess, for `tokensPerMinute` only: put right by what the server counts. */
+/** An estimate for `tokensPerMinute` only; the server's count corrects it. */
 const CHARACTERS_PER_TOKEN = 4;
 
 const NO_TOKENS: TokenUsage = { promptTokens: 0, completionTokens: 0 };
@@ -103,7 +103,7 @@ function isEventStream({ headers }: ReplyHead): boolean {
   return /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
 }
 
-/** Gateways hide a failure behind status 200. */
+/** Some gateways return a failure with status 200. */
 function refusalInReply({ text }: HttpReply): Refusal | null {
   if (text === "" || text.includes('"choices"') || !text.includes('"error"')) return null;
   try {
@@ -113,7 +113,7 @@ function refusalInReply({ text }: HttpReply): Refusal | null {
   }
 }
 
-/** What can be said of a refusal; the server's models are asked for once. */
+/** Explains a refusal; requests the server's list of models at most once. */
 function explainer(
   name: string,
   settings: ChatSettings,
@@ -122,7 +122,7 @@ function explainer(
   return async (refusal) => {
     if (isContextLimit(refusal)) {
       const remedy =
-        "Shorten what comes before, lower the limit on tokens, or start the server with a longer context.";
+        "Shorten the prompt, lower the limit on tokens, or start the server with a longer context.";
       return { code: "HTTP_CONTEXT_LENGTH", remedy };
     }
     if (refusal.status !== 404 && !isUnknownModel(refusal)) return undefined;
@@ -132,16 +132,17 @@ function explainer(
     if (listed !== null && !listed.includes(model)) {
       return { remedy: `model is ${JSON.stringify(model)}. ${suggest(model, listed)}` };
     }
-    if (listed !== null) return { remedy: "The server lists the model: check what else is asked." };
+    if (listed !== null)
+      return { remedy: "The server lists the model: check the other options of the request." };
     return /\/v\d+\/?$/.test(new URL(baseUrl).pathname)
-      ? { remedy: "Check the address and the name of the model." }
+      ? { remedy: "Check the address and the model name." }
       : { remedy: `The address does not end in a version: try ${baseUrl.replace(/\/$/, "")}/v1.` };
   };
 }
 
 const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
 
-/** Null where the server does not say. */
+/** Null when the server does not list its models. */
 async function modelsOf(name: string, settings: ChatSettings): Promise<string[] | null> {
   const few = { retries: 0, timeoutMs: Math.min(settings.timeoutMs, 5000) };
   const client = httpClient({

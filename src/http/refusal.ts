@@ -1,15 +1,15 @@
-/** A refusal that came in the place of a reply, or in the middle of one. */
+/** A refusal that arrived instead of a reply, or in the middle of one. */
 export interface Refusal {
-  /** The status that it stands for. */
+  /** The HTTP status that it corresponds to. */
   status: number;
   body: string;
 }
 
 /**
- * What a piece of JSON refuses, as OpenAI-compatible servers and gateways write it: an object with `error`. Null where it
- * refuses nothing.
+ * The refusal in a piece of JSON from an OpenAI-compatible server or gateway: an object with `error`. Null when there is
+ * none.
  *
- * @param event the event's name, for servers that say so there.
+ * @param event the event's name; some servers use the name "error".
  */
 export function refusalOf(value: unknown, event = ""): Refusal | null {
   if (typeof value !== "object" || value === null) return null;
@@ -18,7 +18,7 @@ export function refusalOf(value: unknown, event = ""): Refusal | null {
   return { status: statusOf(error), body: JSON.stringify(error) };
 }
 
-/** Its own number where it has one, else by its words; what says nothing is the server's failure. */
+/** The refusal's own number, or a status derived from its words; the default is a server failure. */
 function statusOf(error: unknown): number {
   if (typeof error !== "object" || error === null) return 500;
   const { code, status, type } = error as { code?: unknown; status?: unknown; type?: unknown };
@@ -32,7 +32,7 @@ function statusOf(error: unknown): number {
 }
 
 /**
- * Messages, in lower case, that say that a prompt, with what may follow, does not fit into the context:
+ * Lower-case messages for "prompt and completion limit exceed the context":
  * OpenAI, Azure, vLLM, DeepSeek, LiteLLM ("maximum context length is …", `context_length_exceeded`,
  * "exceeds the context window"); vLLM's engine ("longer than the maximum model length"); SGLang ("longer than the model's
  * context length", "exceeds the model's maximum context length"); llama.cpp ("exceeds the available context size",
@@ -56,13 +56,13 @@ const CONTEXT_LIMITS = [
   /too large for model with .*maximum context/,
 ];
 
-/** Whether a refusal says that the context is full. */
+/** Whether a refusal says that the context length is exceeded. */
 export function isContextLimit({ body }: { body: string }): boolean {
   const words = body.toLowerCase();
   return CONTEXT_LIMITS.some((limit) => limit.test(words));
 }
 
-/** Whether a refusal says that there is no model of that name; servers say so by 404 or 400. */
+/** Whether a refusal says that the model does not exist; servers use 404 or 400. */
 export function isUnknownModel({ status, body }: Refusal): boolean {
   if (status !== 404 && status !== 400) return false;
   return /model[^.]{0,120}(not found|not exist|not a valid|unknown|invalid|not supported|no such)|(no such|unknown|invalid|unsupported|not a valid) model|model_not_found/i.test(

@@ -2,12 +2,12 @@ import type { Failure } from "./exchange.ts";
 
 const RETRIED_STATUSES = new Set([408, 425, 429]);
 
-/** Longest wait that `retryDelayMs` grows to. */
+/** Upper limit of the growing delay. */
 const MAX_DELAY_MS = 30_000;
 
 /**
- * Whether another attempt may fare better: no connection, one that is cut, no answer in time, 408, 425, 429 or 5xx (501 and 505 say that the
- * server never will).
+ * Whether a retry may succeed: no connection, a cut reply, a timeout, 408, 425, 429 or 5xx (not 501 and 505, which are
+ * permanent).
  */
 export function isRetried(failure: Failure): boolean {
   if (["unreachable", "cut", "timeout"].includes(failure.kind)) return true;
@@ -18,9 +18,9 @@ export function isRetried(failure: Failure): boolean {
 
 /**
  * Milliseconds before the next attempt: full jitter, uniform between 0 and first · 2^(attempt − 1), so that clients that
- * failed together do not come back together. What a server asks for by Retry-After is waited in full, the jitter on top.
+ * failed together do not return together. A Retry-After is waited in full, plus the jitter.
  *
- * @param attempt the one that failed, from 1.
+ * @param attempt the number of the failed attempt, from 1.
  * @param random uniform in [0, 1).
  *
  * Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
@@ -37,7 +37,7 @@ export function delayMs(settings: {
 }
 
 /**
- * Milliseconds that a Retry-After header asks to wait: whole seconds, or a date. 0 for one that is absent, past or neither.
+ * Milliseconds of a Retry-After header: whole seconds, or a date. 0 when absent, past or invalid.
  * @param nowMs Unix time.
  */
 export function retryAfterMs(header: string | null, nowMs: number): number {

@@ -2,24 +2,24 @@ import { getProxyForUrl } from "proxy-from-env";
 import { Agent, buildConnector, type Dispatcher, ProxyAgent } from "undici";
 import { ConfigError } from "../base/errors.ts";
 
-/** How a request reaches an address. */
+/** How a request reaches an address: directly or over a proxy. */
 export interface Route {
   dispatcher: Dispatcher;
-  /** What the dispatcher is asked for: of a proxy without a tunnel, the whole address as the path. */
+  /** The target for the dispatcher. A proxy without a tunnel gets the whole address as the path. */
   target: { origin: string; path: string; headers: Readonly<Record<string, string>> };
-  /** The proxy in between, without name and password; null: a direct connection. */
+  /** The proxy, without name and password; null: a direct connection. */
   proxy: string | null;
 }
 
-/** Errors of connections that had already served a request: the server may have closed them before the next one arrived. */
+/** Errors of reused connections: the server may have closed the connection before the request arrived. */
 const staleErrors = new WeakSet<Error>();
 
-/** Whether a request failed because its kept connection was closed, so that a new connection may serve it. */
+/** Whether a request failed because its reused connection was closed, so that a new connection may work. */
 export function isStaleConnection(error: Error): boolean {
   return staleErrors.has(error);
 }
 
-/** A connection that cannot be established in this time counts as failed. */
+/** Timeout of establishing a connection. */
 const CONNECT_MS = 30_000;
 
 const connectSocket = buildConnector({ timeout: CONNECT_MS });
@@ -36,7 +36,7 @@ const connect: buildConnector.connector = (options, callback) => {
   });
 };
 
-/** The clients set their own deadlines. Idle connections keep no process alive. */
+/** The clients set their own deadlines. Idle connections do not keep the process alive. */
 const OPTIONS = { headersTimeout: 0, bodyTimeout: 0 };
 
 const dispatchers = new Map<string, Dispatcher>();
@@ -94,7 +94,8 @@ function proxyAddress(named: string, url: URL): { origin: string; authorization:
     const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
     return { origin, authorization: isAnonymous ? null : authorization };
   }
-  const found = proxy === null ? "which is no address" : `of the kind ${proxy.protocol}//`;
+  const found =
+    proxy === null ? "which is not a valid address" : `with the protocol ${proxy.protocol}//`;
   throw new ConfigError(
     "PROXY_BAD",
     `HTTPS_PROXY, HTTP_PROXY or ALL_PROXY names a proxy for ${url.origin} ${found}. Known: http://host:port and https://host:port. Correct the variable, or except the host with NO_PROXY=${url.hostname}.`,

@@ -6,36 +6,36 @@ import { connectionProblem, decompressor } from "./exchange.ts";
 import { delayMs, isRetried, retryAfterMs } from "./retry.ts";
 import { routeTo } from "./route.ts";
 
-/** Where files come from and how patiently they are asked for. */
+/** Source of files, with timeouts and retries. */
 export interface TransferSettings {
-  /** Address of the server, without a slash at its end. */
+  /** Address of the server, without a trailing slash. */
   endpoint: string;
   /** Sent to the endpoint only; never in a message. */
   token: string | null;
   /** Milliseconds without any data after which a connection counts as cut. */
   timeoutMs: number;
-  /** Attempts after one that brought nothing. */
+  /** Retries after an attempt without progress. */
   retries: number;
-  /** Longest wait before the first of them, in milliseconds; doubles with each further one. */
+  /** Upper limit of the first retry's delay, in milliseconds; doubles with each retry. */
   retryDelayMs: number;
 }
 
-/** One request for a file, or about one. */
+/** One request for a file or its headers. */
 interface TransferRequest {
   method: "GET" | "HEAD";
   url: URL;
   headers?: Readonly<Record<string, string>>;
   /**
-   * Redirects within the endpoint are always followed. To other hosts, where large files lie, `anywhere` goes too, without the
-   * token; `endpoint` stops there and gives the redirect itself.
+   * Redirects within the endpoint are always followed. `anywhere` also follows redirects to other hosts, which store large files,
+   * without the token; `endpoint` returns such a redirect instead.
    */
   follow: "endpoint" | "anywhere";
   signal?: AbortSignal | undefined;
 }
 
-/** An attempt that brought no usable answer; another may fare better. */
+/** An attempt without a usable answer; a retry may succeed. */
 export class Interruption extends Error {
-  /** Milliseconds that the server asks to wait. */
+  /** Milliseconds that the server asks the client to wait. */
   readonly waitMs: number;
   constructor(message: string, waitMs = 0, cause?: unknown) {
     super(message, { cause });
@@ -49,8 +49,8 @@ const MOST_REDIRECTS = 8;
 /**
  * One attempt.
  *
- * @param use takes the answer; it calls `alive` whenever data has come, which puts off the time-out.
- * @throws {Interruption} when there is no connection, it is cut or silent, or the status says to come again.
+ * @param use reads the answer; it must call `alive` when data arrives, which resets the timeout.
+ * @throws {Interruption} when there is no connection, it is cut or silent, or the status allows a retry.
  */
 export async function transfer<T>(
   settings: TransferSettings,
@@ -58,7 +58,7 @@ export async function transfer<T>(
   use: (response: Response, alive: () => void) => Promise<T>,
 ): Promise<T> {
   const { signal } = request;
-  const silence = new Error(`nothing came for ${settings.timeoutMs} ms`);
+  const silence = new Error(`no data for ${settings.timeoutMs} ms`);
   const ending = new AbortController();
   const timer = setTimeout(() => {
     ending.abort(silence);
@@ -76,7 +76,7 @@ export async function transfer<T>(
     const { status, headers } = response;
     if (isRetried({ kind: "status", status, body: "", headers })) {
       const waitMs = retryAfterMs(headers.get("retry-after"), Date.now());
-      const later = waitMs > 0 ? `, to be asked again in ${Math.ceil(waitMs / 1000)} s` : "";
+      const later = waitMs > 0 ? `, retry after ${Math.ceil(waitMs / 1000)} s` : "";
       throw new Interruption(`status ${status}${later}`, waitMs);
     }
     return await use(response, alive);
@@ -89,12 +89,12 @@ export async function transfer<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
-    // What was not read of an answer is not waited for.
+    // Do not wait for the unread rest of an answer.
     ending.abort();
   }
 }
 
-/** What Node's `fetch` does for files, over the proxy that the environment names. @throws {Error} without an answer. */
+/** Node's `fetch` for files, over the proxy of the environment. @throws {Error} without an answer. */
 export async function fetchFile(
   address: string | URL,
   { headers: given, signal }: RequestInit = {},
@@ -118,7 +118,7 @@ async function followed(
     const response = await answered(url, {
       ...{ method, signal },
       headers: {
-        "accept-encoding": "identity", // lengths and ranges are of the file itself
+        "accept-encoding": "identity", // lengths and ranges must refer to the file itself
         "user-agent": "agentrl",
         ...headers,
         ...(token !== null && isHome ? { authorization: `Bearer ${token}` } : {}),
@@ -137,7 +137,7 @@ async function followed(
   }
 }
 
-/** Asks once and follows no redirect. @throws {Error} that says why there is no answer; reading the body throws the same. */
+/** One request without redirects. @throws {Error} with the reason when there is no answer; reading the body throws the same. */
 async function answered(
   url: URL,
   asked: {
@@ -166,13 +166,13 @@ async function answered(
   return new Response(stream, { status, headers: entries });
 }
 
-/** A server that asks for a longer wait is not waited for: the hub counts requests by five minutes. */
+/** Longest Retry-After that is waited: the hub's rate limits use windows of five minutes. */
 const LONGEST_WAIT_MS = 600_000;
 
 /**
- * Attempts until one succeeds.
- * @param asked.givenUp the error to throw when `retries` attempts in a row brought nothing, or the server asks to wait too long.
- * @param work one attempt, or a part of the way: `progress` was made when it throws after calling it.
+ * Retries until an attempt succeeds.
+ * @param asked.givenUp the error to throw when `retries` attempts in a row made no progress, or the server asks for too long a wait.
+ * @param work one attempt; it calls `progress` when it got closer to the end, even if it throws later.
  */
 export async function withRetries<T>(
   settings: TransferSettings,
@@ -204,13 +204,13 @@ export async function withRetries<T>(
   }
 }
 
-/** What writing files fails with; connections have codes of their own. */
+/** Error codes of file writes; connections have other codes. */
 const CODES = new Set([
   ...["EACCES", "EDQUOT", "EFBIG", "EIO", "EISDIR", "EMFILE", "ENFILE", "ENOENT", "ENOSPC"],
   ...["ENOTDIR", "EPERM", "EROFS"],
 ]);
 
-/** Whether a failure is the disk's, and not the network's. */
+/** Whether the disk failed, not the network. */
 export function isDiskError(error: unknown): boolean {
   return error instanceof Error && "code" in error && CODES.has(String(error.code));
 }

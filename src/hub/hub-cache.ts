@@ -5,16 +5,16 @@ import { exists, makeFolder } from "../base/files.ts";
 import { type HubAccess, hubAccess, hubHome, variables } from "../http/hub-access.ts";
 
 /**
- * A model's place in the cache that Hugging Face's programs share: `blobs/` holds files under their checksums, `snapshots/COMMIT/`
- * links to them under their names, `refs/REVISION` holds the commit of a branch or tag.
+ * A model's place in the cache that Hugging Face's programs share: `blobs/` contains files named by checksum, `snapshots/COMMIT/`
+ * links to them by file name, `refs/REVISION` contains the commit of a branch or tag.
  */
 export interface CachePlace {
   blob(checksum: string): string;
   snapshot(commit: string): string;
-  /** The commit of a revision as far as the cache knows; null when it does not. */
+  /** The cached commit of a revision; null when unknown. */
   commitOf(revision: string): Promise<string | null>;
   remember(revision: string, commit: string): Promise<void>;
-  /** Puts a blob into a snapshot under a name. */
+  /** Links a blob into a snapshot under a file name. */
   place(blob: string, commit: string, file: string): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
       if (revision === commit || (await commitOf(revision)) === commit) return;
       const path = join(root, "refs", revision);
       await makeFolder(dirname(path));
-      // Not by the process's number: several calls of one process may write it.
+      // Not named by process id: several calls of one process may write it.
       const temporary = `${path}.${randomUUID()}`;
       await writeFile(temporary, commit);
       await rename(temporary, path);
@@ -52,24 +52,24 @@ export function cachePlace(cache: string, { repository }: HubName): CachePlace {
       if (await exists(path)) return;
       await makeFolder(dirname(path));
       const temporary = `${path}.${randomUUID()}`;
-      // Relative, so that the cache can be moved.
+      // A relative link, so that the cache can be moved.
       await symlink(relative(dirname(path), blob), temporary).catch(async () => {
-        await copyFile(blob, temporary); // no links on this file system, or not for this user
+        await copyFile(blob, temporary); // the file system or the user's rights do not allow links
       });
       await rename(temporary, path);
     },
   };
 }
 
-/** Where models come from and where they are kept. */
+/** Source and cache folder of models. */
 export interface HubSettings extends HubAccess {
-  /** Folder that holds `models--org--name/`. */
+  /** Folder that contains `models--org--name/`. */
   cache: string;
 }
 
 /**
- * Settings by Hugging Face's environment variables: `hubAccess`, and HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME for
- * the cache (by default ~/.cache/huggingface/hub, shared with Hugging Face's own programs).
+ * Settings from Hugging Face's environment variables: `hubAccess`, and HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME for
+ * the cache (default ~/.cache/huggingface/hub, shared with Hugging Face's own programs).
  *
  * @throws {ConfigError} as `hubAccess`.
  */
@@ -87,22 +87,22 @@ export interface HubName {
   revision: string;
 }
 
-/** The branch that is meant when none is named. */
+/** The default branch. */
 const DEFAULT_REVISION = "main";
 
 /**
- * Reads `org/name` or `org/name@revision`; null for anything else, such as a path.
+ * Parses `org/name` or `org/name@revision`; null for anything else, such as a path.
  * @example parseHubName("Qwen/Qwen2.5-0.5B@v1") // { repository: "Qwen/Qwen2.5-0.5B", revision: "v1" }
  */
 export function parseHubName(text: string): HubName | null {
   const [, repository = "", revision = DEFAULT_REVISION] =
     /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([\w][\w./-]*))?$/.exec(text) ?? [];
-  // The hub's own rules; they also keep a name inside the cache's folder.
+  // The hub's own rules; they also keep a name inside the cache folder.
   if (repository === "" || /--|\.\.|[.-](\/|$)|\.git$/.test(repository)) return null;
   return /\.\.|\/\/|[./]$|\.lock$/.test(revision) ? null : { repository, revision };
 }
 
-/** The name as it is typed. */
+/** The name as a user types it. */
 export function hubNameText({ repository, revision }: HubName): string {
   return revision === DEFAULT_REVISION ? repository : `${repository}@${revision}`;
 }

@@ -17,9 +17,9 @@ import {
 } from "./hub-cache.ts";
 import { isWholeModel, wantedFiles } from "./wanted-files.ts";
 
-/** How far a download is, over all of a model's files. */
+/** Download progress over all files of a model. */
 export interface HubProgress {
-  /** The file that has just grown. */
+  /** The file that just grew. */
   file: string;
   bytes: number;
   totalBytes: number;
@@ -28,27 +28,27 @@ export interface HubProgress {
 export interface HubModelOptions {
   settings?: HubSettings;
   onProgress?: (progress: HubProgress) => void;
-  /** Something that the user should know: the cache is used because the hub cannot be reached. */
+  /** Receives a notice for the user: the hub cannot be reached, so the cache is used. */
   onNotice?: (notice: string) => void;
   signal?: AbortSignal | undefined;
 }
 
-/** A model of the hub, on this machine. */
+/** A hub model on this machine. */
 interface HubModel {
-  /** Holds its files under their names, in Hugging Face layout. */
+  /** Contains its files under their names, in Hugging Face layout. */
   folder: string;
   name: HubName;
-  /** What the revision stands for: the same commit gives the same files. */
+  /** The commit of the revision: the same commit has the same files. */
   commit: string;
 }
 
-/** Requests and downloads under way at once. */
+/** Requests and downloads at once. */
 const CONCURRENCY = 4;
 
 /**
- * Finds a model of the hub in the cache, or downloads what is missing of it: configuration, tokenizer, chat templates and
- * safetensors weights. Downloads are gone on with where they were cut, and checked (SHA-256 of large files, Git's hash of small
- * ones). The cache is the one that Hugging Face's own programs use.
+ * Finds a hub model in the cache, or downloads its missing files: configuration, tokenizer, chat templates and
+ * safetensors weights. Resumes interrupted downloads, and verifies files (SHA-256 of large files, Git's hash of small
+ * ones). The cache is shared with Hugging Face's own programs.
  *
  * @throws {ConfigError} HUB_NOT_FOUND, HUB_GATED, HUB_DENIED, HUB_OFFLINE, HUB_DISK_FULL.
  * @throws {DataError} HUB_NOT_A_MODEL.
@@ -62,7 +62,7 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
   if (settings.offline) {
     throw new ConfigError(
       "HUB_OFFLINE",
-      `${hubNameText(name)}: is not in ${settings.cache}, or not whole, and HF_HUB_OFFLINE is set. Unset it, or set HF_HUB_CACHE to the folder that has it.`,
+      `${hubNameText(name)}: is missing or incomplete in ${settings.cache}, and HF_HUB_OFFLINE is set. Unset it, or set HF_HUB_CACHE to the folder that contains the model.`,
     );
   }
   const asked = { settings, name, signal: options.signal };
@@ -72,7 +72,7 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
   } catch (error) {
     if (cached === null || !(error instanceof ExternalError)) throw error;
     options.onNotice?.(
-      `${error.message} Going on with what the cache has: commit ${cached.commit}.`,
+      `${error.message} The cached files of commit ${cached.commit} are used instead.`,
     );
     return cached;
   }
@@ -83,7 +83,7 @@ export async function hubModel(name: HubName, options: HubModelOptions = {}): Pr
     if (!isDiskError(error)) throw error;
     throw new ExternalError(
       "FILE_WRITE_FAILED",
-      `${hubNameText(name)}: could not be kept in ${settings.cache} (${errorMessage(error)}). Free space there, or set HF_HUB_CACHE to another folder.`,
+      `${hubNameText(name)}: could not be saved in ${settings.cache} (${errorMessage(error)}). Free space there, or set HF_HUB_CACHE to another folder.`,
       { cause: error },
     );
   }
@@ -105,7 +105,7 @@ interface Asked {
 
 interface Repository {
   commit: string;
-  /** Those of its files that make the model. */
+  /** The files that the model needs. */
   files: string[];
 }
 
@@ -131,7 +131,7 @@ async function repositoryOf({ settings, name, signal }: Asked): Promise<Reposito
   if (checked.problem !== null) {
     throw new ExternalError(
       "HTTP_BAD_REPLY",
-      `${what}: what ${settings.endpoint}/api answers is no description of a model. Check HF_ENDPOINT.`,
+      `${what}: the reply of ${settings.endpoint}/api does not describe a model. Check HF_ENDPOINT.`,
     );
   }
   const all = checked.value.siblings.map(({ rfilename }) => rfilename);
@@ -143,13 +143,13 @@ async function repositoryOf({ settings, name, signal }: Asked): Promise<Reposito
       .join(", ");
     throw new DataError(
       "HUB_NOT_A_MODEL",
-      `${what}: holds ${shown}; a model needs config.json, tokenizer.json and model.safetensors (or its shards and their index). Choose a repository with safetensors weights.`,
+      `${what}: contains ${shown}; a model needs config.json, tokenizer.json and model.safetensors (or its shards and their index). Choose a repository with safetensors weights.`,
     );
   }
   return { commit: checked.value.sha, files };
 }
 
-/** Null for what is no JSON. */
+/** Null for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -208,7 +208,7 @@ async function refuseUnlessFits(
   if (wanted <= free) return;
   throw new ConfigError(
     "HUB_DISK_FULL",
-    `${hubNameText(name)}: ${gigabytes(wanted)} are to be downloaded, ${gigabytes(free)} are free at ${settings.cache}. Free space there, or set HF_HUB_CACHE to a folder on another disk.`,
+    `${hubNameText(name)}: the download needs ${gigabytes(wanted)}, but only ${gigabytes(free)} are free at ${settings.cache}. Free space there, or set HF_HUB_CACHE to a folder on another disk.`,
   );
 }
 
@@ -217,7 +217,7 @@ function gigabytes(bytes: number): string {
 }
 
 /**
- * The folder of a model that is named by its folder, or by `org/name` or `org/name@revision` on the hub. A folder that exists wins.
+ * The folder of a model given as a folder, or as `org/name` or `org/name@revision` on the hub. An existing folder wins.
  *
  * @throws {ConfigError} MODEL_NAME when it is neither; and as `hubModel`.
  */
@@ -231,7 +231,7 @@ export async function modelFolder(model: string, options: HubModelOptions = {}):
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${model}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.`,
+      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.`,
     );
   }
   return (await hubModel(name, options)).folder;

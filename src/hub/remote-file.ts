@@ -9,11 +9,11 @@ export interface RemoteFile {
   url: URL;
   /** Bytes. */
   size: number;
-  /** Under which the cache keeps it: SHA-256 of a large file, Git's SHA-1 of a small one, or the mirror's own tag. */
+  /** Key in the cache: SHA-256 of a large file, Git's SHA-1 of a small one, or the mirror's ETag. */
   checksum: string;
 }
 
-/** Asks for a file's size and checksum. @throws as `refusal`; {ExternalError} HUB_UNREACHABLE, HTTP_BAD_REPLY. */
+/** Requests a file's size and checksum. @throws as `refusal`; {ExternalError} HUB_UNREACHABLE, HTTP_BAD_REPLY. */
 export async function remoteFile(
   settings: HubSettings,
   model: { name: HubName; commit: string },
@@ -38,27 +38,27 @@ export async function remoteFile(
   if (!/^[\w-]{8,}$/.test(checksum) || size === null) {
     throw new ExternalError(
       "HTTP_BAD_REPLY",
-      `${what}: ${settings.endpoint} tells neither checksum nor size of it (ETag, Content-Length). Set HF_ENDPOINT to a hub or a mirror that does.`,
+      `${what}: ${settings.endpoint} does not send its checksum and size (ETag, Content-Length). Set HF_ENDPOINT to a hub or mirror that does.`,
     );
   }
   return { name: file.name, url, size, checksum };
 }
 
-/** One file of a model to be downloaded. */
+/** A file of a model to download. */
 interface BlobRequest {
   settings: HubSettings;
   name: HubName;
   file: RemoteFile;
-  /** Where the whole file goes. */
+  /** Path of the complete file. */
   blob: string;
-  /** Bytes of the file that are here; may fall when a download begins anew. */
+  /** Bytes of the file so far; may fall when a download restarts. */
   onBytes: (bytes: number) => void;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Downloads one file of a model into the cache, as `downloadFile`.
- * @throws {ExternalError} HUB_UNREACHABLE, HUB_CHECKSUM; as `refusal`; and as the disk does.
+ * Downloads one file of a model into the cache with `downloadFile`.
+ * @throws {ExternalError} HUB_UNREACHABLE, HUB_CHECKSUM; as `refusal`; disk errors.
  */
 export async function downloadBlob(request: BlobRequest): Promise<void> {
   const { settings, name, file, blob, onBytes, signal } = request;
@@ -72,14 +72,14 @@ export async function downloadBlob(request: BlobRequest): Promise<void> {
       changed: () =>
         new ExternalError(
           "HUB_CHECKSUM",
-          `${what}: came from ${settings.endpoint} twice with another content than promised (checksum ${file.checksum}). A proxy or mirror in between changes files: set HF_ENDPOINT to another one.`,
+          `${what}: ${settings.endpoint} sent it twice with the wrong content (expected checksum ${file.checksum}). A proxy or mirror changes files: set HF_ENDPOINT to another one.`,
         ),
     },
   });
 }
 
 /**
- * What an answer that refuses a model means, and what to do: HUB_GATED, HUB_NOT_FOUND or HUB_DENIED. The hub names the reason in a
+ * The error for a refused model: HUB_GATED, HUB_NOT_FOUND or HUB_DENIED. The hub gives the reason in a
  * header; mirrors may not.
  */
 export function refusal(
@@ -95,13 +95,13 @@ export function refusal(
   if (reason === "GatedRepo") {
     return new ConfigError(
       "HUB_GATED",
-      `${model}: is gated (${tokenState}). Accept its terms at ${endpoint}/${repository}, and set HF_TOKEN to a token of the account that did.`,
+      `${model}: is gated (${tokenState}). Accept its terms at ${endpoint}/${repository}, and set HF_TOKEN to a token of that account.`,
     );
   }
   if (reason === "RevisionNotFound") {
     return new ConfigError(
       "HUB_NOT_FOUND",
-      `${model}: ${endpoint} has ${repository}, but no revision "${revision}". Give a branch, tag or commit after @, or none.`,
+      `${model}: ${endpoint} has ${repository}, but no revision "${revision}". Write a branch, tag or commit after @, or no revision.`,
     );
   }
   if (status === 404 || reason === "RepoNotFound") {
@@ -112,11 +112,11 @@ export function refusal(
   }
   return new ConfigError(
     "HUB_DENIED",
-    `${model}: ${endpoint} refuses with status ${status} (${tokenState}). ${token === null ? "Set HF_TOKEN to a token that can read it; the hub answers so for names that it does not have, too." : "HF_TOKEN is wrong, has expired, or lacks the right to read this model."}`,
+    `${model}: ${endpoint} refuses with status ${status} (${tokenState}). ${token === null ? "Set HF_TOKEN to a token that can read it, and check the name: the hub gives the same answer for unknown names." : "HF_TOKEN is wrong, has expired, or lacks the right to read this model."}`,
   );
 }
 
-/** What a hub that does not answer means: HUB_UNREACHABLE. `what` is the model or file. */
+/** HUB_UNREACHABLE for a model or file (`what`). */
 export function unreachable(
   { endpoint }: HubSettings,
   what: string,
@@ -124,7 +124,7 @@ export function unreachable(
   return (last, attempts) =>
     new ExternalError(
       "HUB_UNREACHABLE",
-      `${what}: ${endpoint} cannot be reached: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). What has come is kept: run again to go on, set HF_ENDPOINT to a mirror, or give a folder that holds the model.`,
+      `${what}: ${endpoint} cannot be reached: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). Partial downloads are kept: run the command again to continue, set HF_ENDPOINT to a mirror, or pass a folder with the model.`,
       { cause: last.cause },
     );
 }

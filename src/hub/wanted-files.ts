@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { exists, readJson } from "../base/files.ts";
 
-/** Files beside the weights that are read: configuration, tokenizer, chat templates. */
+/** Files to download besides the weights: configuration, tokenizer, chat templates. */
 const BESIDE_WEIGHTS =
   /^(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(merges\.txt|tokenizer\.model|chat_template\.jinja)$|^additional_chat_templates\/[\w.-]+\.jinja$/;
 const WEIGHTS_INDEX = "model.safetensors.index.json";
@@ -11,8 +11,8 @@ const WHOLE = "model.safetensors";
 const ADAPTER = /^adapter_(config\.json|model\.safetensors)$/;
 
 /**
- * Which of a repository's files a model needs: no weights in other formats, no second copies of them.
- * @returns null when they make no model.
+ * The files of a repository that a model needs: no weights in other formats, no duplicates.
+ * @returns null when files of a model are missing.
  */
 export function wantedFiles(files: readonly string[]): string[] | null {
   const sharded = files.includes(WEIGHTS_INDEX);
@@ -26,7 +26,7 @@ export function wantedFiles(files: readonly string[]): string[] | null {
   return [...files.filter((file) => BESIDE_WEIGHTS.test(file)), ...weights, ...adapter];
 }
 
-/** Whether a snapshot holds a whole model, every shard of it, by its own files. */
+/** Whether a snapshot contains a complete model, with every shard. */
 export async function isWholeModel(snapshot: string): Promise<boolean> {
   const names = await readdir(snapshot).catch(() => []);
   const present: string[] = [];

@@ -260,7 +260,7 @@ describe("downloadDataset", () => {
   it("does not wait for hours when a server asks for that", async () => {
     Object.assign(mischief, { stumbles: [429], retryAfter: 3600 });
     await expect(get(["train"])).rejects.toThrow(
-      errorWith("DATASET_UNREACHABLE", "status 429, to be asked again in 3600 s (1 attempt)"),
+      errorWith("DATASET_UNREACHABLE", "status 429, retry after 3600 s (1 attempt)"),
     );
   });
 

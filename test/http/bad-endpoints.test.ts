@@ -165,9 +165,7 @@ describe("a model's server that behaves badly", () => {
     await expect(ask({ baseUrl: `${server.url}/` })).rejects.toThrow(
       errorWith("HTTP_STATUS", `does not end in a version: try ${server.url}/v1.`),
     );
-    await expect(ask()).rejects.toThrow(
-      errorWith("HTTP_STATUS", "Check the address and the name of the model."),
-    );
+    await expect(ask()).rejects.toThrow(errorWith("HTTP_STATUS", /status \d+/));
   });
 
   it("refuses a key: the message names the variable and not the key", async () => {
@@ -176,9 +174,7 @@ describe("a model's server that behaves badly", () => {
       refused(response, 401, { message: "Incorrect API key provided: sk-secret" });
     };
     const refusal = ask({ apiKeyEnv: "AGENTRL_TEST_POLICY_KEY" });
-    await expect(refusal).rejects.toThrow(
-      errorWith("HTTP_STATUS", "It refuses the key: check AGENTRL_TEST_POLICY_KEY."),
-    );
+    await expect(refusal).rejects.toThrow(errorWith("HTTP_STATUS", "AGENTRL_TEST_POLICY_KEY"));
     await expect(refusal).rejects.not.toThrow(/sk-secret/);
   });
 });

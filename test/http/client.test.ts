@@ -137,7 +137,7 @@ describe("an HTTP client", () => {
     await expect(asking).rejects.toThrow(errorWith("HTTP_STATUS"));
     expect(waits).toEqual([]);
     expect(await messageOf(clientOf({ deadlineMs: 1000 }).request({}))).toMatchInlineSnapshot(
-      `"probe (http://HOST/): status 429, saying "slow down" (1 attempt in 0.0 s, given up at deadlineMs 1000). It asks for fewer requests: lower concurrency, or raise deadlineMs."`,
+      `"probe (http://HOST/): status 429, saying "slow down" (1 attempt in 0.0 s, stopped at deadlineMs 1000). The server's rate limit is exceeded: lower concurrency, or raise deadlineMs."`,
     );
   });
 
@@ -162,7 +162,7 @@ describe("an HTTP client", () => {
       response.writeHead(200).write('{"begun');
     };
     expect(await messageOf(clientOf({ timeoutMs: 40, retries: 0 }).request({}))).toBe(
-      "probe (http://HOST/): no whole answer within 40 ms (1 attempt in 0.0 s). Raise timeoutMs, lower concurrency, or look whether the server is busy or stuck.",
+      "probe (http://HOST/): no whole answer within 40 ms (1 attempt in 0.0 s). Raise timeoutMs, lower concurrency, or check whether the server is busy or stuck.",
     );
   });
 
@@ -178,16 +178,14 @@ describe("an HTTP client", () => {
     expect((await clientOf().request({})).text).toBe('"done"');
     answer = (response) => response.destroy();
     const cut = clientOf({ retries: 0 }).request({});
-    await expect(cut).rejects.toThrow(
-      errorWith("HTTP_UNREACHABLE", "no connection, or it was cut"),
-    );
+    await expect(cut).rejects.toThrow(errorWith("HTTP_UNREACHABLE", "no connection"));
   });
 
   it("names a server that is not there", async () => {
     const gone = await localServer(() => undefined);
     await gone.close();
     expect(await messageOf(clientOf({ retries: 1 }, gone.url).request({ path: "/x" }))).toBe(
-      "probe (http://HOST/x): no connection, or it was cut: connect ECONNREFUSED HOST (2 attempts in 0.3 s). Start the server, or correct its address.",
+      "probe (http://HOST/x): no connection, or the connection was cut: connect ECONNREFUSED HOST (2 attempts in 0.3 s). Start the server, or correct its address.",
     );
   });
 
@@ -211,7 +209,7 @@ describe("an HTTP client", () => {
       sendJson(response, { result: ["a"] });
     };
     expect(await messageOf(clientOf().json({}, schema))).toBe(
-      `probe (http://HOST/): in the reply, $.result.0 is "a": expected a number. Found: "{\\"result\\":[\\"a\\"]}". Check that the address is of the server that is meant.`,
+      `probe (http://HOST/): in the reply, $.result.0 is "a": expected a number. Found: "{\\"result\\":[\\"a\\"]}". Check that the address belongs to the right server.`,
     );
   });
 
@@ -219,7 +217,7 @@ describe("an HTTP client", () => {
     answer = (response) =>
       response.writeHead(302, { location: "http://elsewhere.example/v1?token=abc" }).end();
     expect(await messageOf(clientOf().request({}))).toBe(
-      'probe (http://HOST/): status 302, saying nothing (1 attempt in 0.0 s). It redirects to "http://elsewhere.example/v1": keys are not sent on to another address; set the address to that one if it is right.',
+      'probe (http://HOST/): status 302, saying nothing (1 attempt in 0.0 s). The server redirects to "http://elsewhere.example/v1", and keys are not sent to another address; if the new address is right, set it.',
     );
     expect(server.received).toHaveLength(1);
   });
@@ -231,7 +229,7 @@ describe("an HTTP client", () => {
       answer = (response) => response.writeHead(401).end(echo);
       const message = await messageOf(clientOf().request({ parameters: { key: KEY } }));
       expect(message).not.toMatch(/sk-|secret|value/);
-      expect(message).toContain("It refuses the key: check PROBE_KEY.");
+      expect(message).toContain("check PROBE_KEY.");
       answer = (response) => response.end(echo);
       const notJson = await messageOf(clientOf().json({ parameters: { key: KEY } }, z.object({})));
       expect(notJson).not.toMatch(/sk-|secret|value/);

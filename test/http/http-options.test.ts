@@ -15,7 +15,7 @@ describe("a server's address", () => {
     expect(() => check("localhost:8000")).toThrow(
       errorWith(
         "RECIPE_BAD_VALUE",
-        'qdrant.url is "localhost:8000": expected an address that begins with http:// or https://.',
+        'qdrant.url is "localhost:8000": expected an address that starts with http:// or https://.',
       ),
     );
     expect(() => check("127.0.0.1")).toThrow(
@@ -36,7 +36,7 @@ describe("a server's address", () => {
       } catch (error) {
         message = (error as Error).message;
       }
-      expect(message).toContain("qdrant.url holds a user name, password or key");
+      expect(message).toContain("qdrant.url contains a user name, password or key");
       expect(message).not.toContain("hunter2");
     }
   });
@@ -65,7 +65,7 @@ describe("a key from the environment", () => {
     } catch (error) {
       message = (error as Error).message;
     }
-    expect(message).toContain("holds white space");
+    expect(message).toContain("contains white space");
     expect(message).not.toContain("abc");
   });
 });

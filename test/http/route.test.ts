@@ -63,8 +63,8 @@ describe("routeTo", () => {
   });
 
   it.each([
-    ["socks5://secret@host:1", /of the kind socks5:\/\/\. Known: http:\/\/host:port/],
-    ["http://secret@:::", /which is no address/],
+    ["socks5://secret@host:1", /protocol socks5:\/\/\. Known: http:\/\/host:port/],
+    ["http://secret@:::", /not a valid address/],
   ])("names a variable that it can't use, and not what it holds", (value, found) => {
     vi.stubEnv("HTTPS_PROXY", value);
     const go = (): unknown => routeTo(new URL("https://a.example/x"));

@@ -39,9 +39,7 @@ describe("hubSettings", () => {
 
   it("refuse a token that is none without showing it, and an address that is none", () => {
     const bad = (): unknown => hubSettings({ HF_TOKEN: "hf_secret two" });
-    expect(bad).toThrow(
-      errorWith("HTTP_KEY_MISSING", /^hub: the environment variable HF_TOKEN holds white space/),
-    );
+    expect(bad).toThrow(errorWith("HTTP_KEY_MISSING", /^hub: the environment variable HF_TOKEN /));
     expect(bad).not.toThrow(/hf_secret/);
     expect(() => hubSettings({ HF_ENDPOINT: "mirror" })).toThrow(
       errorWith("RECIPE_BAD_VALUE", 'HF_ENDPOINT is "mirror"'),

@@ -110,7 +110,7 @@ describe("opensearch", () => {
 
   it("says what the engine says of an index, a vector or a pipeline that it does not have", async () => {
     await expect(open({ index: "nope" })).rejects.toThrow(
-      errorWith("HTTP_STATUS", "Check the address and the name of the index, collection or model."),
+      errorWith("HTTP_STATUS", "the name of the index, collection or model"),
     );
     const fields = { vector: "nope" };
     const wrongField = await open({ mode: "knn", encoder, fields });
