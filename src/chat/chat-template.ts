@@ -1,7 +1,7 @@
 import * as jinja from "@huggingface/jinja";
 import { AgentrlError, DataError, errorMessage } from "../base/errors.ts";
 
-/** The part of the library that is used; its own declarations do not resolve under Node's module rules. */
+/** The used part of the library; its own type declarations do not resolve under Node's module rules. */
 interface Library {
   tokenize: (source: string, options: Record<"lstrip_blocks" | "trim_blocks", boolean>) => unknown;
   parse: (tokens: unknown) => unknown;
@@ -10,7 +10,7 @@ interface Library {
 }
 const { tokenize, parse, Environment, Interpreter } = jinja as unknown as Library;
 
-/** A message as templates see it: whatever keys it has (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
+/** A message for a template, with any further keys (`tool_calls`, `tool_call_id`, `reasoning_content`, …). */
 export interface TemplateMessage {
   role: string;
   content: unknown;
@@ -20,40 +20,40 @@ export interface TemplateMessage {
 export interface RenderOptions {
   /** JSON schemas of functions, as OpenAI's `tools`. */
   tools?: readonly unknown[];
-  /** End with what comes before the assistant's next message. */
+  /** End with the generation prompt. */
   addGenerationPrompt?: boolean;
-  /** Further names that the template knows, such as `enable_thinking`. */
+  /** Further variables of the template, such as `enable_thinking`. */
   variables?: Readonly<Record<string, unknown>>;
   /**
-   * What `strftime_now` tells, in UTC. Without it a template has no such function: those that check for it write their fixed
-   * date, so that a prompt does not change from one day to the next.
+   * The time for `strftime_now`, in UTC. When absent, the template has no such function: templates that check for it then write a
+   * fixed date, so that a prompt does not change from day to day.
    */
   now?: Date;
 }
 
-/** How a model writes conversations as text. */
+/** A model's chat template. */
 export interface ChatTemplate {
   /** Jinja source, for hashes and manifests. */
   readonly source: string;
-  /** Where it stands, for messages. */
+  /** The source file, for messages. */
   readonly where: string;
   /**
-   * A conversation as the model's text.
+   * Renders a conversation.
    * @throws {DataError} CHAT_TEMPLATE_REFUSED when the template itself raises an exception; CHAT_TEMPLATE_BAD when it fails.
    */
   render(messages: readonly TemplateMessage[], options?: RenderOptions): string;
 }
 
 /**
- * Compiles a template as transformers does: first newline of a block and blanks before it dropped, loop controls,
- * `raise_exception`, `strftime_now`, and `generation` blocks, which only mark text there, as plain text.
+ * Compiles a template as transformers does: trims the first newline after a block and blanks before it; supports loop controls,
+ * `raise_exception` and `strftime_now`; treats `generation` blocks, which only mark text, as plain text.
  *
  * @param specialTokens texts by name: `bos_token`, `eos_token`, …
- * @param where names the file, for messages.
+ * @param where the file, for messages.
  * @throws {DataError} CHAT_TEMPLATE_BAD when the source does not parse.
  *
- * Different here, by what @huggingface/jinja 0.5.11 does: values that a template writes without `tojson` look as in JSON
- * (`true`, nothing for none, `["a"]`), not as in Python (`True`, `None`, `['a']`); JSON has one kind of number, so 1.0 is 1.
+ * Different here, because of @huggingface/jinja 0.5.11: without `tojson`, values print as in JSON
+ * (`true`, nothing for none, `["a"]`), not as in Python (`True`, `None`, `['a']`); 1.0 prints as 1, because JSON has one number type.
  */
 export function compileChatTemplate(
   source: string,
@@ -80,7 +80,7 @@ export function compileChatTemplate(
   };
 }
 
-/** What every template knows. The library's own set has a clock, and its exceptions look like any other failure. */
+/** The globals of every template. The library's defaults include a clock, and its exceptions cannot be told from other failures. */
 function globals(where: string, now: Date | undefined): Record<string, unknown> {
   return {
     ...{ true: true, false: false, none: null, True: true, False: false, None: null },
@@ -92,7 +92,7 @@ function globals(where: string, now: Date | undefined): Record<string, unknown> 
     raise_exception: (said: unknown): never => {
       throw new DataError(
         "CHAT_TEMPLATE_REFUSED",
-        `${where}: refuses these messages: ${JSON.stringify(said)}. Change the messages, or give a template that takes them.`,
+        `${where}: rejects these messages: ${JSON.stringify(said)}. Change the messages, or use a template that accepts them.`,
       );
     },
     ...(now === undefined ? {} : { strftime_now: (format: string) => strftime(now, format) }),
@@ -106,13 +106,13 @@ function attempt<T>(where: string, what: string, work: () => T): T {
     if (error instanceof AgentrlError) throw error;
     throw new DataError(
       "CHAT_TEMPLATE_BAD",
-      `${where}: ${what} (${errorMessage(error)}). Give another template, or mend this one.`,
+      `${where}: ${what} (${errorMessage(error)}). Use another template, or correct this one.`,
       { cause: error },
     );
   }
 }
 
-/** `{% generation %}` marks what the assistant wrote; the library does not know it. Blanks around are kept or dropped alike. */
+/** The library does not know `{% generation %}`, which marks assistant text. White space control stays the same. */
 function withoutGenerationBlocks(source: string): string {
   return source
     .replace(/\{%([-+]?)\s*generation\s*([-+]?)%\}/g, "{%$1 if true $2%}")
@@ -126,8 +126,8 @@ const MONTHS = [
 ];
 
 /**
- * A date by C's format letters, in UTC and English: a, A, b, B, d, e, H, I, j, m, M, p, S, y, Y, %, and `-` before a letter for
- * no leading zero. Other letters stay as they are.
+ * A date by C's format letters, in UTC and English: a, A, b, B, d, e, H, I, j, m, M, p, S, y, Y, %, and `-` before a letter to
+ * remove leading zeros. Other letters stay unchanged.
  * @example strftime(new Date("2026-02-03T04:05:06Z"), "%d %b %Y, %-H:%M") // "03 Feb 2026, 4:05"
  */
 export function strftime(date: Date, format: string): string {

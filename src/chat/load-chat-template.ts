@@ -18,9 +18,9 @@ const inConfig = z.looseObject({
  * The chat template of a Hugging Face folder: `chat_template.jinja` and `additional_chat_templates/*.jinja`, or else
  * `chat_template` in `tokenizer_config.json`, which is one template or a list of named ones.
  *
- * @param options.name of a named template; `tool_use` where there is one and tools will be used, else `default`, when absent.
+ * @param options.name of a named template; default: `tool_use` if it exists and `tools` is set, else `default`.
  * @throws {DataError} CHAT_TEMPLATE_MISSING, CHAT_TEMPLATE_BAD; FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD for the tokenizer's
- *   files, which hold the special tokens.
+ *   files, which contain the special tokens.
  */
 export async function loadChatTemplate(
   folder: string,
@@ -37,7 +37,7 @@ export async function loadChatTemplate(
   if (templates.size === 0) {
     throw new DataError(
       "CHAT_TEMPLATE_MISSING",
-      `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json, as models have that were not trained to chat. Use the chat-tuned one, or put a chat_template.jinja beside it.`,
+      `${folder}: has neither chat_template.jinja nor a chat_template in tokenizer_config.json; it is probably a base model. Use its chat-tuned version, or add a chat_template.jinja.`,
     );
   }
   throw new DataError(

@@ -3,53 +3,53 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { ChatTemplate, RenderOptions, TemplateMessage } from "./chat-template.ts";
 import { type Probe, PROBE_TOOLS, PROBES } from "./probes.ts";
 
-/** A place where a conversation that goes on does not begin as it stood before. */
+/** A conversation whose text changes when the next message is added. */
 export interface PrefixFinding {
-  /** Where it shows: in the text, or only in the token ids of texts of which one begins with the other. */
+  /** `text`: the text differs. `tokens`: only the token ids differ. */
   level: "text" | "tokens";
   /**
-   * An error: what a policy was shown or has written stands otherwise in later prompts. A notice: the white space around what it
-   * has written does, or tokens would be cut otherwise if the text were encoded again; neither shows in a run that keeps the ids
-   * that were sampled.
+   * An error: later prompts change text that the policy saw or wrote. A notice: only the white space around the policy's
+   * text changes, or re-encoding would split the text into other tokens; neither affects a run that keeps the sampled
+   * ids.
    */
   severity: "error" | "notice";
   /** The probe's name. */
   probe: string;
-  /** Messages that stood before the next came. */
+  /** Number of messages before the added one. */
   messages: number;
-  /** Role of the message that came. */
+  /** Role of the added message. */
   role: string;
   /** Characters (UTF-16 units) or tokens up to the first difference. */
   at: number;
-  /** The text around it, as it stood before. */
+  /** The text around the difference, before the message is added. */
   before: string;
-  /** The text around it, as it stands then. */
+  /** The text around the difference, after the message is added. */
   after: string;
 }
 
 export interface PrefixReport {
   /** At most one per probe and level. */
   findings: PrefixFinding[];
-  /** Steps from n to n + 1 messages that were compared. */
+  /** Number of compared steps from n to n + 1 messages. */
   compared: number;
-  /** Probes that the template does not take, or not to their end. */
+  /** Probes that the template rejects, fully or in part. */
   unchecked: { probe: string; error: AgentrlError }[];
 }
 
 export interface PrefixOptions {
-  /** Compares token ids too. */
+  /** Also compares token ids. */
   tokenizer?: Tokenizer;
-  /** The tools that the run will offer; a search tool when absent. */
+  /** The tools of the run; default: a search tool. */
   tools?: readonly unknown[];
-  /** As the run will give them to the template. */
+  /** The template variables of the run. */
   variables?: RenderOptions["variables"];
   probes?: readonly Probe[];
 }
 
 /**
- * Tries whether a conversation's text only ever grows: whether what messages 0 to n give is how messages 0 to n + 1 begin. Before
- * an assistant's message the first includes the generation prompt and, for a message of plain text, that text, as a policy will
- * have written it. Several results of tools that follow each other come as one step.
+ * Tests that a conversation's text only grows: the text of messages 0 to n must be a prefix of the text of messages 0 to n + 1. Before
+ * an assistant message, the shorter text includes the generation prompt and, for a plain message, the message itself, because the
+ * policy will have written it. Consecutive tool results count as one step.
  */
 export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {}): PrefixReport {
   const report: PrefixReport = { findings: [], compared: 0, unchecked: [] };
@@ -65,11 +65,11 @@ export function checkPrefixes(template: ChatTemplate, options: PrefixOptions = {
 }
 
 /**
- * Refuses a template under which a run would train on other text than was sampled; for use before a run.
+ * Rejects a template under which a run would train on different text than it sampled; call it before a run.
  *
  * @returns the report, for its notices.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES naming the first such place with the text around it.
- * @throws {DataError} CHAT_TEMPLATE_REFUSED or CHAT_TEMPLATE_BAD when it takes no probe at all.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES with the first such place and the text around it.
+ * @throws {DataError} CHAT_TEMPLATE_REFUSED or CHAT_TEMPLATE_BAD when it rejects every probe.
  */
 export function requireStablePrefixes(
   template: ChatTemplate,
@@ -80,10 +80,10 @@ export function requireStablePrefixes(
   const [first] = errors;
   if (first !== undefined) {
     const others = errors.slice(1).map(({ probe }) => `"${probe}"`);
-    const also = others.length === 0 ? "" : ` So it is with ${others.join(", ")}.`;
+    const also = others.length === 0 ? "" : ` The same happens in ${others.join(", ")}.`;
     throw new ConfigError(
       "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay as they were written: give a template without this, or one conversation of a single question.`,
+      `${template.where}: ${prefixFindingText(first)}${also} Earlier turns must stay unchanged: use another template, or conversations with a single question.`,
     );
   }
   const [refusal] = report.unchecked;
@@ -96,7 +96,7 @@ export function prefixFindingText(finding: PrefixFinding): string {
   const { level, probe, messages, role, at, before, after } = finding;
   const count = messages === 1 ? "the first message" : `the first ${messages} messages`;
   const place = level === "text" ? `character ${at}` : `token ${at}`;
-  return `when the next message (${role}) comes, ${count} of "${probe}" read otherwise from ${place}: ${JSON.stringify(before)} becomes ${JSON.stringify(after)}.`;
+  return `when the next message (${role}) is added, ${count} of "${probe}" change at ${place}: ${JSON.stringify(before)} becomes ${JSON.stringify(after)}.`;
 }
 
 function checkProbe(
@@ -115,7 +115,7 @@ function checkProbe(
     const next = messages[n] as TemplateMessage;
     if (next.role === "tool" && messages[n - 1]?.role === "tool") continue;
     const addGenerationPrompt = next.role === "assistant";
-    // Some templates take no conversation that is only a system turn.
+    // Some templates reject a conversation with only a system turn.
     if (n === 1 && messages[0]?.role === "system" && !addGenerationPrompt) continue;
     const shown = template.render(messages.slice(0, n), { ...shared, addGenerationPrompt });
     const left = addGenerationPrompt ? shown + plainText(next) : shown;
@@ -137,14 +137,14 @@ function wordsOf(text: string): string {
   return text.replace(/\s+/g, "");
 }
 
-/** What the policy itself will have written of a message; nothing where the template adds to it (calls, fields). */
+/** The text that the policy itself writes for a message; empty when the template adds to it (calls, fields). */
 function plainText(message: TemplateMessage): string {
   const { content } = message;
   const plain = message["tool_calls"] === undefined && message["reasoning_content"] === undefined;
   return plain && typeof content === "string" ? content : "";
 }
 
-/** Characters of text shown on either side of a difference. */
+/** Characters shown on each side of a difference. */
 const AROUND = 40;
 
 type Difference = Pick<PrefixFinding, "level" | "at" | "before" | "after">;

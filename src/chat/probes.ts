@@ -1,11 +1,11 @@
 import type { TemplateMessage } from "./chat-template.ts";
 
-/** A conversation by which a template is tried. */
+/** A test conversation for chat templates. */
 export interface Probe {
-  /** What it tries, for messages. */
+  /** What the conversation tests, for messages. */
   name: string;
   messages: readonly TemplateMessage[];
-  /** Whether tools are offered in it. */
+  /** Whether it offers tools. */
   tools: boolean;
 }
 
@@ -16,7 +16,7 @@ const says = (content: string, more: object = {}): TemplateMessage => {
 };
 const thought = (content: string): string => `<think>\nWhat is known?\n</think>\n\n${content}`;
 
-/** Nine letters and digits: some templates take no other id. */
+/** Nine letters and digits: some templates reject any other id. */
 const CALL_ID = "call00001";
 const call = (content: string): TemplateMessage =>
   says(content, {
@@ -35,7 +35,7 @@ const result: TemplateMessage = {
   tool_call_id: CALL_ID,
 };
 
-/** A search tool as OpenAI's `tools` describe it, for templates that list tools. */
+/** A search tool in the format of OpenAI's `tools`, for templates that list tools. */
 export const PROBE_TOOLS: readonly unknown[] = [
   {
     type: "function",
@@ -51,7 +51,7 @@ export const PROBE_TOOLS: readonly unknown[] = [
   },
 ];
 
-/** Turns as search agents have them. */
+/** Conversations of search agents. */
 export const PROBES: readonly Probe[] = [
   {
     name: "questions and answers",

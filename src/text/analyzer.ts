@@ -8,7 +8,7 @@ export type { Analyzer } from "./define-analyzer.ts";
 
 const separator = /[^\p{L}\p{N}]+/u;
 
-/** Lucene's English stop words: few, and none that names are made of ("new", "who" and "us" stay searchable). */
+/** Lucene's English stop words: few, and none that occur in names ("new", "who" and "us" stay searchable). */
 const STOP_WORDS = new Set(
   (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they " +
@@ -16,7 +16,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** English text: lower case without accents, stop words dropped, Porter's stems. The default. */
+/** English (the default): lower case without accents, no stop words, Porter stems. */
 export const english: Analyzer = defineAnalyzer({
   name: "english",
   summary: "English: accents and stop words dropped, Porter stems.",
@@ -31,7 +31,7 @@ export const english: Analyzer = defineAnalyzer({
   }),
 });
 
-/** Any language that puts spaces between words: lower case without accents, every word kept as it is. */
+/** Any language with spaces between words: lower case without accents, every word kept. */
 export const plain: Analyzer = defineAnalyzer({
   name: "plain",
   summary: "Any language with spaces: accents dropped, every word kept.",

@@ -1,13 +1,13 @@
 /**
- * What is compared when answers are compared. Several normalisations are in use in the field and give different numbers on
- * one file ("acid-house" and "acid house" are equal in some only), so every scorer says by name which one it applies.
+ * Normalisations of answers for comparison. The field uses several, and they give different scores on
+ * one file ("acid-house" equals "acid house" in some only), so every scorer names the one it applies.
  */
 import { type Part, registry } from "../base/registry.ts";
 
 /** Names of the normalisations, as flags and results spell them. */
 export type Normalization = "squad" | "words" | "triviaqa" | "drop";
 
-/** A way to reduce an answer to what is compared. */
+/** One normalisation. */
 interface AnswerNormalization extends Part {
   readonly name: Normalization;
   readonly source: string;
@@ -26,7 +26,7 @@ export const normalizations = registry<AnswerNormalization>("normalization", [
     name: "words",
     summary:
       "A whole answer True or False is yes or no; lower-case, ASCII punctuation and ‘ ’ ´ become spaces, articles dropped.",
-    // Which reads True and False only without surrounding spaces, as we do.
+    // R1-Searcher matches True and False only without surrounding spaces, and so does this.
     source: "RUCAIBox/R1-Searcher, its evaluation's normalize_answer",
     apply: (text) => spelledApart(readBoolean(text)),
   },
@@ -40,13 +40,13 @@ export const normalizations = registry<AnswerNormalization>("normalization", [
     name: "drop",
     summary:
       "Split at spaces and hyphens; each part lower-case, a number as Python writes it (7 → 7.0), else without ASCII punctuation and articles.",
-    source: "AllenNLP's DROP evaluation, which IRCoT's uses",
+    source: "AllenNLP's DROP evaluation, also used by IRCoT",
     apply: (text) => text.split(/[ -]/).map(dropToken).filter(Boolean).join(" "),
   },
 ]);
 
 /**
- * Reduces an answer to what is compared.
+ * Normalises an answer for comparison.
  *
  * @example normalizeAnswer("The  St. Louis-Cup!")          // "st louiscup"
  * @example normalizeAnswer("The  St. Louis-Cup!", "words") // "st louis cup"
@@ -57,7 +57,7 @@ export function normalizeAnswer(text: string, normalization: Normalization = "sq
 }
 
 /**
- * Whether Python's `float` reads a text: what DROP's evaluation takes for a number, "nan" and "infinity" included.
+ * Whether Python's `float` parses a text, including "nan" and "infinity": DROP's definition of a number.
  * Different here: only ASCII digits.
  */
 export function isPythonNumber(text: string): boolean {
@@ -66,8 +66,7 @@ export function isPythonNumber(text: string): boolean {
 
 const ASCII_PUNCTUATION = /[!-/:-@[-`{-~]/g;
 const WORD_PUNCTUATION = /[!-/:-@[-`{-~‘’´]/g;
-// Articles as whole words. Word characters are all letters and digits: JavaScript's \b knows ASCII only and would
-// cut the last letter off "açaí a" and "Ça".
+// Articles as whole words. \b knows only ASCII letters: it would remove the last letter of "açaí a" and "Ça".
 const ARTICLES = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 const SPACES = /\p{White_Space}+/gu;
 const PYTHON_NUMBER =
@@ -92,7 +91,7 @@ function dropToken(token: string): string {
   return withoutArticles(isPythonNumber(bare) ? asPythonWrites(bare) : bare);
 }
 
-/** A number as Python's `str(float(text))`: "7" → "7.0", "1e16" → "1e+16", "infinity" → "inf". */
+/** A number in the format of Python's `str(float(text))`: "7" → "7.0", "1e16" → "1e+16", "infinity" → "inf". */
 function asPythonWrites(text: string): string {
   const word = /inf|nan/i.exec(text)?.[0];
   if (word !== undefined) return (text.trim().startsWith("-") ? "-" : "") + word.toLowerCase();

@@ -1,12 +1,12 @@
-/** Matching an answer with accepted answers: the rules that rewards, `eval`, `score` and judges share. */
+/** Compares an answer with accepted answers; shared by rewards, `eval`, `score` and judges. */
 import { type Normalization, normalizeAnswer } from "./answer-normalizations.ts";
 
-/** How the words of an answer and of one reference overlap; each from 0 to 1. */
+/** Word overlap of an answer and one reference; each value from 0 to 1. */
 export interface WordOverlap {
   f1: number;
-  /** Share of the answer's words that the reference has. */
+  /** Share of the answer's words that occur in the reference. */
   precision: number;
-  /** Share of the reference's words that the answer has. */
+  /** Share of the reference's words that occur in the answer. */
   recall: number;
 }
 
@@ -26,7 +26,7 @@ export function exactMatch(
 }
 
 /**
- * Harmonic mean of precision and recall over the two bags of words, the best over the references.
+ * Harmonic mean of precision and recall over two bags of words; the best over the references.
  *
  * @returns a number in [0, 1]; see `wordOverlap`.
  * @example tokenF1("Barack Obama senior", ["barack obama"]) // precision 2/3, recall 1: 0.8
@@ -42,14 +42,14 @@ export function tokenF1(
 }
 
 /**
- * F1, precision and recall over bags of words, of the reference with the best F1.
+ * F1, precision and recall over bags of words, for the reference with the best F1.
  *
- * All are 0 when no word is shared (two empty answers included), and when either side is yes, no or noanswer and the
- * other differs.
+ * All are 0 when no word is shared (also for two empty answers), and when one side is yes, no or noanswer and the
+ * other side differs.
  *
- * @param predicted normalised already; `accepted` likewise.
+ * @param predicted normalised; `accepted` too.
  *
- * Source: HotpotQA's `hotpot_evaluate_v1.py`, `f1_score`, which knows one reference a question.
+ * Source: HotpotQA's `hotpot_evaluate_v1.py`, `f1_score`, which has one reference per question.
  *
  * @example wordOverlap("barack obama senior", ["barack obama"]) // { f1: 0.8, precision: 2/3, recall: 1 }
  */
@@ -79,10 +79,10 @@ export function coverExactMatch(
 /**
  * 1 when any normalised reference occurs inside the normalised prediction, else 0.
  *
- * It compares characters, not words: "no" is covered by "nothing". A reference without any characters left after
- * normalising covers nothing but an equally empty prediction.
+ * It compares characters, not words: "nothing" contains "no". A reference that is empty after
+ * normalisation matches only an empty prediction.
  *
- * @param predicted normalised already; `accepted` likewise.
+ * @param predicted normalised; `accepted` too.
  * @example coversText("nothing", ["no"]) // 1
  * @example coversText("it is paris france", ["paris"]) // 1
  */
@@ -95,7 +95,7 @@ export function coversText(predicted: string, accepted: readonly string[]): numb
 /**
  * 1 when every word of any reference occurs among the prediction's words, in any order and number, else 0.
  *
- * @param predicted normalised already, by "words" where it is to be R1-Searcher's; `accepted` likewise.
+ * @param predicted normalised, with "words" for R1-Searcher's definition; `accepted` too.
  *
  * Source: R1-Searcher's rule accuracy (ACC_R), arXiv 2503.05592; `cover_exact_match_score_1` in its code.
  *

@@ -5,11 +5,11 @@ import { composed, foldAccents, WORD_SEPARATOR } from "./fold.ts";
 const RUNS = /([\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}]+)/u;
 
 /**
- * Chinese, Japanese and Korean, which do not put a space around each word: every two characters that stand next to
- * each other are a term, and one that stands alone. Other scripts' words as in `plain`.
+ * Chinese, Japanese and Korean, which do not separate words by spaces: every two neighbouring characters are a term,
+ * and so is a single character. Words of other scripts as in `plain`.
  *
  * Source: Lucene's CJKAnalyzer, its bigrams over Han, Hiragana, Katakana and Hangul. Different here: English stop words
- * are kept, accents of Latin letters are dropped, and all of NFKC is applied, not only the width of letters.
+ * are kept, accents of Latin letters are dropped, and NFKC is applied in full, not only to the width of letters.
  *
  * @example cjk.analyze("東京大学 in Tokyo, 東") // ["東京", "京大", "大学", "in", "tokyo", "東"]
  */

@@ -2,51 +2,51 @@ import { Encoder } from "flexsearch";
 import type { Part } from "../base/registry.ts";
 import { TermCache } from "./term-cache.ts";
 
-/** What made an index's terms. Two equal specs give equal terms for every text; an index stores it. */
+/** Identifies an analyzer's output. Two equal specs produce equal terms for every text; an index stores its spec. */
 export interface AnalyzerSpec {
   readonly name: string;
-  /** Grows with every change that could change a term. */
+  /** Increases with every change that could change a term. */
   readonly version: number;
   /** Settings in words, for people and for comparison. */
   readonly options: Record<string, string | number | boolean>;
 }
 
-/** Text → terms, the same way for passages and for queries. */
+/** Text → terms; the same for passages and for queries. */
 export interface Analyzer extends Part, AnalyzerSpec {
   /**
-   * The terms of a text in order, repetitions kept.
+   * The terms of a text in order, with repetitions.
    * @example english.analyze("The Beatles' new songs") // ["beatl", "new", "song"]
    */
   analyze(text: string): string[];
-  /** The same by the encoder alone, several times slower: what `analyze` is checked against. */
+  /** `analyze` without the cache, several times slower; tests compare the two. */
   encode(text: string): string[];
 }
 
-/** What an analyzer does. */
+/** The rules of an analyzer. */
 export interface AnalyzerRules {
-  /** Unicode form and lower case; FlexSearch's own when null: NFKD, accents dropped, lower case. */
+  /** Unicode form and lower case; null: FlexSearch's default (NFKD, no accents, lower case). */
   readonly normalize: ((text: string) => string) | null;
-  /** What stands between words; none matches an ASCII letter or digit, each other ASCII character matches. */
+  /** Separator of words: matches every ASCII character except letters and digits. */
   readonly separator: RegExp;
-  /** Normalised words that give no term. */
+  /** Normalised words that produce no term. */
   readonly stopWords: ReadonlySet<string>;
-  /** Longer words, in UTF-16 units once normalised, give no term: base64 and the like, which nobody searches for. */
+  /** Longer words, in UTF-16 units after normalisation, produce no term: base64 and similar, which nobody searches for. */
   readonly longestWord: number;
-  /** The terms of a normalised word that is no stop word; empty ones are dropped. */
+  /** The terms of a normalised word that is not a stop word; empty ones are dropped. */
   readonly terms: (word: string) => readonly string[];
 }
 
-/** An analyzer before it is made; `rules` is asked for them at the first text, so that stemmers load when needed. */
+/** An analyzer's definition; `rules` is called at the first text, so that stemmers load only when needed. */
 export interface AnalyzerDefinition extends Part, AnalyzerSpec {
   readonly rules: () => AnalyzerRules;
 }
 
-/** The limit of every analyzer whose terms are words. */
+/** The `longestWord` of every analyzer whose terms are words. */
 export const LONGEST_WORD = 255;
 
 const WORD_START = /^[\p{L}\p{N}]/u;
 
-/** Makes an analyzer; nothing is loaded or remembered before its first text. */
+/** Makes an analyzer; it loads and caches nothing before its first text. */
 export function defineAnalyzer({ rules, ...part }: AnalyzerDefinition): Analyzer {
   let made: { encode: (text: string) => string[]; cache: TermCache } | null = null;
   const working = (): { encode: (text: string) => string[]; cache: TermCache } => {
@@ -65,10 +65,10 @@ export function defineAnalyzer({ rules, ...part }: AnalyzerDefinition): Analyzer
 }
 
 /**
- * FlexSearch's encoder with everything off that changes counts or merges words: it splits numbers into triples, folds
- * doubled letters, and drops a word that equals the one before it ("Duran Duran"). The last has no switch, so the
- * separators are kept as terms between the words, by a capturing group in `split`, and filtered out. Its cache is off
- * because a cached word escapes the last rule: terms would depend on what was encoded a moment ago.
+ * FlexSearch's encoder without the options that change counts or merge words: splitting numbers into triples, folding
+ * doubled letters, and dropping a word that equals the one before it ("Duran Duran"). The last one has no option, so a
+ * capturing group in `split` keeps the separators as terms between the words, and they are filtered out. Its cache is off
+ * because cached words skip the last rule: terms would depend on earlier texts.
  */
 function encoderOf(rules: AnalyzerRules): (text: string) => string[] {
   const { normalize, separator } = rules;

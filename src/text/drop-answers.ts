@@ -1,11 +1,11 @@
 import { isPythonNumber, normalizeAnswer } from "./answer-normalizations.ts";
 
-/** DROP's answer metrics, as AllenNLP's evaluation defines them and IRCoT's applies them: answers are lists of spans. */
+/** DROP's answer metrics, as in AllenNLP's evaluation and IRCoT: answers are lists of spans. */
 
-/** One answer: a span, or several that together are the answer. */
+/** One answer: a span, or several spans that form the answer together. */
 export type Spans = string | readonly string[];
 
-/** Each from 0 to 1. */
+/** Each value from 0 to 1. */
 export interface DropScores {
   em: number;
   f1: number;
@@ -16,18 +16,18 @@ export interface DropScores {
 /**
  * DROP's exact match and bag-of-words scores, the best over the references.
  *
- * em: both sides have equally many spans and the same set of normalised ones. The others: each reference span is aligned with
- * at most one predicted span so that the sum of F1 is greatest, and the aligned values are averaged over the longer side.
- * A span is the *set* of its words ("drop" normalisation); one whose numbers all differ from the reference's scores 0. An
- * empty set has precision (the answer's) or recall (the reference's) 1. f1, precision and recall are rounded to two places per
- * question as numpy rounds: a half to the even place.
+ * em: both sides have the same number of spans and the same set of normalised spans. The others: each reference span is aligned with
+ * at most one predicted span so that the sum of F1 is maximal, and the aligned values are averaged over the longer side.
+ * A span is the *set* of its words ("drop" normalisation); a span whose numbers all differ from the reference's scores 0. An
+ * empty set has precision (the answer) or recall (the reference) 1. f1, precision and recall are rounded to two decimals per
+ * question as in numpy: half to even.
  *
- * @param prediction no spans at all is read as one empty span.
- * @param references each an answer by itself; the best counts, compared by em, f1, precision, recall in this order.
+ * @param prediction an empty list counts as one empty span.
+ * @param references alternative answers; the best counts, compared by em, f1, precision, recall in this order.
  * @returns zeros without references.
  *
- * Source: AllenNLP's `drop_em_and_f1` with precision and recall as StonyBrookNLP/ircot, `metrics/drop_eval.py`, adds them.
- * Different here: mojibake and curly quotes are not mended first (IRCoT runs ftfy).
+ * Source: AllenNLP's `drop_em_and_f1`, with the precision and recall of StonyBrookNLP/ircot, `metrics/drop_eval.py`.
+ * Different here: mojibake and curly quotes are not repaired first (IRCoT runs ftfy).
  *
  * @example dropScores("30 Jan 1969", ["January 30, 1969"]) // shared 30.0 and 1969.0 of 3 and 3: f1 0.67
  * @example dropScores(["Paris"], [["Paris", "Rome"]])      // aligned 1 and 0: f1 0.5
@@ -43,9 +43,9 @@ export function dropScores(prediction: Spans, references: readonly Spans[]): Dro
 }
 
 /**
- * The spans that IRCoT's evaluation reads from a prediction, which may be a list already: a text that begins with "[" or ends with "]" is a list, parted at
- * commas, its quotes and brackets dropped; of each span what follows the last "answer is", without a final full stop, where
- * that stands in it.
+ * Parses a prediction into spans as IRCoT's evaluation does. A text that starts with "[" or ends with "]" is a comma-separated list,
+ * without its quotes and brackets. In each span, the text after the last "answer is" counts, without a final full stop, if the
+ * span contains it.
  *
  * Source: StonyBrookNLP/ircot, `evaluate.py`.
  * @example ircotSpans('["Oslo", "Bergen"]')        // ["Oslo", " Bergen"]
@@ -125,7 +125,7 @@ function isBetter(scores: DropScores, than: DropScores): boolean {
   return false;
 }
 
-/** Two decimal places, a half to the even one. */
+/** Two decimals, half to even. */
 function halfEven(value: number): number {
   const scaled = value * 100;
   const below = Math.floor(scaled);
@@ -134,11 +134,11 @@ function halfEven(value: number): number {
 }
 
 /**
- * The one-to-one assignment of rows to columns with the greatest sum, by the Hungarian method with potentials (Kuhn 1955,
- * Munkres 1957); O(rows² · columns).
+ * The one-to-one assignment of rows to columns with the maximal sum: the Hungarian method with potentials (Kuhn 1955,
+ * Munkres 1957), O(rows² · columns).
  *
  * @param gain [rows][columns], at least one of each.
- * @returns for each row its column, or -1 where there are more rows than columns and it got none.
+ * @returns the column of each row, or -1 for unassigned rows when there are more rows than columns.
  * @example bestAssignment([[1, 2], [3, 5]]) // [0, 1]: 1 + 5 beats 2 + 3
  */
 export function bestAssignment(gain: readonly (readonly number[])[]): number[] {
@@ -162,7 +162,7 @@ export function bestAssignment(gain: readonly (readonly number[])[]): number[] {
   return found;
 }
 
-/** Rows and columns count from 1; 0 is "none". */
+/** Rows and columns are 1-based; 0 means "none". */
 interface Potentials {
   rowPotential: number[];
   columnPotential: number[];

@@ -1,18 +1,18 @@
-/** What stands between words; a mark with no letter to sit on belongs to it. */
+/** Separates words; a combining mark without a letter is part of the separator. */
 export const WORD_SEPARATOR = /[^\p{L}\p{M}\p{N}]+\p{M}*|^\p{M}+/u;
 
-/** Compatibility forms made one ("ﬁ", full-width letters), accents joined to their letters, soft hyphens dropped. */
+/** NFKC ("ﬁ", full-width letters, composed accents), without soft hyphens. */
 export function composed(text: string): string {
   return text.normalize("NFKC").replaceAll("\u00ad", "");
 }
 
 /**
- * A word without accents: the marks U+0300 to U+036F, which FlexSearch drops too.
+ * A word without accents: removes the marks U+0300 to U+036F, as FlexSearch does.
  *
- * Letters that are not a letter and a mark to Unicode stay (ø, ß, ł, ı).
+ * Letters that Unicode does not decompose into letter and mark stay (ø, ß, ł, ı).
  *
- * @param word composed.
- * @param kept letters that keep theirs, composed.
+ * @param word composed (NFC).
+ * @param kept letters that keep their accents, composed.
  * @example foldAccents("smörgåsbord à", "åäö") // "smörgåsbord a"
  */
 export function foldAccents(word: string, kept = ""): string {

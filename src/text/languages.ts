@@ -1,23 +1,23 @@
 /**
- * Analyzers of single languages: words, stop words dropped, Snowball's stems.
+ * Analyzers of single languages: words without stop words, Snowball stems.
  *
  * Order, as in Lucene's analyzers of the same names: words → lower case → stop words → stem. Stop words and stemmers
- * expect accents, so these are dropped last, from the stems, but for letters that a language counts as its own.
+ * expect accents, so accents are dropped from the stems, except on letters that the language treats as its own.
  *
- * Different from Lucene: it leaves accents that a stemmer left; it has light stemmers of its own for German, French,
- * Spanish, Italian and Portuguese, where these are Snowball's; it cuts l' and qu' off French and Italian words and the
- * case ending after the apostrophe off Turkish ones, where here the apostrophe ends a word and the small words are stop
- * words (Turkish endings stay as words).
+ * Differences from Lucene: Lucene keeps accents that a stemmer left; it has its own light stemmers for German, French,
+ * Spanish, Italian and Portuguese, where this file uses Snowball's; it removes l' and qu' from French and Italian words and the
+ * case ending after the apostrophe from Turkish ones. Here the apostrophe ends a word, and the small words are stop
+ * words (Turkish endings remain words).
  *
- * Stemmers: @orama/stemmers 3.1, which are Snowball 2.2's algorithms (Snowball 3's differ in German, Dutch and the
- * Scandinavian languages). Stop words: @orama/stopwords 3.1 where its list is Snowball's; its Spanish list holds content
- * words, its Turkish one words in a wrong encoding, its Arabic one nouns, so these have a short list or none.
+ * Stemmers: @orama/stemmers 3.1, which implement Snowball 2.2 (Snowball 3 differs in German, Dutch and the
+ * Scandinavian languages). Stop words: @orama/stopwords 3.1 where its list is Snowball's; its Spanish list contains content
+ * words, its Turkish list has a wrong encoding, its Arabic list contains nouns, so these languages have a short list or none.
  */
 import { createRequire } from "node:module";
 import { type Analyzer, defineAnalyzer, LONGEST_WORD } from "./define-analyzer.ts";
 import { composed, foldAccents, WORD_SEPARATOR } from "./fold.ts";
 
-// Loaded at an analyzer's first text: all together they take longer to load than `agentrl --help` takes to print.
+// Loaded at an analyzer's first text, because loading all of them takes longer than `agentrl --help`.
 const require: (name: string) => unknown = createRequire(import.meta.url);
 
 interface Stemmer {
@@ -32,14 +32,14 @@ interface Language {
   name: string;
   /** Loads the stemmer. */
   stemmer: () => unknown;
-  /** Loads Snowball's list, or is a list of ours; none when left out. */
+  /** Loads Snowball's list, or is our own list; absent: no stop words. */
   stopWords?: (() => unknown) | readonly string[];
-  /** Letters with a mark that are letters of their own; their marks stay. */
+  /** Accented letters that the language treats as its own; they keep their accents. */
   letters?: string;
   lowerCase?: (text: string) => string;
 }
 
-/** The commonest articles, pronouns, prepositions and conjunctions, ours. */
+/** The most frequent articles, pronouns, prepositions and conjunctions (our own list). */
 const SPANISH_STOP_WORDS = (
   "a al ante bajo cada como con contra cual cuando de del desde donde durante e el ella ellas ellos en entre era es esa " +
   "ese eso esta este esto fue ha hacia hasta la las le les lo los más me mi muy ni no nos o para pero por porque que se " +
@@ -50,7 +50,7 @@ function rootLowerCase(text: string): string {
   return text.toLowerCase();
 }
 
-/** I is the capital of ı and İ that of i. The composed text has no İ in two parts. */
+/** Turkish pairs I with ı and İ with i. NFC text has no decomposed İ. */
 function turkishLowerCase(text: string): string {
   return text.replaceAll("İ", "i").replaceAll("I", "ı").toLowerCase();
 }
@@ -129,7 +129,7 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** All analyzers of single languages but English. */
+/** All analyzers of single languages except English. */
 export const languages: readonly Analyzer[] = LANGUAGES.map(defineLanguage);
 
 function defineLanguage(language: Language): Analyzer {

@@ -1,12 +1,12 @@
 /**
  * Porter's suffix stripper for English: "connections" and "connected" both become "connect".
  *
- * Words shorter than three letters and words with anything but a to z are returned as they are.
+ * Words shorter than three letters and words with other characters than a to z are returned unchanged.
  *
  * @param word lower case.
  *
- * Source: M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with the two departures of the author's
- * own later implementation that Lucene shares: step 2 has "bli" → "ble" in place of "abli" → "able", and "logi" → "log".
+ * Source: M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with two changes from the author's
+ * later implementation, also in Lucene: step 2 has "bli" → "ble" instead of "abli" → "able", and "logi" → "log".
  *
  * @example porterStem("relational")   // "relat"
  * @example porterStem("hopefulness")  // "hope"
@@ -24,7 +24,7 @@ export function porterStem(word: string): string {
 
 type Rule = readonly [suffix: string, replacement: string];
 
-// Step 2. No suffix of the list ends in another that stands before it, so the first match is the longest.
+// Step 2. No suffix ends in an earlier suffix of the list, so the first match is the longest.
 const DOUBLE_SUFFIXES: readonly Rule[] = [
   ["ational", "ate"],
   ["tional", "tion"],
@@ -60,7 +60,7 @@ const DERIVED_SUFFIXES: readonly Rule[] = [
   ["ness", ""],
 ];
 
-// Step 4, longer before shorter where one ends in the other (ement, ment, ent).
+// Step 4. Longer suffixes come before shorter ones that they end in (ement, ment, ent).
 const SINGLE_SUFFIXES: readonly string[] = [
   "al",
   "ance",
@@ -90,7 +90,7 @@ function stripPlural(word: string): string {
   return word;
 }
 
-/** Step 1b: -eed, -ed, -ing, and the repair of what the last two leave behind. */
+/** Step 1b: -eed, -ed, -ing, and repairs after the last two. */
 function stripPastAndGerund(word: string): string {
   if (word.endsWith("eed")) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;
   const suffix = word.endsWith("ed") ? "ed" : word.endsWith("ing") ? "ing" : null;
@@ -102,7 +102,7 @@ function stripPastAndGerund(word: string): string {
   return measure(stem) === 1 && endsInShort(stem) ? `${stem}e` : stem;
 }
 
-/** Steps 2 and 3: the one rule whose suffix fits, applied where what stays has a measure above `least`. */
+/** Steps 2 and 3: applies the rule whose suffix matches, if the remaining stem has a measure above `least`. */
 function replaceLongest(word: string, rules: readonly Rule[], least: number): string {
   for (const [suffix, replacement] of rules) {
     if (!word.endsWith(suffix)) continue;
@@ -123,7 +123,7 @@ function dropLongest(word: string): string {
   return word;
 }
 
-/** Step 5: a final e, and one l of two. */
+/** Step 5: removes a final e, and one l of two. */
 function tidyEnd(word: string): string {
   let stem = word;
   if (stem.endsWith("e")) {
@@ -141,7 +141,7 @@ function isConsonant(word: string, at: number): boolean {
   return !(letter === "a" || letter === "e" || letter === "i" || letter === "o" || letter === "u");
 }
 
-/** How often a run of vowels is followed by a run of consonants: tree 0, trouble 1, private 2. */
+/** Number of vowel runs that a consonant run follows: tree 0, trouble 1, private 2. */
 function measure(stem: string): number {
   let count = 0;
   let afterVowel = false;

@@ -1,20 +1,20 @@
 import { byteScratch, UnitTable } from "./unit-table.ts";
 
-/** What a cache asks for the terms that it does not know yet; equal questions have equal answers. */
+/** Produces the terms that the cache does not have; must be deterministic. */
 export interface TermSource {
   /** The terms of any text. */
   encode(text: string): string[];
-  /** The same for one word of ASCII letters and digits, the short way. */
+  /** The same for one word of ASCII letters and digits, faster. */
   encodeWord(word: string): readonly string[];
 }
 
-/** Units that are remembered before all is forgotten and begun anew: some 60 MB with their terms when full. */
+/** Cached units; a full cache is cleared. About 60 MB with their terms. */
 const DEFAULT_CAPACITY = 2 ** 19;
 
-/** Longer units, in bytes of UTF-8, are encoded each time: few of them come twice. */
+/** Units longer than this many UTF-8 bytes are not cached: few of them repeat. */
 const LONGEST_UNIT = 64;
 
-/** Bytes of UTF-8 that belong to a unit: ASCII letters and digits (1), and all of every other character (2). */
+/** UTF-8 bytes inside a unit: ASCII letters and digits (1), bytes of all other characters (2). */
 const KINDS = new Uint8Array(256).fill(2, 128);
 for (const code of Buffer.from("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")) {
   KINDS[code] = 1;
@@ -25,30 +25,30 @@ const ASCII_WORD = /^[0-9A-Za-z]+$/;
 /** Characters that normalise to a capital sigma. */
 const CAPITAL_SIGMA = /[\u03a3\u03f9\u{1d6ba}\u{1d6f4}\u{1d72e}\u{1d768}\u{1d7a2}]/u;
 
-/** A span says where a unit's terms begin and, in its last bits, their number: at most one per byte of the unit. */
+/** A span is the index of a unit's first term and, in its low bits, their number: at most one per byte of the unit. */
 const COUNT_BITS = 7;
 const COUNT_MASK = 2 ** COUNT_BITS - 1;
 const MOST_TERMS = 2 ** 20; // so that a span is a positive 32-bit number
 
 /**
- * Gives an encoder's terms, asking it once for each distinct unit of text and not for each occurrence.
+ * Caches an encoder's terms by unit, so that each distinct unit of text is encoded once.
  *
- * A unit is what stands between ASCII characters that are neither letters nor digits. An encoder that normalises by
- * NFKD or NFKC, lower-cases and splits at what is neither a letter nor a digit gives for a text what it gives for the
- * text's units, one after the other: ASCII is left alone by both forms, and no mark moves or joins across it, but for a
- * stroke on <, = and >, where nothing becomes a letter. The one exception is the capital sigma: its lower case depends
- * on the letters beyond the next apostrophe or full stop, so a text that has one goes to the encoder whole.
+ * A unit is the text between ASCII characters that are neither letters nor digits. For an encoder that normalises by
+ * NFKD or NFKC, lower-cases and splits at non-alphanumeric characters, the terms of a text are the terms of its
+ * units in order: both forms keep ASCII unchanged, and no combining mark moves or joins across it, except for a
+ * stroke on <, = and >, which produces no letter. The only exception is the capital sigma: its lower case depends
+ * on the letters after the next apostrophe or full stop, so a text with a capital sigma is encoded as a whole.
  *
- * Terms come out of the memory, the same string object each time, so that a caller's look-up by term is cheap.
+ * Equal terms are the same string object, which makes a caller's look-up by term cheap.
  */
 export class TermCache {
   readonly #source: TermSource;
   readonly #units: UnitTable;
-  readonly #spans = new Map<string, number>(); // by term, of units with one term
+  readonly #spans = new Map<string, number>(); // by term, for units with one term
   #terms: string[] = [];
   #scratch = byteScratch(2 ** 14);
 
-  /** @param capacity units that are remembered, a power of two. */
+  /** @param capacity cached units, a power of two. */
   constructor(source: TermSource, capacity: number = DEFAULT_CAPACITY) {
     this.#source = source;
     this.#units = new UnitTable(capacity);
@@ -89,7 +89,7 @@ export class TermCache {
     }
   }
 
-  /** Asks for the terms of a unit and keeps them. */
+  /** Encodes a unit and caches its terms. */
   #learn(unit: string): number {
     if (this.#units.isFull(LONGEST_UNIT) || this.#terms.length > MOST_TERMS) this.#forget();
     const encoded = ASCII_WORD.test(unit)

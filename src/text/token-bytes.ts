@@ -1,6 +1,6 @@
 /**
- * Byte-level BPE writes each byte as one printable character: bytes that are printable in Latin-1 stand for themselves, the
- * others are shifted past 255 in order (GPT-2's table).
+ * Byte-level BPE writes each byte as one printable character: printable Latin-1 bytes map to themselves, the
+ * others to code points above 255, in order (GPT-2's table).
  */
 const byteOfCharacter = new Map<string, number>();
 {
@@ -12,12 +12,12 @@ const byteOfCharacter = new Map<string, number>();
   }
 }
 
-/** The printable characters that stand for the bytes 0–255, in order. */
+/** The printable characters of the bytes 0–255, in order. */
 export const BYTE_CHARACTERS: readonly string[] = [...byteOfCharacter]
   .sort((a, b) => a[1] - b[1])
   .map(([c]) => c);
 
-/** The bytes that a byte-level token stands for; null for text with a character of no byte. */
+/** The bytes of a byte-level token; null for text with a character outside the table. */
 function byteLevelBytes(token: string): Uint8Array | null {
   const bytes: number[] = [];
   for (const character of token) {
@@ -28,18 +28,18 @@ function byteLevelBytes(token: string): Uint8Array | null {
   return Uint8Array.from(bytes);
 }
 
-/** How the tokens of a vocabulary spell text. */
+/** How the tokens of a vocabulary encode text. */
 type Spelling =
-  /** GPT-2, Llama 3, Qwen: one printable character for each byte. */
+  /** GPT-2, Llama 3, Qwen: one printable character per byte. */
   | "byte-level"
-  /** Llama 2, Mistral: ▁ for a space, `<0x0A>` for a byte that no piece has. */
+  /** Llama 2, Mistral: ▁ for a space, `<0x0A>` for a byte without a piece. */
   | "sentence-piece"
-  /** BERT: words apart, ## before a continuation. Not reversible. */
+  /** BERT: separate words, ## before a continuation. Not reversible. */
   | "word-piece"
-  /** Anything else: tokens are their own text. */
+  /** All others: tokens are plain text. */
   | "plain";
 
-/** How a tokenizer's tokens spell text, by its `decoder` and, where it has none, by how it splits. */
+/** The spelling of a tokenizer, from its `decoder` or, without one, from its pre-tokenizer. */
 export function spellingOf(json: { decoder?: unknown; pre_tokenizer?: unknown }): Spelling {
   const types = new Set(partsOf(json.decoder).map(({ type }) => type));
   if (types.size === 0) {
@@ -54,14 +54,14 @@ export function spellingOf(json: { decoder?: unknown; pre_tokenizer?: unknown })
 /** A part of tokenizer.json: a normalizer, pre-tokenizer, post-processor or decoder. */
 export type Part = Record<string, unknown> & { type?: unknown };
 
-/** A part, and those that it is a sequence of. */
+/** A part and, if it is a sequence, its parts. */
 function partsOf(part: unknown): Part[] {
   if (typeof part !== "object" || part === null) return [];
   const lists = Object.values(part).filter((value): value is unknown[] => Array.isArray(value));
   return [part as Part, ...lists.flat().flatMap(partsOf)];
 }
 
-/** The bytes that a token of the vocabulary stands for inside a text. Added tokens are their own text under every spelling. */
+/** The bytes of a vocabulary token inside a text. Added tokens are plain text under every spelling. */
 export function tokenBytes(token: string, spelling: Spelling): Uint8Array {
   const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
   switch (spelling) {
@@ -79,15 +79,15 @@ export function tokenBytes(token: string, spelling: Spelling): Uint8Array {
   }
 }
 
-/** Text that arrives as bytes, a character perhaps in several pieces. */
+/** Decodes UTF-8 bytes that arrive in pieces. */
 interface TextFlow {
-  /** @returns what of the text is whole now; an unfinished character waits for the rest of its bytes. */
+  /** @returns the decoded text; an incomplete character waits for its remaining bytes. */
   push(bytes: Uint8Array): string;
-  /** @returns U+FFFD for a character that was never finished. */
+  /** @returns U+FFFD for an incomplete character. */
   end(): string;
 }
 
-/** Bytes that are no UTF-8 become U+FFFD, one for each longest beginning of a character (WHATWG); a byte-order mark stays. */
+/** Invalid UTF-8 becomes U+FFFD, one per maximal prefix of a character (WHATWG); a byte-order mark stays. */
 export function textFlow(): TextFlow {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return {

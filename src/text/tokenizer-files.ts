@@ -10,13 +10,13 @@ export interface TokenizerFiles {
   tokenizer: unknown;
   /** `tokenizer_config.json` */
   config: unknown;
-  /** `special_tokens_map.json`: names special tokens that `tokenizer_config.json` does not. */
+  /** `special_tokens_map.json`: special tokens that are not in `tokenizer_config.json`. */
   specialTokens?: unknown;
-  /** `generation_config.json`: ids after which a model has finished. */
+  /** `generation_config.json`: ids that end a completion. */
   generation?: unknown;
 }
 
-/** Reads what a folder has of them. @throws {DataError} FILE_MISSING without a tokenizer.json; FILE_NOT_JSON */
+/** Reads a folder's tokenizer files. @throws {DataError} FILE_MISSING without a tokenizer.json; FILE_NOT_JSON */
 export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles> {
   const optional = async (name: string): Promise<unknown> => {
     const path = join(folder, name);
@@ -35,7 +35,7 @@ const tokenText = z.union([
   z.looseObject({ content: z.string() }).transform(({ content }) => content),
 ]);
 
-/** Names under which special tokens stand in both files, and under which chat templates know them. */
+/** Keys of special tokens in both files and in chat templates. */
 const SPECIAL_TOKENS = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token"] as const;
 export type SpecialToken = (typeof SPECIAL_TOKENS)[number];
 
@@ -68,7 +68,7 @@ const generationSchema = z.looseObject({
   eos_token_id: z.union([z.int().transform((id) => [id]), z.array(z.int())]).nullish(),
 });
 
-/** `tokenizer.json`: what is looked at here; all else is the library's. */
+/** The checked keys of `tokenizer.json`; the library reads the others. */
 export interface TokenizerJson {
   added_tokens: AddedToken[];
   normalizer?: unknown;
@@ -78,9 +78,9 @@ export interface TokenizerJson {
   model?: unknown;
 }
 
-/** What the files say, checked and merged. */
+/** The checked and merged content of the files. */
 export interface TokenizerFacts {
-  /** With the tokens that only `tokenizer_config.json` adds. */
+  /** Includes tokens that only `tokenizer_config.json` adds. */
   json: TokenizerJson;
   config: z.output<typeof configSchema>;
   specialTokens: Partial<Record<SpecialToken, string>>;
@@ -89,7 +89,7 @@ export interface TokenizerFacts {
 }
 
 /**
- * Checks and merges the files. A special token is what `tokenizer_config.json` names, or else `special_tokens_map.json`.
+ * Checks and merges the files. `tokenizer_config.json` overrides the special tokens of `special_tokens_map.json`.
  * @throws {DataError} TOKENIZER_BAD naming the file and key.
  */
 export function tokenizerFacts(files: TokenizerFiles, where: string): TokenizerFacts {
@@ -99,7 +99,7 @@ export function tokenizerFacts(files: TokenizerFiles, where: string): TokenizerF
     const { path, message } = checked.problem;
     throw new DataError(
       "TOKENIZER_BAD",
-      `${where}: is not a tokenizer that can be read (${[file, ...path].join(": ")} ${message}).`,
+      `${where}: cannot be read as a tokenizer (${[file, ...path].join(": ")} ${message}).`,
     );
   };
   const json = parsed(tokenizerSchema, files.tokenizer, "tokenizer.json");

@@ -1,14 +1,14 @@
 import type { Part } from "./token-bytes.ts";
 
-/** The parts of tokenizer.json that are rewritten. */
+/** The rewritten parts of tokenizer.json. */
 interface Pipeline {
   normalizer?: unknown;
   pre_tokenizer?: unknown;
 }
 
 /**
- * The same tokenizer without the space that it puts before a text (Prepend, Metaspace, add_prefix_space): right for a text that
- * continues a sequence. Null when it puts none.
+ * The same tokenizer without the space that it adds before a text (Prepend, Metaspace, add_prefix_space), for text that
+ * continues a sequence. Null when it adds none.
  */
 export function withoutAddedSpace<T extends Pipeline>(json: T): T | null {
   const found: Part[] = [];
@@ -28,17 +28,17 @@ export function withoutAddedSpace<T extends Pipeline>(json: T): T | null {
   return found.length > 0 ? { ...json, normalizer, pre_tokenizer } : null;
 }
 
-/** GPT-2's split, which a ByteLevel part with `use_regex` stands for. */
+/** GPT-2's split pattern, which ByteLevel's `use_regex` means. */
 const GPT2_SPLIT =
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 /**
- * Writes GPT-2's split out as a Split part: in those, @huggingface/tokenizers (0.2.0) reads \s as Unicode's white space, as it
- * is meant; the one inside its ByteLevel part is JavaScript's, which takes U+FEFF for a space and U+0085 for none.
+ * Replaces ByteLevel's implicit GPT-2 split by an explicit Split part. @huggingface/tokenizers 0.2.0 reads \s in a Split as Unicode
+ * white space, which is correct; its ByteLevel uses JavaScript's \s, which includes U+FEFF and excludes U+0085.
  */
 export function unicodeSpaces<T extends Pipeline>(json: T): T {
   const pre_tokenizer = rewritten(json.pre_tokenizer, (part) => {
-    // A space that is added comes before the split.
+    // The added space comes before the split.
     if (part.type !== "ByteLevel" || part["add_prefix_space"] === true) return part;
     if (part["use_regex"] === false) return part;
     const split = { type: "Split", pattern: { Regex: GPT2_SPLIT }, behavior: "Isolated" };
@@ -52,8 +52,8 @@ export function unicodeSpaces<T extends Pipeline>(json: T): T {
 }
 
 /**
- * Splits a SentencePiece vocabulary's text before each word where no piece reaches over such a place (none holds a ▁ after
- * another character): the ids stay the same, and words, not whole texts, are merged and remembered, which is more than ten times faster.
+ * Splits the text of a SentencePiece tokenizer before each word, if no piece crosses a word boundary (none has a ▁ after
+ * another character). The ids stay the same, and words instead of whole texts are merged and cached: more than ten times faster.
  */
 export function splitAtWords<T extends Pipeline & { model?: unknown }>(json: T): T {
   const { type, vocab } = (json.model ?? {}) as { type?: unknown; vocab?: unknown };
@@ -65,7 +65,7 @@ export function splitAtWords<T extends Pipeline & { model?: unknown }>(json: T):
   return { ...json, pre_tokenizer: { type: "Sequence", pretokenizers } };
 }
 
-/** A part with each part of its sequences rewritten; null drops one. */
+/** Rewrites a part and, recursively, the parts of its sequences; null drops a part. */
 function rewritten(part: unknown, rewrite: (part: Part) => Part | null): unknown {
   if (typeof part !== "object" || part === null) return part;
   const own = rewrite(part as Part);

@@ -12,7 +12,7 @@ import {
 } from "./tokenizer-files.ts";
 import { splitAtWords, unicodeSpaces, withoutAddedSpace } from "./tokenizer-rewrites.ts";
 
-/** The part of the library that is used; its own declarations do not resolve under Node's module rules. */
+/** The used part of the library; its own type declarations do not resolve under Node's module rules. */
 interface Inner {
   encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
   decode(
@@ -28,40 +28,40 @@ const InnerTokenizer = HuggingFaceTokenizer as unknown as new (
 ) => Inner;
 
 /**
- * Text to token ids and back, for one model: a word list for the tiny world as well as byte-level BPE and SentencePiece.
+ * Text to token ids and back, for one model: byte-level BPE, SentencePiece, or the word list of the tiny world.
  *
- * A sequence is put together from pieces (prompt, completion, observation), so `encode` and `decode` are of a text *within* a
- * sequence: nothing is put before or after it, and the text of ids is that of their bytes. What a model wants at the very
- * start of a sequence is `encodeStart`'s.
+ * A sequence is concatenated from segments (prompt, completion, observation), so `encode` and `decode` work on a text *within* a
+ * sequence: they add no tokens or spaces around it. `encodeStart` adds what the model expects at the
+ * start of a sequence.
  */
 export interface Tokenizer {
-  /** One more than the highest id. */
+  /** Highest id + 1. */
   readonly vocabSize: number;
-  /** Begins a sequence; null when the model has no such token. */
+  /** BOS id; null when the model has none. */
   readonly beginId: number | null;
-  /** Ends a completion, as the model's template writes it; null when the model has none. */
+  /** EOS id, as the model's chat template writes it; null when the model has none. */
   readonly endId: number | null;
-  /** All ids after which the model has finished: `endId` first, then those of generation_config.json. */
+  /** All ids that end a completion: `endId` first, then those of generation_config.json. */
   readonly endIds: readonly number[];
   readonly padId: number | null;
-  /** Texts of the special tokens by their Hugging Face names, as chat templates use them. */
+  /** Texts of the special tokens by their Hugging Face names, for chat templates. */
   readonly specialTokens: Readonly<Partial<Record<SpecialToken, string>>>;
-  /** Ids of a text within a sequence; special tokens are recognised where they stand, none are added. */
+  /** Ids of a text within a sequence; recognises special tokens, adds none. */
   encode(text: string): number[];
   /**
-   * Ids of a text at the start of a sequence: with the begin token where tokenizer.json adds one (or, having no
-   * post-processor, tokenizer_config.json's `add_bos_token` says so) unless the text begins with it, and with the space
-   * that SentencePiece puts before a first word. No end token is added.
+   * Ids of a text at the start of a sequence. Adds BOS if tokenizer.json does (or, without a
+   * post-processor, if tokenizer_config.json sets `add_bos_token`) and the text does not start with it; adds the space
+   * that SentencePiece puts before a first word. Adds no EOS.
    */
   encodeStart(text: string): number[];
-  /** The text of ids, special tokens included. Bytes that are no UTF-8 become U+FFFD; ids of no token are left out. */
+  /** The text of ids, including special tokens. Invalid UTF-8 becomes U+FFFD; unknown ids are skipped. */
   decode(ids: readonly number[]): string;
-  /** Bytes that one token stands for: what it adds to a text, also where it is part of a character. */
+  /** The bytes that a token adds to a text; may be part of a character. */
   bytes(id: number): Uint8Array;
 }
 
 /**
- * Loads a Hugging Face folder's `tokenizer.json` and, where they are, `tokenizer_config.json`, `special_tokens_map.json` and
+ * Loads the `tokenizer.json` of a Hugging Face folder and, if present, `tokenizer_config.json`, `special_tokens_map.json` and
  * `generation_config.json`.
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, TOKENIZER_BAD
  */
@@ -69,7 +69,7 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   return tokenizerOf(await readTokenizerFiles(folder), join(folder, "tokenizer.json"));
 }
 
-/** A tokenizer from the parsed files. @param where for messages. @throws {DataError} TOKENIZER_BAD */
+/** A tokenizer from parsed files. @param where for messages. @throws {DataError} TOKENIZER_BAD */
 export function makeTokenizer(json: unknown, config: unknown, where: string): Tokenizer {
   return tokenizerOf({ tokenizer: json, config }, where);
 }
@@ -82,7 +82,7 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
     spelling === "sentence-piece" ? splitAtWords(parts) : unicodeSpaces(parts);
   const whole = innerTokenizer(prepared(json), facts, where);
   const spaceless = withoutAddedSpace(json);
-  // Most tokenizers put no space before a text: one and the same then serves both.
+  // Most tokenizers add no space before a text: then one tokenizer serves both uses.
   const within = spaceless === null ? whole : innerTokenizer(prepared(spaceless), facts, where);
   const vocab = whole.get_vocab(true);
   let vocabSize = 0;
@@ -114,7 +114,7 @@ function tokenizerOf(files: TokenizerFiles, where: string): Tokenizer {
       return begin.every((id, i) => ids[i] === id) ? ids : [...begin, ...ids];
     },
     decode(ids) {
-      // Words of word pieces are joined by rules that look at their neighbours; the library refuses no ids at all.
+      // Word pieces are joined by rules over neighbours, so the library decodes them; it rejects an empty list.
       if (spelling === "word-piece" && ids.length > 0) {
         const asWritten = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
         return whole.decode([...ids], asWritten);
@@ -131,13 +131,13 @@ function innerTokenizer(json: unknown, { config }: TokenizerFacts, where: string
   } catch (error) {
     throw new DataError(
       "TOKENIZER_BAD",
-      `${where}: is not a tokenizer that can be read (${errorMessage(error)}).`,
+      `${where}: cannot be read as a tokenizer (${errorMessage(error)}).`,
       { cause: error },
     );
   }
 }
 
-/** Ids that stand before the first text of a sequence. */
+/** Ids before the first text of a sequence (BOS). */
 function beginIds(
   whole: Inner,
   { json, config }: TokenizerFacts,

@@ -1,37 +1,37 @@
-/** A text's bytes, and the same memory as numbers. */
+/** A text's bytes, and a numeric view of the same memory. */
 export interface ByteScratch {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
 
-/** Memory for `length` bytes, with the few beyond that `UnitTable` reads over and ignores. */
+/** Memory for `length` bytes, plus a few more that `UnitTable` reads and masks out. */
 export function byteScratch(length: number): ByteScratch {
   const bytes = Buffer.allocUnsafeSlow(length + 4);
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
-/** The bytes that count among a key's last four, by the key's length modulo four. */
+/** Masks of a key's last four bytes, by the key's length modulo four. */
 const TAIL_MASKS = Int32Array.of(-1, 0xff, 0xffff, 0xffffff);
 
-/** A slot's low bits say where the record is; the others repeat the hash's, so that few records are read in vain. */
+/** A slot's low bits are the record's position; the others repeat hash bits, so that few wrong records are read. */
 const AT_BITS = 22;
 const AT_MASK = 2 ** AT_BITS - 1;
 const TAG_MASK = ~AT_MASK;
 
-/** Numbers of a record before its key: the key's length in bytes, the value. */
+/** Numbers before a record's key: the key's length in bytes, and the value. */
 const HEAD = 2;
 
-/** Slots to begin with, where the capacity is not smaller. */
+/** Initial number of slots, unless the capacity is smaller. */
 const FIRST_SLOTS = 2 ** 15;
 
-/** Numbers of a record of average length, the key's up to 12 bytes among them. */
+/** Average length of a record in numbers, for keys up to 12 bytes. */
 const RECORD = HEAD + 3;
 
 /**
- * Short byte strings → whole numbers, looked up where they stand in a text, without making a string of them.
+ * Maps short byte strings to integers; looks keys up in place, without creating strings.
  *
- * A hash table with open addressing, at most half full. Slots are small and records stand in the order in which they
- * came: frequent words, which come first, share few pages of memory. Keys are compared whole, four bytes at a time.
+ * A hash table with open addressing, at most half full. Slots are small, and records are stored in insertion
+ * order: frequent words come first and share few pages of memory. Keys are compared four bytes at a time.
  */
 export class UnitTable {
   readonly #capacity: number;
@@ -40,18 +40,18 @@ export class UnitTable {
   #end = 1; // of the records; 0 is no record
   #size = 0;
 
-  /** @param capacity keys, a power of two up to 2¹⁹; memory is 28 bytes for each. */
+  /** @param capacity keys, a power of two up to 2¹⁹; 28 bytes of memory each. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  /** Whether there may be no room for one more key of `length` bytes. */
+  /** Whether one more key of `length` bytes may not fit. */
   isFull(length: number): boolean {
     const room = RECORD * this.#capacity - this.#end;
     return this.#size === this.#capacity || HEAD + length / 4 + 1 > room;
   }
 
-  /** The value of the key that stands at bytes `start` to `end`, or -1; `end` is above `start`. */
+  /** The value of the key in bytes `start` to `end`, or -1; the key must not be empty. */
   find({ view }: ByteScratch, start: number, end: number): number {
     const slots = this.#slots;
     const records = this.#records;
@@ -77,7 +77,7 @@ export class UnitTable {
     return -1;
   }
 
-  /** Adds a key that is not there, where the table is not full. @param value 0 or more. */
+  /** Adds a new key; the table must not be full. @param value 0 or more. */
   set({ view }: ByteScratch, [start, end]: readonly [number, number], value: number): void {
     const needed = this.#end + HEAD + (end - start) / 4 + 1;
     if (2 * this.#size >= this.#slots.length || needed > this.#records.length) this.#grow();
@@ -106,14 +106,14 @@ export class UnitTable {
     slots[slot] = (hash & TAG_MASK) | record;
   }
 
-  /** Forgets every key. */
+  /** Removes every key. */
   clear(): void {
     this.#slots.fill(0);
     this.#end = 1;
     this.#size = 0;
   }
 
-  /** Four times the room, up to the capacity's: queries know few words, corpora many. */
+  /** Grows four-fold up to the capacity: queries need few entries, corpora many. */
   #grow(): void {
     const slots = Math.min(2 * this.#capacity, Math.max(FIRST_SLOTS, 4 * this.#slots.length));
     const old = this.#records;

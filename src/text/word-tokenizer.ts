@@ -2,18 +2,18 @@ import { BYTE_CHARACTERS } from "./token-bytes.ts";
 import type { TokenizerFiles } from "./tokenizer-files.ts";
 
 /**
- * A byte-level tokenizer with one token for each known word and no merges (`ignore_merges`): small models then read a word
- * in one step, and any other text still has ids, byte by byte. Ids: special tokens, then the 256 bytes, then the words.
+ * A byte-level tokenizer with one token per known word and no merges (`ignore_merges`): a small model reads a word
+ * as one token, and any other text is encoded byte by byte. Ids: special tokens, then the 256 bytes, then the words.
  *
- * @param options.words each as it stands in a text: with a leading space where one precedes it.
- * @param options.specials texts that are always one token, such as tags; the first ends a completion, the second pads.
+ * @param options.words as they occur in a text, with the leading space where there is one.
+ * @param options.specials texts that are always one token, such as tags; the first is EOS, the second is padding.
  */
 export function wordTokenizer(options: {
   words: readonly string[];
   specials: readonly [end: string, pad: string, ...tags: string[]];
 }): TokenizerFiles {
   const { words, specials } = options;
-  // Special tokens stand in the vocabulary too: libraries give those that do not new ids after the last word.
+  // Special tokens are in the vocabulary too: otherwise libraries assign them new ids after the last word.
   const vocab: Record<string, number> = Object.fromEntries(specials.map((each, i) => [each, i]));
   let id = specials.length;
   for (const character of BYTE_CHARACTERS) vocab[character] = id++;
@@ -32,7 +32,7 @@ export function wordTokenizer(options: {
       pretokenizers: [
         {
           type: "Split",
-          // A word or a number with the space before it, a run of other signs likewise, or white space.
+          // A word, number or other sign, each with the space before it; or white space.
           pattern: { Regex: " ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]|\\s" },
           behavior: "Isolated",
           invert: false,

@@ -1,11 +1,11 @@
 import { normalizeAnswer } from "./answer-normalizations.ts";
 import { cjk } from "./cjk.ts";
 
-/** Texts as words, for finding one text, or parts of it, in another: without case, accents, punctuation and articles. */
+/** Words of a text without case, accents, punctuation and articles, to find one text, or parts of it, in another. */
 
 const ARTICLES = new Set(["a", "an", "the"]);
 
-/** Words that say little by themselves: of grammar, and those that questions begin with. */
+/** Words with little meaning of their own: grammar words and question words. */
 const FUNCTION_WORDS = new Set(
   (
     "a about after again all also am among an and any are as at be because been before being between both but by can could did do " +
@@ -17,23 +17,23 @@ const FUNCTION_WORDS = new Set(
 );
 
 /**
- * Words of a text: lower-case, accents and articles dropped; of Chinese, Japanese and Korean every two characters that stand together.
+ * Words of a text: lower-case, without accents and articles; for Chinese, Japanese and Korean, every two neighbouring characters.
  * @example wordsOf("The Café-Bar of São Paulo") // ["cafe", "bar", "of", "sao", "paulo"]
  */
 export function wordsOf(text: string): string[] {
   return cjk.analyze(text).filter((word) => !ARTICLES.has(word));
 }
 
-/** Whether a word says little by itself. @param word as `wordsOf` gives it. */
+/** Whether a word has little meaning of its own. @param word from `wordsOf`. */
 export function isFunctionWord(word: string): boolean {
   return FUNCTION_WORDS.has(word);
 }
 
 /**
- * Looks for answers in a text, as whole words in their order. Punctuation either parts words or is nothing ("U.S." is found in "the US
- * Navy", "1,000" in "1000 men", "Norway" in "Norway's capital").
+ * Searches a text for answers, as whole words in order. Punctuation counts as a separator or as nothing ("U.S." matches "the US
+ * Navy", "1,000" matches "1000 men", "Norway" matches "Norway's capital").
  *
- * @returns whether an answer stands in the text; one without letters and digits never does.
+ * @returns whether the text contains an answer; false for an answer without letters and digits.
  * @example mentionsIn("Oslo, Norway's capital")("norway") // true
  * @example mentionsIn("nothing")("no")                    // false
  */
@@ -52,9 +52,9 @@ export function mentionsIn(text: string): (answer: string) => boolean {
 /**
  * Share of queries that repeat an earlier one, after squad normalisation.
  *
- * @param isRepeated whether a query counts as a repetition of any of those before it; by default one that has the same words in the
- *   same order.
- * @returns null where nothing was searched for.
+ * @param isRepeated whether a query repeats any of the earlier ones; the default compares the words and their
+ *   order.
+ * @returns null when there are no queries.
  * @example repeatedQueryShare(["the seat", "seat", "Oslo"]) // 1/3
  */
 export function repeatedQueryShare(

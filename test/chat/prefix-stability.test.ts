@@ -41,7 +41,7 @@ describe("checkPrefixes", () => {
     ]);
     expect(findings[0]).toMatchObject({ level: "text", messages: 2, role: "user", at: 105 });
     expect(prefixFindingText(findings[0]!)).toMatchInlineSnapshot(
-      `"when the next message (user) comes, the first 2 messages of "thinking in an earlier turn" read otherwise from character 105: "er\\nWho?<|im_end|>\\n<|im_start|>assistant\\n<think>\\nWhat is known?\\n</think>\\n\\nMara Vo" becomes "er\\nWho?<|im_end|>\\n<|im_start|>assistant\\nMara Voss.<|im_end|>\\n<|im_start|>user\\nWh"."`,
+      `"when the next message (user) is added, the first 2 messages of "thinking in an earlier turn" change at character 105: "er\\nWho?<|im_end|>\\n<|im_start|>assistant\\n<think>\\nWhat is known?\\n</think>\\n\\nMara Vo" becomes "er\\nWho?<|im_end|>\\n<|im_start|>assistant\\nMara Voss.<|im_end|>\\n<|im_start|>user\\nWh"."`,
     );
   });
 
@@ -106,7 +106,7 @@ describe("checkPrefixes", () => {
       expect.stringMatching(/mill\n$/),
       expect.stringMatching(/mill\n\n$/),
     ]);
-    expect(prefixFindingText(findings[0]!)).toContain("read otherwise from token ");
+    expect(prefixFindingText(findings[0]!)).toContain("change at token ");
   });
 
   it("says which probes a template does not take", () => {
@@ -134,7 +134,7 @@ describe("requireStablePrefixes", () => {
     expect(() => requireStablePrefixes(golden("tools-and-thinking"))).toThrow(
       errorWith(
         "CHAT_TEMPLATE_REWRITES",
-        /^a\.jinja: when the next message \(user\) comes, the first 2 messages of "thinking in an earlier turn" read otherwise from character 105: .*Mara Voss/,
+        /^a\.jinja: when the next message \(user\) is added, the first 2 messages of "thinking in an earlier turn" change at character 105: .*Mara Voss/,
       ),
     );
   });
@@ -142,7 +142,7 @@ describe("requireStablePrefixes", () => {
   it("fails as the template does when it takes nothing at all", () => {
     const none = compile("{{ raise_exception('Not today.') }}");
     expect(() => requireStablePrefixes(none)).toThrow(
-      errorWith("CHAT_TEMPLATE_REFUSED", 'a.jinja: refuses these messages: "Not today."'),
+      errorWith("CHAT_TEMPLATE_REFUSED", '"Not today."'),
     );
   });
 });

@@ -81,9 +81,7 @@ describe("loadTokenizer", () => {
       code: "FILE_MISSING",
     });
     const message = (): unknown => makeTokenizer({ model: { type: "Nothing" } }, {}, "a.json");
-    expect(message).toThrow(
-      errorWith("TOKENIZER_BAD", "a.json: is not a tokenizer that can be read"),
-    );
+    expect(message).toThrow(errorWith("TOKENIZER_BAD", "a.json: "));
   });
 });
 
