@@ -7,21 +7,21 @@ import type { Task } from "../trajectory/task.ts";
 import { readQrels } from "./qrels.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
 
-/** The files of a dataset folder of BEIR; each may be `.gz`. */
+/** The files of a BEIR dataset folder; each may be `.gz`. */
 export interface BeirFolder {
   queries: string;
   /** Judgements of the split. */
   qrels: string;
-  /** Null where it has none. */
+  /** Null when it has none. */
   corpus: string | null;
 }
 
-/** Whether a path is a folder that looks like one of BEIR's. */
+/** Whether a path is a BEIR dataset folder. */
 export function isBeirFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory() && beirFiles(path) !== null;
 }
 
-/** The files of a folder of BEIR that all its splits share; null when it is none. */
+/** The files that all splits of a BEIR folder share; null when it is not one. */
 export function beirFiles(folder: string): Omit<BeirFolder, "qrels"> | null {
   const queries = packedOrNot(join(folder, "queries.jsonl"));
   const corpus = packedOrNot(join(folder, "corpus.jsonl"));
@@ -29,8 +29,8 @@ export function beirFiles(folder: string): Omit<BeirFolder, "qrels"> | null {
 }
 
 /**
- * Finds the files of BEIR's `queries.jsonl`, `qrels/<split>.tsv`, `corpus.jsonl`.
- * @throws {DataError} FILE_MISSING with the splits that there are.
+ * Finds BEIR's `queries.jsonl`, `qrels/<split>.tsv`, `corpus.jsonl`.
+ * @throws {DataError} FILE_MISSING with the existing splits.
  */
 export async function beirFolder(folder: string, split: string): Promise<BeirFolder> {
   const judged = await readdir(join(folder, "qrels")).catch((error: unknown) => {
@@ -55,7 +55,7 @@ export async function beirFolder(folder: string, split: string): Promise<BeirFol
 }
 
 /**
- * The questions of a split, streamed: queries that its judgements name, with the relevant passages as supporting ones.
+ * The questions of a split, streamed: the queries in its judgements, with the relevant passages as supporting passages.
  * @throws {DataError} as `beirFolder` and `readTasks`; DATA_BAD_RECORD for a query without an answer.
  */
 export async function* readBeirTasks(folder: string, split: string): AsyncGenerator<PlacedTask> {

@@ -6,20 +6,20 @@ import { corpusLayoutOf } from "./passages.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 import { sourceName, taskLayoutOf } from "./tasks.ts";
 
-/** Everything that is wrong with a data file, and what it is. */
+/** The kind of a data file and all its problems. */
 export interface FileReport {
   kind: "questions" | "corpus" | "unknown";
   /** Name of the layout; null when the first record fits none. */
   layout: string | null;
-  /** Records read, good or bad; lines that are no JSON object are not counted. */
+  /** Number of records, valid or not; lines that are not JSON objects do not count. */
   records: number;
-  /** One message per bad line, in order; each begins with its place. */
+  /** One message per invalid line, in order; each starts with its place. */
   problems: string[];
 }
 
 /**
- * Reads a question file or corpus to its end and lists every bad line instead of stopping at the first. Ids are
- * compared; memory grows with them.
+ * Reads a question file or corpus to its end and lists every invalid line instead of stopping at the first. Compares
+ * ids, so memory grows with them.
  *
  * @throws {DataError} FILE_MISSING
  */
@@ -39,7 +39,7 @@ export async function checkFile(path: string, signal?: AbortSignal): Promise<Fil
       const id = read(placed).id ?? `${sourceName(path)}-${placed.number}`;
       const before = places.get(id);
       if (before !== undefined) {
-        report.problems.push(`${placed.where}: the id "${id}" is also that of ${before}.`);
+        report.problems.push(`${placed.where}: the id "${id}" is the same as in ${before}.`);
       } else places.set(id, placed.where);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
@@ -47,7 +47,7 @@ export async function checkFile(path: string, signal?: AbortSignal): Promise<Fil
     }
   }
   if (report.records === 0 && report.problems.length === 0) {
-    report.problems.push(`${path}: holds no record; at least one is needed.`);
+    report.problems.push(`${path}: contains no records; at least one is required.`);
   }
   return report;
 }
@@ -61,7 +61,7 @@ function chooseReader(
   const layout = corpus ?? questions;
   if (layout === undefined) {
     report.problems.push(
-      `${where}: a record with the keys ${Object.keys(record).join(", ")} is of no known layout. Known: ${taskLayouts.names.join(", ")}, and corpora with id and text or contents.`,
+      `${where}: a record with the keys ${Object.keys(record).join(", ")} has no known layout. Known: ${taskLayouts.names.join(", ")}, and corpora with id and text or contents.`,
     );
     return null;
   }

@@ -10,32 +10,32 @@ import { readRecords } from "./records.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
 import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 
-/** What `convertFile` did. */
+/** Result of `convertFile`. */
 export interface Conversion extends WrittenFile {
   kind: "questions" | "corpus";
-  /** Annotations that the layout has no place for: questions that had each. */
+  /** Number of questions per annotation that the layout cannot store. */
   lost: Partial<Record<keyof TaskAnnotations, number>>;
 }
 
 export interface ConvertOptions {
-  /** Name of the split, for rows that hold it and for BEIR's judgements; "train" or, of a BEIR folder, "test". */
+  /** Name of the split, for layouts that store it and for BEIR's judgements; default "train", for a BEIR folder "test". */
   split?: string;
-  /** What the policy is asked, with `{question}` where the question goes; the question alone by default. */
+  /** The policy's prompt, with `{question}` as placeholder; default: the question only. */
   prompt?: string;
   signal?: AbortSignal;
 }
 
-/** Layouts that questions can be written in. */
+/** Layouts with a writer for questions. */
 export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
   .filter(({ write }) => write !== undefined)
   .map(({ name }) => name);
 
 /**
- * Rewrites a question file, a BEIR folder or a corpus in another layout, as JSON lines, streamed. `out` appears whole or not at
- * all, packed where it ends in `.gz`.
+ * Converts a question file, a BEIR folder or a corpus to another layout, as JSON lines, streamed. Writes `out` atomically,
+ * compressed if its name ends in `.gz`.
  *
- * @param to a layout that is written; only "agentrl" loses nothing.
- * @throws {ConfigError} PART_UNKNOWN when no such layout can hold what `from` holds; RECIPE_BAD_VALUE for a prompt without
+ * @param to a layout with a writer; only "agentrl" is lossless.
+ * @throws {ConfigError} PART_UNKNOWN when no such layout can store the content of `from`; RECIPE_BAD_VALUE for a prompt without
  *   `{question}`.
  * @throws {DataError} as `loadTasks` and `readPassages`, but ids are not compared.
  * @throws {ExternalError} FILE_WRITE_FAILED
@@ -52,7 +52,7 @@ export async function convertFile(
     const written = await writeJsonl(out, mapped(readPassages(from), write), options.signal);
     return { kind: "corpus", ...written, lost: {} };
   }
-  const write = writerOf(taskLayouts, to, `${from} holds questions`);
+  const write = writerOf(taskLayouts, to, `${from} contains questions`);
   const split = options.split ?? (isFolder ? "test" : "train");
   const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from);
   const lost: Conversion["lost"] = {};
@@ -75,7 +75,7 @@ function writerOf<W>(
   const names = layouts.parts.filter((layout) => layout.write !== undefined);
   throw new ConfigError(
     "PART_UNKNOWN",
-    `--to is "${to}"; ${found}, which cannot be written so. ${suggest(
+    `--to is "${to}"; ${found}, which this layout cannot store. ${suggest(
       to,
       names.map(({ name }) => name),
     )}`,
@@ -88,7 +88,7 @@ function promptOf(template = PLACEHOLDER): (task: Task) => string {
   if (!template.includes(PLACEHOLDER)) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `--prompt: the text has no ${PLACEHOLDER}; put it where the question goes.`,
+      `--prompt: the text has no ${PLACEHOLDER}; put ${PLACEHOLDER} where the question goes.`,
     );
   }
   return ({ question }) => template.replaceAll(PLACEHOLDER, () => question);
@@ -114,7 +114,7 @@ async function* written(
     index += 1;
   }
   if (index === 0) {
-    throw new DataError("DATA_EMPTY", `${from}: holds no record; at least one is needed.`);
+    throw new DataError("DATA_EMPTY", `${from}: contains no records; at least one is required.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PartWithOptions } from "../base/part-schema.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 
-/** Questions and the passages that answer them, opened. */
+/** An open dataset: questions, and the passages with their answers. */
 export interface Dataset {
   readonly name: string;
   /** Changes whenever a question or passage could change. */
@@ -9,37 +9,37 @@ export interface Dataset {
   /** False for a test set that must stay out of training. */
   readonly trainable: boolean;
   /**
-   * The questions in order, one by one: memory does not grow with their size. Can be asked for again.
-   * @param limit at most so many, from the start.
+   * The questions in order, streamed in constant memory. Can be called again.
+   * @param limit maximum number, from the start.
    * @throws as `streamTasks`, for datasets of files.
    */
   stream(limit?: number): AsyncIterable<Task>;
-  /** As `stream`, all at once. */
+  /** `stream`, as an array. */
   tasks(limit?: number): Promise<Task[]>;
-  /** The corpus, streamed; can be asked for again. */
+  /** The corpus, streamed; can be called again. */
   passages(): Iterable<Passage> | AsyncIterable<Passage>;
 }
 
-/** Tasks that a recipe's environment makes itself, without an end. */
+/** Endless tasks that a recipe's environment generates. */
 export type OwnTasks = (draw: { split: string; seed: number }) => Iterable<Task>;
 
-/** A dataset that a recipe can name. */
+/** A dataset that a recipe can select. */
 export interface DatasetPart extends PartWithOptions {
   /**
-   * @param options checked by the part's own schema; a recipe's are already.
-   * @param own tasks of the recipe's environment; absent where it makes none.
+   * @param options from a recipe they are already checked; the part's schema checks them again.
+   * @param own tasks of the recipe's environment, if it generates any.
    */
   open(options: unknown, own?: OwnTasks): Promise<Dataset>;
 }
 
-/** Everything that a stream gives. */
+/** All items of a stream. */
 export async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;
 }
 
-/** Both ways to ask for questions. */
+/** `stream` and `tasks` from one function. */
 export function streamed(
   stream: (limit: number) => AsyncIterable<Task>,
 ): Pick<Dataset, "stream" | "tasks"> {

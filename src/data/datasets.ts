@@ -31,7 +31,7 @@ const tinyWorldOptions = tinyWorldSchema.extend({
 
 const tinyWorldDataset: DatasetPart = {
   name: "tinyworld",
-  summary: "A fictional encyclopedia, made here: in no model's memory.",
+  summary: "A generated fictional encyclopedia, which no model has memorised.",
   options: tinyWorldOptions,
   open: (options) => {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
@@ -52,13 +52,13 @@ const tinyWorldDataset: DatasetPart = {
 const filesOptions = z.strictObject({
   /** Question file in any known layout. */
   tasks: z.string(),
-  /** Corpus file; without it the questions' own contexts are the corpus. */
+  /** Corpus file; default: the questions' own contexts. */
   corpus: z.string().optional(),
 });
 
 const filesDataset: DatasetPart = {
   name: "files",
-  summary: "Questions of a file; passages of another, or their contexts.",
+  summary: "Questions from a file; passages from another file or the questions' contexts.",
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus } = parseOptions(filesOptions, options, "files");
@@ -81,7 +81,7 @@ const beirOptions = z.strictObject({
 
 const beirDataset: DatasetPart = {
   name: "beir",
-  summary: "A folder of BEIR whose queries tell their answers.",
+  summary: "A BEIR folder whose queries have answers.",
   options: beirOptions,
   open: async (options) => {
     const { folder, split } = parseOptions(beirOptions, options, "beir");
@@ -101,7 +101,7 @@ const beirDataset: DatasetPart = {
 
 export type { Dataset, DatasetPart } from "./dataset.ts";
 
-/** All datasets: those that are made or given, and those that have a card. */
+/** All datasets: generated, from files, and from cards. */
 export const datasets = registry<DatasetPart>("dataset", [
   tinyWorldDataset,
   filesDataset,
@@ -112,11 +112,11 @@ export const datasets = registry<DatasetPart>("dataset", [
   ...cardDatasets,
 ]);
 
-/** A recipe's value that names a dataset. */
+/** A dataset in a recipe. */
 export type DatasetSetting = { name: string } & Record<string, unknown>;
 
 /**
- * What a flag means: a registered dataset, NAME:SPLIT of one, a question file, or a folder of BEIR (a split behind a colon, too).
+ * The value of a dataset flag: a registered dataset, NAME:SPLIT, a question file, or a BEIR folder (also with :SPLIT).
  * A name wins over a file.
  *
  * @param where the flag, for messages.
@@ -127,7 +127,7 @@ export function datasetNamed(given: string, where: string): DatasetSetting {
   const withSplit = split === undefined ? {} : { split };
   if (datasets.names.includes(name)) return { name, ...withSplit };
   if (isBeirFolder(name)) return { name: "beir", folder: name, ...withSplit };
-  // No corpus: that of another question file, where a recipe names one, does not belong to this one.
+  // No corpus: a corpus in the recipe belongs to the recipe's question file, not to this one.
   if (existsSync(given)) return { name: "files", tasks: given, corpus: undefined };
   throw new ConfigError(
     "PART_UNKNOWN",
@@ -136,8 +136,8 @@ export function datasetNamed(given: string, where: string): DatasetSetting {
 }
 
 /**
- * Opens what a recipe or flag names: a registered dataset with options (`{ name: tinyworld, split: test }`), or what
- * `datasetNamed` takes.
+ * Opens the dataset of a recipe or flag: a registered dataset with options (`{ name: tinyworld, split: test }`), or a text for
+ * `datasetNamed`.
  *
  * @param where the recipe key or flag, for messages.
  * @throws {ConfigError} PART_UNKNOWN, RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY; DATASET_ABSENT with the command that downloads it.

@@ -8,11 +8,11 @@ const COMMA = 0x2c;
 const [ARRAY_OPEN, ARRAY_CLOSE, OBJECT_OPEN, OBJECT_CLOSE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The elements of one JSON array, streamed: published files are larger than the longest text that Node can hold. What stands
- * before the first `[` is not looked at, nor what follows in an object whose first value it is, as in TriviaQA's files.
+ * The elements of one JSON array, streamed: published files exceed Node's maximum string length. Ignores everything
+ * before the first `[`, and what follows in an object whose first value the array is, as in TriviaQA's files.
  *
  * @param path for messages.
- * @throws {DataError} FILE_NOT_JSON with the element's number; the file may be broken from there on.
+ * @throws {DataError} FILE_NOT_JSON with the element's number; the rest of the file may be invalid too.
  */
 export async function* jsonElements(
   chunks: AsyncIterable<Uint8Array>,
@@ -29,10 +29,10 @@ export async function* jsonElements(
   }
   if (scan.after !== "") {
     const found = JSON.stringify(scan.after);
-    throw notJson(`${path}: after record ${number}`, `its list has ended, and ${found} follows`);
+    throw notJson(`${path}: after record ${number}`, `the list has ended, but ${found} follows`);
   }
   if (scan.ended) return;
-  throw notJson(`${path}: record ${number + 1}`, "the file ends within its list");
+  throw notJson(`${path}: record ${number + 1}`, "the file ends inside its list");
 }
 
 function parsed(bytes: Buffer, where: string): unknown {
@@ -49,23 +49,23 @@ function notJson(where: string, problem: string, cause?: unknown): DataError {
   return new DataError("FILE_NOT_JSON", `${where}: is not JSON (${problem}).`, { cause });
 }
 
-/** Cuts the bytes of an array at the commas between its elements. */
+/** Splits the bytes of an array at the commas between its elements. */
 class ElementScan {
   ended = false;
-  /** Begins what follows the end of an array that stands alone. */
+  /** The first character after the end of a top-level array. */
   after = "";
   #isWithinObject = false;
-  /** Nothing that follows is looked at. */
+  /** Ignore everything that follows. */
   get isDone(): boolean {
     return this.ended && (this.#isWithinObject || this.after !== "");
   }
-  /** Brackets open within the array; -1 before it begins. */
+  /** Bracket depth within the array; -1 before it. */
   #depth = -1;
   #inText = false;
-  /** Bytes of an element that earlier chunks began. */
+  /** Bytes of an unfinished element from earlier chunks. */
   #held: Buffer[] = [];
 
-  /** The elements that this chunk completes. */
+  /** Yields the elements that this chunk completes. */
   *push(chunk: Buffer): Generator<Buffer> {
     let start = 0;
     let i = 0;
@@ -76,7 +76,7 @@ class ElementScan {
       }
       const byte = chunk[i];
       if (this.#depth === -1) {
-        // An envelope's key is no array, and holds no bracket.
+        // The envelope's key contains no bracket.
         if (byte === ARRAY_OPEN) [this.#depth, start] = [0, i + 1];
         else if (byte === OBJECT_OPEN) this.#isWithinObject = true;
       } else if (byte === QUOTE) this.#inText = true;
@@ -85,7 +85,7 @@ class ElementScan {
       else if (this.#depth === 0 && (byte === COMMA || byte === ARRAY_CLOSE)) {
         const bytes = this.#take(chunk.subarray(start, i));
         this.ended = byte === ARRAY_CLOSE;
-        // The list may be empty; between two commas something is missing, which the parser says.
+        // An empty list is valid; the parser reports an empty place between commas.
         if (!this.ended || !isBlank(bytes)) yield bytes;
         start = i + 1;
       }
@@ -96,7 +96,7 @@ class ElementScan {
     if (this.#depth >= 0 && !this.ended) this.#held.push(Buffer.from(chunk.subarray(start)));
   }
 
-  /** Index behind the quote that ends the text, or the chunk's length when it goes on. */
+  /** Index after the closing quote, or the chunk's length when the text continues. */
   #endOfText(chunk: Buffer, from: number): number {
     for (let at = from; ;) {
       const quote = chunk.indexOf(QUOTE, at);
@@ -109,7 +109,7 @@ class ElementScan {
     }
   }
 
-  /** Whether an odd number of backslashes stands before a quote; they may stand in an earlier chunk. */
+  /** Whether an odd number of backslashes precedes a quote, possibly in an earlier chunk. */
   #isEscaped(chunk: Buffer, quote: number): boolean {
     let count = 0;
     for (const piece of [chunk.subarray(0, quote), ...this.#held.toReversed()]) {

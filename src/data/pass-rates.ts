@@ -2,7 +2,7 @@ import { DataError } from "../base/errors.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote, z } from "../base/schema.ts";
 
-/** How often a question was answered right. */
+/** Share of correct answers to a question. */
 export interface PassRate {
   id: string;
   question: string;
@@ -30,11 +30,11 @@ const drawn = z.looseObject({
 
 /**
  * Pass rates by question, from the rows of an evaluation (`rows.jsonl`: exact matches) or the draws of a synthesis (`draws.jsonl`:
- * rewards of at least 1), several lines of a question taken together. What failed or could not be scored does not count; questions of
- * which nothing does are left out.
+ * rewards of at least 1). Several lines of a question are combined. Failed and unscored answers do not count; questions
+ * without any scored answer are omitted.
  *
- * @param draw of a synthesis, by name; all count where absent.
- * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD for a line of neither kind; DATA_EMPTY where nothing was scored.
+ * @param draw name of the draw to use from a synthesis; default: all draws.
+ * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD for a line of neither kind; DATA_EMPTY when nothing was scored.
  */
 export async function readPassRates(path: string, draw?: string): Promise<PassRate[]> {
   const counts = new Map<string, { question: string; right: number; draws: number }>();
@@ -51,7 +51,7 @@ export async function readPassRates(path: string, draw?: string): Promise<PassRa
   if (rates.length > 0) return rates;
   throw new DataError(
     "DATA_EMPTY",
-    `${path}: holds no answer that was scored, so that no question is known to be weak or strong. Name the rows.jsonl of an evaluation or the draws.jsonl of a synthesis.`,
+    `${path}: contains no scored answer, so there are no pass rates. Use the rows.jsonl of an evaluation or the draws.jsonl of a synthesis.`,
   );
 }
 
@@ -77,6 +77,6 @@ function verdictsOf(
   const found = typeof value === "object" && value !== null ? Object.keys(value) : quote(value);
   throw new DataError(
     "DATA_BAD_RECORD",
-    `${where}: is neither a row of an evaluation (id, question, em) nor the draws of a question (task, candidates); found: ${String(found)}. Name the rows.jsonl of agentrl eval --out, or the draws.jsonl of agentrl synth-data.`,
+    `${where}: is neither a row of an evaluation (id, question, em) nor the draws of a question (task, candidates); found: ${String(found)}. Use the rows.jsonl of agentrl eval --out, or the draws.jsonl of agentrl synth-data.`,
   );
 }

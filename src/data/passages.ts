@@ -6,8 +6,8 @@ import type { CorpusLayout, TaskLayout, JsonRecord } from "./layouts/layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 /**
- * The passages of a corpus file, streamed: {id, title, text}, BEIR's {_id, title, text} or FlashRAG's {id, contents}, `.gz`
- * or not. A question file whose questions have contexts is read as the corpus of its distinct passages (by title and
+ * The passages of a corpus file, streamed: {id, title, text}, BEIR's {_id, title, text} or FlashRAG's {id, contents}, also
+ * `.gz`. A question file with contexts is read as the corpus of its distinct passages (by title and
  * text); only then does memory grow with the corpus.
  *
  * @throws {DataError} DATA_LAYOUT_UNKNOWN, DATA_BAD_RECORD and JSONL_BAD_LINE with file:line, FILE_MISSING.
@@ -31,7 +31,7 @@ export async function* readPassages(path: string): AsyncGenerator<Passage> {
   }
 }
 
-/** The corpus layout whose files begin with such a record; undefined when there is none. */
+/** The corpus layout that fits a file's first record; undefined when there is none. */
 export function corpusLayoutOf(record: JsonRecord): CorpusLayout | undefined {
   return corpusLayouts.parts.find((layout) => layout.fits(record));
 }
@@ -43,7 +43,7 @@ function layoutOf(record: JsonRecord): CorpusLayout | TaskLayout | undefined {
 function noContext({ where }: PlacedRecord): never {
   throw new DataError(
     "DATA_LAYOUT_UNKNOWN",
-    `${where}: is a question without passages; a corpus, or questions that each carry a context, is needed.`,
+    `${where}: is a question without passages; a corpus, or questions that each have a context, is required.`,
   );
 }
 
@@ -51,6 +51,6 @@ function unknownLayout({ record, where }: PlacedRecord): never {
   const known = corpusLayouts.parts.map(({ name, summary }) => `${name} (${summary})`);
   throw new DataError(
     "DATA_LAYOUT_UNKNOWN",
-    `${where}: a record with the keys ${Object.keys(record).join(", ")} is no passage of a known layout. Known: ${known.join("; ")}; or questions with a context.`,
+    `${where}: a record with the keys ${Object.keys(record).join(", ")} is not a passage in a known layout. Known: ${known.join("; ")}; or questions with a context.`,
   );
 }

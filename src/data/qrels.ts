@@ -2,12 +2,12 @@ import { DataError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
 import { textLines } from "../base/text-lines.ts";
 
-/** Query id → passage id → relevance; above 0 is relevant. */
+/** Query id → passage id → relevance; above 0 means relevant. */
 export type Qrels = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /**
  * Relevance judgements: BEIR's three columns (query-id, corpus-id, score; with or without its header) or TREC's four
- * (query, 0, passage, relevance), apart by tabs or spaces.
+ * (query, 0, passage, relevance), separated by tabs or spaces.
  *
  * @throws {DataError} FILE_MISSING, QRELS_BAD_LINE.
  */
@@ -37,10 +37,10 @@ export async function readQrels(path: string): Promise<Qrels> {
   return qrels;
 }
 
-/** The error for a line of queries or judgements: QRELS_BAD_LINE. */
+/** QRELS_BAD_LINE, for a line of queries or judgements. */
 export function badQrelsLine(where: string, found: unknown, allowed: string): DataError {
   return new DataError(
     "QRELS_BAD_LINE",
-    `${where}: is ${quote(found)}; expected ${allowed}. Mend or drop the line.`,
+    `${where}: is ${quote(found)}; expected ${allowed}. Correct or remove the line.`,
   );
 }

@@ -17,9 +17,9 @@ export interface PlacedRecord {
 
 /**
  * The JSON objects of a data file, streamed: JSON lines; one JSON array, alone or as `Data` of an object (TriviaQA); or the
- * rows of a `.tsv`. `.gz` or not.
+ * rows of a `.tsv`. Also `.gz`.
  *
- * @param options.onBad is told of each line or element that is no JSON object, and reading goes on.
+ * @param options.onBad receives the error of each line or element that is not a JSON object, and reading continues.
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; without `onBad` also JSONL_BAD_LINE, DATA_BAD_RECORD.
  */
 export async function* readRecords(
@@ -79,7 +79,7 @@ function* placed(
   onBad(bad);
 }
 
-/** The first characters of a file that are not blank. */
+/** The first non-blank characters of a file. */
 async function beginning(path: string): Promise<string> {
   try {
     let text = "";
@@ -94,7 +94,7 @@ async function beginning(path: string): Promise<string> {
   }
 }
 
-/** Of the file or of unpacking it; what a caller throws into a generator is none. */
+/** An error of the file or of decompression; not one that a caller throws into a generator. */
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && "code" in error && "errno" in error;
 }

@@ -6,15 +6,15 @@ import type { TaskLayout, JsonRecord } from "./layouts/layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 export interface LoadTasksOptions {
-  /** At most so many, from the start of the file; all by default. Nothing beyond them is looked at. */
+  /** Maximum number, from the start of the file; default all. Later records are not read. */
   limit?: number;
-  /** Name of the dataset for records that tell none; the file's name by default. */
+  /** Name of the dataset for records without one; default: the file's name. */
   source?: string;
-  /** Begins the ids of records without one; the source by default. */
+  /** Prefix of generated ids; default: the source. */
   idPrefix?: string;
 }
 
-/** A question and where it stands. */
+/** A question and its place in the file. */
 export interface PlacedTask {
   task: Task;
   /** `file:line`, or `file: record n`. */
@@ -23,10 +23,10 @@ export interface PlacedTask {
 }
 
 /**
- * The questions of a file in any known layout, which its first record tells: our own, or that of a dataset or trainer
- * (`agentrl data list` names them), `.gz` too.
+ * The questions of a file in any known layout: our own, or that of a dataset or trainer (`agentrl data list` names them), also
+ * `.gz`. The first record determines the layout.
  *
- * A task without an id gets `<file name>-<number>`, one without a source the file's name.
+ * A task without an id gets `<file name>-<number>`, a task without a source the file's name.
  *
  * @throws {DataError} DATA_LAYOUT_UNKNOWN, DATA_BAD_RECORD and JSONL_BAD_LINE with file:line, DATA_ID_TWICE,
  *   DATA_EMPTY, FILE_MISSING.
@@ -38,7 +38,7 @@ export async function loadTasks(path: string, options: LoadTasksOptions = {}): P
 }
 
 /**
- * As `loadTasks`, one by one, for files that need not fit into memory: it grows with the ids alone, which are compared.
+ * `loadTasks` as a stream, for files larger than memory: only the ids, which must differ, stay in memory.
  * @throws as `loadTasks`.
  */
 export async function* streamTasks(
@@ -50,7 +50,7 @@ export async function* streamTasks(
 }
 
 /**
- * The tasks of a stream as far as their ids differ.
+ * The tasks of a stream; throws when an id repeats.
  * @param path for messages.
  * @throws {DataError} DATA_ID_TWICE, DATA_EMPTY
  */
@@ -65,7 +65,7 @@ export async function* distinctTasks(
     if (before !== undefined) {
       throw new DataError(
         "DATA_ID_TWICE",
-        `${where}: the id "${task.id}" is also that of ${before}; ids must differ within a file. Rename one.`,
+        `${where}: the id "${task.id}" is the same as in ${before}; ids must be unique within a file. Rename one.`,
       );
     }
     places.set(task.id, where);
@@ -73,13 +73,13 @@ export async function* distinctTasks(
     if (places.size >= limit) return;
   }
   if (places.size === 0) {
-    throw new DataError("DATA_EMPTY", `${path}: holds no record; at least one is needed.`);
+    throw new DataError("DATA_EMPTY", `${path}: contains no records; at least one is required.`);
   }
 }
 
 /**
- * As `streamTasks`, with places; ids are not compared.
- * @param options.wanted of records with an id of their own: those that it refuses are not looked at.
+ * `streamTasks` with places; does not compare ids.
+ * @param options.wanted skips records with an id for which it returns false.
  */
 export async function* readTasks(
   path: string,
@@ -96,7 +96,7 @@ export async function* readTasks(
   }
 }
 
-/** The layout whose files begin with such a record; undefined when there is none. */
+/** The layout that fits a file's first record; undefined when there is none. */
 export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
   return taskLayouts.parts.find((layout) => layout.fits(record));
 }
@@ -116,7 +116,7 @@ function readTask(
   };
 }
 
-/** File name without endings: "dev-500" of "a/dev-500.jsonl.gz". */
+/** File name without extensions: "dev-500" of "a/dev-500.jsonl.gz". */
 export function sourceName(path: string): string {
   return basename(path).replace(/(\.jsonl?|\.tsv|\.gz)+$/, "");
 }
@@ -125,6 +125,6 @@ function unknownLayout({ record, where }: PlacedRecord): never {
   const known = taskLayouts.parts.map(({ name, summary }) => `${name} (${summary})`);
   throw new DataError(
     "DATA_LAYOUT_UNKNOWN",
-    `${where}: a record with the keys ${Object.keys(record).join(", ")} is no question of a known layout. Known: ${known.join("; ")}.`,
+    `${where}: a record with the keys ${Object.keys(record).join(", ")} is not a question in a known layout. Known: ${known.join("; ")}.`,
   );
 }

@@ -3,11 +3,11 @@ import { NOT_TEXT } from "../base/text-lines.ts";
 import type { JsonRecord } from "./layouts/layout.ts";
 
 /**
- * The rows of a table with tabs between its cells, as records under the names of its first row; every value is text. Cells may
- * stand in double quotes, doubled within (as pandas writes them), and then hold tabs and line breaks. Streamed.
+ * The rows of a tab-separated table as records, with the first row as keys; every value is text. Cells may
+ * be in double quotes, doubled inside (as pandas writes them), and then contain tabs and line breaks. Streamed.
  *
  * @param path for messages.
- * @throws {DataError} DATA_BAD_RECORD for a row with another number of cells, and for bytes that are no text.
+ * @throws {DataError} DATA_BAD_RECORD for a row with a different number of cells, and for bytes that are not text.
  */
 export async function* tsvRecords(
   chunks: AsyncIterable<Uint8Array>,
@@ -23,7 +23,7 @@ export async function* tsvRecords(
     if (cells.length !== names.length) {
       const bad = new DataError(
         "DATA_BAD_RECORD",
-        `${path}:${line}: holds ${cells.length} cells; the first row names ${names.length}. Mend or drop the row.`,
+        `${path}:${line}: has ${cells.length} cells, but the first row has ${names.length}. Correct or remove the row.`,
       );
       if (onBad === undefined) throw bad;
       onBad(bad);
@@ -33,7 +33,7 @@ export async function* tsvRecords(
   }
 }
 
-/** `line` is that on which the row begins. */
+/** `line` is the row's first line. */
 async function* rows(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
@@ -44,7 +44,7 @@ async function* rows(
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch (error) {
-      const where = `${path}: at or behind line ${line}`;
+      const where = `${path}: at or after line ${line}`;
       throw new DataError("DATA_BAD_RECORD", `${where}: ${NOT_TEXT}.`, { cause: error });
     }
   };
@@ -59,14 +59,14 @@ async function* rows(
   }
   rest += decoded(undefined);
   if (rest.trim() === "") return;
-  // A quote that never ends is taken as it stands.
+  // An unclosed quote is literal.
   yield { cells: firstRow(`${rest}\n`)?.cells ?? rest.split("\t"), line };
 }
 
 const BARE = /[^\t\n]*/y;
 const QUOTED = /(?:[^"]|"")*/y;
 
-/** The cells up to the first line break outside quotes, and where that is; null when the text ends before. */
+/** The cells up to the first unquoted line break, and its position; null when the text ends before it. */
 function firstRow(text: string): { cells: string[]; end: number } | null {
   const cells: string[] = [];
   for (let at = 0; ; at += 1) {

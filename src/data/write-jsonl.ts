@@ -2,20 +2,20 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { writeAtomic } from "../base/files.ts";
 
-/** What was written; bytes and hash are the file's. */
+/** Facts about a written file. */
 export interface WrittenFile {
   records: number;
   bytes: number;
   sha256: string;
 }
 
-/** Characters that are written at once; of a packed file each piece is a member of its own. */
+/** Characters per write; in a gzip file each piece is a member of its own. */
 const PIECE = 1 << 16;
 
 /**
- * Writes records as JSON lines, streamed in bounded memory; the file appears whole or not at all, and is packed
- * where it is named `.gz`, since readers go by the name.
- * @param signal aborting stops between records and leaves no file behind.
+ * Writes records as JSON lines, streamed in bounded memory and atomically; compresses when the name ends in `.gz`, because readers
+ * decide by the name.
+ * @param signal stops between records; no file remains.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeJsonl(

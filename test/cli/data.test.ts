@@ -58,7 +58,7 @@ describe("agentrl data", () => {
         "status": 3,
         "stderr": "error: bad.jsonl: 2 problems; see the list. [DATA_CHECK_FAILED]
       ",
-        "stdout": "bad.jsonl:2: "answer" is missing: expected an accepted answer, or a list of them, not all blank.
+        "stdout": "bad.jsonl:2: "answer" is missing: expected an accepted answer or a list of them, with at least one non-blank.
       bad.jsonl:3: is []; expected a JSON object.
       bad.jsonl: kind questions, layout plain, records 2
       ",
@@ -191,7 +191,7 @@ describe("agentrl data", () => {
     });
     writeFileSync(join(cwd, "prompt.txt"), "no place");
     expect((await convert("trl")).stderr).toBe(
-      "error: --prompt: the text has no {question}; put it where the question goes. [RECIPE_BAD_VALUE]\n",
+      "error: --prompt: the text has no {question}; put {question} where the question goes. [RECIPE_BAD_VALUE]\n",
     );
   });
 });

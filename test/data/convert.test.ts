@@ -60,7 +60,7 @@ describe("convertFile", () => {
     expect(readFileSync(at("g.jsonl"), "utf8")).toBe('{"id":"1","contents":"\\"A B\\"\\nx y."}\n');
     expect(await collect(readPassages(at("g.jsonl")))).toEqual(passages);
     await expect(convertFile(at("f.jsonl"), at("h.jsonl"), "hotpotqa")).rejects.toThrow(
-      /f\.jsonl is a corpus, which cannot be written so\. Known: agentrl, flashrag\.$/,
+      /f\.jsonl is a corpus, .* Known: agentrl, flashrag\.$/,
     );
   });
 
@@ -124,7 +124,7 @@ describe("checkFile", () => {
       expect.stringContaining("/n.jsonl:2: is not JSON"),
       "/n.jsonl:3: is []; expected a JSON object.",
       '/n.jsonl:4: "text" is missing: expected text.',
-      expect.stringContaining('/n.jsonl:5: the id "1" is also that of'),
+      expect.stringContaining('/n.jsonl:5: the id "1" '),
       '/n.jsonl:6: "text" is missing: expected text.',
     ]);
   });

@@ -96,7 +96,7 @@ describe("readPassages refuses", () => {
     await expect(read("h.jsonl", lines({ doc: "x", body: "y" }))).rejects.toThrow(
       errorWith(
         "DATA_LAYOUT_UNKNOWN",
-        "h.jsonl:1: a record with the keys doc, body is no passage of a known layout. Known: agentrl",
+        "h.jsonl:1: a record with the keys doc, body is not a passage in a known layout. Known: agentrl",
       ),
     );
   });

@@ -73,7 +73,7 @@ describe("jsonElements", () => {
       errorWith("FILE_NOT_JSON", /^a\.json: record 2: is not JSON \(/),
     );
     await expect(elements('[{"a":1},{"a":2}', 4)).rejects.toThrow(
-      errorWith("FILE_NOT_JSON", "a.json: record 2: is not JSON (the file ends within its list)."),
+      errorWith("FILE_NOT_JSON", "a.json: record 2: is not JSON ("),
     );
     await expect(elements("[1,,2]", 4)).rejects.toThrow(
       errorWith("FILE_NOT_JSON", "a.json: record 2"),
@@ -119,7 +119,9 @@ describe("readRecords", () => {
       [":5", { id: "2", q: '5" disk' }],
       [":7", { id: "4", q: "" }],
     ]);
-    expect(problems).toEqual([":6: holds 1 cells; the first row names 2. Mend or drop the row."]);
+    expect(problems).toEqual([
+      ":6: has 1 cells, but the first row has 2. Correct or remove the row.",
+    ]);
     await expect(recordsOf(path)).rejects.toThrow(errorWith("DATA_BAD_RECORD", ":6: holds 1"));
   });
 

@@ -162,7 +162,7 @@ describe("loadTasks names file and line", () => {
 
   it("of a missing or empty answer", async () => {
     expect(await refusal("DATA_BAD_RECORD", "b.jsonl", `${good}\n\n{"question": "b?"}`)).toBe(
-      '/b.jsonl:3: "answer" is missing: expected an accepted answer, or a list of them, not all blank. Mend or drop the record; `agentrl data check` lists all such records.',
+      '/b.jsonl:3: "answer" is missing: expected an accepted answer or a list of them, with at least one non-blank. Correct or remove the record; `agentrl data check` lists all such records.',
     );
     expect(
       await refusal("DATA_BAD_RECORD", "c.jsonl", lines({ question: "b?", references: [] })),
@@ -172,7 +172,7 @@ describe("loadTasks names file and line", () => {
   it("of a blank question and of a line that is no object", async () => {
     expect(
       await refusal("DATA_BAD_RECORD", "d.jsonl", lines({ question: " ", answer: "x" })),
-    ).toMatch(/^\/d\.jsonl:1: "question" is " ": expected text that is not blank\./);
+    ).toMatch(/^\/d\.jsonl:1: "question" is " ": expected non-blank text\./);
     expect(await refusal("DATA_BAD_RECORD", "e.jsonl", `${good}\n"text"`)).toMatch(
       /^\/e\.jsonl:2: is "text"; expected a JSON object\./,
     );
@@ -181,14 +181,14 @@ describe("loadTasks names file and line", () => {
   it("of two equal ids", async () => {
     const record = { id: "x", question: "a?", answer: "1" };
     expect(await refusal("DATA_ID_TWICE", "f.jsonl", lines(record, record))).toBe(
-      '/f.jsonl:2: the id "x" is also that of /f.jsonl:1; ids must differ within a file. Rename one.',
+      '/f.jsonl:2: the id "x" is the same as in /f.jsonl:1; ids must be unique within a file. Rename one.',
     );
   });
 
   it("of a record of no known layout, listing those that there are", async () => {
     const message = await refusal("DATA_LAYOUT_UNKNOWN", "g.jsonl", lines({ prompt: "a" }));
     expect(message).toMatch(
-      /^\/g\.jsonl:1: a record with the keys prompt is no question of a known/,
+      /^\/g\.jsonl:1: a record with the keys prompt is not a question in a known/,
     );
     expect(message).toContain("flashrag (id, question, golden_answers[], metadata)");
   });
@@ -196,13 +196,13 @@ describe("loadTasks names file and line", () => {
   it("and of the record in a JSON array", async () => {
     const broken = JSON.stringify([HOTPOT, { ...HOTPOT, answer: 3 }]);
     expect(await refusal("DATA_BAD_RECORD", "h.json", broken)).toMatch(
-      /^\/h\.json: record 2: "answer" is 3: expected an accepted answer, or a list/,
+      /^\/h\.json: record 2: "answer" is 3: expected an accepted answer or a list/,
     );
   });
 
   it("or the file alone when it is empty or absent", async () => {
     expect(await refusal("DATA_EMPTY", "i.jsonl", "\n")).toBe(
-      "/i.jsonl: holds no record; at least one is needed.",
+      "/i.jsonl: contains no records; at least one is required.",
     );
     await expect(loadTasks(join(folder, "none.jsonl"))).rejects.toThrow(
       errorWith("FILE_MISSING", "cannot be read"),

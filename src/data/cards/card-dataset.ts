@@ -10,17 +10,17 @@ import { type Card, cardNames, readCard, sourceOf, splitOf } from "./card.ts";
 import { dataFolder, isHere, sourceFolder, splitFileName } from "./dataset-place.ts";
 
 const options = z.strictObject({
-  /** The card's default split when absent. */
+  /** Default: the card's default split. */
   split: z.string().optional(),
-  /** The card's first source when absent. */
+  /** Default: the card's first source. */
   source: z.string().optional(),
-  /** At most so many questions, from the start. */
+  /** Maximum number of questions, from the start. */
   limit: z.int().min(1).optional(),
-  /** Corpus file; without it the questions' own contexts are the corpus, where they have any. */
+  /** Corpus file; default: the questions' own contexts, if any. */
   corpus: z.string().optional(),
 });
 
-/** The datasets that have a card, by name. A card is read when it is asked for: every command lists the names. */
+/** All datasets with a card, by name. Cards are read on demand, because every command lists the names. */
 export const cardDatasets: readonly DatasetPart[] = cardNames("questions").map((name) => ({
   name,
   get summary() {
@@ -47,7 +47,7 @@ async function openCard(card: Card, given: z.output<typeof options>): Promise<Da
   };
 }
 
-/** Where the file of a split is, or would be. @throws {ConfigError} PART_UNKNOWN */
+/** Path of a split's file, whether or not it exists. @throws {ConfigError} PART_UNKNOWN */
 export function placeOf(
   card: Card,
   { split: asked, source: from }: { split?: string | undefined; source?: string | undefined },
@@ -79,6 +79,6 @@ async function* passages(card: Card, path: string | null): AsyncGenerator<Passag
   const { corpus = "wiki18" } = card;
   throw new ConfigError(
     "DATASET_ABSENT",
-    `dataset ${card.name}: its questions have no passages of their own. Search an index (--index, or retriever.index of a recipe) made of a corpus: agentrl data download ${corpus}, then agentrl index build; or name a corpus file as ${card.name}.corpus.`,
+    `dataset ${card.name}: its questions have no passages of their own. Search an index of a corpus (--index, or retriever.index in a recipe): agentrl data download ${corpus}, then agentrl index build; or set ${card.name}.corpus to a corpus file.`,
   );
 }

@@ -10,17 +10,17 @@ import { corpusLayouts, taskLayouts } from "../layouts/index.ts";
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 const fileSchema = z.strictObject({
-  /** `https://…`, or `hub:OWNER/NAME/FILE` of a dataset on the hub, `@REVISION` behind its name. */
+  /** `https://…`, or `hub:OWNER/NAME[@REVISION]/FILE` for a dataset on the hub. */
   url: z.string().regex(/^(https?:\/\/|hub:[\w.-]+\/[\w.-]+(@[\w.-]+)?\/.)/, {
     error: "expected http://…, https://… or hub:OWNER/NAME[@REVISION]/FILE",
   }),
-  /** The file within the archive (.zip, .tar.gz) that `url` is: the end of its path. */
+  /** The end of the file's path within the archive (.zip, .tar.gz) at `url`. */
   member: z.string().optional(),
-  /** What it is written in. */
+  /** Layout of the file. */
   layout: z.enum([...new Set([...taskLayouts.names, ...corpusLayouts.names])]),
-  /** Published number of questions or passages; downloads are held against it. */
+  /** Published number of questions or passages, checked after a download. */
   records: z.int().min(1),
-  /** Of what `url` gives, where somebody published it. */
+  /** Published checksum of the file at `url`, if any. */
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/, { error: "expected 64 hexadecimal digits" })
@@ -34,7 +34,7 @@ const sourceSchema = z.strictObject({
 
 const cardSchema = z.strictObject({
   summary: z.string(),
-  /** What it is used for. */
+  /** Its use. */
   for: z.string(),
   homepage: z.url(),
   paper: z.url(),
@@ -42,22 +42,22 @@ const cardSchema = z.strictObject({
   /** False: a test set that must stay out of training. */
   trainable: z.boolean().default(true),
   defaultSplit: z.string(),
-  /** Whether each question has passages of its own. */
+  /** Whether each question has its own passages. */
   passages: z.enum(["contexts", "none"]),
-  /** The card of a corpus that answers questions without passages. */
+  /** Card of a corpus for questions without passages. */
   corpus: z.string().optional(),
   note: z.string().optional(),
-  /** The first is the default. */
+  /** The first source is the default. */
   sources: z.record(z.string().regex(NAME), sourceSchema),
 });
 
 /** One file of a dataset. */
 export type CardFile = z.output<typeof fileSchema>;
 
-/** What a dataset's files hold. */
+/** Content of a dataset's files. */
 export type CardKind = "questions" | "corpus";
 
-/** What is known of a dataset: `datasets/<name>.yaml`, of a corpus: `datasets/corpora/<name>.yaml`. */
+/** The card of a dataset: `datasets/<name>.yaml`; of a corpus: `datasets/corpora/<name>.yaml`. */
 export interface Card extends z.output<typeof cardSchema> {
   /** File name without extension. */
   name: string;
@@ -69,7 +69,7 @@ const folders: Readonly<Record<CardKind, string>> = {
   corpus: join(packageRoot, "datasets", "corpora"),
 };
 
-/** Names of the datasets of a kind that have a card, sorted; no card is read. */
+/** Sorted names of the datasets of a kind that have a card; reads no card. */
 export function cardNames(kind: CardKind): string[] {
   const folder = folders[kind];
   if (!existsSync(folder)) return [];
@@ -86,7 +86,7 @@ export function allCards(): Card[] {
 
 /**
  * Reads a dataset's card.
- * @param where the flag or argument that names it, for messages.
+ * @param where the flag or argument with the name, for messages.
  * @throws {ConfigError} PART_UNKNOWN with the nearest name; as `parseCard`.
  */
 export function readCard(name: string, where = "dataset"): Card {
@@ -105,7 +105,7 @@ export function readCard(name: string, where = "dataset"): Card {
 }
 
 /**
- * A card of questions, of text that is at hand.
+ * Parses a card of questions.
  * @param path for messages.
  * @throws {ConfigError} RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line.
  */
@@ -127,7 +127,7 @@ export function parseCard(text: string, name: string, path: string): Card {
   return card;
 }
 
-/** A source of a card under its name. */
+/** A source of a card and its name. */
 export interface NamedSource {
   name: string;
   source: z.output<typeof sourceSchema>;
@@ -136,14 +136,14 @@ export interface NamedSource {
 function defaultSource(card: Card, path: string): NamedSource {
   const [first] = Object.entries(card.sources);
   if (first === undefined) {
-    throw new ConfigError("RECIPE_BAD_VALUE", `${path}: sources is empty; one is needed.`);
+    throw new ConfigError("RECIPE_BAD_VALUE", `${path}: sources is empty; one is required.`);
   }
   return { name: first[0], source: first[1] };
 }
 
 /**
- * The source of a card that is asked for, or the first.
- * @throws {ConfigError} PART_UNKNOWN with the names that there are.
+ * The source with this name, or the first one.
+ * @throws {ConfigError} PART_UNKNOWN with the known names.
  */
 export function sourceOf(card: Card, asked: string | undefined, where: string): NamedSource {
   if (asked === undefined) return defaultSource(card, card.name);
@@ -156,8 +156,8 @@ export function sourceOf(card: Card, asked: string | undefined, where: string): 
 }
 
 /**
- * The file of a split, or of the default one.
- * @throws {ConfigError} PART_UNKNOWN with the splits that there are.
+ * The file of a split, or of the default split.
+ * @throws {ConfigError} PART_UNKNOWN with the known splits.
  */
 export function splitOf(
   card: Card,

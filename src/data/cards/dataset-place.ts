@@ -8,19 +8,19 @@ import { variables, hubAccess, PATIENCE } from "../../http/hub-access.ts";
 import type { TransferSettings } from "../../http/transfer.ts";
 import type { CardFile } from "./card.ts";
 
-/** Where downloaded datasets are kept: AGENTRL_DATA, or ~/.cache/agentrl/datasets (XDG_CACHE_HOME instead of ~/.cache). */
+/** The folder of downloaded datasets: AGENTRL_DATA, or ~/.cache/agentrl/datasets (XDG_CACHE_HOME instead of ~/.cache). */
 export function dataFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const value = variables(environment);
   const cache = value("XDG_CACHE_HOME") ?? join(homedir(), ".cache");
   return value("AGENTRL_DATA") ?? join(cache, "agentrl", "datasets");
 }
 
-/** Folder of one source of a dataset below the folder of all. */
+/** Folder of one source of a dataset. */
 export function sourceFolder(root: string, dataset: string, source: string): string {
   return join(root, dataset, source);
 }
 
-/** Name of a split's file: the ending tells its readers whether it is lines, a table, or packed. */
+/** File name of a split; its extension tells readers the format (JSON lines, table, gzip). */
 export function splitFileName(split: string, { url, member, layout }: CardFile): string {
   const [, ending] = /(\.(?:jsonl|json|tsv)(?:\.gz)?)$/.exec(member ?? pathOf(url)) ?? [];
   return `${split}${ending ?? (layout === "popqa" ? ".tsv" : ".json")}`;
@@ -39,10 +39,10 @@ const originSchema = z.object({
   license: z.string(),
 });
 
-/** Where a file on this machine came from: what stands beside it as `<file>.origin.json`. */
+/** The origin of a downloaded file, stored beside it as `<file>.origin.json`. */
 export type Origin = z.output<typeof originSchema>;
 
-/** The origin that was written beside a file; null where there is none, or none that can be read. */
+/** The stored origin of a file; null when missing or unreadable. */
 export function originOf(path: string): Origin | null {
   try {
     const text = readFileSync(originPath(path), "utf8");
@@ -53,34 +53,34 @@ export function originOf(path: string): Origin | null {
   }
 }
 
-/** Keeps where a file came from. @throws {ExternalError} FILE_WRITE_FAILED */
+/** Stores the origin of a file. @throws {ExternalError} FILE_WRITE_FAILED */
 export async function writeOrigin(path: string, origin: Origin): Promise<void> {
   await writeJson(originPath(path), origin);
 }
 
-/** The name of what stands beside a file. */
+/** Path of a file's stored origin. */
 export function originPath(path: string): string {
   return `${path}.origin.json`;
 }
 
-/** Whether a file is here as it was downloaded, as far as its size tells. */
+/** Whether a file still has the size that was downloaded. */
 export function isHere(path: string): boolean {
   const origin = originOf(path);
   return origin !== null && existsSync(path) && statSync(path).size === origin.bytes;
 }
 
-/** Where a file of a card is asked for, and how. */
+/** Address of a card's file, with the transfer settings. */
 export interface FileAddress {
   settings: TransferSettings;
   url: URL;
 }
 
 /**
- * The address of a card's `url`. Those of the hub follow HF_ENDPOINT and HF_TOKEN. Others follow AGENTRL_DATA_URL, a mirror that
- * holds each file under its host and path (as `wget --force-directories` lays them down): with http://mirror,
- * https://fever.ai/download/fever/train.jsonl is asked for as http://mirror/fever.ai/download/fever/train.jsonl.
+ * The address of a card's `url`. Hub addresses use HF_ENDPOINT and HF_TOKEN. Other addresses use AGENTRL_DATA_URL, a mirror that
+ * stores each file under its host and path (the layout of `wget --force-directories`): with http://mirror,
+ * https://fever.ai/download/fever/train.jsonl is requested as http://mirror/fever.ai/download/fever/train.jsonl.
  *
- * @throws {ConfigError} as `hubAccess`; RECIPE_BAD_VALUE for an AGENTRL_DATA_URL that is no address.
+ * @throws {ConfigError} as `hubAccess`; RECIPE_BAD_VALUE for an invalid AGENTRL_DATA_URL.
  */
 export function fileAddress(
   url: string,

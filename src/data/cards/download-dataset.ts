@@ -22,18 +22,18 @@ import { requireExpected } from "./expected-content.ts";
 import { describeRemote, downloadProblems, wrongChecksum } from "./remote-dataset.ts";
 
 export interface DatasetDownloadOptions {
-  /** All of the source's by default. */
+  /** Default: all splits of the source. */
   splits?: readonly string[];
-  /** The card's first by default. */
+  /** Default: the card's first source. */
   source?: string;
-  /** Folder for the files themselves; without it they go where `--dataset NAME` looks for them. */
+  /** Output folder; default: the folder where `--dataset NAME` looks. */
   out?: string;
   environment?: NodeJS.ProcessEnv;
-  /** How long and how often a server is asked; by default as for models. */
+  /** Timeouts and retries; defaults as for models. */
   patience?: Partial<Pick<TransferSettings, "timeoutMs" | "retries" | "retryDelayMs">>;
-  /** How far it is; `totalBytes` is null while a server does not tell. */
+  /** Download progress; `totalBytes` is null when a server does not announce it. */
   onProgress?: (progress: { file: string; bytes: number; totalBytes: number | null }) => void;
-  /** Something that the user should know. */
+  /** Receives notices for the user. */
   onNotice?: (notice: string) => void;
   signal?: AbortSignal | undefined;
 }
@@ -42,14 +42,14 @@ export interface DatasetDownloadOptions {
 export interface DatasetFile extends Origin {
   split: string;
   path: string;
-  /** Whether it was here before. */
+  /** Whether it was already on this machine. */
   wasHere: boolean;
 }
 
 /**
- * Downloads the files of a dataset that are not here: cut downloads are gone on with, checksums and published sizes are held
- * against, and a file takes its place whole or not at all. Processes that want the same file at once wait for the one that is
- * loading it.
+ * Downloads the missing files of a dataset: resumes interrupted downloads, verifies checksums and published sizes, and
+ * moves a file to its path only when it is complete. Processes that want the same file wait for the one that
+ * downloads it.
  *
  * @throws {ConfigError} PART_UNKNOWN for a source or split that the card lacks; DATASET_DISK_FULL before the first byte.
  * @throws {DataError} DATASET_UNEXPECTED, DATASET_ARCHIVE.
@@ -74,7 +74,7 @@ export async function downloadDataset(
     if (!isDiskError(error)) throw error;
     throw new ExternalError(
       "FILE_WRITE_FAILED",
-      `${card.name}: could not be kept in ${folder} (${errorMessage(error)}). What has come is kept; free space there, or set AGENTRL_DATA to another folder, and run again to go on.`,
+      `${card.name}: could not be saved in ${folder} (${errorMessage(error)}). Partial downloads are kept. Free space there, or set AGENTRL_DATA to another folder, and run the command again to continue.`,
       { cause: error },
     );
   }
@@ -90,7 +90,7 @@ interface Wanted {
   split: string;
   file: CardFile;
   path: string;
-  /** Where the archive goes that the file is taken from. */
+  /** Path of the archive that contains the file; null without an archive. */
   archive: string | null;
 }
 
@@ -110,7 +110,7 @@ function wantedFiles(
   });
 }
 
-/** One download: a split's file, or the archive of several. */
+/** One download: a split's file, or an archive with several. */
 interface Fetch {
   wanted: Wanted;
   path: string;
@@ -119,7 +119,7 @@ interface Fetch {
   expected: string | undefined;
 }
 
-/** @returns the paths that were downloaded; what lies there without its origin is left to be looked at. */
+/** @returns the downloaded paths; an existing file without an origin is verified later. */
 async function fetchAll(
   missing: readonly Wanted[],
   folder: string,
@@ -128,7 +128,7 @@ async function fetchAll(
   const fetches: Fetch[] = [];
   for (const wanted of missing) {
     const path = wanted.archive ?? wanted.path;
-    // Another process may have just put it there, a person, or a run that ended before it was done.
+    // It may exist from another process, from the user, or from a run that ended early.
     if ((await exists(path)) && (wanted.archive !== null || originOf(path) === null)) continue;
     if (fetches.some((fetch) => fetch.path === path)) continue;
     const { settings, url } = fileAddress(wanted.file.url, options.environment);
@@ -150,19 +150,19 @@ async function fetchAll(
     if (isOutgrown(fetch.wanted)) await rm(fetch.path, { force: true });
     await fetchOne(fetch, onBytes, options.signal);
     const size = await sizeOf(fetch.path);
-    // Where another process put it there, nothing has been told yet.
+    // Another process downloaded it, so no progress was reported.
     onBytes(size);
     before += size;
   }
   return new Set(fetches.map(({ path }) => path));
 }
 
-/** Whether a split's size is no longer that of its origin. One without an origin is another process's, which is looking at it. */
+/** Whether a split's size differs from its origin. False without an origin: another process is still verifying it. */
 function isOutgrown({ path, archive }: Wanted): boolean {
   return archive === null && originOf(path) !== null && !isHere(path);
 }
 
-/** The checksum that somebody published, or that the first download left. */
+/** The published checksum, or that of the first download. */
 function expectedOf({ file, path, archive }: Wanted): string | undefined {
   if (file.sha256 !== undefined || archive !== null) return file.sha256;
   const origin = originOf(path);
@@ -200,11 +200,11 @@ async function refuseUnlessFits(fetches: readonly Fetch[], folder: string): Prom
   const names = fetches.map((fetch) => fetch.wanted.what).join(", ");
   throw new ConfigError(
     "DATASET_DISK_FULL",
-    `${names}: ${gigabytes(wanted)} are to be downloaded, ${gigabytes(free)} are free at ${folder}. Free space there, or set AGENTRL_DATA to a folder on another disk.`,
+    `${names}: the download needs ${gigabytes(wanted)}, but only ${gigabytes(free)} are free at ${folder}. Free space there, or set AGENTRL_DATA to a folder on another disk.`,
   );
 }
 
-/** Files that are being looked at in this process. */
+/** Files that this process is verifying. */
 const settling = new Map<string, Promise<void>>();
 
 async function settleOnce({ path }: Wanted, work: () => Promise<void>): Promise<void> {
@@ -215,7 +215,7 @@ async function settleOnce({ path }: Wanted, work: () => Promise<void>): Promise<
   return own;
 }
 
-/** Takes a file out of its archive, holds it against what was published, and writes down where it came from. */
+/** Extracts a file from its archive, verifies it against the card, and stores its origin. */
 async function settle(
   wanted: Wanted,
   card: Card,
@@ -244,7 +244,7 @@ async function settle(
   });
   if (!isNew) return;
   onNotice?.(
-    `${what}: its card knows no checksum. sha256 ${digest} is kept in ${originPath(path)}; a later download of the file is held against it.`,
+    `${what}: its card has no checksum. The sha256 ${digest} is saved in ${originPath(path)}; later downloads of the file are compared with it.`,
   );
 }
 

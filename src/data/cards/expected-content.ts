@@ -6,28 +6,28 @@ import { corpusLayoutOf } from "../passages.ts";
 import { readRecords } from "../records.ts";
 import type { CardFile } from "./card.ts";
 
-/** What a downloaded file holds. */
+/** Content of a downloaded file. */
 export interface Content {
   records: number;
-  /** Records that no question can be made of. */
+  /** Records that are not valid questions. */
   unusable: number;
 }
 
-/** What a file of a dataset should be. */
+/** Expected content of a dataset's file. */
 export interface Expectation {
   what: string;
   file: CardFile;
   kind: "questions" | "corpus";
-  /** Whether it was downloaded just now: then it is removed when it is something else. Others may be somebody's own. */
+  /** Whether this command downloaded it: then a wrong file is removed. Other files may belong to the user. */
   isOurs: boolean;
-  /** Where it was taken from, if it was: that is kept, for the sake of what else it holds. */
+  /** The archive it comes from, if any: it is kept, because it may contain other files. */
   archive: string | null;
-  /** To be checked too, where nobody has. */
+  /** Checked here too, if no one has checked it. */
   sha256: string | undefined;
 }
 
 /**
- * Holds a file against layout and size as published.
+ * Verifies a file's layout and number of records.
  * @throws {DataError} DATASET_UNEXPECTED
  */
 export async function requireExpected(
@@ -44,13 +44,13 @@ export async function requireExpected(
   const holds = `${found.records} ${unit} of layout ${found.layout ?? "unknown"}`;
   const published = `${file.records} of layout ${file.layout}${sha256 === undefined ? "" : ` with sha256 ${sha256}`}`;
   const kept =
-    archive === null ? "" : ` The archive was: delete ${archive} to have it fetched anew.`;
+    archive === null ? "" : ` The archive was kept: delete ${archive} to download it again.`;
   if (isOurs) await rm(path, { force: true });
   throw new DataError(
     "DATASET_UNEXPECTED",
     isOurs
-      ? `${what}: ${file.url} holds ${holds}; published are ${published}. It was not kept.${kept} Take another source with --source, or give the file itself where a dataset is named.`
-      : `${what}: ${path} lies there already and holds ${holds}; published are ${published}. Move it away and run again, or choose another --out.`,
+      ? `${what}: ${file.url} contains ${holds}, but the published file has ${published}. It was removed.${kept} Choose another source with --source, or pass the path of a file instead of the dataset's name.`
+      : `${what}: ${path} already exists and contains ${holds}, but the published file has ${published}. Move it away and run the command again, or choose another --out.`,
   );
 }
 
@@ -62,7 +62,7 @@ async function countQuestions(
   return { layout, records, unusable: problems.length };
 }
 
-/** Ids of millions of passages are not compared; building an index does that. */
+/** Does not compare the ids of millions of passages; building an index does. */
 async function countPassages(
   path: string,
   signal: AbortSignal | undefined,

@@ -5,9 +5,9 @@ import { writeAtomic } from "../../base/files.ts";
 import { tarContent } from "./tar.ts";
 
 /**
- * Writes one file of an archive (.zip, .tar, .tar.gz, .tgz); it appears whole or not at all.
+ * Extracts one file of an archive (.zip, .tar, .tar.gz, .tgz), atomically.
  *
- * @param member the end of its path: "dev.json" matches "data/dev.json" and not "my-dev.json".
+ * @param member the end of its path: "dev.json" matches "data/dev.json" but not "my-dev.json".
  * @throws {DataError} DATASET_ARCHIVE when the archive is damaged or has no such file.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -24,7 +24,7 @@ export async function extractMember(
   if (content === null) {
     throw new DataError(
       "DATASET_ARCHIVE",
-      `${archive}: holds no file "${member}". The file at this address has changed; choose another source of the dataset with --source.`,
+      `${archive}: contains no file "${member}". The archive at this address has changed; choose another source of the dataset with --source.`,
     );
   }
   await writeAtomic(out, async (write) => {
@@ -57,7 +57,7 @@ async function zipContent(
   return null;
 }
 
-/** yauzl checks the size of what it unpacks, not its checksum. */
+/** yauzl checks the size of decompressed data, but not its checksum. */
 async function* checkedContent(
   archive: string,
   zip: ZipFile,
@@ -80,7 +80,7 @@ async function* checkedContent(
 function damaged(archive: string, cause: unknown): DataError {
   return new DataError(
     "DATASET_ARCHIVE",
-    `${archive}: is not a whole zip archive (${errorMessage(cause)}). Delete it and download it again.`,
+    `${archive}: is not a complete zip archive (${errorMessage(cause)}). Delete it and download it again.`,
     { cause },
   );
 }

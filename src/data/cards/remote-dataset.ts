@@ -4,11 +4,11 @@ import { transfer, withRetries } from "../../http/transfer.ts";
 import type { FileAddress } from "./dataset-place.ts";
 
 /**
- * Asks for a file's size and tag. Servers that do not answer that question, or not truly, are not asked twice: the download
- * itself tells.
+ * Requests a file's size and tag. A server that does not support HEAD is not asked again: the download
+ * itself reveals the size.
  *
  * @param what the dataset and split, for messages.
- * @throws {ExternalError} DATASET_UNREACHABLE; DATASET_REFUSED when there is no such file or it may not be had.
+ * @throws {ExternalError} DATASET_UNREACHABLE; DATASET_REFUSED when the file does not exist or access is denied.
  */
 export async function describeRemote(
   what: string,
@@ -23,13 +23,13 @@ export async function describeRemote(
       if (status === 401 || status === 404) throw problems.refused(response);
       if (status >= 400) return Promise.resolve({ size: null, tag: "" });
       const { size, tag } = promisedBy(headers);
-      // What makes its answer as it goes tells no length, or 0: no dataset is empty.
+      // A generated response has no length, or 0: no dataset is empty.
       return Promise.resolve({ size: size === 0 ? null : size, tag });
     }),
   );
 }
 
-/** The hub describes a large file itself, before it redirects to where it lies; other servers do not. */
+/** The hub describes a large file before its redirect; other servers do not. */
 function follows(endpoint: string, url: URL): "endpoint" | "anywhere" {
   return url.pathname.includes("/resolve/") && url.href.startsWith(`${endpoint}/datasets/`)
     ? "endpoint"
@@ -41,7 +41,7 @@ interface Expected {
   path: string;
 }
 
-/** What the failures of a dataset's download are called. */
+/** The errors of a failed dataset download. */
 export function downloadProblems(
   what: string,
   address: FileAddress,
@@ -53,13 +53,13 @@ export function downloadProblems(
     unreachable: (last, attempts) =>
       new ExternalError(
         "DATASET_UNREACHABLE",
-        `${what}: ${place} cannot be had: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). What has come is kept: run again to go on. Another source (--source), AGENTRL_DATA_URL or HF_ENDPOINT (a mirror) may do.`,
+        `${what}: ${place} cannot be downloaded: ${last.message} (${attempts} ${attempts === 1 ? "attempt" : "attempts"}). Partial downloads are kept: run the command again to continue. Or try another source (--source) or a mirror (AGENTRL_DATA_URL, HF_ENDPOINT).`,
         { cause: last.cause },
       ),
     refused: ({ status }) =>
       new ExternalError(
         "DATASET_REFUSED",
-        `${what}: ${place} answers with status ${status}${status === 404 ? ": it is there no longer" : ` (${settings.token === null ? "no HF_TOKEN is set" : "HF_TOKEN is set"})`}. Take another source of the dataset with --source; \`agentrl data list NAME\` names them.`,
+        `${what}: ${place} answers with status ${status}${status === 404 ? ": the file no longer exists there" : ` (${settings.token === null ? "no HF_TOKEN is set" : "HF_TOKEN is set"})`}. Choose another source of the dataset with --source; \`agentrl data list NAME\` names them.`,
       ),
     changed: () => wrongChecksum(what, address, expected),
   };
@@ -72,11 +72,9 @@ export function wrongChecksum(
   { sha256, path }: Expected,
 ): ExternalError {
   const known =
-    sha256 === undefined
-      ? "than its server promises"
-      : `than the one that is known (sha256 ${sha256})`;
+    sha256 === undefined ? "than its server announces" : `than the known one (sha256 ${sha256})`;
   return new ExternalError(
     "DATASET_CHECKSUM",
-    `${what}: ${url.origin}${url.pathname} gives another content ${known}. A proxy or mirror changes it, or it was published anew: take another source with --source, or look at the file yourself and, if it is right, delete ${path}.origin.json.`,
+    `${what}: ${url.origin}${url.pathname} has a different content ${known}. A proxy or mirror changes it, or a new version was published: choose another source with --source, or inspect the file and, if it is right, delete ${path}.origin.json.`,
   );
 }

@@ -4,9 +4,9 @@ import { DataError } from "../../base/errors.ts";
 const BLOCK = 512;
 
 /**
- * The bytes of the first wanted file of a tar archive (`.tar`, `.tar.gz`, `.tgz`), streamed. Nothing after it is read.
+ * The bytes of the first wanted file of a tar archive (`.tar`, `.tar.gz`, `.tgz`), streamed. The rest is not read.
  *
- * @returns null when the archive ends without it.
+ * @returns null when the archive does not contain it.
  * @throws {DataError} DATASET_ARCHIVE
  */
 export async function tarContent(
@@ -37,7 +37,7 @@ export async function tarContent(
   }
 }
 
-/** Takes bytes from a stream in the amounts that are asked for. */
+/** Reads a stream in blocks of requested lengths. */
 class BlockReader {
   readonly #archive: string;
   readonly #stream: ReturnType<typeof openUnpacked>;
@@ -80,7 +80,7 @@ class BlockReader {
     this.#stream.destroy();
   }
 
-  /** @returns whether there are more bytes. */
+  /** @returns false at the end of the stream. */
   async #fill(): Promise<boolean> {
     try {
       const next: IteratorResult<Buffer, undefined> = await this.#chunks.next();
@@ -92,7 +92,7 @@ class BlockReader {
   }
 }
 
-/** Octal digits; a first byte of 128 or more marks a big-endian number. */
+/** Octal digits; a first byte of 128 or more means a big-endian number. */
 function sizeIn(header: Buffer): number {
   const field = header.subarray(124, 136);
   if (((field[0] ?? 0) & 0x80) !== 0) return Number(field.readBigUInt64BE(4));
@@ -116,7 +116,7 @@ function paxPath(content: string): string | null {
 function damaged(archive: string, cause?: unknown): DataError {
   return new DataError(
     "DATASET_ARCHIVE",
-    `${archive}: is not a whole tar archive. Delete it and download it again.`,
+    `${archive}: is not a complete tar archive. Delete it and download it again.`,
     { cause },
   );
 }

@@ -36,7 +36,7 @@ const annotationsSchema = z.object({
   answerable: z.boolean().optional(),
 } satisfies Record<keyof TaskAnnotations, z.ZodType>);
 
-/** Every annotation that there is. */
+/** All annotation keys. */
 const ALL_ANNOTATIONS = Object.keys(annotationsSchema.shape) as (keyof TaskAnnotations)[];
 
 const taskSchema = z.object({
@@ -47,10 +47,10 @@ const taskSchema = z.object({
   annotations: annotationsSchema.optional(),
 });
 
-/** Our own: a task as the program holds it. Nothing is lost. */
+/** Our own layout: all fields of a task. */
 export const agentrlTasks: TaskLayout = {
   name: "agentrl",
-  summary: "question, references[], annotations: nothing is lost",
+  summary: "question, references[], annotations: lossless",
   example: {
     record: {
       id: 7,
@@ -75,10 +75,10 @@ export const agentrlTasks: TaskLayout = {
   },
 };
 
-/** Our own, and most retrieval collections: id, title, text. */
+/** Our own layout, and that of most retrieval collections: id, title, text. */
 export const agentrlCorpus: CorpusLayout = {
   name: "agentrl",
-  summary: "id, title, text (BEIR's _id is read too)",
+  summary: "id, title, text (also reads BEIR's _id)",
   fits: (record) =>
     "text" in record && ("id" in record || "_id" in record) && !holdsAnswer(record["metadata"]),
   read: (record, where) => {
@@ -92,7 +92,7 @@ export const agentrlCorpus: CorpusLayout = {
   write: ({ id, title, text }) => ({ id, title, text }),
 };
 
-/** An annotation that is not there is absent, not undefined. */
+/** Removes undefined annotations. */
 export function withoutUndefined(annotations: {
   [K in keyof TaskAnnotations]?: unknown;
 }): TaskAnnotations {

@@ -23,8 +23,8 @@ const schema = z.object({
 });
 
 /**
- * BEIR's queries whose metadata tells an answer, as in its HotpotQA. Queries without one are no questions that an answer can be
- * scored on; `agentrl eval retrieval` takes them.
+ * BEIR queries with an answer in their metadata, as in BEIR's HotpotQA. Queries without an answer cannot be scored;
+ * `agentrl eval retrieval` reads them.
  */
 export const beir: TaskLayout = {
   name: "beir",
@@ -48,7 +48,7 @@ export const beir: TaskLayout = {
     const references = metadata?.answers ?? metadata?.answer;
     if (references === undefined) {
       throw badRecord(
-        `${where}: the query "${_id}" has no metadata.answer; at least one accepted answer is needed. For relevance alone use \`agentrl eval retrieval\`.`,
+        `${where}: the query "${_id}" has no metadata.answer; at least one accepted answer is required. For relevance judgements only, use \`agentrl eval retrieval\`.`,
       );
     }
     return {

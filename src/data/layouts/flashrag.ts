@@ -19,7 +19,7 @@ const taskSchema = z.object({
   data_source: z.string().optional(),
   metadata: z
     .object({
-      // What each dataset puts here is its own: what is not of HotpotQA's form is left out, not refused.
+      // The metadata differ between datasets: those not in HotpotQA's form are ignored, not rejected.
       type: z.string().optional().catch(undefined),
       supporting_facts: factsSchema.optional().catch(undefined),
       context: contextSchema.optional().catch(undefined),
@@ -28,7 +28,7 @@ const taskSchema = z.object({
     .catch(undefined),
 });
 
-/** FlashRAG's question files, which Search-R1 and many after it train on. */
+/** FlashRAG's question files, also used by Search-R1 and many of its successors. */
 export const flashragTasks: TaskLayout = {
   name: "flashrag",
   summary: "id, question, golden_answers[], metadata",
@@ -93,7 +93,7 @@ function flashragRecord({ id, question, references, source, annotations }: Task)
 
 const passageSchema = z.object({ id: idText, contents: filledText });
 
-/** FlashRAG's corpora: a quoted title, a newline, the text, all in `contents`. */
+/** FlashRAG's corpora: `contents` is a quoted title, a newline and the text. */
 export const flashragCorpus: CorpusLayout = {
   name: "flashrag",
   summary: 'id, contents: "title" in quotes, newline, text',

@@ -14,13 +14,13 @@ import {
 const factPairs = z.array(z.tuple([z.string(), z.int().min(0)]));
 const contextPairs = z.array(z.tuple([z.string(), z.array(z.string())]));
 
-/** Hugging Face turns lists of pairs into one object of columns; both are read as pairs. */
+/** Hugging Face stores lists of pairs as one object of columns; this accepts both. */
 export const factsSchema = z.preprocess(
   (facts) => pairs(facts, "title", "sent_id"),
   factPairs,
 ) as z.ZodType<[title: string, sentence: number][]>;
 
-/** As `factsSchema`, for contexts; FlashRAG calls the second column "content". */
+/** `factsSchema` for contexts; FlashRAG names the second column "content". */
 export const contextSchema = z.preprocess(
   (context) => pairs(context, "title", "sentences", "content"),
   contextPairs,
@@ -32,7 +32,7 @@ const stepSchema = z.object({
   passage: z.string().nullable(),
 });
 
-/** The keys of a record of HotpotQA. */
+/** The keys of a HotpotQA record. */
 const hotpotSchema = z.object({
   _id: idText.optional(),
   id: idText.optional(),
@@ -41,7 +41,7 @@ const hotpotSchema = z.object({
   type: z.string().optional(),
   supporting_facts: factsSchema.optional(),
   context: contextSchema.optional(),
-  // Ours: what HotpotQA has no place for.
+  // Our own keys, for annotations without a HotpotQA key.
   answer_aliases: z.array(filledText).optional(),
   source: z.string().optional(),
   hops: z.int().min(0).optional(),
@@ -50,10 +50,10 @@ const hotpotSchema = z.object({
   decomposition: z.array(stepSchema).optional(),
 });
 
-/** By hops; from three on all are hard. */
+/** By number of hops; three or more are hard. */
 const LEVELS = ["easy", "easy", "medium", "hard"];
 
-/** HotpotQA, as published or as columns; with our extra keys, the tiny world's question files. */
+/** HotpotQA, as published or as columns; with our own keys, the tiny world's question files. */
 export const hotpotqa: TaskLayout = {
   name: "hotpotqa",
   summary: "_id, question, answer, type, level, supporting_facts, context",
@@ -88,7 +88,7 @@ function levelOf(hops: number | undefined): string | undefined {
   return hops === undefined ? undefined : LEVELS[Math.min(hops, LEVELS.length - 1)];
 }
 
-/** What HotpotQA's and 2WikiMultihopQA's records share, with our own keys for what neither has a place for. */
+/** The columns that HotpotQA and 2WikiMultihopQA share, and our own keys for the other annotations. */
 function hotpotColumns(task: Task): Record<string, unknown> {
   const { type, hops, context, supportingPassages } = task.annotations;
   const [answer, ...aliases] = task.references;
@@ -136,7 +136,7 @@ function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
   };
 }
 
-/** What follows from supporting facts: the gold passages, where the context holds them, and their number. */
+/** Derives gold passages (if in the context) and number of hops from supporting facts. */
 export function supportOf(
   facts: readonly [title: string, sentence: number][] | undefined,
   context: readonly Passage[] | undefined,
@@ -156,7 +156,7 @@ function factColumns(task: Task): [string, number][] {
   return (task.annotations.supportingFacts ?? []).map(({ title, sentence }) => [title, sentence]);
 }
 
-/** As HotpotQA has them: later sentences begin with their space, so that joining with nothing gives the text. */
+/** HotpotQA's form: later sentences start with a space, so that concatenation gives the text. */
 function spacedSentences(sentences: readonly string[]): string[] {
   return sentences.map((sentence, i) => (i === 0 ? sentence : ` ${sentence}`));
 }
@@ -170,7 +170,7 @@ function pairs(value: unknown, first: string, ...seconds: string[]): unknown {
   return a.map((item: unknown, i) => [item, b[i] as unknown]);
 }
 
-/** Without the keys that hold nothing. */
+/** Drops undefined keys. */
 function defined(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
@@ -193,7 +193,7 @@ const schema = hotpotSchema.extend({
     .optional(),
 });
 
-/** 2WikiMultihopQA: HotpotQA's keys and triples as evidence. Names of an answer's entity lie in another file, `id_aliases.json`. */
+/** 2WikiMultihopQA: HotpotQA's keys, and triples as evidence. Answer aliases are in another file, `id_aliases.json`, which is not read. */
 export const wikiMultihop: TaskLayout = {
   name: "2wikimultihopqa",
   summary: "HotpotQA's keys, evidences[][subject, relation, object]",

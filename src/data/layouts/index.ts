@@ -10,8 +10,8 @@ import { plain, popqa, triviaqa, webquestions } from "./short-answers.ts";
 import { trl, verl } from "./trainers.ts";
 
 /**
- * Layouts of question files. The first that fits a file's first record reads the file: rows for trainers before what they
- * contain, datasets of their own before those whose keys they share, and what names least last.
+ * Layouts of question files. The first that fits a file's first record reads the file. Order: rows for trainers before the layouts
+ * they include, specific datasets before those that share their keys, and the layout with the fewest keys last.
  */
 export const taskLayouts = registry<TaskLayout>("question layout", [
   trl,

@@ -4,55 +4,55 @@ import type { Part } from "../../base/registry.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Passage, Task, TaskAnnotations } from "../../trajectory/task.ts";
 
-/** A question as its record has it; the reader of the file gives it an id and a source where it has none. */
+/** A question from one record; the file's reader adds a missing id and source. */
 export interface TaskRead extends Omit<Task, "id" | "source"> {
   id: string | undefined;
   source?: string | undefined;
 }
 
-/** A record as the dataset publishes it, and the task that it is: for readers, and for the tests that every layout must pass. */
+/** A record as published and its task: documentation, and the case of the test that every layout must pass. */
 interface TaskExample {
   record: JsonRecord;
-  /** Id and source are absent where the record has none. */
+  /** Without id and source if the record has none. */
   task: Partial<Task> & Pick<Task, "references">;
-  /** Changes of the record after which it has no answer. */
+  /** Changes that remove the record's answer. */
   unanswered: JsonRecord;
 }
 
-/** A way to write questions, one record each. */
+/** A format of questions, one record each. */
 export interface TaskLayout extends Part {
   readonly example: TaskExample;
-  /** Whether a file whose first record is this one has the layout. */
+  /** Whether a file with this first record has the layout. */
   fits(record: JsonRecord): boolean;
   /**
    * @param where place for messages: `file:line`.
    * @throws {DataError} DATA_BAD_RECORD
    */
   read(record: JsonRecord, where: string): TaskRead;
-  /** How a task becomes a record; absent where the layout is only read. */
+  /** Converts a task to a record; absent for read-only layouts. */
   readonly write?: TaskWriter;
 }
 
-/** What a layout can hold of a task. Id, question and references always. */
+/** Writes tasks in a layout. Id, question and references are always preserved. */
 export interface TaskWriter {
-  /** Annotations that come back when what was written is read. */
+  /** Annotations that survive writing and reading. */
   readonly keeps: readonly (keyof TaskAnnotations)[];
-  /** Whether the name of the dataset comes back. */
+  /** Whether the dataset's name survives writing and reading. */
   readonly keepsSource: boolean;
   record(task: Task, place: WritingPlace): object;
 }
 
-/** Where a task stands in what is being written. */
+/** The place of a task in the written file. */
 interface WritingPlace {
   /** From 0. */
   index: number;
   /** Name of the split: "train", "dev", … */
   split: string;
-  /** What the policy is asked; rows for trainers hold it. */
+  /** The policy's prompt, which rows for trainers contain. */
   prompt: string;
 }
 
-/** A way to write passages, one record each. */
+/** A format of passages, one record each. */
 export interface CorpusLayout extends Part {
   fits(record: JsonRecord): boolean;
   /** @throws {DataError} DATA_BAD_RECORD */
@@ -60,11 +60,11 @@ export interface CorpusLayout extends Part {
   readonly write?: (passage: Passage) => object;
 }
 
-/** A JSON object of a file, not looked into yet. */
+/** A JSON object of a file, not checked yet. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /**
- * Checks one record of a file against what its layout needs; further keys are ignored.
+ * Checks a record against the schema of its layout; ignores further keys.
  * @param where place for messages: `file:line`.
  * @throws {DataError} DATA_BAD_RECORD with the key, what was found and what is allowed.
  */
@@ -79,30 +79,30 @@ export function parseRecord<S extends z.ZodType>(
   throw badRecord(`${where}: "${path.join(".")}" ${message}`);
 }
 
-/** What every message about a record ends with; a list of all of them does without. */
+/** The end of every message about a record, except in a list of all of them. */
 export const RECORD_ADVICE =
-  " Mend or drop the record; `agentrl data check` lists all such records.";
+  " Correct or remove the record; `agentrl data check` lists all such records.";
 
-/** The error for a record, with the advice that fits every one. */
+/** DATA_BAD_RECORD, with the advice. */
 export function badRecord(message: string): DataError {
   return new DataError("DATA_BAD_RECORD", `${message}${RECORD_ADVICE}`);
 }
 
-/** Text with something in it. */
+/** Text that is not blank. */
 export const filledText = z
   .string()
-  .refine((text) => text.trim() !== "", { error: "expected text that is not blank" });
+  .refine((text) => text.trim() !== "", { error: "expected non-blank text" });
 
-/** An id: text, or a number that is taken as text. */
+/** An id: text, or a number, which becomes text. */
 export const idText = z.preprocess(
   (id) => (typeof id === "number" ? String(id) : id),
   filledText,
 ) as z.ZodType<string>;
 
-/** One accepted answer or a list of them. Blank ones, which occur in NQ, are dropped: an empty prediction would match. */
+/** One accepted answer or a list of them. Drops blank answers, which occur in NQ: an empty prediction would match. */
 export const answerList = z
   .custom<string | string[]>((given) => filledAnswers(given).length > 0, {
-    error: "expected an accepted answer, or a list of them, not all blank",
+    error: "expected an accepted answer or a list of them, with at least one non-blank",
   })
   .transform(filledAnswers);
 
@@ -112,20 +112,20 @@ function filledAnswers(given: unknown): string[] {
   return list.filter((answer) => answer.trim() !== "");
 }
 
-/** Whether BEIR's `metadata` of a query tells its answer, as in its HotpotQA: passages have none. */
+/** Whether a BEIR record's `metadata` has an answer, as in BEIR's HotpotQA; passages have none. */
 export function holdsAnswer(metadata: unknown): boolean {
   if (typeof metadata !== "object" || metadata === null) return false;
   return "answer" in metadata || "answers" in metadata;
 }
 
-/** The distinct texts of a list, in order; blank ones are dropped. */
+/** The distinct non-blank texts of a list, in order. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text.trim() !== "");
 }
 
 /**
- * A passage of a question's context. Without an id of its own it gets one made from title and text, so that a passage has
- * one id in every question and in the corpus made of them.
+ * A passage of a question's context. A missing id is derived from title and text, so that a passage has
+ * the same id in every question and in the corpus of all contexts.
  */
 export function contextPassage(title: string, sentences: readonly string[], id?: string): Passage {
   const text = joinSentences(sentences);
@@ -134,7 +134,7 @@ export function contextPassage(title: string, sentences: readonly string[], id?:
   return { id: own, title, text, sentences: sentences.map((sentence) => sentence.trim()) };
 }
 
-/** HotpotQA writes the space between sentences at the start of the later one; where it is missing, it is put in. */
+/** HotpotQA puts the space between sentences at the start of the later one; a missing space is added. */
 function joinSentences(sentences: readonly string[]): string {
   let joined = "";
   for (const sentence of sentences) {

@@ -28,7 +28,7 @@ const paragraphsSchema = z.object({
     .optional(),
 });
 
-/** Questions with paragraphs as IRCoT prepared them, for HotpotQA, 2WikiMultihopQA, MuSiQue and Bamboogle. */
+/** Questions with paragraphs as prepared by IRCoT, for HotpotQA, 2WikiMultihopQA, MuSiQue and Bamboogle. */
 export const paragraphs: TaskLayout = {
   name: "paragraphs",
   summary: "question_text, answers_objects[].spans[], contexts[] (IRCoT)",
@@ -49,7 +49,7 @@ export const paragraphs: TaskLayout = {
     );
     if (references.length === 0) {
       throw badRecord(
-        `${where}: "answers_objects" holds no span; at least one accepted answer is needed.`,
+        `${where}: "answers_objects" contains no span; at least one accepted answer is required.`,
       );
     }
     const context = found.contexts?.map(({ title, paragraph_text }) =>
@@ -94,13 +94,13 @@ const musiqueSchema = z.object({
       }),
     )
     .default([]),
-  // Ours: ids of the paragraphs, and which of them support.
+  // Our own keys: ids of the paragraphs, and which of them are gold.
   paragraph_ids: z.array(z.string()).optional(),
 });
 
 /**
- * MuSiQue: steps with the paragraph that answers each. In MuSiQue-Full two questions share an id, one of which its paragraphs
- * cannot answer: that one's id ends in `-unanswerable` here.
+ * MuSiQue: steps, each with the paragraph that contains its answer. In MuSiQue-Full, an answerable and an unanswerable question share
+ * an id; here the id of the unanswerable one ends in `-unanswerable`.
  */
 export const musique: TaskLayout = {
   name: "musique",
@@ -171,7 +171,7 @@ export const musique: TaskLayout = {
     };
   },
   write: {
-    // The type is the beginning of MuSiQue's own ids; the number of hops that of the steps.
+    // MuSiQue's own ids start with the type; the number of hops is the number of steps.
     keeps: ["supportingPassages", "context", "decomposition", "answerable"],
     keepsSource: false,
     record: (task) => musiqueRecord(task),

@@ -14,10 +14,10 @@ const common = { id: idText.optional(), question: filledText };
 const one = z.object({ ...common, answer: answerList });
 const several = z.object({ ...common, answers: answerList });
 
-/** A question with its answer or answers, and nothing else: NQ-open and most files made by hand. */
+/** A question with its answer or answers: NQ-open and most handmade files. */
 export const plain: TaskLayout = {
   name: "plain",
-  summary: "question, answer or answers[], id if there is one",
+  summary: "question, answer or answers[], optional id",
   example: {
     record: { id: "1", question: "Who wrote it?", answers: ["Ada", ""] },
     task: { id: "1", references: ["Ada"] },
@@ -46,7 +46,7 @@ const popqaSchema = z.object({
   prop: z.string().optional(),
 });
 
-/** PopQA, a table or lines: the accepted answers are a JSON list within a text. The relation is the type. */
+/** PopQA, a table or JSON lines: the accepted answers are a JSON list inside a text. The relation is the type. */
 export const popqa: TaskLayout = {
   name: "popqa",
   summary: "id, question, possible_answers (JSON within text), prop",
@@ -72,7 +72,7 @@ export const popqa: TaskLayout = {
   },
 };
 
-/** Text that is no JSON list is left for the popqaSchema to name. */
+/** Text that is not a JSON list stays, so that popqaSchema reports it. */
 function unpacked(given: unknown): unknown {
   if (typeof given !== "string") return given;
   try {
@@ -99,7 +99,7 @@ const columns = z.object({
   answer: z.object({ value: z.string(), aliases: z.array(z.string()).default([]) }),
 });
 
-/** TriviaQA, as published (`Data` of an object) or as columns: value, aliases and people's answers are all accepted. */
+/** TriviaQA, as published (`Data` of an object) or as columns: accepts value, aliases and human answers. */
 export const triviaqa: TaskLayout = {
   name: "triviaqa",
   summary: "QuestionId, Question, Answer.{Value, Aliases[], …}",
@@ -130,7 +130,7 @@ function answers(where: string, ...found: string[]): string[] {
   const references = distinct(found);
   if (references.length > 0) return references;
   throw badRecord(
-    `${where}: "Answer" holds no text that is not blank; at least one accepted answer is needed.`,
+    `${where}: "Answer" has only blank texts; at least one accepted answer is required.`,
   );
 }
 
@@ -158,7 +158,7 @@ export const webquestions: TaskLayout = {
     );
     if (references.length === 0) {
       throw badRecord(
-        `${where}: "targetValue" is ${JSON.stringify(targetValue)}; it holds no (description …), and at least one accepted answer is needed.`,
+        `${where}: "targetValue" is ${JSON.stringify(targetValue)}; it contains no (description …), but at least one accepted answer is required.`,
       );
     }
     return { id: undefined, question: utterance, references, annotations: {} };

@@ -8,7 +8,7 @@ const trlSchema = z.object({
   source: z.string().optional(),
 });
 
-/** Rows for TRL's GRPO trainer: `prompt` as a conversation; every other column reaches rewards and environments by its name. */
+/** Rows for TRL's GRPO trainer: `prompt` as a conversation; rewards and environments receive every other column by its name. */
 export const trl: TaskLayout = {
   name: "trl",
   summary: "prompt[], question, references[], id, source",
@@ -45,15 +45,15 @@ const verlSchema = z.object({
   reward_model: z.object({ ground_truth: z.object({ target: answerList }) }),
 });
 
-/** Datasets of which verl's own rule, and Search-R1's, know under these names. */
+/** Datasets that the reward rules of verl and Search-R1 know by these names. */
 const SEARCH_R1_SOURCES = new Set(
   ["nq", "triviaqa", "popqa", "hotpotqa", "2wikimultihopqa", "musique"].concat("bamboogle"),
 );
 
 /**
- * Rows that verl trains on, as JSON lines: `data_source` picks verl's reward rule, `reward_model.ground_truth` feeds it,
- * `extra_info.tools_kwargs` is handed to the tool named search. Columns of Search-R1's own training set (id, question,
- * golden_answers) come with them.
+ * Rows that verl trains on, as JSON lines: `data_source` selects verl's reward rule, `reward_model.ground_truth` is its input,
+ * `extra_info.tools_kwargs` goes to the tool named search. The columns of Search-R1's training set (id, question,
+ * golden_answers) are included.
  */
 export const verl: TaskLayout = {
   name: "verl",

@@ -11,7 +11,7 @@ const strategyqaSchema = z.object({
   decomposition: z.array(z.string()).optional(),
 });
 
-/** StrategyQA: true and false are accepted as "yes" and "no". Its steps are questions without answers. */
+/** StrategyQA: true and false become "yes" and "no". Its steps are questions without answers. */
 export const strategyqa: TaskLayout = {
   name: "strategyqa",
   summary: "question, answer: true or false, facts[], decomposition[]",
@@ -74,8 +74,8 @@ const feverSchema = z.object({
 });
 
 /**
- * FEVER: the claim is the question, its label the answer. Any one evidence set suffices; the one of the fewest sentences, and of
- * these the first, is kept.
+ * FEVER: the claim is the question, its label the answer. Any single evidence set is sufficient; the first of those with the fewest
+ * sentences is kept.
  */
 export const fever: TaskLayout = {
   name: "fever",

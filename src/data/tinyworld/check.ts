@@ -15,7 +15,7 @@ import {
 } from "./reading.ts";
 import type { Relation } from "./relations.ts";
 
-/** Something that a tiny world must not have. */
+/** A defect of a tiny world. */
 interface TinyWorldProblem {
   /** Id of the passage or task. */
   where: string;
@@ -32,7 +32,7 @@ interface TinyWorldProblem {
   message: string;
 }
 
-/** What the checker saw. */
+/** Counts and problems. */
 export interface TinyWorldReport {
   passages: number;
   questions: number;
@@ -42,22 +42,22 @@ export interface TinyWorldReport {
 interface Seen {
   titles: Set<string>;
   ids: Set<string>;
-  /** Passages by title, of the titles that questions need. */
+  /** The passages whose titles questions need. */
   byTitle: Map<string, { passage: Passage; reading: PassageReading }>;
   /** Ids, names and years of the passages that name a question's entity. */
   naming: Map<string, { id: string; words: Set<string> }[]>;
 }
 
 /**
- * Proves a written tiny world from its text alone: it reads passages and questions as a reader would, knows the
- * language and nothing of how facts were drawn.
+ * Verifies a written tiny world from its text only: it parses passages and questions by the language's templates, without
+ * the generator's facts.
  *
- * For each question: its words lead, fact by fact, through passages that state each fact, to the reference; every
- * gold annotation says the same; each fact is stated in one passage only (titles differ, and passages state
- * facts of their title only); neither the answer nor a name on the way stands in the question; and beyond one hop, no
- * passage that names the question's entity holds the answer (of pairs: no passage names both).
+ * For each question: its words lead, fact by fact, through passages that state each fact, to the reference; all
+ * gold annotations agree; only one passage states each fact (titles are unique, and passages state
+ * only facts of their title); the question contains neither the answer nor a name on the way; and beyond one hop, no
+ * passage with the question's entity contains the answer (for pairs: no passage names both).
  *
- * Memory grows with the questions, and by one title and id for each passage.
+ * Memory grows with the questions, and by one title and id per passage.
  */
 export async function checkTinyWorld(
   passages: Iterable<Passage> | AsyncIterable<Passage>,
@@ -100,7 +100,7 @@ function takePassage(
   const { id, title } = passage;
   if (seen.ids.has(id)) problems.push(problem(id, "id-twice", "another passage has this id"));
   if (seen.titles.has(title)) {
-    problems.push(problem(id, "title-twice", `another passage is called "${title}"`));
+    problems.push(problem(id, "title-twice", `another passage has the title "${title}"`));
   }
   seen.ids.add(id);
   seen.titles.add(title);
@@ -146,7 +146,7 @@ interface Step {
   passage: string;
 }
 
-/** The facts that answer the question, looked up one by one; a message when one is not there. */
+/** The facts that answer the question, in order; a message when one is missing. */
 function stepsOf(reading: QuestionReading, seen: Seen): Step[] | string {
   const chain = reading.type === "bridge" ? reading.chain : [reading.relation, reading.relation];
   const steps: Step[] = [];
@@ -164,7 +164,7 @@ function stepsOf(reading: QuestionReading, seen: Seen): Step[] | string {
 
 function lookUp(subject: string, relation: Relation, seen: Seen): Step | string {
   const about = seen.byTitle.get(subject);
-  if (about === undefined) return `no passage (of the gold chain) is called "${subject}"`;
+  if (about === undefined) return `no passage (of the gold chain) has the title "${subject}"`;
   const fact = about.reading.facts.get(relation.name);
   if (fact === undefined) {
     return `passage ${about.passage.id} does not state the ${relation.label} of "${subject}"`;
@@ -218,7 +218,7 @@ function checkAnswer(
   const found = JSON.stringify(task.references);
   const message =
     answer === null
-      ? `both subjects have the year ${steps[0]?.value ?? ""}: there is no answer`
+      ? `both subjects have the year ${steps[0]?.value ?? ""}: the question has no answer`
       : `references are ${found}; the text says "${answer}"`;
   return [problem(task.id, "answer-differs", message)];
 }
@@ -232,7 +232,7 @@ function answerOf(reading: QuestionReading, steps: readonly Step[]): string | nu
   return Number(a.value) < Number(b.value) ? a.subject : b.subject;
 }
 
-/** A chain's later names and its answer must not stand in the question, nor one entity come twice. */
+/** The question must not contain the chain's later names or its answer, and a chain must not visit an entity twice. */
 function checkSecrets(
   task: Task,
   reading: QuestionReading,
@@ -242,10 +242,10 @@ function checkSecrets(
   const values = steps.map(({ value }) => value);
   const given = values.find((value) => task.question.includes(value));
   if (given !== undefined) {
-    return [problem(task.id, "name-given-away", `"${given}" stands in the question`)];
+    return [problem(task.id, "name-given-away", `the question contains "${given}"`)];
   }
   if (new Set(values).size < values.length) {
-    return [problem(task.id, "name-given-away", "the chain comes to one entity twice")];
+    return [problem(task.id, "name-given-away", "the chain visits one entity twice")];
   }
   return [];
 }
@@ -267,7 +267,7 @@ function checkShortcuts(
       problem(
         task.id,
         "single-passage-answer",
-        `passage ${id} holds both "${name}" and "${answer}"`,
+        `passage ${id} contains both "${name}" and "${answer}"`,
       ),
     );
 }
@@ -277,17 +277,17 @@ const manifestSchema = z.object({
   files: z.record(z.string(), z.object({ records: z.int(), sha256: z.string() })),
 });
 
-/** What a check of a written tiny world found. */
+/** Result of checking a tiny-world folder. */
 interface TinyWorldFolderReport extends TinyWorldReport {
-  /** Files that are not what the manifest says. */
+  /** Files that differ from the manifest. */
   changedFiles: string[];
 }
 
 /**
- * Checks a folder written by `generateTinyWorld`: that its files are those of the manifest, and with `checkTinyWorld` that
- * its questions are answered by its passages. A changed file is reported and still checked.
+ * Checks a folder from `generateTinyWorld`: compares its files with the manifest, and runs `checkTinyWorld`.
+ * A changed file is reported and still checked.
  *
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, DATA_BAD_RECORD when there is no manifest or it is another's; as
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, DATA_BAD_RECORD when the manifest is missing or invalid; as
  *   `loadTasks` and `readPassages`.
  */
 export async function checkTinyWorldFolder(folder: string): Promise<TinyWorldFolderReport> {
@@ -297,7 +297,7 @@ export async function checkTinyWorldFolder(folder: string): Promise<TinyWorldFol
     const { path: keys, message } = manifest.problem;
     throw new DataError(
       "DATA_BAD_RECORD",
-      `${path}: "${keys.join(".")}" ${message} A folder written by \`agentrl data generate tinyworld\` is needed.`,
+      `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate tinyworld\` is required.`,
     );
   }
   const names = Object.keys(manifest.value.files);
@@ -313,7 +313,7 @@ export async function checkTinyWorldFolder(folder: string): Promise<TinyWorldFol
   return { ...report, changedFiles };
 }
 
-/** null when there is no such file: its reader says so. */
+/** Null for a missing file, which its reader reports. */
 async function hashOf(path: string): Promise<string | null> {
   try {
     return await sha256File(path);

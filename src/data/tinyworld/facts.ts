@@ -10,26 +10,26 @@ export interface Fact {
   value: number;
 }
 
-/** What is true in one world. Entities are numbered through all kinds; everything is computed when asked for. */
+/** The facts of one world, computed on demand. Entities of all kinds share one numbering. */
 export interface Facts {
-  /** Entities of all kinds together. */
+  /** Number of entities of all kinds. */
   readonly size: number;
   readonly counts: Readonly<Record<Kind, number>>;
-  /** Number of the first entity of a kind; the kind's others follow. */
+  /** Number of the first entity of a kind. */
   readonly offsets: Readonly<Record<Kind, number>>;
   kind(entity: number): Kind;
   name(entity: number): string;
   noun(entity: number): string;
   value(entity: number, relation: Relation): number;
-  /** In the order in which the entity's passage states them. */
+  /** In the order of the sentences in the entity's passage. */
   about(entity: number): Fact[];
-  /** Every entity whose passage names this one, itself included. */
+  /** All entities whose passages name this one, including itself. */
   mentioning(entity: number): number[];
-  /** Entities that have the value; for values that are entities. */
+  /** Entities with this value; the value must be an entity. */
   subjects(relation: Relation, value: number): number[];
-  /** Entities of the kind whose names begin with the same word. */
+  /** Entities of the kind whose names start with the same word. */
   alike(entity: number, limit: number): number[];
-  /** 32 random bits that belong to these words and this number, and to nothing else in the world. */
+  /** 32 deterministic random bits for this label and number in this world. */
   hash(label: string, number: number): number;
 }
 
@@ -49,10 +49,10 @@ export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind(
 /**
  * The facts of a world of `people` persons.
  *
- * Values of a relation are spread evenly by a seeded permutation that can be run backwards, so that "which passages name
+ * A seeded, invertible permutation spreads the values of a relation evenly, so that "which passages name
  * this entity" needs no index: with n subjects and m objects a value is `π(i) mod m` over max(n, m) numbers. Two
- * relations are tied: teachers form one cycle (nobody teaches a pupil who teaches them), and the capital of a
- * region lies in it. Years are drawn independently of each other: a firm may be older than its founder.
+ * relations are constrained: teachers form one cycle (nobody teaches their own teacher), and the capital of a
+ * region is one of its towns. Years are independent: a firm may be older than its founder.
  */
 export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: number): Facts {
   const keys = new Map<string, number>();
@@ -130,7 +130,7 @@ export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: numb
   };
 }
 
-/** A functional relation from `0…` to `0…` that can be asked both ways. */
+/** A functional relation and its inverse. */
 interface Link {
   of(subject: number): number;
   whose(object: number): number[];
@@ -151,7 +151,7 @@ function spread(subjects: number, objects: number, key: number): Link {
   };
 }
 
-/** Everybody's teacher is the next in one shuffled circle. */
+/** Everyone's teacher is the next in one shuffled cycle. */
 function cycle(size: number, key: number): Link {
   const order: Permutation = permutation(size, key);
   return {
@@ -160,7 +160,7 @@ function cycle(size: number, key: number): Link {
   };
 }
 
-/** For each object of `link`, the first of its subjects: the capital among a region's towns. */
+/** The first subject of each object of `link`: the capital among a region's towns. */
 function inverse(link: Link, objects: number): Link {
   const first = (object: number): number => link.whose(object)[0] ?? 0;
   return {

@@ -14,7 +14,7 @@ import {
   tinyWorldSchema,
 } from "./tiny-world.ts";
 
-/** Schema of what `generateTinyWorld` is told. */
+/** Settings of `generateTinyWorld`. */
 export const generateSchema = z.strictObject({
   seed: tinyWorldSchema.shape.seed,
   people: tinyWorldSchema.shape.people,
@@ -25,12 +25,12 @@ export const generateSchema = z.strictObject({
     .transform((splits) => [...new Set(splits)]),
   /** Per split. */
   questions: z.int().min(1).default(500),
-  /** Passages in each question's context; 0: no context, the questions are asked of the whole corpus. */
+  /** Passages in each question's context; 0: no context, the questions refer to the whole corpus. */
   distractors: z.int().min(0).max(100).default(0),
   mix: mixSchema.prefault({}),
 });
 
-/** What `manifest.json` of a written tiny world says. */
+/** Content of a tiny world's `manifest.json`. */
 export interface TinyWorldManifest extends z.output<typeof generateSchema> {
   format: typeof TINY_WORLD_FORMAT;
   version: number;
@@ -42,12 +42,12 @@ export const TINY_WORLD_FORMAT = "agentrl-tinyworld";
 
 /**
  * Writes a tiny world: `corpus.jsonl` (one world per split, of `people` persons each; they share no entity), one
- * `<split>.jsonl` of questions in HotpotQA's layout each, and `manifest.json` last. The same settings give the same bytes.
+ * `<split>.jsonl` of questions in HotpotQA's layout per split, and `manifest.json` last. Equal settings give equal bytes.
  *
- * @param out folder, made where it is missing.
- * @param options.onProgress called with the number of passages so far, now and then.
+ * @param out folder, created if missing.
+ * @param options.onProgress receives the number of passages so far, at intervals.
  * @throws {ConfigError} RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY, TINY_WORLD_TOO_SMALL.
- * @throws {ExternalError} FILE_WRITE_FAILED; files written before stay, the manifest is not written.
+ * @throws {ExternalError} FILE_WRITE_FAILED; files written earlier stay, without a manifest.
  */
 export async function generateTinyWorld(
   out: string,
@@ -58,7 +58,7 @@ export async function generateTinyWorld(
   const { seed, people, splits, questions, distractors, mix } = checked;
   const worlds = splits.map((split) => tinyWorld({ seed, split, people }));
   const files: Record<string, WrittenFile> = {};
-  // Questions first: they are few, and a mixture that the world cannot serve shows before the corpus is written.
+  // Questions first: they are few, and an impossible mix fails before the large corpus is written.
   for (const world of worlds) {
     const tasks = world.questions(questions, { mix, distractors });
     const name = `${world.split}.jsonl`;

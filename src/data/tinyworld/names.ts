@@ -1,19 +1,19 @@
 import { mix32, permutation } from "./permutation.ts";
 
-/** The kinds of thing that the encyclopedia describes. */
+/** The kinds of entities in the encyclopedia. */
 export const KINDS = ["person", "town", "region", "firm", "work", "event"] as const;
 
 export type Kind = (typeof KINDS)[number];
 
 /**
- * Worlds of different splits share no entity name, whatever their seeds and sizes; worlds of one split may.
- * "base" is for what a policy is pre-trained on, so that train, dev and test stay unseen.
+ * Worlds of different splits share no entity name, for any seeds and sizes; worlds of one split may.
+ * "base" is for pre-training a policy, so that train, dev and test stay unseen.
  */
 export const TINY_WORLD_SPLITS = ["train", "dev", "test", "base"] as const;
 
 export type TinyWorldSplit = (typeof TINY_WORLD_SPLITS)[number];
 
-/** Key of the hash that deals names to splits: the same for all seeds. */
+/** Key of the hash that assigns names to splits; the same for all seeds. */
 const DEAL = 0x7a11;
 
 interface Pools {
@@ -22,30 +22,30 @@ interface Pools {
 }
 
 /**
- * Every word that occurs in a name, by kind and place. No word is in two pools, so a word tells the kind. Endings are
- * chosen so that English stemmers leave every word alone. Pool sizes are multiples of 4, the number of splits.
+ * Every word that occurs in a name, by kind and position. No word is in two pools, so a word determines the kind. The endings
+ * are such that English stemmers leave every word unchanged. Pool sizes are multiples of 4, the number of splits.
  */
 const POOLS: Record<Kind, Pools> = makePools();
 
-/** All words of all names, capitalised, each once. */
+/** All distinct words of all names, capitalised. */
 export const NAME_WORDS: readonly string[] = KINDS.flatMap((kind) => [
   ...POOLS[kind].first,
   ...POOLS[kind].last,
 ]);
 
-/** Index ↔ name within one kind of one world. */
+/** Bijection of index and name within one kind of one world. */
 export interface Namer {
-  /** Two words, or three when the world has more entities of the kind than two words can name. */
+  /** Two words, or three when two are not enough for all entities of the kind. */
   name(index: number): string;
-  /** Up to `limit` other indices whose names begin with the same word, in a fixed order; for distractors. */
+  /** Up to `limit` other indices whose names start with the same word, in a fixed order; for distractors. */
   alike(index: number, limit: number): number[];
 }
 
 /**
- * Names `count` entities: a seeded bijection from indices into the names that belong to the split. The last words stand in
- * rows of four; for each beginning (a, or a and m) and row, a fixed hash deals the row's words to the four splits. So every
- * word occurs in every split, no name in two, and no simple rule tells a reader which last words go with a first word: with
- * such a rule a model learns to complete the names of its own split and misreads those of the others.
+ * Names `count` entities: a seeded bijection from indices to the names of the split. The last words form
+ * rows of four; for each prefix (a, or a and m) and row, a fixed hash distributes the row's words over the four splits. So every
+ * word occurs in every split, no name occurs in two, and no simple rule predicts the last words of a first word: with
+ * such a rule a model would learn to complete the names of its own split and misread those of the others.
  */
 export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: number): Namer {
   const { first, last } = POOLS[kind];
@@ -70,7 +70,7 @@ export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: num
     alike: (index, limit) => {
       const code = order.at(index);
       const found: number[] = [];
-      // Stepping by the first pool's size keeps the first word.
+      // A step of the first pool's size keeps the first word.
       for (let step = 1; step < order.size / first.length && step < 200; step++) {
         if (found.length >= limit) break;
         const other = order.indexOf((code + step * first.length) % order.size);
@@ -81,7 +81,7 @@ export function namer(kind: Kind, split: TinyWorldSplit, count: number, key: num
   };
 }
 
-/** Middle words come from another kind's pools, so that no name is contained in another. */
+/** Middle words come from another kind's pools, so that no name contains another. */
 function middleWords(kind: Kind): readonly string[] {
   const from = POOLS[kind === "person" ? "town" : "person"];
   return [...from.first, ...from.last];
@@ -159,7 +159,7 @@ function makePools(): Record<Kind, Pools> {
   };
 }
 
-/** The first `size` words head + tail, heads changing fastest, without doubled letters and words met before. */
+/** The first `size` words head + tail (heads vary fastest), without doubled letters and repeated words. */
 function coin(
   size: number,
   heads: readonly string[],

@@ -1,4 +1,4 @@
-/** A bijection of 0 … size-1 onto itself that is computed, not stored. */
+/** A bijection of 0 … size-1 onto itself, computed without storage. */
 export interface Permutation {
   readonly size: number;
   at(index: number): number;
@@ -11,11 +11,11 @@ const ROUNDS = 6;
 /**
  * A seeded shuffle of any size in constant memory, computable in both directions.
  *
- * An unbalanced Feistel network over a grid of `a × b ≥ size` cells (a = ⌈√size⌉, so fewer than `a` cells lie outside),
- * walked on until it lands inside: on average barely more than one walk.
+ * An unbalanced Feistel network over a grid of `a × b ≥ size` cells (a = ⌈√size⌉, so fewer than `a` cells are outside),
+ * iterated until the result is inside (cycle walking): slightly more than one iteration on average.
  *
  * @param size from 1 to 2³⁰.
- * @param key 32 bits; another key is another shuffle.
+ * @param key 32 bits; selects the shuffle.
  */
 export function permutation(size: number, key: number): Permutation {
   const a = Math.ceil(Math.sqrt(size));

@@ -5,7 +5,7 @@ import { mix32, permutation } from "./permutation.ts";
 import { RELATIONS, type Relation } from "./relations.ts";
 import { chainQuestion, fill } from "./text.ts";
 
-/** Kinds of question and how often each is drawn: weights, of any sum. */
+/** Weights of the kinds of question; any sum. */
 export interface TinyWorldMix {
   bridge1: number;
   bridge2: number;
@@ -15,7 +15,7 @@ export interface TinyWorldMix {
   yesNo: number;
 }
 
-/** Few questions that a guess between two can answer; no chain of four. */
+/** Few questions with two possible answers, which a guess can score; no chains of four. */
 export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
   bridge1: 0.3,
   bridge2: 0.4,
@@ -25,34 +25,34 @@ export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
   yesNo: 0.03,
 };
 
-/** A question as facts, before it is made a task. */
+/** The facts of a question. */
 export interface Draft {
   type: "bridge" | "comparison" | "yes-no";
   text: string;
-  /** The facts to look up, in order: of a chain each about the value of the one before, else one about each subject. */
+  /** The facts to look up, in order: in a chain, each is about the previous value; else one about each subject. */
   steps: { entity: number; fact: Fact }[];
-  /** null: the last step's value. */
+  /** Null: the last step's value. */
   answer: string | null;
 }
 
 /**
  * Draws questions of one world by number.
- * @param relation name of the one that is asked at last, where not all are wanted.
+ * @param relation keeps only questions whose last relation has this name.
  */
 export type QuestionDrawer = (number: number, mix: TinyWorldMix, relation?: string) => Draft;
 
 interface Deck {
   size: number;
-  /** The question at a place of the deck, or null when it must not be asked. */
+  /** The question at a position of the deck, or null when it is not allowed. */
   card(place: number, bits: number): Draft | null;
 }
 
-/** Most cards may be asked, so a few tries do; only worlds of two or three people have kinds without any. */
+/** Most cards are allowed, so a few tries are enough; only worlds of two or three people lack a kind. */
 const MOST_TRIES = 1000;
 
 /**
- * Question number j is a card of its kind's shuffled deck, which holds every (wording-free) question of the kind once, so
- * that small numbers do not repeat one. A card that must not be asked is replaced by one far off.
+ * Question number j is a card of its kind's shuffled deck. The deck contains every question of the kind once (without its wording), so
+ * small numbers never repeat one. A distant card replaces one that is not allowed.
  */
 export function questionDrawer(facts: Facts): QuestionDrawer {
   const decks = new Map<string, Deck>();
@@ -78,7 +78,7 @@ export function questionDrawer(facts: Facts): QuestionDrawer {
     }
     throw new ConfigError(
       "TINY_WORLD_TOO_SMALL",
-      `tinyworld: a world of ${facts.counts.person} people has no ${kind} question${relation === undefined ? "" : ` that asks for ${relation}`}. Set "people" higher or mix.${kind} to 0.`,
+      `tinyworld: a world of ${facts.counts.person} people has no ${kind} question${relation === undefined ? "" : ` that asks for ${relation}`}. Raise "people" or set mix.${kind} to 0.`,
     );
   };
 }
@@ -109,7 +109,7 @@ function makeDeck(
   }
 }
 
-/** Every chain of `hops` relations from every entity of its kind, as far as its last relation is wanted. */
+/** Every chain of `hops` relations from every entity of its kind, if its last relation is wanted. */
 function bridgeDeck(facts: Facts, hops: number, isWanted: (last: Relation) => boolean): Deck {
   const chains = KINDS.flatMap((kind) => chainsFrom(kind, hops)).filter((chain) => {
     const last = chain.at(-1);
@@ -136,7 +136,7 @@ function chainsFrom(kind: Relation["object"], hops: number): Relation[][] {
   if (kind === "year") return [];
   return RELATIONS_OF[kind].flatMap((relation) =>
     chainsFrom(relation.object, hops - 1)
-      // The region of a region's capital is that region: such a chain always runs in a circle.
+      // The region of a region's capital is the same region: such a chain is always a circle.
       .filter(([next]) => !(relation.name === "region-capital" && next?.name === "town-region"))
       .map((rest) => [relation, ...rest]),
   );
@@ -151,7 +151,7 @@ function followChain(facts: Facts, chain: readonly Relation[], start: number): D
   });
 }
 
-/** No entity twice, and (beyond one hop) no passage that names the first entity holds the answer. */
+/** No entity twice, and (beyond one hop) no passage with the first entity's name contains the answer. */
 function isHonest(facts: Facts, steps: Draft["steps"]): boolean {
   const answer = steps.at(-1)?.fact;
   const first = steps[0];
@@ -174,7 +174,7 @@ function isHonest(facts: Facts, steps: Draft["steps"]): boolean {
     );
 }
 
-/** Pairs of subjects of one relation; the second subject is drawn from `bits`. */
+/** Pairs of subjects of one relation; `bits` selects the second subject. */
 function pairDeck(
   facts: Facts,
   relations: readonly Relation[],
@@ -197,7 +197,7 @@ function comparisonCard(facts: Facts, relation: Relation, x: number, bits: numbe
   return { type: "comparison", text, steps, answer: facts.name(a < b ? x : y) };
 }
 
-/** Half of the answers are yes, as far as the world has pairs. */
+/** Half of the answers are yes, if the world has enough pairs. */
 function yesNoCard(facts: Facts, relation: Relation, x: number, bits: number): Draft | null {
   const wantYes = bits % 2 === 0;
   const others = wantYes
@@ -219,7 +219,7 @@ function pairSteps(facts: Facts, relation: Relation, x: number, y: number): Draf
   }));
 }
 
-/** Whether one passage names both, or they are one. */
+/** Whether one passage names both, or they are the same entity. */
 function shareAPassage(facts: Facts, x: number, y: number): boolean {
   const withX = new Set(facts.mentioning(x));
   return facts.mentioning(y).some((passage) => withX.has(passage));
@@ -231,7 +231,7 @@ interface Row<T> {
   count: number;
 }
 
-/** Lays (item, entity) pairs in one line: row after row. */
+/** Numbers (item, entity) pairs row by row. */
 function rowsDeck<T>(
   rows: readonly Row<T>[],
   card: (item: T, entity: number, bits: number) => Draft | null,

@@ -2,16 +2,16 @@ import type { Passage } from "../../trajectory/task.ts";
 import type { Kind } from "./names.ts";
 import { RELATIONS, type Relation } from "./relations.ts";
 
-/** What a passage says, as read from its words. */
+/** Facts parsed from a passage. */
 export interface PassageReading {
   kind: Kind | null;
   /** Value and sentence number by relation name. */
   facts: Map<string, { value: string; sentence: number }>;
-  /** What could not be read, or was said twice or about another subject. */
+  /** Unparsable, repeated or misplaced facts. */
   problems: string[];
 }
 
-/** What a question asks, as read from its words. */
+/** A parsed question. */
 export type QuestionReading =
   | { type: "bridge"; anchor: string; chain: Relation[] }
   | { type: "comparison" | "yes-no"; relation: Relation; x: string; y: string };
@@ -40,8 +40,8 @@ const PAIRS = RELATIONS.flatMap((relation) => {
 });
 
 /**
- * Reads a passage sentence by sentence, knowing the language and nothing of how the world was made. Every sentence must
- * state one fact about the passage's title, and no relation may be stated twice.
+ * Parses a passage sentence by sentence, by the language's templates only. Every sentence must
+ * state one fact about the passage's title, and no relation may occur twice.
  */
 export function readPassage(passage: Passage): PassageReading {
   const reading: PassageReading = { kind: null, facts: new Map(), problems: [] };
@@ -64,7 +64,7 @@ export function readPassage(passage: Passage): PassageReading {
   return reading;
 }
 
-/** Every way to read a question: one, if the language is unambiguous; none, if the text is not of it. */
+/** Every parse of a question: exactly one if it is unambiguous; none if it is not in the language. */
 export function readQuestion(text: string): QuestionReading[] {
   const pairs = PAIRS.flatMap(({ type, relation, pattern }): QuestionReading[] => {
     const { x, y } = pattern.exec(text)?.groups ?? {};
@@ -73,7 +73,7 @@ export function readQuestion(text: string): QuestionReading[] {
   return [...pairs, ...chainsIn(text, QUESTIONS, null)];
 }
 
-/** Names of entities in a text: all runs of two or three capitalised words, longer runs cut every way. */
+/** Names of entities in a text: all runs of two or three capitalised words, including parts of longer runs. */
 export function namesIn(text: string): Set<string> {
   const names = new Set<string>();
   for (const [run] of text.matchAll(/[A-Z][a-z]+(?: [A-Z][a-z]+)+/g)) {
@@ -107,7 +107,7 @@ function askers(relation: Relation, templates: readonly string[]): Asker[] {
   return templates.map((template) => ({ relation, pattern: pattern(template, { x: "(?<x>.+)" }) }));
 }
 
-/** Unwraps a question or phrase from the outside; `outer` is the kind of thing that it must lead to. */
+/** Parses a question or phrase from the outside in; `outer` is the required type of its value. */
 function chainsIn(
   text: string,
   askers: readonly Asker[],

@@ -1,20 +1,20 @@
 import type { Kind } from "./names.ts";
 
 /**
- * One kind of fact, with all the English that is ever written about it. Sentences hold these slots:
+ * One kind of fact, with all its English sentences. Slots:
  * `{s}` the subject's name, `{ref}` the subject again ("He", "It", "The firm"), `{noun}` its noun, `{o}` the value,
- * and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to one.
+ * and in questions `{x}` (and `{y}`) the subject: a name, or a phrase that leads to it.
  */
 export interface Relation {
   readonly name: string;
   readonly subject: Kind;
-  /** What the value is. Values are many, so that a guess does not score; each subject has exactly one. */
+  /** Type of the value. There are many values, so that a guess rarely scores; each subject has exactly one. */
   readonly object: Kind | "year";
   /** Short name of the value: "birthplace" in the step "birthplace of Aldo Brenn". Unique within the kind. */
   readonly label: string;
-  /** Sentences that state the fact. */
+  /** Sentences for the fact. */
   readonly statements: readonly string[];
-  /** Noun phrases for the value; none for years, which lead nowhere. */
+  /** Noun phrases for the value; none for years, which cannot be a subject. */
   readonly phrases: readonly string[];
   readonly questions: readonly string[];
   /** Asks which of two subjects has the smaller year. */
@@ -23,7 +23,7 @@ export interface Relation {
   readonly same?: string;
 }
 
-/** Nouns of each kind; an entity keeps one. They colour the text and are never asked for. */
+/** Nouns of each kind; each entity has one. They vary the text, and no question asks for them. */
 export const NOUNS: Record<Kind, readonly string[]> = {
   person: [
     "painter",
@@ -44,12 +44,12 @@ export const NOUNS: Record<Kind, readonly string[]> = {
   event: ["festival", "fair", "race", "feast", "contest"],
 };
 
-/** First and last year that can occur. */
+/** First and last possible year. */
 export const YEARS = { first: 1850, last: 1999 } as const;
 
 /**
- * All relations; the order within a kind is the order of its sentences. Values are drawn so that every inverse is
- * computable: see `world.ts`.
+ * All relations; the order within a kind is the order of its sentences. Every inverse must be
+ * computable: see `facts.ts`.
  */
 export const RELATIONS: readonly Relation[] = [
   {

@@ -5,7 +5,7 @@ import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
 const PRONOUNS = ["He", "She", "It"];
 
 /**
- * Words and punctuation marks as the tiny world counts them: letters, digits and signs apart, case kept.
+ * Words and punctuation marks of the tiny world: splits letters, digits and signs, keeps case.
  *
  * @example tinyWorldWords("When was Bera Jardak born?") // ["When", "was", "Bera", "Jardak", "born", "?"]
  */
@@ -14,8 +14,8 @@ export function tinyWorldWords(text: string): string[] {
 }
 
 /**
- * Every word, year and sign that a passage, question, answer or step of any world can hold, each once, sorted. Derived
- * from the templates and name pools: one token for each of them reads and writes the whole encyclopedia.
+ * Every distinct word, year and sign of any passage, question, answer or step of any world, sorted. Derived
+ * from the templates and name pools: one token per entry covers the whole encyclopedia.
  */
 export function tinyWorldVocabulary(): string[] {
   const templates = RELATIONS.flatMap((relation) => [
@@ -36,7 +36,7 @@ export function tinyWorldVocabulary(): string[] {
   return [...new Set([...all, "The", "yes", "no"])].sort();
 }
 
-/** The value of a fact as it is written. */
+/** The text of a fact's value. */
 export function valueText(facts: Facts, relation: Relation, value: number): string {
   return relation.object === "year" ? String(value) : facts.name(value);
 }
@@ -57,8 +57,8 @@ export function passageSentences(facts: Facts, entity: number): string[] {
 /**
  * The question that follows a chain of relations from an entity to its last value.
  *
- * @param relations from the entity outwards; the last one's value is asked for.
- * @param bits chooses among wordings.
+ * @param relations from the entity outwards; the question asks for the last one's value.
+ * @param bits selects among the wordings.
  */
 export function chainQuestion(name: string, relations: readonly Relation[], bits: number): string {
   let x = name;
@@ -69,12 +69,12 @@ export function chainQuestion(name: string, relations: readonly Relation[], bits
   return x;
 }
 
-/** One step of a chain, as a person would look it up. */
+/** One step of a chain, as a query: "birthplace of Aldo Brenn". */
 export function step(relation: Relation, name: string): string {
   return `${relation.label} of ${name}`;
 }
 
-/** Puts values into a template's slots. */
+/** Fills a template's slots. */
 export function fill(template: string, slots: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (_, slot: string) => slots[slot] ?? "");
 }

@@ -7,40 +7,40 @@ import { mix32 } from "./permutation.ts";
 import { DEFAULT_MIX, questionDrawer, type Draft, type TinyWorldMix } from "./questions.ts";
 import { passageSentences, step, valueText } from "./text.ts";
 
-/** A passage with its text sentence by sentence; `text` is the sentences joined by a space. */
+/** A passage with its sentences; `text` joins them with spaces. */
 export interface TinyPassage extends Passage {
   sentences: string[];
 }
 
 export interface TinyWorldQuestionOptions {
-  /** Weights of the kinds of question; a kind that is left out keeps its default. */
+  /** Weights of the kinds of question; missing kinds keep their default. */
   mix?: Partial<TinyWorldMix>;
-  /** Name of the relation that is asked for at last, or compared; all where absent. Questions have other numbers then. */
+  /** Name of the last (or compared) relation; default: all. It changes the numbering of the questions. */
   relation?: string;
-  /** Number of passages to put into `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
+  /** Number of passages in `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
   distractors?: number;
 }
 
 /**
  * A fictional encyclopedia: passages and questions by number. Nothing is stored; everything is a pure function of
- * (seed, split, people, number), the same to the byte on every machine.
+ * (seed, split, people, number), byte-identical on every machine.
  */
 export interface TinyWorld {
   readonly seed: number;
   readonly split: TinyWorldSplit;
   readonly people: number;
-  /** Number of passages: 1.7 times `people`, one for each entity. */
+  /** Number of passages: 1.7 times `people`, one per entity. */
   readonly size: number;
   /**
    * @param index from 0 to `size` - 1.
-   * @throws {ConfigError} RECIPE_BAD_VALUE outside of that.
+   * @throws {ConfigError} RECIPE_BAD_VALUE when it is out of range.
    */
   passage(index: number): TinyPassage;
-  /** All passages in order, made one by one. */
+  /** All passages in order, generated one by one. */
   passages(): Generator<TinyPassage>;
   /**
-   * @param number any integer from 0; small numbers give different questions.
-   * @throws {ConfigError} RECIPE_BAD_VALUE when it is negative or broken, or when no weight of the mix is above 0;
+   * @param number any integer from 0; small numbers give distinct questions.
+   * @throws {ConfigError} RECIPE_BAD_VALUE when it is not such an integer, or when no weight of the mix is above 0;
    *   TINY_WORLD_TOO_SMALL when the world has no question of the kind.
    */
   question(number: number, options?: TinyWorldQuestionOptions): Task;
@@ -50,10 +50,10 @@ export interface TinyWorld {
 
 const weight = z.number().min(0);
 
-/** Grows with every change that changes a byte of any world; part of a result's fingerprint. */
+/** Increases with every change of a byte of any world; part of a result's fingerprint. */
 export const TINY_WORLD_VERSION = 1;
 
-/** Schema of the weights of kinds of question. */
+/** Schema of a mix of questions. */
 export const mixSchema = z.strictObject({
   bridge1: weight.default(DEFAULT_MIX.bridge1),
   bridge2: weight.default(DEFAULT_MIX.bridge2),
@@ -63,7 +63,7 @@ export const mixSchema = z.strictObject({
   yesNo: weight.default(DEFAULT_MIX.yesNo),
 });
 
-/** Schema of what makes a world. */
+/** Settings of a world. */
 export const tinyWorldSchema = z.strictObject({
   seed: z.int().default(7),
   split: z.enum(TINY_WORLD_SPLITS).default("train"),
@@ -71,14 +71,14 @@ export const tinyWorldSchema = z.strictObject({
 });
 
 /**
- * A world of invented people, towns, regions, firms, works and events that no model has in its memory: a right answer
- * proves a search.
+ * A world of fictional people, towns, regions, firms, works and events that no model has memorised: a correct answer
+ * requires a search.
  *
- * @param options.split worlds of different splits share the language and no entity, whatever their seeds and sizes; worlds
- *   of one split with different seeds have other facts, and other names as far as the supply reaches.
+ * @param options.split worlds of different splits share the language but no entity, for any seeds and sizes; worlds
+ *   of one split with different seeds have different facts, and mostly different names.
  * @param options.people persons, 2 to 10⁶; there are 1.7 passages per person. Names have two words up to about 8 000
  *   people and three beyond.
- * @throws {ConfigError} RECIPE_BAD_VALUE when an option lies outside its range.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when an option is out of range.
  *
  * @example tinyWorld({ seed: 7, split: "train", people: 1000 }).size // 1700
  */
@@ -163,7 +163,7 @@ function taskOf(facts: Facts, split: TinyWorldSplit, id: string, draft: Draft): 
   };
 }
 
-/** The gold passages and others that look alike: same first word, naming a gold entity, then any of the kind. */
+/** The gold passages and similar ones: same first word, then those that name a gold entity, then any of the kind. */
 function contextEntities(facts: Facts, draft: Draft, wanted: number, number: number): number[] {
   const gold = draft.steps.map(({ entity }) => entity);
   const chosen = new Set(gold);

@@ -10,35 +10,35 @@ import { readQuestion } from "./reading.ts";
 import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 
 const options = tinyWorldSchema.extend({
-  /** What the policy got right and wrong: `rows.jsonl` of an evaluation or `draws.jsonl` of a synthesis; several: one an epoch, the earliest first. */
+  /** Results of the policy: `rows.jsonl` of an evaluation or `draws.jsonl` of a synthesis; several files are epochs, earliest first. */
   rows: z.union([z.string().transform((file) => [file]), z.array(z.string()).min(1)]),
-  /** Of a synthesis's draws: the one that counts, by name; all of them where absent. */
+  /** Name of the draw to use from a synthesis; default: all draws. */
   draw: z.string().optional(),
   /** Number of questions. */
   questions: z.int().min(1).default(500),
   /** Passages in each question's context; 0: none. */
   distractors: z.int().min(0).max(100).default(0),
-  /** A question is weak whose pass rate stays below this in every epoch. */
+  /** A question is weak when its pass rate is below this in every epoch. */
   below: z.number().gt(0).max(1).default(0.5),
-  /** With several epochs: only those whose pass rate was falling. */
+  /** With several epochs: a weak question's pass rate must also fall. */
   falling: z.boolean().default(true),
-  /** What a category is: the kind of question (type and hops), or the kind with the relation that is asked for. */
+  /** Category of a question: its kind (type and hops), or kind and last relation. */
   by: z.enum(["kind", "relation"]).default("relation"),
-  /** What a category's share is proportional to: its weak questions, or their share among its questions. */
+  /** Share of a category: proportional to its number of weak questions, or to their fraction. */
   budget: z.enum(["failures", "failure-rate"]).default("failures"),
 });
 
 /**
- * New questions of the kinds that a policy is weak at, from another world: weak questions are sorted into categories, and each category
- * gets its share of the new ones. They are drawn from the category's own deck, none twice; a category that has fewer gives what it has.
+ * New questions of the kinds that a policy fails at, from another world: weak questions are grouped into categories, and each category
+ * gets its share of the new questions. They are distinct draws from the category's deck; a small category may give fewer.
  *
- * Source: SwS, arXiv 2506.08989. Different here: a category's concepts are its relation, and the world writes the question, where SwS
- * lets models extract concepts, write problems, judge and answer them. Its filter by difficulty is the step `pass-rate` or the
- * selector `difficulty-band` of a synthesis.
+ * Source: SwS, arXiv 2506.08989. Different here: a category's concept is its relation, and the world writes the question, where SwS
+ * uses models to extract concepts and to write, judge and answer problems. For SwS's difficulty filter use the synthesis step
+ * `pass-rate` or the selector `difficulty-band`.
  */
 export const weakTinyWorld: DatasetPart = {
   name: "weak-tinyworld",
-  summary: "New tiny-world questions of the kinds that a policy got wrong.",
+  summary: "New tiny-world questions of the kinds that a policy answers wrong.",
   options,
   async open(given) {
     const settings = parseOptions(options, given, "weak-tinyworld");
@@ -63,25 +63,25 @@ export const weakTinyWorld: DatasetPart = {
 
 type Settings = z.output<typeof options>;
 
-/** The questions of a kind, and of one relation where categories have one. */
+/** The questions of a kind and, optionally, of one relation. */
 interface Category {
   kind: string;
   relation?: string;
 }
 
-/** @throws {ConfigError} RECIPE_BAD_VALUE when the new questions would come from the world of the old ones. */
+/** @throws {ConfigError} RECIPE_BAD_VALUE when the new questions would come from the same world as the old ones. */
 function requireNewWorld(epochs: readonly PassRate[][], { seed, split, rows }: Settings): void {
   const own = `tinyworld-${split}-${seed}-`;
   if (!epochs.some((rates) => rates.some(({ id }) => id.startsWith(own)))) return;
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `weak-tinyworld: seed is ${seed} with split "${split}", the world that the questions of ${rows.join(", ")} were asked of; new questions must come from another. Set another seed.`,
+    `weak-tinyworld: seed is ${seed} with split "${split}", the same world as the questions of ${rows.join(", ")}; new questions must come from another world. Set another seed.`,
   );
 }
 
 /**
- * Categories and how many new questions each gets.
- * @throws {DataError} DATA_BAD_RECORD for a question that no tiny world asks; DATA_EMPTY where none is weak.
+ * Categories, and the number of new questions for each.
+ * @throws {DataError} DATA_BAD_RECORD for a question that is not from a tiny world; DATA_EMPTY when none is weak.
  */
 function categoryBudgets(
   epochs: readonly PassRate[][],
@@ -102,10 +102,10 @@ function categoryBudgets(
   if (weak.length === 0) {
     throw new DataError(
       "DATA_EMPTY",
-      `${rows.join(", ")}: holds no weak question among ${asked.size}: none whose pass rate stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Set "below" higher${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`,
+      `${rows.join(", ")}: contains no weak question among ${asked.size}: none has a pass rate that stayed below ${below}${falling && rows.length > 1 ? " and fell" : ""}. Raise "below"${falling && rows.length > 1 ? ', or "falling" to false' : ""}, or ask harder questions.`,
     );
   }
-  // In one order, whatever the order of the rows.
+  // A fixed order, independent of the order of the rows.
   weak.sort((a, b) => (nameOf(a.category) < nameOf(b.category) ? -1 : 1));
   const weights = weak.map((cell) => (budget === "failures" ? cell.weak : cell.weak / cell.asked));
   const counts = shareOut(questions, weights);
@@ -116,13 +116,13 @@ function nameOf({ kind, relation = "" }: Category): string {
   return `${kind} ${relation}`;
 }
 
-/** @throws {DataError} DATA_BAD_RECORD when the text is of no tiny world. */
+/** @throws {DataError} DATA_BAD_RECORD when the question is not from a tiny world. */
 function categoryOf(question: string, by: Settings["by"], rows: readonly string[]): Category {
   const [reading] = readQuestion(question);
   if (reading === undefined) {
     throw new DataError(
       "DATA_BAD_RECORD",
-      `${rows.join(", ")}: the question "${question}" is of no tiny world, so that no kind of question can be told from it. Name rows of questions of the tiny world.`,
+      `${rows.join(", ")}: the question "${question}" is not from a tiny world, so its kind is unknown. Use rows of tiny-world questions.`,
     );
   }
   if (reading.type === "bridge") {
@@ -136,7 +136,7 @@ function categoryOf(question: string, by: Settings["by"], rows: readonly string[
 
 const NOTHING = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 0, yesNo: 0 };
 
-/** Questions of all categories in an order that the seed draws. */
+/** Questions of all categories in seeded random order. */
 function* drawn(
   world: TinyWorld,
   budgets: readonly { category: Category; count: number }[],
@@ -156,10 +156,10 @@ function* drawn(
   }
 }
 
-/** In a row that were there already: then there are no others. */
+/** After this many repetitions in a row, a category has no more new questions. */
 const MOST_REPEATS = 500;
 
-/** Questions of one category, each about other facts. */
+/** Questions of one category about distinct facts. */
 function* distinctQuestions(
   world: TinyWorld,
   { kind, relation }: Category,
@@ -180,22 +180,22 @@ function* distinctQuestions(
   return undefined;
 }
 
-/** When a question counts as weak. */
+/** The definition of a weak question. */
 interface WeaknessRule {
-  /** Pass rate that it stays below, in every epoch. */
+  /** Upper limit of the pass rate in every epoch. */
   below: number;
-  /** Whether, over several epochs, it must also have been falling. */
+  /** Whether, over several epochs, the pass rate must also fall. */
   falling: boolean;
 }
 
 /**
- * The questions that a policy is weak at: those whose pass rate stays below the bound in every epoch and, where there are several and
- * the rule says so, whose fitted line over the epochs falls.
+ * The weak questions of a policy: the pass rate is below the limit in every epoch and, over several epochs and if the
+ * rule says so, its fitted line falls.
  *
- * @param epochs pass rates by question, the earliest first; a question counts in those that have it.
+ * @param epochs pass rates by question, earliest first; a question is judged by the epochs that contain it.
  *
- * Source: SwS, arXiv 2506.08989, section 2.1 (bound 0.5, falling). A question that was never solved does not fall and is not weak by
- * its rule: nothing can be learned from what is out of reach.
+ * Source: SwS, arXiv 2506.08989, section 2.1 (limit 0.5, falling). A question that was never solved does not fall, so it is not weak by
+ * this rule: the policy cannot learn from questions out of its reach.
  */
 export function weakQuestions(
   epochs: readonly (readonly PassRate[])[],
@@ -220,7 +220,7 @@ export function weakQuestions(
 }
 
 /**
- * Least-squares slope of rates over epochs; 0 of a single one.
+ * Least-squares slope of rates over epochs; 0 for a single epoch.
  * @example slopeOf([{ epoch: 0, rate: 0.4 }, { epoch: 1, rate: 0.2 }]) // -0.2
  */
 function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
@@ -234,8 +234,8 @@ function slopeOf(points: readonly { epoch: number; rate: number }[]): number {
 }
 
 /**
- * Splits a budget in proportion to weights, in whole numbers that sum to it: the largest remainders are rounded up, the first of equal
- * ones.
+ * Splits a budget proportionally to weights, into integers that sum to it: rounds up the largest remainders, ties in
+ * order.
  * @example shareOut(10, [1, 1, 4]) // [2, 2, 6]: 1.67, 1.67, 6.67 rounded down leave 2, for the first and the second
  */
 export function shareOut(budget: number, weights: readonly number[]): number[] {
@@ -244,7 +244,7 @@ export function shareOut(budget: number, weights: readonly number[]): number[] {
   const shares = exact.map(Math.floor);
   const left = budget - shares.reduce((sum, share) => sum + share, 0);
   const byRemainder = exact
-    // Equal ones are equal but for a rounding.
+    // Rounding must not break ties.
     .map((value, i) => ({ i, remainder: Math.round((value - Math.floor(value)) * 1e9) }))
     .sort((a, b) => b.remainder - a.remainder || a.i - b.i);
   for (const { i } of byRemainder.slice(0, left)) shares[i] = (shares[i] ?? 0) + 1;

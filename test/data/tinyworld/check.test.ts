@@ -124,7 +124,7 @@ describe("the checker, on a world with one planted fault,", () => {
       {
         where: "q1",
         code: "single-passage-answer",
-        message: 'passage p4 holds both "Bera Jardak" and "1877"',
+        message: 'passage p4 contains both "Bera Jardak" and "1877"',
       },
     ]);
   });

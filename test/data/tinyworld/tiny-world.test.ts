@@ -223,7 +223,7 @@ describe("bad settings", () => {
     expect(() => hamlet.question(0, { mix })).toThrow(
       errorWith(
         "TINY_WORLD_TOO_SMALL",
-        'tinyworld: a world of 3 people has no comparison question. Set "people" higher or mix.comparison to 0.',
+        'tinyworld: a world of 3 people has no comparison question. Raise "people" or set mix.comparison to 0.',
       ),
     );
   });

@@ -132,7 +132,7 @@ describe("dataset weak-tinyworld", () => {
     const real = join(folder, "real.jsonl");
     await writeFile(real, JSON.stringify({ id: "1", question: "Who was Ada?", em: 0 }));
     await expect(categoriesOf({ rows: real })).rejects.toThrow(
-      errorWith("DATA_BAD_RECORD", '"Who was Ada?" is of no tiny world'),
+      errorWith("DATA_BAD_RECORD", '"Who was Ada?"'),
     );
   });
 });
