@@ -80,6 +80,10 @@ export interface DialogueSetting {
   onFirstToken?: (ms: number) => void;
 }
 
+/** What a fork of a dialogue has of its own. */
+export type DialogueBranch = Pick<DialogueSetting, "id" | "seed"> &
+  Partial<Pick<DialogueSetting, "calls" | "turns">>;
+
 /** One conversation with a policy: a trajectory has one, or several where prompts are built anew. */
 export interface Dialogue {
   /**
@@ -96,8 +100,11 @@ export interface Dialogue {
    * @returns index of its call.
    */
   give(said: readonly Said[], message: PrefixMessage): number;
-  /** The same conversation up to here, going on by itself, under another id and seed. */
-  fork(branch: { id: string; seed: number }): Dialogue;
+  /**
+   * The same conversation up to here, independent from here on, under another id and seed.
+   * @param branch.calls where its calls are recorded, when it is a trajectory of its own: a copy of the calls so far. Here when absent.
+   */
+  fork(branch: DialogueBranch): Dialogue;
   /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */
   end(): void;
 }

@@ -34,15 +34,26 @@ export async function record(
   play: (trajectory: Trajectory) => Promise<EndReason>,
 ): Promise<Trajectory> {
   const trajectory = emptyTrajectory(options);
+  await recordOn(trajectory, () => play(trajectory));
+  return trajectory;
+}
+
+/** As `record`, on a trajectory that is under way. @returns how it ended; null: it has not. */
+export async function recordOn(
+  trajectory: Trajectory,
+  play: () => Promise<EndReason | null>,
+): Promise<EndReason | null> {
+  let end: EndReason | null;
   try {
-    trajectory.end = await play(trajectory);
+    end = await play();
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
     const boundary = TOOL_CODES.has(error.code) ? "tool" : "model";
-    trajectory.end = boundary === "tool" ? "tool-error" : "model-error";
+    end = boundary === "tool" ? "tool-error" : "model-error";
     trajectory.error = { boundary, code: error.code, message: error.message };
   }
-  return trajectory;
+  if (end !== null) trajectory.end = end;
+  return end;
 }
 
 /** Of errors that came over the border to a tool; all others came over the one to a model. */

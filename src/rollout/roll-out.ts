@@ -74,28 +74,39 @@ export async function rollOutOn(
   trajectory: Trajectory,
   variant: RolloutVariant,
 ): Promise<EndReason> {
-  const { environment, task, policy, id, seed, progress } = options;
-  const episode = environment.start(task, { trajectoryId: id, seed, progress });
-  const game = { ...options, variant, trajectory, episode, prompt: episode.prompt };
-  const setting = dialogueSetting(options, trajectory);
-  // A server is not offered what would never run.
-  const offered = variant.maxTurns === 0 ? { ...setting, tools: [] } : setting;
-  const place = { episode, dialogue: openDialogue(policy, offered) };
+  const game: Play = { ...options, variant, trajectory, prompt: "" };
+  const standing = begin(game);
   try {
     if (variant.searchFirst === true) {
       const searched = await promptAfterSearch(options, trajectory);
       game.prompt = searched.prompt;
       (trajectory.given ??= []).push(...searched.given);
     }
-    return await play(game, place);
+    return (await playPrefix(game, standing)) ?? (await playOut(game, standing));
   } finally {
-    place.dialogue.end();
-    const main = trajectory.turns.filter(({ chain }) => chain === undefined);
-    const messages = main.map(({ text }) => text);
-    trajectory.answer = environment.answers
-      ? extractAnswer(environment.protocol.answer, { prompt: game.prompt, messages })
-      : null;
+    conclude(game, standing);
   }
+}
+
+/** Opens a trajectory's episode and dialogue, before its first turn; the game's prompt is the episode's. */
+export function begin(game: Play): Standing {
+  const { environment, task, policy, id, seed, progress, trajectory, variant } = game;
+  const episode = environment.start(task, { trajectoryId: id, seed, progress });
+  game.prompt = episode.prompt;
+  const setting = dialogueSetting(game, trajectory);
+  // A server is not offered what would never run.
+  const offered = variant.maxTurns === 0 ? { ...setting, tools: [] } : setting;
+  return { episode, dialogue: openDialogue(policy, offered), said: [], opening: "", turn: 0 };
+}
+
+/** Closes the dialogue and reads the answer out of the main line's messages. */
+export function conclude({ environment, trajectory, prompt }: Play, { dialogue }: Standing): void {
+  dialogue.end();
+  const main = trajectory.turns.filter(({ chain }) => chain === undefined);
+  const messages = main.map(({ text }) => text);
+  trajectory.answer = environment.answers
+    ? extractAnswer(environment.protocol.answer, { prompt, messages })
+    : null;
 }
 
 /** What a dialogue of a trajectory is opened with, under the environment's own protocol and budgets. */
@@ -145,67 +156,79 @@ function budgetsNow({ environment, progress }: InEnvironment): readonly BudgetNo
   return budgetsAt(environment.budgets, progress);
 }
 
-interface Play extends RolloutOptions {
+/** A rollout under way. */
+export interface Play extends RolloutOptions {
   variant: RolloutVariant;
   trajectory: Trajectory;
   prompt: string;
 }
 
-/** @param place where it stands: changed as it goes on. */
-async function play(
-  game: Play,
-  place: Pick<TurnPlace, "dialogue" | "episode">,
-): Promise<EndReason> {
-  const { trajectory, variant } = game;
-  const budgets = budgetsNow(game);
-  const playTurn = variant.playTurn ?? ((at: TurnPlace) => playMessage(at));
-  const given = await playPrefix(game, place);
-  if (given.end !== null) return given.end;
-  let { said, opening } = given;
-  for (let turn = game.task.prefix?.length ?? 0; ; turn++) {
-    const spent = spentBudget(budgets, trajectory, { turn, maxTurns: variant.maxTurns });
-    if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
-    if (spent?.onExhausted === "forced-answer" && opening === "")
-      ({ said, opening } = withForcedAnswer(game, said));
-    const final = spent !== null;
-    const at = { options: game, trajectory, ...place, said, opening, turn, final };
-    const played = await playTurn(at);
-    if (played === null) return "context-limit";
-    const { result, dialogue, episode } = played;
-    if (dialogue !== place.dialogue) place.dialogue.end();
-    Object.assign(place, { dialogue, episode });
-    const { observations, end, reply } = result;
-    if (end !== null || reply === null) return end ?? "no-answer";
-    // Whoever reads asks in dialogues of its own, which must not wait for the place that this one holds.
-    if (variant.readObservations !== undefined) place.dialogue.end();
-    const short = shortened(observations, budgets, game.policy);
-    const asShown =
-      short === observations ? reply : game.environment.protocol.renderObservations(short);
-    const shown = await shownReply(game, short, asShown);
-    said = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
-    opening = "";
+/** Where a trajectory stands between two turns. */
+export type Standing = Pick<TurnPlace, "dialogue" | "episode" | "said" | "opening" | "turn">;
+
+/** @param standing at the first turn: changed from turn to turn. */
+export async function playOut(game: Play, standing: Standing): Promise<EndReason> {
+  for (;;) {
+    const end = await advance(game, standing);
+    if (end !== null) return end;
   }
 }
 
-/** Replays the messages that the task begins with. @returns what the policy reads next, or how the trajectory ended with them. */
-async function playPrefix(
-  game: Play,
-  { dialogue, episode }: Pick<TurnPlace, "dialogue" | "episode">,
-): Promise<{ said: Said[]; opening: string; end: EndReason | null }> {
+/**
+ * Plays a turn.
+ * @param standing before it, and afterwards before the next.
+ * @returns how the trajectory ended with it; null: it has not.
+ */
+export async function advance(game: Play, standing: Standing): Promise<EndReason | null> {
+  const { trajectory, variant } = game;
+  const budgets = budgetsNow(game);
+  const playTurn = variant.playTurn ?? ((at: TurnPlace) => playMessage(at));
+  const { turn } = standing;
+  const spent = spentBudget(budgets, trajectory, { turn, maxTurns: variant.maxTurns });
+  if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
+  if (spent?.onExhausted === "forced-answer" && standing.opening === "")
+    Object.assign(standing, withForcedAnswer(game, standing.said));
+  const played = await playTurn({
+    ...{ options: game, trajectory, final: spent !== null },
+    ...standing,
+  });
+  if (played === null) return "context-limit";
+  const { result, dialogue, episode } = played;
+  if (dialogue !== standing.dialogue) standing.dialogue.end();
+  Object.assign(standing, { dialogue, episode });
+  const { observations, end, reply } = result;
+  if (end !== null || reply === null) return end ?? "no-answer";
+  // A reader of observations has dialogues of its own, which must not wait for the place that this one holds.
+  if (variant.readObservations !== undefined) dialogue.end();
+  const short = shortened(observations, budgets, game.policy);
+  const asShown =
+    short === observations ? reply : game.environment.protocol.renderObservations(short);
+  const shown = await shownReply(game, short, asShown);
+  standing.said = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
+  standing.opening = "";
+  standing.turn += 1;
+  return null;
+}
+
+/**
+ * Sets what the policy reads first; of a task that begins with messages, replays them.
+ * @returns how the trajectory ended with them; null: it has not.
+ */
+export async function playPrefix(game: Play, standing: Standing): Promise<EndReason | null> {
   const { prefix = [] } = game.task;
-  if (prefix.length === 0) return { ...beginning(game), end: null };
-  let said: Said[] = [{ owner: "template", text: game.prompt }];
-  for (const [turn, message] of prefix.entries()) {
-    const call = dialogue.give(said, message);
+  Object.assign(standing, beginning(game));
+  for (const message of prefix) {
     const { trajectory } = game;
-    const at = { options: game, trajectory, dialogue, episode, said, opening: "", turn };
-    const { result } = await playWritten({ ...at, final: false }, { text: message.text, call });
+    const call = standing.dialogue.give(standing.said, message);
+    const at = { options: game, trajectory, ...standing, final: false };
+    const { result } = await playWritten(at, { text: message.text, call });
     const { end, reply, observations } = result;
-    if (end !== null || reply === null) return { said, opening: "", end: end ?? "no-answer" };
-    const limits = { maxTokens: observationLimit(game) };
-    said = [{ owner: "environment", text: reply, observations, ...limits }];
+    if (end !== null || reply === null) return end ?? "no-answer";
+    const maxTokens = observationLimit(game);
+    standing.said = [{ owner: "environment", text: reply, observations, maxTokens }];
+    standing.turn += 1;
   }
-  return { said, opening: "", end: null };
+  return null;
 }
 
 /** What the policy reads, with the beginning of an answer as a prefill or, where it takes none, a request for one. */
@@ -224,12 +247,13 @@ function withForcedAnswer(
 }
 
 /** What the policy reads first, and what its first message is made to begin with. */
-function beginning({ policy, environment, variant, prompt }: Play): {
+function beginning({ policy, environment, variant, prompt, task }: Play): {
   said: Said[];
   opening: string;
 } {
   const { forcedPrefix, prefixRequest = environment.protocol.answerRequest } = variant;
-  if (forcedPrefix === undefined)
+  // A first message that is given is not forced to begin with anything.
+  if (forcedPrefix === undefined || task.prefix !== undefined)
     return { said: [{ owner: "template", text: prompt }], opening: "" };
   // What cannot be begun for the policy is asked of it.
   if (!takesPrefix(policy))

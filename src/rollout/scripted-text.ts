@@ -84,7 +84,7 @@ function scriptedDialogue(
       place.shown = [...place.shown, ...said.map(shownText)];
       return recordGiven(setting, place, said, message);
     },
-    fork: ({ id, seed }) => scriptedDialogue(write, { ...setting, id, seed }, place),
+    fork: (branch) => scriptedDialogue(write, { ...setting, ...branch }, place),
     end: () => undefined,
   };
 }

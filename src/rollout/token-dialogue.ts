@@ -60,7 +60,7 @@ function tokenDialogue(
       place.messages += 1;
       return place.last;
     },
-    fork: ({ id, seed }) => tokenDialogue(policy, { ...setting, id, seed }, place),
+    fork: (branch) => tokenDialogue(policy, { ...setting, ...branch }, place),
     end: () => {
       policy.end(setting.id);
     },

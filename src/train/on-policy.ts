@@ -185,16 +185,16 @@ async function rollOutRequests(
     const { task, groupId, rollouts, first = 0, purpose = "train", sampling } = request;
     return Array.from({ length: rollouts }, async (_, k) => {
       const id = `${groupId}-${first + k}`;
-      const made = await strategy.run({
+      const made = await strategy.runAll({
         ...{ policy, environment, task, id, groupId, purpose, signal },
         sampling: { ...run.sampling, ...sampling },
         progress: { step, totalSteps: options.steps },
         seed: seedFrom(seed, "rollout", id),
       });
-      return { trajectory: made, task };
+      return made.map((trajectory) => ({ trajectory, task }));
     });
   });
-  const made = await Promise.all(jobs.map((group) => Promise.all(group)));
+  const made = await Promise.all(jobs.map(async (group) => (await Promise.all(group)).flat()));
   const time = { step, totalSteps: options.steps, history: run.history, signal };
   const unscored = await scoreTrajectories(made.flat(), run.rewards, { ...run.scoring, ...time });
   if (unscored.length > 0) await run.onUnscored?.(unscored, step + 1);

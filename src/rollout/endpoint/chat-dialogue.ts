@@ -75,7 +75,7 @@ export function chatDialogue(
       place.messages += 1;
       return recordGiven(setting, place, said, message);
     },
-    fork: ({ id, seed }) => chatDialogue(client, settings, { ...setting, id, seed }, place),
+    fork: (branch) => chatDialogue(client, settings, { ...setting, ...branch }, place),
     end: () => undefined,
   };
 }

@@ -71,7 +71,7 @@ export function textDialogue(
       place.messages += 1;
       return recordGiven(setting, place, said, message);
     },
-    fork: ({ id, seed }) => textDialogue(client, settings, { ...setting, id, seed }, place),
+    fork: (branch) => textDialogue(client, settings, { ...setting, ...branch }, place),
     end: () => undefined,
   };
 }

@@ -13,6 +13,7 @@ import { searchO1 } from "./search-o1.ts";
 import { selfConsistency } from "./self-consistency.ts";
 import { selfConsistentActions } from "./self-consistent-actions.ts";
 import type { Strategy } from "./strategy.ts";
+import { treeRollout } from "./tree-rollout.ts";
 import { treeSearch } from "./tree-search.ts";
 
 /** Strategies that answer once; those over several answers draw from them. */
@@ -29,6 +30,7 @@ const single = registry<Strategy>("strategy", [
   corag,
   bestOfN,
   treeSearch,
+  treeRollout,
   composerag,
 ]);
 

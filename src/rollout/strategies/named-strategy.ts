@@ -19,6 +19,8 @@ export interface OpenedStrategy {
   /** Whether it tells the policy what a question's annotations or references know. */
   readsGold: boolean;
   run: (options: RolloutOptions) => Promise<Trajectory>;
+  /** All trajectories of one rollout: several where the strategy branches. */
+  runAll: (options: RolloutOptions) => Promise<Trajectory[]>;
 }
 
 /**
@@ -35,6 +37,10 @@ export function openStrategy(named: NamedStrategy, where: string): OpenedStrateg
     run: (options) => {
       requireFitting(named, options.environment, where);
       return strategy.run(options, settings);
+    },
+    runAll: async (options) => {
+      requireFitting(named, options.environment, where);
+      return strategy.runAll?.(options, settings) ?? [await strategy.run(options, settings)];
     },
   };
 }

@@ -35,12 +35,14 @@ export interface Strategy extends PartWithOptions {
    * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
    */
   run: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory>;
+  /** In training, where a rollout makes several trajectories that branch off from each other; absent: `run` makes the one. */
+  runAll?: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory[]>;
 }
 
 /** A strategy as its file writes it: options checked before they reach it. */
 interface Described<S extends z.ZodObject> extends Omit<
   Strategy,
-  "options" | "example" | "searches" | "needs" | "readsGold" | "run"
+  "options" | "example" | "searches" | "needs" | "readsGold" | "run" | "runAll"
 > {
   options: S;
   example?: StrategyExample<z.input<S>>;
@@ -50,18 +52,25 @@ interface Described<S extends z.ZodObject> extends Omit<
   /** Absent: never. */
   readsGold?: (settings: z.output<S>) => boolean;
   run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
+  runAll?: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory[]>;
 }
 
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
-  const { name, options, searches, needs = [], readsGold, run } = described;
+  const { runAll, ...rest } = described;
+  const { name, options, searches, needs = [], readsGold, run } = rest;
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
     part: "strategy",
-    ...described,
+    ...rest,
     searches: (settings) =>
       typeof searches === "boolean" ? searches : searches(checked(settings)),
     needs: (settings) => (typeof needs === "function" ? needs(checked(settings)) : needs),
     readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
     run: async (rollout, settings) => run(rollout, checked(settings)),
+    ...(runAll === undefined
+      ? {}
+      : {
+          runAll: async (rollout: RolloutOptions, settings) => runAll(rollout, checked(settings)),
+        }),
   };
 }

@@ -1,0 +1,90 @@
+import { seedFrom } from "../base/random.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
+import { emptyTrajectory, recordOn, type RolloutOptions } from "./record.ts";
+import {
+  advance,
+  begin,
+  conclude,
+  type Play,
+  playOut,
+  playPrefix,
+  type Standing,
+} from "./roll-out.ts";
+
+export interface TreeShape {
+  /** Continuations of each node. */
+  width: number;
+  /** Turns at which the tree branches; after them each leaf is played to its end. */
+  depth: number;
+}
+
+/** A trajectory under way. */
+interface Node {
+  game: Play;
+  standing: Standing;
+}
+
+/**
+ * A rollout that branches: at each of its first turns several messages are drawn, and each continues by itself.
+ *
+ * @returns one trajectory per leaf. The first child of a node continues its parent's trajectory; the others begin with a copy of its
+ *   calls and name it in `branch`, so that training learns shared calls once. A leaf that fails is recorded with its error.
+ */
+export async function rollOutTree(
+  options: RolloutOptions,
+  shape: TreeShape,
+): Promise<Trajectory[]> {
+  const game: Play = { ...options, variant: {}, trajectory: emptyTrajectory(options), prompt: "" };
+  const root = { game, standing: begin(game) };
+  const end = await recordOn(game.trajectory, () => playPrefix(game, root.standing));
+  return end === null ? grow(root, shape) : [leafOf(root)];
+}
+
+async function grow(node: Node, { width, depth }: TreeShape): Promise<Trajectory[]> {
+  if (depth === 0) {
+    await recordOn(node.game.trajectory, () => playOut(node.game, node.standing));
+    return [leafOf(node)];
+  }
+  // The children wait for places in the engine's cache, so the parent gives up its own.
+  node.standing.dialogue.end();
+  const children = Array.from({ length: width }, (_, k) => childOf(node, k));
+  const leaves = await Promise.all(
+    children.map(async (child) => {
+      const { game, standing } = child;
+      const end = await recordOn(game.trajectory, () => advance(game, standing));
+      return end === null ? grow(child, { width, depth: depth - 1 }) : [leafOf(child)];
+    }),
+  );
+  return leaves.flat();
+}
+
+/** The k-th continuation of a node, from 0. */
+function childOf({ game, standing }: Node, k: number): Node {
+  const { dialogue, episode, turn } = standing;
+  const id = k === 0 ? game.id : `${game.id}.${turn}.${k}`;
+  const seed = seedFrom(game.seed, "branch", turn, k);
+  const trajectory = k === 0 ? game.trajectory : branchOf(game.trajectory, id, seed);
+  const { calls, turns } = trajectory;
+  // Its sequence has a name of its own: the parent's has ended.
+  const fork = dialogue.fork({ id: `${id}~${turn}`, seed, calls, turns });
+  return {
+    game: { ...game, id, seed, trajectory },
+    standing: { ...standing, episode: episode.fork(), dialogue: fork },
+  };
+}
+
+/** A trajectory that shares its calls so far with another. */
+function branchOf(from: Trajectory, id: string, seed: number): Trajectory {
+  return {
+    ...from,
+    ...{ id, seed, rewards: [], calls: [...from.calls], turns: [...from.turns] },
+    ...(from.hints === undefined ? {} : { hints: [...from.hints] }),
+    ...(from.timings === undefined ? {} : { timings: { ...from.timings } }),
+    branch: { of: from.id, calls: from.calls.length },
+  };
+}
+
+function leafOf({ game, standing }: Node): Trajectory {
+  conclude(game, standing);
+  return game.trajectory;
+}
