@@ -8,25 +8,25 @@ export interface SeededValue {
   value: number;
 }
 
-/** How much an arm's mean exceeds another's, or a number. */
+/** Difference between an arm's mean and another's, or a number. */
 export interface ArmComparison {
   /** Left mean minus right mean. */
   difference: number;
-  /** 95 % interval of the difference; null when the runs are too few for one. */
+  /** 95 % interval of the difference; null with too few runs. */
   ci95: Interval | null;
   /** Two-sided p of no difference; null likewise. */
   p: number | null;
   method: "paired-t" | "welch-t" | "one-sample-t";
 }
 
-/** What runs say about a claim. */
+/** The verdict of runs on a claim. */
 export type Verdict = "supported" | "not supported" | "inconclusive";
 
 /**
  * Compares an arm with another arm or with a number.
  *
- * Arms that ran the same seeds are compared seed by seed (paired t): the seed's own luck cancels. Others by Welch's t, which
- * does not assume equal variances. One run of an arm gives a difference without an interval.
+ * Arms with the same seeds are compared seed by seed (paired t): the effect of the seed cancels. Other arms are compared by Welch's t,
+ * which does not assume equal variances. A single run of an arm gives a difference without an interval.
  *
  * @param left at least one run, each seed once; `right` likewise.
  *
@@ -55,7 +55,7 @@ export function compareArms(
 }
 
 /**
- * What a comparison says about "left > right" (or ">="), by the 95 % interval of left − right:
+ * Verdict of a comparison on "left > right" (or ">="), by the 95 % interval of left − right:
  *
  * | | `>` | `>=` |
  * |---|---|---|
@@ -70,7 +70,7 @@ export function verdict({ ci95 }: Pick<ArmComparison, "ci95">, relation: ">" | "
   return (relation === ">" ? high <= 0 : high < 0) ? "not supported" : "inconclusive";
 }
 
-/** Of a claim with several comparisons: one that is refuted refutes it, all must hold to support it. */
+/** Verdict of a claim with several comparisons: one "not supported" decides; "supported" needs all. */
 export function combinedVerdict(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.includes("not supported")) return "not supported";
   return verdicts.every((each) => each === "supported") ? "supported" : "inconclusive";

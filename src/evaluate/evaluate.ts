@@ -13,43 +13,43 @@ import { type EvaluationSummary, openSummary } from "./evaluation-summary.ts";
 /** Answers a question once. */
 export type Answerer = (task: Task, sample: number, signal: AbortSignal) => Promise<Trajectory>;
 
-/** How an evaluation runs, whoever answers. */
+/** Settings of an evaluation, for any answerer. */
 export interface EvaluationRun {
-  /** Ids differ; those of one evaluation need not be in memory together. */
+  /** Tasks with unique ids; they are streamed. */
   tasks: Iterable<Task> | AsyncIterable<Task>;
   /** Draws per question; above 1, sample with a temperature. */
   samplesPerTask?: number;
-  /** Of rollouts and of the bootstrap. */
+  /** Seed of rollouts and of the bootstrap. */
   seed: number;
   signal: AbortSignal;
-  /** A row measured earlier, which is taken as it is. Asked of every draw, in order. */
+  /** Returns a row measured earlier, which is kept. Called for every draw, in order. */
   known?: (task: Task, sample: number) => EvaluationRow | undefined;
-  /** Called as draws end, in no particular order. `em` is the mean of those measured so far. */
+  /** Called as draws end, in no particular order. `em` is the mean so far. */
   onProgress?: (progress: EvaluationProgress) => void;
-  /** Called for each new row, in the order of tasks and draws, as soon as those before it are done. */
+  /** Called for each new row, in the order of tasks and draws, as soon as all earlier ones are done. */
   onRow?: (row: EvaluationRow, trajectory: Trajectory) => Promise<void>;
-  /** Rollouts under way together; 128 by default: twice what an engine of two workers decodes at once. */
+  /** Concurrent rollouts; default 128: twice the number that an engine with two workers decodes at once. */
   window?: number;
 }
 
 export interface EvaluationProgress {
-  /** Draws. */
+  /** Draws done. */
   done: number;
-  /** Of those, failed. */
+  /** Failed draws among them. */
   failed: number;
   em: number;
-  /** Why the draw failed that has just ended. */
+  /** Failure of the last draw, if it failed. */
   error?: NonNullable<EvaluationRow["error"]>;
 }
 
 const DEFAULT_WINDOW = 128;
 
 /**
- * Answers every question, scores the answers and sums up. Memory holds what is under way, and of what is done a few numbers.
+ * Answers every question, scores the answers and computes the summary. Memory holds unfinished draws, and a few numbers of finished ones.
  *
  * @throws {ScoreError} EVALUATION_GIVEN_UP when 24 rollouts in a row fail.
- * @throws the signal's reason when it aborts, after the messages under way: an engine can then be closed. Rows handed to
- *   `onRow` before are whole.
+ * @throws the signal's reason when it aborts, after the current messages have ended: an engine can then be closed. Earlier rows of `onRow`
+ * are complete.
  */
 export async function evaluate(
   answer: Answerer,
@@ -86,7 +86,7 @@ interface Draw {
 
 interface Answered {
   row: EvaluationRow;
-  /** Absent when the row is from an earlier run. */
+  /** Absent if the row is from an earlier run. */
   trajectory?: Trajectory;
 }
 
@@ -102,7 +102,7 @@ async function* drawsOf(
   }
 }
 
-/** Counts draws as they end, and gives up where nothing answers. */
+/** Counts draws, and stops the evaluation after too many failures in a row. */
 function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: EvaluationRow): void } {
   let done = 0;
   let failed = 0;
@@ -119,7 +119,7 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
       if (error === undefined || inARow === null) return;
       throw new ScoreError(
         "EVALUATION_GIVEN_UP",
-        `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out, --resume goes on once it works again.`,
+        `${inARow} rollouts in a row failed (${done - failed} were measured before); the last: ${error.code}: ${error.message} With --out you can continue by --resume once it works again.`,
       );
     },
   };
@@ -128,17 +128,17 @@ function openTally(onProgress: EvaluationRun["onProgress"]): { add(row: Evaluati
 export interface EvaluatePolicyOptions extends EvaluationRun {
   policy: Policy;
   environment: Environment;
-  /** An inference strategy, with its options or by its name alone. */
+  /** An inference strategy: its name, or name and options. */
   strategy: NamedStrategy;
   sampling: Sampling;
-  /** Milliseconds; without it trajectories carry no timings. */
+  /** Clock, milliseconds; without it trajectories have no timings. */
   clock?: () => number;
 }
 
 /**
  * Evaluates a policy in an environment.
  *
- * What each question gives depends on the seed, its id and the number of the draw, not on the other questions.
+ * The result of a question depends on the seed, its id and the number of the draw, not on the other questions.
  *
  * @throws {ConfigError} PART_UNKNOWN when there is no such strategy.
  * @throws as `evaluate`.

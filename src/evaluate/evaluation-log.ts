@@ -9,19 +9,19 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { shortHash } from "./fingerprint.ts";
 
-/** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can go on. */
+/** Rows and trajectories of an evaluation on disk, appended as they come, so that an interrupted one can be resumed. */
 export interface EvaluationLog {
-  /** Rows taken over from an interrupted evaluation. */
+  /** Number of rows kept from an interrupted evaluation. */
   readonly kept: number;
   /**
-   * A row taken over; undefined when it is missing, or ended in an error and is tried again. To be asked of every draw, in the
-   * order that the files are to have.
+   * A kept row; undefined if it is missing, or ended in an error and is retried. Call it for every draw, in the order of the finished
+   * files.
    */
   known(task: Task, sample: number): EvaluationRow | undefined;
   append(row: EvaluationRow, trajectory: Trajectory): Promise<void>;
   /**
-   * Puts what a resumed evaluation appended into the order of a straight one, and writes `results.json`.
-   * @throws {ConfigError} EVALUATION_EXISTS when rows are there that were never asked for: nothing is dropped.
+   * Sorts the lines of a resumed evaluation into the order of an uninterrupted one, and writes `results.json`.
+   * @throws {ConfigError} EVALUATION_EXISTS when the file has rows of other draws: no row is deleted.
    */
   finish(results: unknown): Promise<void>;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface EvaluationLog {
 
 /** A line of `rows.jsonl`. */
 interface LoggedRow extends EvaluationRow {
-  /** The evaluation's identity and the question's content: equal keys, equal result. */
+  /** Hash of the evaluation's identity and the question's content: equal keys mean equal results. */
   key: string;
 }
 
@@ -40,8 +40,8 @@ const RESULTS_FILE = "results.json";
 /**
  * Opens `rows.jsonl` and `trajectories.jsonl` in a folder.
  *
- * @param options.identity hash of all that a row depends on beside its question: protocol, policy, seed.
- * @param options.resume goes on with the rows that are there.
+ * @param options.identity hash of everything beside the question that a row depends on: protocol, policy, seed.
+ * @param options.resume continues with the rows of the file.
  * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another identity.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -50,17 +50,17 @@ export async function openEvaluationLog(
   { identity, resume }: { identity: string; resume: boolean },
 ): Promise<EvaluationLog> {
   const paths = { rows: join(folder, ROWS_FILE), trajectories: join(folder, TRAJECTORIES_FILE) };
-  // An empty one is what an evaluation leaves that ended before its first row.
+  // An evaluation that ended before its first row leaves an empty file.
   const resumed = existsSync(paths.rows) && statSync(paths.rows).size > 0;
   if (resumed && !resume) {
     throw new ConfigError(
       "EVALUATION_EXISTS",
-      `${paths.rows}: is already there. Go on with it by --resume, or choose another --out.`,
+      `${paths.rows}: exists already. Continue it with --resume, or choose another --out.`,
     );
   }
   const kept = resumed ? await readRows(paths.rows, identity) : new Map<string, EvaluationRow>();
   const keptIds = new Set([...kept.values()].map(idOf));
-  // Written anew, so that what is appended does not follow a half-written line or a failure.
+  // Written again without a half-written line or failed rows, before the first append.
   await filterLines(paths.rows, (value) => kept.has((value as LoggedRow).key));
   await filterLines(paths.trajectories, (value) => keptIds.has((value as Trajectory).id));
   const rowLog = await openJsonl(paths.rows);
@@ -79,7 +79,7 @@ export async function openEvaluationLog(
       return kept.get(key);
     },
     async append(row, { timings: _, ...trajectory }) {
-      // The row last: it is what counts as done.
+      // The row last, because a row means that the draw is done.
       await trajectoryLog.append(trajectory);
       await rowLog.append({ key: keyOf(row, row.sample), ...row });
     },
@@ -90,7 +90,7 @@ export async function openEvaluationLog(
         if (others > 0) {
           throw new ConfigError(
             "EVALUATION_EXISTS",
-            `${paths.rows}: holds ${others} rows of questions or draws that were not asked for now; what was measured is not thrown away. Resume with the --limit and --samples of before, or choose another --out.`,
+            `${paths.rows}: has ${others} rows of questions or draws that this run does not include, and no row is deleted. Resume with the earlier --limit and --samples, or choose another --out.`,
           );
         }
         await orderLines(paths.rows, (value) => (value as LoggedRow).key, order.keys);
@@ -110,7 +110,7 @@ function idOf({ id, sample }: Pick<EvaluationRow, "id" | "sample">): string {
   return `${id}/${sample}`;
 }
 
-/** The rows of a log that measured something, by their keys. */
+/** The rows of a log without errors, by their keys. */
 async function readRows(path: string, identity: string): Promise<Map<string, EvaluationRow>> {
   const rows = new Map<string, EvaluationRow>();
   for await (const { value, line } of readJsonl(path, { tolerateCutEnd: true })) {
@@ -118,7 +118,7 @@ async function readRows(path: string, identity: string): Promise<Map<string, Eva
     if (!key.startsWith(`${identity}-`)) {
       throw new ConfigError(
         "EVALUATION_EXISTS",
-        `${path}:${line}: was measured with another policy, protocol or seed, which must not be mixed. Choose another --out.`,
+        `${path}:${line}: was measured with another policy, protocol or seed, and rows must not be mixed. Choose another --out.`,
       );
     }
     if (row.error === undefined) rows.set(key, row);

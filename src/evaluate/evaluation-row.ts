@@ -10,18 +10,18 @@ import type {
 } from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";
 
-/** Which definitions of metrics made a row; changes whenever a score could. */
+/** Version of the metric definitions; changes whenever a score could change. */
 export const ANSWER_METRICS_VERSION = "squad-2";
 
-/** What one draw of one question came to: a line of `rows.jsonl`. Every figure of an evaluation is computed from rows. */
+/** Result of one draw of one question: a line of `rows.jsonl`. Every figure of an evaluation is computed from rows. */
 export interface EvaluationRow {
   /** The question's id. */
   id: string;
-  /** Which draw of the question, from 0. */
+  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: string[];
-  /** null: none was given; scored as empty text. */
+  /** null: no answer; scored as empty text. */
   answer: string | null;
   /** Each from 0 to 1, by the "squad" normalisation; `token_cover`, `drop_em`, `drop_f1` by their own. */
   em: number;
@@ -32,36 +32,36 @@ export interface EvaluationRow {
   token_cover: number;
   drop_em: number;
   drop_f1: number;
-  /** How likely the policy held its answer to be right, 0 to 1. */
+  /** The policy's confidence in its answer, 0 to 1. */
   confidence?: number;
-  /** Searches that the policy made and that were run; a strategy's own search before the prompt is not one. */
+  /** Executed searches of the policy, without a strategy's own search before the prompt. */
   searches: number;
-  /** What was searched for, in order. */
+  /** Queries, in order. */
   queries: string[];
-  /** Where the question's gold passages are known. */
+  /** Present if the question's gold passages are known. */
   evidence?: {
-    /** Gold passages. */
+    /** Number of gold passages. */
     gold: number;
-    /** How many of them the first prompt showed. */
+    /** Number of them in the first prompt. */
     given: number;
-    /** How many the policy had been shown after each of its turns that searched. */
+    /** Number of them shown after each searching turn. */
     seen: number[];
   };
   turns: number;
-  /** Of the turns, those with a problem. */
+  /** Turns with a problem. */
   invalidTurns: number;
   end: EndReason;
-  /** There is a message, and all of them parsed without a problem. */
+  /** There is at least one message, and all parsed without a problem. */
   formatOk: boolean;
-  /** Tokens that the policy wrote; absent where a server did not count them. */
+  /** Tokens that the policy wrote; absent if a server did not count them. */
   tokens?: number;
-  /** Tokens that it read, over all calls; absent where nobody counted. */
+  /** Tokens that it read, over all calls; absent if not counted. */
   promptTokens?: number;
   /** What the environment paid over all turns; absent where it pays nothing. */
   return?: number;
   hops?: number;
   type?: string;
-  /** When it ended in an error: nothing was measured, and it counts nowhere but among the errors. */
+  /** Present if the draw ended in an error: it was not measured and counts only among the errors. */
   error?: NonNullable<Trajectory["error"]>;
 }
 
@@ -81,7 +81,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     question: task.question,
     references,
     answer,
-    // Never null: a row's answer is one text.
+    // Never null, because a row's answer is one text.
     em: by.em ?? 0,
     f1: by.f1 ?? 0,
     precision: by.precision ?? 0,
@@ -128,7 +128,7 @@ function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRo
   return { gold: gold.size, given: seenBefore, seen };
 }
 
-/** Tokens that stood before each call's completion, summed: as remote servers counted them, or as they stand on record. */
+/** Sum of the prompt tokens of all calls: recorded ids, or a remote server's counts. */
 function promptTokenCount({ calls }: Trajectory): number | undefined {
   const lengths: number[] = [];
   let read = 0;
@@ -141,7 +141,7 @@ function promptTokenCount({ calls }: Trajectory): number | undefined {
   return calls.length === 0 ? undefined : read;
 }
 
-/** Whether its tokens are a server's own, and the server did not say how many. */
+/** Whether a server keeps its tokens and did not count them. */
 function isUncounted({ prompt, completion, usage }: Call): boolean {
   return usage === undefined && [...prompt, ...completion].some(({ text }) => text !== undefined);
 }

@@ -20,24 +20,24 @@ import type { Interval } from "./statistics.ts";
 export type EvaluationMetric = CoreMetric;
 
 export interface EvaluationSummary {
-  /** Questions measured: those of which at least one draw did not end in an error. */
+  /** Measured questions: at least one draw did not end in an error. */
   n: number;
-  /** Draws asked for per question. */
+  /** Requested draws per question. */
   samplesPerTask: number;
-  /** Rows that ended in an error: measured nothing, and are in no other number here but `ends`. */
+  /** Rows that ended in an error: not measured, and in no other number here but `ends`. */
   errors: EvaluationErrors;
   metrics: MetricValues;
-  /** Questions behind each metric that not every question has. */
+  /** Number of questions of each metric that not every question has. */
   metricCounts: Record<string, number>;
   /** 95 % intervals over questions, of the metrics that have one. */
   intervals: IntervalValues<Interval>;
   /** Wilson's score interval for shares of single draws, else a bootstrap over questions. */
   intervalMethods: IntervalValues<"wilson" | "bootstrap">;
-  /** How well confidences agree with em, over draws; absent where no answer came with one. */
+  /** Calibration of the confidences, over draws; absent if no answer has one. */
   calibration?: Calibration;
-  /** The same by number of hops ("2-hop") and by the dataset's own question types, where it says them. */
+  /** The same by number of hops ("2-hop") and by the dataset's question types, if it has them. */
   groups: { hops: Record<string, GroupSummary>; type: Record<string, GroupSummary> };
-  /** Rows by how they ended. */
+  /** Number of rows by end reason. */
   ends: Partial<Record<EndReason, number>>;
 }
 
@@ -50,12 +50,12 @@ export interface EvaluationErrors {
 }
 
 export interface GroupSummary {
-  /** Questions measured. */
+  /** Measured questions. */
   n: number;
   metrics: MetricValues;
 }
 
-/** Names of the metrics that an evaluation with so many draws per question can have. */
+/** Names of the metrics that an evaluation with this number of draws per question can have. */
 export function metricNames(samplesPerTask: number): string[] {
   const k = samplesPerTask;
   const passes = passCounts(k).map((tries) => `pass@${tries}`);
@@ -63,11 +63,11 @@ export function metricNames(samplesPerTask: number): string[] {
   return [...rowMetrics.names, ...drawn];
 }
 
-/** Sums rows up as they come. */
+/** Builds a summary from rows as they come. */
 export interface SummaryAccumulator {
-  /** Takes the next row: rows of one question follow one another. Of earlier questions only numbers are kept. */
+  /** Adds the next row; rows of one question must be adjacent. Only numbers are kept of earlier questions. */
   add(row: EvaluationRow): void;
-  /** Everything that the rows say. The question under way is closed: no further row of it may come. */
+  /** The summary. It closes the current question: no further row of it may come. */
   summary(): EvaluationSummary;
 }
 
@@ -104,7 +104,7 @@ export function openSummary({ seed }: { seed: number }): SummaryAccumulator {
 }
 
 /**
- * Everything that rows say.
+ * The summary of rows.
  *
  * @param rows rows of one question adjacent.
  * @param options.seed of the bootstrap.
@@ -126,7 +126,7 @@ interface Tally {
   readonly errors: Map<string, number>;
   readonly ends: Map<EndReason, number>;
   samplesPerTask: number;
-  /** Whose rows are coming. */
+  /** The question of the current rows. */
   question: OpenQuestion | null;
 }
 
@@ -134,7 +134,7 @@ interface OpenQuestion {
   readonly id: string;
   readonly hops: number | undefined;
   readonly type: string | undefined;
-  /** Draws, failed ones among them. */
+  /** Draws, including failed ones. */
   asked: number;
   readonly measured: EvaluationRow[];
 }

@@ -1,22 +1,22 @@
 import { sha256 } from "../base/files.ts";
 
-/** Everything under which a result was measured, apart from the policy: results of unlike parts are not comparable. */
+/** Everything that a result depends on beside the policy: results with different parts are not comparable. */
 export interface ProtocolParts {
   /** Fingerprint of questions and passages. */
   dataset: string;
-  /** How many of its questions, from the start. */
+  /** Number of its questions, from the start. */
   questions: number;
   /** Fingerprint of corpus, analyzer and ranking. */
   retriever: string;
-  /** Passages shown per search, by where the environment says so: `{ "tools.0.topK": 3 }`. */
+  /** Passages shown per search, by path in the environment's settings: `{ "tools.0.topK": 3 }`. */
   topK: Readonly<Record<string, unknown>>;
-  /** Inference strategy: its name, with its options where it has any. */
+  /** Inference strategy: its name, with its options if it has any. */
   strategy: string | Readonly<{ name: string } & Record<string, unknown>>;
-  /** Environment with protocol, tools, budgets: its settings, every default spelt out. */
+  /** Environment with protocol, tools, budgets: its settings, including all defaults. */
   environment: unknown;
   /** The prompt template. */
   prompt: string;
-  /** How prompt and replies are put to the policy; absent: as they are. */
+  /** How prompt and replies are rendered for the policy; absent: unchanged. */
   rendering?: unknown;
   sampling: unknown;
   /** Version of the metrics. */

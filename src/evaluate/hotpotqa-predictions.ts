@@ -5,7 +5,7 @@ import { loadTasks } from "../data/tasks.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { HotpotqaPrediction, HotpotqaQuestion } from "./metrics/hotpotqa-official.ts";
 
-/** A question of a gold file with what was predicted for it. */
+/** A question of a gold file with its prediction. */
 export interface HotpotqaCase {
   id: string;
   gold: HotpotqaQuestion;
@@ -15,25 +15,25 @@ export interface HotpotqaCase {
 export interface HotpotqaFiles {
   /** In the gold file's order. */
   cases: HotpotqaCase[];
-  /** Whether facts were predicted for any question; without, only answers can be scored. */
+  /** Whether any question has predicted facts; without them only answers can be scored. */
   hasFacts: boolean;
-  /** Predicted answers and facts of questions that the gold file lacks; they count nowhere. */
+  /** Predicted answers and facts of questions that the gold file lacks; they are ignored. */
   unknown: number;
 }
 
 const facts = z.array(z.tuple([z.string(), z.int()]));
-// Keys beside these two are 2WikiMultihopQA's evidences and whatever else a program writes: not read.
+// Other keys, such as 2WikiMultihopQA's evidences, are ignored.
 const predictionsSchema = z.object({
   answer: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   sp: z.record(z.string(), facts).default({}),
 });
 
 /**
- * Reads a prediction file as HotpotQA's evaluation takes it, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, and
- * joins it with gold questions in any layout that says their supporting facts.
+ * Reads a prediction file of HotpotQA's evaluation, `{"answer": {id: text}, "sp": {id: [[title, sentence], …]}}`, and joins it with gold
+ * questions in any layout with supporting facts.
  *
- * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY when no gold question was answered;
- *   FILE_MISSING, FILE_NOT_JSON, and what `loadTasks` throws.
+ * @throws {DataError} PREDICTIONS_FIELD for another shape; PREDICTIONS_EMPTY when no gold question has a prediction; FILE_MISSING,
+ *    FILE_NOT_JSON, and as `loadTasks`.
  */
 export async function readHotpotqaFiles(predictions: string, gold: string): Promise<HotpotqaFiles> {
   const checked = checkOptions(predictionsSchema, await readJson(predictions));
@@ -41,7 +41,7 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
     const { path, message } = checked.problem;
     throw new DataError(
       "PREDICTIONS_FIELD",
-      `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files leave --layout out.`,
+      `${[predictions, ...path].join(": ")} ${message} HotpotQA's prediction files are {"answer": {id: text}, "sp": {id: [[title, sentence], …]}}; for other files omit --layout.`,
     );
   }
   const { answer: answers, sp } = checked.value;
@@ -67,13 +67,13 @@ export async function readHotpotqaFiles(predictions: string, gold: string): Prom
   if (unknown === ids.length) {
     throw new DataError(
       "PREDICTIONS_EMPTY",
-      `${predictions}: predicts nothing for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`,
+      `${predictions}: has no prediction for the ${tasks.length} questions of ${gold}. Check that both files are of one split.`,
     );
   }
   return { cases, hasFacts: Object.keys(sp).length > 0, unknown };
 }
 
-/** @throws {DataError} PREDICTIONS_FIELD when no question says its supporting facts: they were never there. */
+/** @throws {DataError} PREDICTIONS_FIELD when no question has supporting facts. */
 function checkFacts(tasks: readonly Task[], path: string): void {
   if (tasks.some(({ annotations }) => annotations.supportingFacts !== undefined)) return;
   throw new DataError(

@@ -1,6 +1,6 @@
 import { bootstrapIntervals, type Interval, wilsonInterval } from "./statistics.ts";
 
-/** How a 95 % interval of a mean is made: Wilson's of a share of right answers, else by resampling. */
+/** Method of a 95 % interval of a mean: Wilson's for a share of right answers, else a bootstrap. */
 export type IntervalMethod = "wilson" | "bootstrap";
 
 /** A figure's values, one per question. */
@@ -11,7 +11,7 @@ export interface FigureValues {
 }
 
 /**
- * 95 % intervals of several figures' means. Figures of equally many questions share their resamples.
+ * 95 % intervals of several figures' means. Figures with the same number of questions share their resamples.
  * @param seed of the bootstrap.
  */
 export function intervalsOf(

@@ -17,18 +17,18 @@ export interface PairedTest {
 
 /** A test among others. */
 export interface Corrected {
-  /** p after Holm's correction over all tests that were made together. */
+  /** p after Holm's correction over all tests of the comparison. */
   pHolm: number;
-  /** By `pHolm` below .05. "no difference shown" does not say that the two are equal. */
+  /** By `pHolm` below .05. "no difference shown" does not mean that the two are equal. */
   verdict: "higher" | "lower" | "no difference shown";
 }
 
-/** Chance of even one false alarm among the verdicts that are given together. */
+/** Family-wise error rate of the verdicts. */
 const LEVEL = 0.05;
 
 /**
  * @param left [n] one value per question; `right` likewise, in the same order.
- * @param options.draws permutations drawn where there are too many for all; 10 000 by default.
+ * @param options.draws sampled permutations if there are too many for all; default 10 000.
  */
 export function testPairs(
   left: readonly number[],
@@ -44,7 +44,7 @@ export function testPairs(
   };
 }
 
-/** Holm's correction over tests that were made together, and the verdict that each then bears. */
+/** Holm's correction over the tests of a comparison, with a verdict for each. */
 export function corrected<T extends Pick<PairedTest, "difference" | "p">>(
   tests: readonly T[],
 ): (T & Corrected)[] {
@@ -60,35 +60,35 @@ function verdictOf(difference: number, pHolm: number): Corrected["verdict"] {
   return difference > 0 ? "higher" : "lower";
 }
 
-/** How a permutation test is done. */
+/** Options of a permutation test. */
 interface PermutationOptions {
   seed: number;
-  /** Sign patterns drawn where there are too many for all: 10 000 by default, so that p is at least 1 / 10 001. */
+  /** Sampled sign patterns if there are too many for all; default 10 000, so that p is at least 1 / 10 001. */
   draws?: number;
 }
 
 /** Outcome of a permutation test. */
 interface PermutationResult {
-  /** Two-sided probability of a mean difference at least this far from 0, were the two sides of each pair exchangeable. */
+  /** Two-sided probability of a mean difference at least this far from 0, if the two sides of each pair were exchangeable. */
   p: number;
-  /** exact: all sign patterns were looked at; drawn: a seeded sample of them. */
+  /** exact: all sign patterns; drawn: a seeded sample of them. */
   method: "exact" | "drawn";
 }
 
-/** Up to so many pairs that differ, all 2ⁿ sign patterns are looked at: a million additions. */
+/** Most differing pairs for which all 2ⁿ sign patterns are tested: a million additions. */
 const EXACT_PAIRS = 20;
 
-/** Sums this close, relative to the sum of all differences, are ties: equal but for rounding. */
+/** Sums this close, relative to the sum of all differences, are ties: equal except for rounding. */
 const TIE = 1e-9;
 
 /**
- * Paired permutation (randomisation, sign-flip) test: what becomes of the mean difference when the two sides of each
- * pair change places by chance. Pairs without a difference change nothing and are left out.
+ * Paired permutation (randomisation, sign-flip) test: the distribution of the mean difference if the two sides of each pair are swapped at
+ * random. Pairs without a difference are left out.
  *
- * @param differences one per pair. Without any that is not 0, p is 1.
+ * @param differences one per pair. If all are 0, p is 1.
  *
- * Source: Fisher (1935); for retrieval Smucker, Allan and Carterette (CIKM 2007). A drawn p counts the observed pattern
- * as one of the draws, (1 + b) / (1 + draws), so that it is never 0 (Phipson and Smyth, 2010).
+ * Source: Fisher (1935); for retrieval Smucker, Allan and Carterette (CIKM 2007). A sampled p counts the observed pattern as one of the
+ * draws, (1 + b) / (1 + draws), so that it is never 0 (Phipson and Smyth, 2010).
  *
  * @example pairedPermutationTest([1, 2, 3], { seed: 1 }) // 2 of 8 patterns reach a sum of ±6: p .25, exact
  */
@@ -123,7 +123,7 @@ export function holmAdjusted(ps: readonly number[]): number[] {
   return adjusted;
 }
 
-/** How many of all sign patterns reach the bound; each differs from the one before it in one sign (Gray code). */
+/** Number of all sign patterns that reach the bound; each differs from the one before it in one sign (Gray code). */
 function countAll(values: Float64Array, bound: number): number {
   const signed = Float64Array.from(values);
   let sum = signed.reduce((total, value) => total + value, 0);

@@ -1,4 +1,4 @@
-/** Predictions files of anybody's: where the answers and their references stand is told by fields. */
+/** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
@@ -7,11 +7,11 @@ import { quote } from "../base/schema.ts";
 import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
- * Where things stand. Fields are dotted paths: `answers.0.text`.
+ * Places of answers and references. Fields are dotted paths: `answers.0.text`.
  *
- * Without `references` every record of `predictions` holds its own references. With it the two files are joined by
- * `idField`; `predictions` may then be a JSON object from id to answer, whose place `predictionField` names when it
- * does not stand at the top (HotpotQA's `{"answer": {id: text}}`).
+ * Without `references` every record of `predictions` holds its own references. With it the two files are joined by `idField`; `predictions`
+ * may then be a JSON object from id to answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id:
+ * text}}`).
  */
 export interface PredictionSource {
   predictions: string;
@@ -19,9 +19,9 @@ export interface PredictionSource {
   references?: string;
   referencesField?: string;
   idField?: string;
-  /** Whether the references are spans that together are the one accepted answer; a prediction may then be a list, too. */
+  /** Whether the references are the spans of one accepted answer; a prediction may then be a list, too. */
   spans?: boolean;
-  /** Where a record says whether somebody judged its answer right. */
+  /** Field with an external verdict on the answer. */
   verdictField?: string;
 }
 
@@ -34,12 +34,11 @@ interface Placed {
 }
 
 /**
- * Reads answers with their references. With a references file every reference counts: one without a prediction is
- * an answer that was not given.
+ * Reads answers with their references. With a references file every reference counts: without a prediction it is a missing answer.
  *
  * @returns in the order of the references; at least one.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record
- *   lacks a field or holds something else there; PREDICTIONS_UNMATCHED for an unknown or repeated id.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record lacks a field or the
+ * field has another type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
  */
 export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = source;
@@ -102,7 +101,7 @@ async function joined(
 }
 
 /**
- * The answers of a predictions file alone, by id; null: none was given.
+ * The answers of a predictions file alone, by id; null: no answer.
  * @throws {DataError} likewise.
  */
 export async function readAnswersById(
@@ -172,7 +171,7 @@ function byId(records: readonly Placed[], idField: string): Map<string, Placed> 
     if (first !== undefined) {
       throw new DataError(
         "PREDICTIONS_UNMATCHED",
-        `${record.where}: id ${JSON.stringify(id)} stands at ${first.where} already; each id may stand once. Drop one of the two.`,
+        `${record.where}: id ${JSON.stringify(id)} is already at ${first.where}; each id may occur once. Delete one of the two.`,
       );
     }
     found.set(id, record);
@@ -204,7 +203,7 @@ const VERDICTS = new Map(
   }),
 );
 
-/** null: nobody judged it. */
+/** null: no verdict. */
 function verdictAt(record: Placed, field: string): boolean | null {
   const value = fieldAt(record, field);
   if (value === null) return null;
@@ -242,17 +241,17 @@ function fieldAt(record: Placed, field: string): unknown {
 function missingField(record: Placed, field: string, key: string, at: unknown): DataError {
   const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
   const whole = key === field ? "" : ` (of the path "${field}")`;
-  const hint = keys.length === 0 ? "There is nothing below it." : suggest(key, keys);
+  const hint = keys.length === 0 ? "There are no keys here." : suggest(key, keys);
   return new DataError(
     "PREDICTIONS_FIELD",
-    `${record.where}: has no field "${key}"${whole}. ${hint} Name the field with --prediction-field, --references-field or --id-field.`,
+    `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`,
   );
 }
 
 function wrongType(record: Placed, field: string, value: unknown, allowed: string): DataError {
   return new DataError(
     "PREDICTIONS_FIELD",
-    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Mend the record or name another field.`,
+    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`,
   );
 }
 
@@ -260,7 +259,7 @@ function notEmpty<T>(records: T[], path: string): T[] {
   if (records.length > 0) return records;
   throw new DataError(
     "PREDICTIONS_EMPTY",
-    `${path}: holds no records; there is nothing to score. Check that the run that wrote it finished.`,
+    `${path}: has no records to score. Check that the run that wrote it finished.`,
   );
 }
 

@@ -2,23 +2,23 @@ import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
 import { suggest } from "../base/nearest.ts";
 
-/** One query's ranking as metrics see it. */
+/** One query's ranking for metrics. */
 export interface JudgedRanking {
-  /** Relevance of each hit, best hit first; 0 where it is not relevant. */
+  /** Relevance of each hit, best hit first; 0 if not relevant. */
   gains: readonly number[];
   /** Relevances of all relevant passages, found or not, highest first; at least one. */
   ideal: readonly number[];
 }
 
-/** A metric apart from how deep it looks. */
+/** A metric without its cutoff. */
 interface MetricFamily extends Part {
   /** Whether `@k` must follow the name, may, or cannot. */
   readonly cutoff: "required" | "optional" | "none";
-  /** @param k hits looked at; Infinity without a cutoff. */
+  /** @param k cutoff; Infinity without one. */
   of(ranking: JudgedRanking, k: number): number;
 }
 
-/** All retrieval metrics, as trec_eval defines them where it has them; its name is told where it differs. */
+/** All retrieval metrics, as in trec_eval if it has them; a different trec_eval name is in parentheses. */
 const families = registry<MetricFamily>("retrieval metric", [
   {
     name: "ndcg",
@@ -34,13 +34,13 @@ const families = registry<MetricFamily>("retrieval metric", [
   },
   {
     name: "precision",
-    summary: "Share of the first k places that hold a relevant passage (P).",
+    summary: "Share of the first k hits that are relevant (P).",
     cutoff: "required",
     of: (ranking, k) => found(ranking, k) / k,
   },
   {
     name: "map",
-    summary: "Precision at each relevant passage, 0 where not found, averaged (map_cut with @k).",
+    summary: "Mean precision at each relevant passage, 0 if not found (map_cut with @k).",
     cutoff: "optional",
     of: averagePrecision,
   },
@@ -74,7 +74,7 @@ const families = registry<MetricFamily>("retrieval metric", [
   },
 ]);
 
-/** Every metric as it is written; k stands for a number. */
+/** Names of all metrics; k stands for a number. */
 export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
   ({ name, cutoff }) => {
     if (cutoff === "none") return [name];
@@ -82,22 +82,22 @@ export const retrievalMetricNames: readonly string[] = families.parts.flatMap(
   },
 );
 
-/** A metric as it is measured. */
+/** A metric with its cutoff. */
 export interface RetrievalMetric {
   /** As results spell it: `ndcg@10`. */
   name: string;
-  /** Hits looked at; null: all there are. */
+  /** Cutoff; null: all hits. */
   cutoff: number | null;
   of(ranking: JudgedRanking): number;
 }
 
-/** What is measured when nothing is asked for. */
+/** The default metrics. */
 export const DEFAULT_RETRIEVAL_METRICS = ["ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@5"];
 
 /**
  * The metric of a name such as `ndcg@10` or `map`.
- * @param where flag or key that names it, for the message.
- * @throws {ConfigError} USAGE with all there are.
+ * @param where flag or key that named it, for the message.
+ * @throws {ConfigError} USAGE with all known names.
  */
 export function retrievalMetric(name: string, where: string): RetrievalMetric {
   const { family = "", cut } = /^(?<family>[^@]*)(?:@(?<cut>.*))?$/.exec(name)?.groups ?? {};

@@ -10,7 +10,7 @@ import { textLines } from "../base/text-lines.ts";
 export interface RetrievalQuery {
   id: string;
   text: string;
-  /** The question that it is, where it is one: told to retrievers that read gold, and its hops group results. */
+  /** Its question, if it has one: for retrievers that read gold, and for results by hops. */
   task?: Task;
 }
 
@@ -28,7 +28,7 @@ const BATCH = 64;
 
 /**
  * A retriever's ranking of every query, in the order in which it gave them.
- * @param depth hits per query at most.
+ * @param depth most hits per query.
  */
 export async function searchRun(
   retriever: Retriever,
@@ -61,8 +61,8 @@ export async function searchRun(
 }
 
 /**
- * A TREC run file (`query Q0 passage rank score tag`; `.gz` too), ordered as trec_eval orders it: by score as a 32-bit
- * float, ties by passage id, the greater (in bytes) first. The rank column is not looked at.
+ * A TREC run file (`query Q0 passage rank score tag`; `.gz` too), ordered as trec_eval orders it: by score as a 32-bit float, ties by
+ * passage id, the greater (in bytes) first. The rank column is ignored.
  *
  * @throws {DataError} FILE_MISSING; RUN_BAD_LINE for another layout, or a passage that a query has twice.
  */
@@ -78,7 +78,7 @@ export async function readRun(path: string): Promise<RetrievalRun> {
     if (hits.has(passage)) {
       throw new DataError(
         "RUN_BAD_LINE",
-        `${where}: query "${query}" has passage "${passage}" twice; a run names each once. Drop a line.`,
+        `${where}: query "${query}" has passage "${passage}" twice; a run names each once. Delete a line.`,
       );
     }
     hits.set(passage, value);
@@ -92,11 +92,11 @@ export async function readRun(path: string): Promise<RetrievalRun> {
 }
 
 /**
- * Writes a TREC run that trec_eval reads in exactly this order. Scores are written as 32-bit floats, as it holds them; one that
- * would tie with the hit before it and come first by its id, or exceed it, becomes the next smaller float.
+ * Writes a TREC run that trec_eval reads in exactly this order. Scores are written as 32-bit floats, as it holds them; a score that would
+ * sort before the previous hit becomes the next smaller float.
  *
- * @param tag name of the run: blanks become "-".
- * @throws {DataError} RUN_ID_BLANK when an id is empty or holds blanks, before anything is written.
+ * @param tag name of the run: spaces become "-".
+ * @throws {DataError} RUN_ID_BLANK when an id is empty or contains a space, before anything is written.
  * @throws {ExternalError} FILE_WRITE_FAILED.
  */
 export async function writeRun(path: string, run: RetrievalRun, tag: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function writeRun(path: string, run: RetrievalRun, tag: string): Pr
   });
 }
 
-/** The same hits with 32-bit scores that put them into this very order. */
+/** The same hits with 32-bit scores that give exactly this order. */
 function distinctScores(hits: readonly RankedHit[]): RankedHit[] {
   let before: RankedHit | undefined;
   return hits.map(({ id, score }) => {
@@ -138,7 +138,7 @@ const bits = new Int32Array(float.buffer);
 function floatBelow(value: number): number {
   float[0] = value === 0 ? 0 : value;
   const [now = 0] = bits;
-  // Floats of one sign are ordered as their bits are; below 0 stands the negative one nearest to it.
+  // Floats of one sign are ordered like their bits; below 0 comes the negative float nearest to it.
   bits[0] = value === 0 ? -0x7fffffff : now > 0 ? now - 1 : now + 1;
   return float[0];
 }
@@ -151,13 +151,13 @@ function checkId(kind: string, id: string): void {
   if (/^\S+$/.test(id)) return;
   throw new DataError(
     "RUN_ID_BLANK",
-    `--run-out: the ${kind} id ${quote(id)} is empty or holds a blank, and blanks part the columns of a TREC run. Give the ${kind} another id.`,
+    `--run-out: the ${kind} id ${quote(id)} is empty or contains a space, and spaces separate the columns of a TREC run. Give the ${kind} another id.`,
   );
 }
 
 function badLine(where: string, text: string): DataError {
   return new DataError(
     "RUN_BAD_LINE",
-    `${where}: is ${quote(text)}; expected six columns: query Q0 passage rank score tag. Mend or drop the line.`,
+    `${where}: is ${quote(text)}; expected six columns: query Q0 passage rank score tag. Correct or delete the line.`,
   );
 }

@@ -12,18 +12,18 @@ import { type RetrievalQuery, type RetrievalRun, searchRun } from "./retrieval-r
 import { mean } from "../base/statistics.ts";
 import { bootstrapInterval, type Interval } from "./statistics.ts";
 
-/** What a ranking reaches on a test set. */
+/** Scores of a ranking on a test set. */
 export interface RetrievalScores {
   /** Queries with at least one relevant passage; the others are not counted. */
   n: number;
-  /** Means over those queries; one that was not ranked counts 0. */
+  /** Means over those queries; a query that was not ranked counts 0. */
   metrics: Record<string, number>;
   /** 95 % bootstrap intervals of the means, queries resampled. */
   intervals: Record<string, Interval>;
-  /** The same by number of hops ("2-hop"), where the queries are questions that tell it. */
+  /** The same by number of hops ("2-hop"), if the queries are questions with known hops. */
   groups: { hops: Record<string, RetrievalGroup> };
   perQuery: QueryScores[];
-  /** Retriever or run, queries, judgements and depth: scores with unlike ones are not comparable. */
+  /** Retriever or run, queries, judgements and depth: scores with different fingerprints are not comparable. */
   fingerprint: string;
 }
 
@@ -39,23 +39,23 @@ export interface QueryScores {
   metrics: Record<string, number>;
 }
 
-/** What is measured, and how deep. */
+/** Metrics and depth. */
 interface RetrievalMeasurement {
-  /** `DEFAULT_RETRIEVAL_METRICS` where absent. */
+  /** Default: `DEFAULT_RETRIEVAL_METRICS`. */
   metrics?: readonly RetrievalMetric[];
-  /** Of the bootstrap; 0 where absent. */
+  /** Seed of the bootstrap; default 0. */
   seed?: number;
 }
 
-/** Hits per query that metrics without a cutoff look at: TREC's own depth. */
+/** Hits per query for metrics without a cutoff: TREC's depth. */
 const FULL_DEPTH = 1000;
 
-/** Hits per query that the metrics need: the deepest cutoff, 1000 where one has none. */
+/** Hits per query that the metrics need: the deepest cutoff; 1000 if a metric has none. */
 export function depthOf(metrics: readonly RetrievalMetric[]): number {
   return Math.max(1, ...metrics.map(({ cutoff }) => cutoff ?? FULL_DEPTH));
 }
 
-/** The queries that have a relevant passage, in their order. */
+/** The queries with a relevant passage, in order. */
 export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels): RetrievalQuery[] {
   return queries.filter(({ id }) =>
     [...(qrels.get(id)?.values() ?? [])].some((relevance) => relevance > 0),
@@ -63,12 +63,12 @@ export function judgedQueries(queries: readonly RetrievalQuery[], qrels: Qrels):
 }
 
 /**
- * Scores a retriever on queries with relevance judgements. Its hits count in the order in which it gives them; trec_eval would
- * reorder ties (`writeRun` writes a run that it does not).
+ * Scores a retriever on queries with relevance judgements. Its hits count in the order returned; trec_eval would reorder ties, except in a
+ * run of `writeRun`.
  *
  * @param queries those without a relevant passage in `qrels` are skipped.
- * @param options.depth hits per query; what the metrics need where absent.
- * @returns `n` 0 and metrics NaN when none is left.
+ * @param options.depth hits per query; default: as many as the metrics need.
+ * @returns `n` 0 and metrics NaN if no query is left.
  */
 export async function evaluateRetrieval(
   retriever: Retriever,
@@ -88,7 +88,7 @@ export async function evaluateRetrieval(
 }
 
 /**
- * Scores a ranking that was made elsewhere.
+ * Scores a ranking from a file.
  * @param queries as in `evaluateRetrieval`; those that the run lacks count 0.
  */
 export function scoreRun(
@@ -178,7 +178,7 @@ export interface MetricComparison extends PairedTest, Corrected {
 }
 
 /**
- * Compares two runs metric by metric; Holm's correction is over the metrics.
+ * Compares two runs metric by metric; with Holm's correction over the metrics.
  *
  * @param left of each query, in the same order as `right`.
  * @param options.seed of bootstrap and permutations.

@@ -45,7 +45,7 @@ export async function readQueries(path: string): Promise<RetrievalQuery[]> {
  * description and the narrative are left out, as in TREC's title-only runs.
  *
  * @param path for messages.
- * @throws {DataError} QRELS_BAD_LINE with the topic that lacks one of both.
+ * @throws {DataError} QRELS_BAD_LINE with the topic that lacks one of them.
  * @example parseTopics("<top><num> Number: 301 <title> Organized Crime <desc> …</top>", "t") // [{ id: "301", … }]
  */
 function parseTopics(text: string, path: string): RetrievalQuery[] {
@@ -58,26 +58,26 @@ function parseTopics(text: string, path: string): RetrievalQuery[] {
       if (id !== "" && title !== "") return { id, text: title };
       throw new DataError(
         "QRELS_BAD_LINE",
-        `${path}: topic ${i + 1} is ${quote(topic.trim())}; expected <num> and <title> with something in them. Mend or drop the topic.`,
+        `${path}: topic ${i + 1} is ${quote(topic.trim())}; expected non-empty <num> and <title>. Correct or delete the topic.`,
       );
     });
 }
 
-/** What stands between a tag and the next one, blanks squeezed. */
+/** The text between a tag and the next one, with single spaces. */
 function field(topic: string, tag: string): string {
   const content = new RegExp(`<${tag}>([^<]*)`, "i").exec(topic)?.[1] ?? "";
   return content.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Test sets of retrieval: queries with the passages that are relevant to them. */
+/** Test sets of retrieval: queries with their relevant passages. */
 
 /** Queries, judgements, and where their passages are. */
 export interface RetrievalSet {
   queries: RetrievalQuery[];
   qrels: Qrels;
-  /** What messages call the judgements and the queries. */
+  /** Names of the judgements and queries, for messages. */
   names: { qrels: string; queries: string };
-  /** File with the passages, where the set has its own. */
+  /** File with the passages, if the set has its own. */
   corpus?: string;
 }
 
@@ -99,18 +99,18 @@ export async function filesSet(qrelsPath: string, queriesPath?: string): Promise
 
 /**
  * A dataset folder of BEIR: queries.jsonl, qrels/<split>.tsv, corpus.jsonl; each may be `.gz`.
- * @throws {DataError} FILE_MISSING with the splits that there are; as readQueries and readQrels.
+ * @throws {DataError} FILE_MISSING with the existing splits; as readQueries and readQrels.
  */
 export async function beirSet(folder: string, split: string): Promise<RetrievalSet> {
   const files = await beirFolder(folder, split);
   const set = await filesSet(files.qrels, files.queries);
-  // A folder's queries are those of all its splits.
+  // queries.jsonl has the queries of all splits.
   const queries = set.queries.filter(({ id }) => set.qrels.has(id));
   return { ...set, queries, ...(files.corpus === null ? {} : { corpus: files.corpus }) };
 }
 
 /**
- * Questions as queries, their supporting passages as relevant ones, from a file in any layout whose questions tell them.
+ * Questions as queries, their supporting passages as relevant ones, from a file in any layout with supporting passages.
  * @throws {DataError} as loadTasks.
  */
 export async function questionsSet(path: string): Promise<RetrievalSet> {

@@ -10,25 +10,25 @@ import {
   type SearchNeedRow,
 } from "./metrics/search-need.ts";
 
-/** Rows that `agentrl eval --out` wrote, and of the same questions those of other runs of the same policy. */
+/** Rows of `agentrl eval --out`, and rows of other runs of the same policy on the same questions. */
 export interface RowsSource {
   rows: string;
-  /** Of a run that could not search (--strategy direct). */
+  /** From a run that could not search (--strategy direct). */
   unaided?: string;
-  /** Of a run that had to search (--strategy rag, or a prompt that demands it). */
+  /** From a run that had to search (--strategy rag, or a prompt that demands it). */
   forced?: string;
 }
 
-/** Everything that rows say, and what they say beside other runs'. */
+/** The summary of rows, and the comparison with other runs. */
 export interface RowsSummary extends EvaluationSummary {
-  /** Present when another run was named. */
+  /** Present if another run was given. */
   searchNeed?: SearchNeed;
 }
 
 const share = z.number().min(0).max(1);
 const whole = z.int().min(0);
 
-// What figures are computed from; the rest is not looked at.
+// The fields for the figures; other fields are ignored.
 const rowSchema = z.object({
   id: z.string(),
   sample: whole,
@@ -51,7 +51,7 @@ const rowSchema = z.object({
 });
 
 /**
- * Sums up rows on disk again: the figures that the evaluation had, from rows alone.
+ * Computes the summary of an evaluation again from its rows on disk.
  *
  * @param options.seed of the bootstrap.
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; PREDICTIONS_FIELD when a row lacks a number; PREDICTIONS_EMPTY without rows;
@@ -74,10 +74,7 @@ export async function summarizeRowsFile(
     }
   }
   if (!found) {
-    throw new DataError(
-      "PREDICTIONS_EMPTY",
-      `${source.rows}: holds no rows; there is nothing to sum up.`,
-    );
+    throw new DataError("PREDICTIONS_EMPTY", `${source.rows}: has no rows to summarize.`);
   }
   for (const [path, side] of [
     [source.unaided, "unaided"],
@@ -86,7 +83,7 @@ export async function summarizeRowsFile(
     if (path === undefined || cases.some((each) => each[side] !== undefined)) continue;
     throw new DataError(
       "PREDICTIONS_UNMATCHED",
-      `${path}: has none of the questions of ${source.rows}. Name rows of the same questions.`,
+      `${path}: has none of the questions of ${source.rows}. Give rows of the same questions.`,
     );
   }
   const result = summary.summary();
@@ -135,7 +132,7 @@ async function* readRows(path: string): AsyncGenerator<EvaluationRow> {
     const { path: place, message } = checked.problem;
     throw new DataError(
       "PREDICTIONS_FIELD",
-      `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl as agentrl eval --out writes it now; for other files use --predictions.`,
+      `${[`${path}:${line}`, ...place].join(": ")} ${message} --rows takes rows.jsonl of the current agentrl eval --out; for other files use --predictions.`,
     );
   }
 }

@@ -9,12 +9,12 @@ import {
 import { mean } from "../base/statistics.ts";
 import type { Interval } from "./statistics.ts";
 
-/** A number for each metric that was asked for; null where it is not defined. */
+/** A number for each requested metric; null if not defined. */
 export type ScoreValues = Record<string, number | null>;
 
 /** Means over answers. */
 export interface AnswerScores {
-  /** Answers, those that were not given among them. */
+  /** Answers, including missing ones. */
   n: number;
   /** By metric, over the answers for which it is defined; a metric defined for none is absent. */
   metrics: Record<string, number>;

@@ -8,11 +8,11 @@ import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
 import { type PredictionSource, readPredictions, readPredictionsById } from "./predictions.ts";
 import { scoreEach, type ScoreValues } from "./score-answers.ts";
 
-/** What is scored, and how. */
+/** Options of scoring a file. */
 export interface ScoreFileOptions extends PredictionSource {
-  /** Of the metrics that have none of their own; the layout's by default. */
+  /** For metrics without their own; default: the layout's. */
   normalization?: Normalization;
-  /** All that the layout has by default. */
+  /** Default: all of the layout. */
   metrics?: readonly string[];
 }
 
@@ -22,9 +22,9 @@ export interface ScoredFile {
   /** Metrics that are 0 or 1. */
   shares: readonly string[];
   normalization: Normalization;
-  /** Answers for which nothing was predicted. */
+  /** Answers without a prediction. */
   unanswered: number;
-  /** What its reader should know. */
+  /** Notes for the reader. */
   notes: string[];
 }
 

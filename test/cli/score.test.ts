@@ -74,7 +74,7 @@ describe("agentrl score", () => {
     expect(await score("p.jsonl")).toMatchInlineSnapshot(`
       {
         "status": 3,
-        "stderr": "error: p.jsonl:1: has no field "prediction". Known: out, gold. Name the field with --prediction-field, --references-field or --id-field. [PREDICTIONS_FIELD]
+        "stderr": "error: p.jsonl:1: has no field "prediction". Known: out, gold. Set the field with --prediction-field, --references-field or --id-field. [PREDICTIONS_FIELD]
       ",
         "stdout": "",
       }
@@ -136,7 +136,7 @@ describe("agentrl score, official files", () => {
   it("refuses files that have no question in common, and gold without supporting facts", async () => {
     write("other.json", { answer: { z: "x" } });
     const other = await score("other.json", ...files);
-    expect(other.stderr).toContain("predicts nothing for the 2 questions");
+    expect(other.stderr).toContain("has no prediction for the 2 questions");
     write(
       "bare.json",
       gold.map(({ supporting_facts: _, ...rest }) => rest),

@@ -96,7 +96,7 @@ describe("openEvaluationLog", () => {
     const log = await openEvaluationLog(folder, { identity: "i", resume: true });
     for (const task of tasks.slice(0, 2)) log.known(task, 0);
     await expect(log.finish({ n: 2 })).rejects.toThrow(
-      errorWith("EVALUATION_EXISTS", "holds 1 rows of questions or draws that were not asked for"),
+      errorWith("EVALUATION_EXISTS", "has 1 rows of questions or draws"),
     );
     await log.close();
     expect(read(folder, "rows.jsonl")).toBe(before);

@@ -99,7 +99,7 @@ describe("readPredictions", () => {
     );
     const twice = await file("twice.jsonl", lines({ id: 1, prediction: "" }, { id: "1" }));
     await expect(readPredictions({ predictions: twice, references })).rejects.toThrow(
-      `${twice}:2: id "1" stands at ${twice}:1 already`,
+      `${twice}:2: id "1" is already at ${twice}:1`,
     );
   });
 });

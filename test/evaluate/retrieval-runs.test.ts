@@ -100,7 +100,7 @@ describe("writeRun", () => {
   it("refuses ids with blanks before it writes anything", async () => {
     const hits = [{ id: "a b", score: 1 }];
     await expect(writeRun(at("blank.run"), new Map([["q", hits]]), "t")).rejects.toThrow(
-      errorWith("RUN_ID_BLANK", 'the passage id "a b" is empty or holds a blank'),
+      errorWith("RUN_ID_BLANK", 'the passage id "a b" is empty or contains a space'),
     );
     await expect(writeRun(at("blank.run"), new Map([["", []]]), "t")).rejects.toThrow(
       errorWith("RUN_ID_BLANK", 'the query id ""'),

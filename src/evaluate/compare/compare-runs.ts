@@ -24,7 +24,7 @@ export interface SideComparison {
   right: string;
   questions: Omit<SharedQuestions, "ids"> & { compared: number };
   metrics: MetricResult[];
-  /** Of each metric, by number of hops and by question type, as far as rows say them. */
+  /** Of each metric, by number of hops and by question type, if rows have them. */
   groups: Record<"hops" | "type", Record<string, Record<string, GroupDifference>>>;
   changed: ChangedQuestion[];
 }
@@ -33,18 +33,18 @@ export interface SideComparison {
 export interface Comparison {
   comparisons: SideComparison[];
   protocol: ProtocolCheck;
-  /** Tests that Holm's correction is over: metrics times sides. */
+  /** Number of tests in Holm's correction: metrics times sides. */
   tests: number;
-  /** Whether what some run searched looked at the questions' gold. */
+  /** Whether the search of some run used the questions' gold. */
   readsGold: boolean;
 }
 
 interface CompareOptions {
-  /** em and f1, as far as all runs have them, when absent. */
+  /** Default: em and f1, if all runs have them. */
   metrics?: readonly string[] | undefined;
-  /** Protocol parts that are meant to differ. */
+  /** Protocol parts that may differ. */
   across?: readonly string[];
-  /** Of bootstrap and permutations. */
+  /** Seed of bootstrap and permutations. */
   seed: number;
 }
 
@@ -54,7 +54,7 @@ const DEFAULT_METRICS = ["em", "f1"];
  * Compares the first side with each of the others, on the questions that the two share.
  *
  * @param sides at least two. Differences are first minus other.
- * @throws {ConfigError} COMPARE_UNLIKE, COMPARE_METRIC when a metric is not measured by all; USAGE for an unknown protocol part.
+ * @throws {ConfigError} COMPARE_UNLIKE, COMPARE_METRIC when not all runs have a metric; USAGE for an unknown protocol part.
  * @throws {DataError} COMPARE_UNMATCHED
  */
 export function compareRuns(sides: readonly Side[], options: CompareOptions): Comparison {
@@ -99,14 +99,14 @@ function metricsOf(sides: readonly Side[], asked: readonly string[] | undefined)
   if (stray !== undefined) {
     throw new ConfigError(
       "COMPARE_METRIC",
-      `--metrics names "${stray}", which not all of the runs measured. ${suggest(stray, known)}`,
+      `--metrics names "${stray}", which not all runs have. ${suggest(stray, known)}`,
     );
   }
   const metrics = asked ?? DEFAULT_METRICS.filter((metric) => known.includes(metric));
   if (metrics.length > 0) return [...new Set(metrics)];
   throw new ConfigError(
     "COMPARE_METRIC",
-    `the runs have neither em nor f1 in common. Name what to compare by --metrics. ${suggest("", known)}`,
+    `the runs share neither em nor f1. Choose metrics with --metrics. ${suggest("", known)}`,
   );
 }
 
@@ -124,7 +124,7 @@ export interface ChangedQuestion {
   right: SideAnswers;
 }
 
-/** What a side came to on one question. */
+/** Result of a side on one question. */
 interface SideAnswers {
   /** Mean over draws and runs. */
   value: number;

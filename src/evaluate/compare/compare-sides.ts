@@ -22,38 +22,38 @@ export interface MetricTest extends PairedTest {
   /** Standard error of each side's mean over questions. */
   leftError: number | null;
   rightError: number | null;
-  /** Standard error of the difference: over pairs of questions, with several runs over runs as well. */
+  /** Standard error of the difference: over pairs of questions, and also over runs if there are several. */
   standardError: number | null;
   /** Difference in units of the deviation of the questions' differences (dz). */
   effect: number | null;
-  /** Cohen's h of two shares; null where a value is not 0 or 1. */
+  /** Cohen's h of two shares; null if a value is not 0 or 1. */
   shareEffect: number | null;
-  /** The smallest true difference found with a probability of .8. */
+  /** The smallest true difference that the test finds with a probability of .8. */
   smallestDetectable: number | null;
-  /** Of single runs of single draws that are right or wrong; else null. */
+  /** Only for single runs with one draw per question and a metric of 0 or 1; else null. */
   agreement: Agreement | null;
   /** Exact p of McNemar's test on `agreement`. */
   mcnemar: number | null;
-  /** Test between the runs' means, where a side has several; its p says something about other seeds. */
+  /** Test between the runs' means, if a side has several; its p is about other seeds. */
   runs: ArmComparison | null;
 }
 
 export interface MetricResult extends MetricTest, Corrected {}
 
-/** Figures of a group of questions: looked at after the fact, so without a verdict. */
+/** Figures of a group of questions: a post-hoc look, so without a verdict. */
 export interface GroupDifference {
   n: number;
   left: number;
   right: number;
   difference: number;
-  /** null below five questions: too few to be drawn again. */
+  /** null below five questions: too few to resample. */
   ci95: Interval | null;
 }
 
-/** Below so many questions a bootstrap only repeats them. */
+/** Fewest questions for a bootstrap. */
 const FEWEST_RESAMPLED = 5;
 
-/** What every test of a comparison is told. */
+/** Options of every test. */
 export interface TestOptions {
   seed: number;
 }
@@ -62,7 +62,7 @@ export interface TestOptions {
  * Tests one metric of two sides.
  *
  * The interval resamples questions in pairs, draws averaged first; with several runs on a side it resamples runs as well
- * (`crossedBootstrap`). p is of a permutation test over questions, on the means over runs.
+ * (`crossedBootstrap`). p comes from a permutation test over questions, on the means over runs.
  *
  * @returns null when no question has the metric on both sides.
  */
@@ -100,8 +100,8 @@ export function testMetric(
 }
 
 /**
- * Holm's correction over all tests of a comparison, and their verdicts. With several runs a side is only called higher or lower
- * when the interval, which knows of runs, says so too.
+ * Holm's correction over all tests of a comparison, and their verdicts. With several runs, "higher" and "lower" also need an interval
+ * without 0, because only the interval covers runs.
  */
 export function withVerdicts(tests: readonly MetricTest[]): MetricResult[] {
   return corrected(tests).map((test) => {
@@ -149,7 +149,7 @@ function compareRuns(left: Side, right: Side, values: SharedValues): ArmComparis
   );
 }
 
-/** Means of runs under their seeds; where those are not known, or one stands twice, under numbers that pair with nothing. */
+/** Means of runs by seed; if seeds are unknown or repeated, by numbers that pair with no other run. */
 function seeded(
   runs: readonly ComparedRun[],
   values: readonly (readonly number[])[],

@@ -1,47 +1,47 @@
-/** What one draw of a question came to. */
+/** Result of one draw of a question. */
 export interface MeasuredDraw {
   answer: string | null;
-  /** By metric; yes and no are 1 and 0. A metric that a row does not have is absent. */
+  /** By metric; yes and no are 1 and 0. Metrics that the row lacks are absent. */
   values: Readonly<Record<string, number>>;
 }
 
 /** One question as a run measured it. */
 export interface ComparedQuestion {
   id: string;
-  /** null where the file does not say. */
+  /** null if the file has none. */
   question: string | null;
   references: readonly string[] | null;
   /** "2-hop", … */
   hops?: string;
   type?: string;
-  /** Draws that were measured; those that ended in an error are not among them. */
+  /** Measured draws, without those that ended in an error. */
   draws: readonly MeasuredDraw[];
   /** Draws that ended in an error. */
   errors: number;
 }
 
-/** A run to be compared: what it measured, question by question, and under what. */
+/** A run for a comparison: its results per question, and its protocol. */
 export interface ComparedRun {
-  /** As it was named. */
+  /** Its name on the command line. */
   name: string;
   /** By id, in the order of the file. */
   questions: ReadonlyMap<string, ComparedQuestion>;
   /** Metrics of any row, in the order of their fields. */
   metrics: readonly string[];
-  /** Under what it was measured: hash and parts, as far as results.json says them. */
+  /** Its protocol: hash and parts, if results.json has them. */
   fingerprint: string | null;
   protocol: Readonly<Record<string, unknown>> | null;
-  /** What was measured, for headings and lists. */
+  /** Facts for headings and lists. */
   facts: RunFacts;
 }
 
-/** What results.json says of a run beside its protocol. */
+/** Facts of results.json beside the protocol. */
 export interface RunFacts {
   policy?: string;
   dataset?: string;
   strategy?: string;
   seed?: number;
-  /** A tool or retriever looked at the questions' gold: a control, no result. */
+  /** A tool or retriever used the questions' gold: the run is a control, not a result. */
   readsGold?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { mean, sampleVariance } from "../../base/statistics.ts";
 import { type BootstrapOptions, type Interval, percentileInterval } from "../statistics.ts";
 import { centralQuantile, regularizedBeta } from "../student-t.ts";
 
-/** On how many questions two runs were right. */
+/** Counts of questions by which of two runs is right. */
 export interface Agreement {
   both: number;
   onlyLeft: number;
@@ -27,10 +27,10 @@ export function agreementOf(left: readonly number[], right: readonly number[]): 
 }
 
 /**
- * McNemar's test, exact: were each question on which the two disagree a fair coin, the two-sided chance of a split at least
- * this uneven. Questions on which they agree say nothing. 1 where they never disagree.
+ * McNemar's test, exact: the two-sided probability of a split at least this uneven, if each question on which the two disagree were a fair
+ * coin. Questions on which they agree do not count. 1 if they never disagree.
  *
- * Source: McNemar, Psychometrika 12 (1947); the binomial in place of his χ² approximation, without mid-p.
+ * Source: McNemar, Psychometrika 12 (1947); the binomial instead of his χ² approximation, without mid-p.
  *
  * @example mcnemarExact({ onlyLeft: 1, onlyRight: 5 }) // 2 · (C(6, 0) + C(6, 1)) / 2⁶ = 0.21875
  */
@@ -40,15 +40,15 @@ export function mcnemarExact({
 }: Pick<Agreement, "onlyLeft" | "onlyRight">): number {
   const fewer = Math.min(onlyLeft, onlyRight);
   const all = onlyLeft + onlyRight;
-  // Of an even split both tails hold the middle.
+  // For an even split both tails contain the middle.
   if (2 * fewer === all) return 1;
   // The binomial's lower tail, P(X ≤ k) of n fair coins, is I½(n − k, k + 1).
   return Math.min(1, 2 * regularizedBeta(0.5, all - fewer, fewer + 1));
 }
 
 /**
- * Cohen's d of paired values: the mean difference in units of the differences' own deviation (n − 1), called dz. Null where
- * there is no deviation to measure by.
+ * Cohen's d of paired values: the mean difference in units of the differences' own deviation (n − 1), called dz. Null if the deviation is 0
+ * or undefined.
  *
  * Source: Cohen, Statistical Power Analysis (1988), section 2.3.5.
  *
@@ -61,8 +61,8 @@ export function pairedEffect(differences: readonly number[]): number | null {
 }
 
 /**
- * Cohen's h: the distance of two shares as angles, so that .01 beside .05 is as far as .45 beside .55. About .2 is small, .5
- * medium, .8 large. It takes the two shares as they are and knows nothing of pairs.
+ * Cohen's h: the distance of two shares as angles, so that .01 and .05 are as far apart as .45 and .55. About .2 is small, .5 medium, .8
+ * large. It ignores the pairing.
  *
  * Source: Cohen (1988), section 6.2.
  *
@@ -73,8 +73,8 @@ export function shareEffect(left: number, right: number): number {
 }
 
 /**
- * The smallest true difference that a two-sided test at level .05 would find with a probability of .8, given the standard
- * error of the difference: (t of .975 + t of .8) · error. What lies below it can be real and still not be seen here.
+ * The smallest true difference that a two-sided test at level .05 would find with a probability of .8, given the standard error of the
+ * difference: (t of .975 + t of .8) · error. A smaller difference can be real but is likely missed.
  *
  * Source: Bloom, Evaluation Review 19 (1995), for the sum of two quantiles in place of the noncentral t distribution: within
  * 1 % of it from ten questions on.
@@ -88,7 +88,7 @@ export function smallestDetectable(standardError: number, degrees: number): numb
   return (centralQuantile(0.95, degrees) + centralQuantile(0.6, degrees)) * standardError;
 }
 
-/** A mean difference that would move with other questions and with other runs. */
+/** A mean difference whose interval covers other questions and other runs. */
 interface CrossedDifference {
   /** Left mean minus right mean. */
   difference: number;
@@ -98,12 +98,11 @@ interface CrossedDifference {
 }
 
 /**
- * How much better several runs (seeds) of one system are than several of another, all on the same questions. Questions are
- * drawn again with replacement, the same for every run; so are each side's runs, for themselves. Both are a sample of what
- * could have been, so both must widen the interval.
+ * Difference between several runs (seeds) of one system and several of another, all on the same questions. The bootstrap resamples
+ * questions, the same for every run, and independently each side's runs. Both are samples, so both must widen the interval.
  *
- * Source: Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007), section 3. It rather overstates the error
- * that questions bring; few runs are drawn again from themselves and understate theirs by (R − 1) / R of the variance.
+ * Source: Owen, The pigeonhole bootstrap, Annals of Applied Statistics 1 (2007), section 3. It slightly overestimates the error from
+ * questions; with few runs it underestimates the variance from runs by the factor (R − 1) / R.
  *
  * @param left [R][n] a value per run and question; `right` [S][n], the same questions in the same order.
  */
@@ -135,7 +134,7 @@ export function crossedBootstrap(
   };
 }
 
-/** How often each run is taken, when as many as there are are drawn with replacement. */
+/** Draws as many runs as there are, with replacement, and counts how often each is drawn. */
 function redraw(times: number[], draw: Random): void {
   times.fill(0);
   for (let i = 0; i < times.length; i++) {

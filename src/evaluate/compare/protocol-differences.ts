@@ -4,11 +4,11 @@ import { suggest } from "../../base/nearest.ts";
 import { quote } from "../../base/schema.ts";
 import type { ComparedRun } from "./compared-run.ts";
 
-/** One thing in which two protocols differ. */
+/** One difference between two protocols. */
 export interface ProtocolDifference {
-  /** Part of the fingerprint: "retriever", "topK", … or "protocol" where only the hashes are known. */
+  /** Part of the fingerprint: "retriever", "topK", … or "protocol" if only the hashes are known. */
   part: string;
-  /** Where in the part, dotted; "" for a part that is one value. */
+  /** Dotted path inside the part; "" for a part with one value. */
   at: string;
   left: unknown;
   right: unknown;
@@ -16,24 +16,24 @@ export interface ProtocolDifference {
   run: string;
 }
 
-/** What is known of the protocols under which runs were measured. */
+/** Result of comparing the protocols of runs. */
 export interface ProtocolCheck {
-  /** All of them named in `across`. */
+  /** All differences; each part is named in `across`. */
   differences: ProtocolDifference[];
-  /** Runs that do not say under what they were measured. */
+  /** Runs without a protocol on record. */
   unknown: string[];
 }
 
-/** Questions that only one side has are left out and counted: how many there are need not agree. */
+/** Questions of only one side are left out and counted, so their numbers may differ. */
 const NOT_COMPARED = new Set(["questions"]);
 
-/** The part that stands for all where only hashes are known. */
+/** Name of the whole protocol, if only hashes are known. */
 const WHOLE = "protocol";
 
 /**
  * Compares protocols part by part with the first run's.
  *
- * @param across parts that are meant to differ.
+ * @param across parts that may differ.
  * @throws {ConfigError} COMPARE_UNLIKE when another part differs, with all that differ; USAGE when `across` names no part.
  */
 export function checkProtocols(
@@ -59,7 +59,7 @@ export function checkProtocols(
   return { differences, unknown };
 }
 
-/** Everything in which the protocols of two runs differ. */
+/** All differences between the protocols of two runs. */
 function protocolDifferences(left: ComparedRun, right: ComparedRun): ProtocolDifference[] {
   if (left.protocol === null || right.protocol === null) {
     if (left.fingerprint === right.fingerprint) return [];
@@ -76,10 +76,10 @@ function protocolDifferences(left: ComparedRun, right: ComparedRun): ProtocolDif
   });
 }
 
-/** Between keys, which may hold dots themselves. */
+/** Separates keys, which may contain dots. */
 const SEPARATOR = "\n";
 
-/** Values of a protocol by their place. What another part repeats is left out: `topK` stands in `environment` as well. */
+/** Values of a protocol by their place. Values that another part repeats are left out: `topK` is also in `environment`. */
 function leaves(protocol: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const told = protocol["topK"] !== undefined;
   const kept = [...leavesOf(protocol)].filter(([keys]) => {
@@ -98,7 +98,7 @@ function unlike(first: string, differences: readonly ProtocolDifference[]): Conf
   const more = differences.length - listed.length;
   return new ConfigError(
     "COMPARE_UNLIKE",
-    `${first}: was not measured under the same protocol as what it is compared with; its value stands first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that is meant to differ: --across ${parts.join(",")}.`,
+    `${first}: has another protocol than the run that it is compared with; its value comes first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that may differ: --across ${parts.join(",")}.`,
   );
 }
 

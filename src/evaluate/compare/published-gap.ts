@@ -12,21 +12,21 @@ import { type ComparedRun, sharedMetrics, type Side } from "./compared-run.ts";
 import { crossedBootstrap } from "./paired.ts";
 import { sharedValues } from "./shared-questions.ts";
 
-/** A number that somebody else reports. */
+/** A published number. */
 export interface Published {
   value: number;
-  /** Questions that it was measured on; null where that is not known. */
+  /** Number of its questions; null if unknown. */
   n: number | null;
 }
 
-/** What we measured, to be held against published numbers. */
+/** Our measurement, for comparison with published numbers. */
 export interface Measurement {
   metric: string;
-  /** Questions measured; those of which some run has nothing but errors are left out. */
+  /** Measured questions, without those on which some run has only errors. */
   n: number;
   leftOut: number;
   value: number;
-  /** 95 % interval over questions, and over runs where there are several. */
+  /** 95 % interval over questions, and over runs if there are several. */
   ci95: Interval;
   method: "wilson" | "bootstrap" | "crossed bootstrap";
   /** Whether every draw is right or wrong, so that its mean is a share. */
@@ -35,21 +35,21 @@ export interface Measurement {
   standardError: number;
 }
 
-/** How far ours is from a published number. */
+/** Our distance from a published number. */
 export interface PublishedGap {
   published: number;
   /** Ours minus published. */
   difference: number;
-  /** 95 % interval of the difference, the published number taken as exact. */
+  /** 95 % interval of the difference, with the published number as exact. */
   ci95: Interval;
-  /** Whether the published number lies inside our interval. */
+  /** Whether the published number is inside our interval. */
   inside: boolean;
-  /** 95 % interval where the published number is a sample too; null when its n is not known, or it is no share. */
+  /** 95 % interval with the published number as a sample too; null if its n is unknown or it is no share. */
   twoSample: Interval | null;
 }
 
 /**
- * What runs measured by one metric.
+ * The measurement of one metric over runs.
  * @throws {ConfigError} COMPARE_METRIC when not all runs have it.
  */
 export function measurementOf(side: Side, metric: string, seed: number): Measurement {
@@ -57,7 +57,7 @@ export function measurementOf(side: Side, metric: string, seed: number): Measure
   if (!known.includes(metric)) {
     throw new ConfigError(
       "COMPARE_METRIC",
-      `${side.name}: "${metric}" is not measured there. ${suggest(metric, known)}`,
+      `${side.name}: "${metric}" is not measured in this run. ${suggest(metric, known)}`,
     );
   }
   const all = [...(side.runs[0]?.questions.keys() ?? [])];

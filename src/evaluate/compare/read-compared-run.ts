@@ -10,16 +10,16 @@ import { rowMetrics } from "../metrics/index.ts";
 import { type PredictionSource, readPredictionsById } from "../predictions.ts";
 import type { ComparedQuestion, ComparedRun, MeasuredDraw, RunFacts } from "./compared-run.ts";
 
-/** Where the answers of a predictions file and their references are. */
+/** Fields of a predictions file with answers and references. */
 export type PredictionFields = Omit<PredictionSource, "predictions">;
 
 /**
- * Reads what `agentrl eval --out` wrote (the folder, or its rows.jsonl), a training run (its evaluation after training), or a
- * predictions file, whose answers are scored by every answer metric.
+ * Reads an output of `agentrl eval --out` (the folder, or its rows.jsonl), a training run (its evaluation after training), or a predictions
+ * file, whose answers are scored by every answer metric.
  *
- * @param fields for predictions; with `references` every file is read as one.
- * @throws {DataError} FILE_MISSING; JSONL_BAD_LINE; COMPARE_ROW when a row has no id, or one that stands twice with the same
- *   sample; and as `readPredictions`.
+ * @param fields for predictions; with `references` every file counts as a predictions file.
+ * @throws {DataError} FILE_MISSING; JSONL_BAD_LINE; COMPARE_ROW when a row has no id, or the same id and sample as another; and as
+ * `readPredictions`.
  */
 export async function readComparedRun(
   path: string,
@@ -39,7 +39,7 @@ export async function readComparedRun(
   return { name: path, questions, metrics: [...metrics], ...results };
 }
 
-/** The file of rows that a name means. */
+/** The file of rows for a name. */
 function rowsFile(path: string): string {
   if (!existsSync(path)) {
     throw new DataError("FILE_MISSING", `${path}: there is no such file or folder.`);
@@ -51,7 +51,7 @@ function rowsFile(path: string): string {
   if (found !== undefined) return found;
   throw new DataError(
     "FILE_MISSING",
-    `${path}: holds neither rows.jsonl, as agentrl eval --out writes, nor eval/after.rows.jsonl, as agentrl train does. Name such a folder, or a file of rows or predictions.`,
+    `${path}: has neither rows.jsonl (from agentrl eval --out) nor eval/after.rows.jsonl (from agentrl train). Give such a folder, or a file of rows or predictions.`,
   );
 }
 
@@ -106,7 +106,7 @@ function gather(questions: Map<string, Gathered>, row: Row, where: string): void
   if (known.samples.has(row.sample)) {
     throw new DataError(
       "COMPARE_ROW",
-      `${where}: question ${JSON.stringify(id)}, sample ${row.sample}, stands here a second time; each may stand once. Drop one of the two.`,
+      `${where}: question ${JSON.stringify(id)}, sample ${row.sample}, occurs a second time here; each may occur once. Delete one of the two.`,
     );
   }
   known.samples.add(row.sample);
@@ -115,13 +115,13 @@ function gather(questions: Map<string, Gathered>, row: Row, where: string): void
   else known.errors += 1;
 }
 
-/** Fields that tell rows apart instead of measuring them, and those that our own metrics read. */
+/** Numeric fields that are no metrics, and fields that our own metrics read. */
 const NOT_MEASURED = new Set(["id", "sample", "hops"]);
 const READ_BY_METRICS = new Set(["turns", "invalidTurns", "formatOk", "tokens", "promptTokens"]);
 
 /**
- * What a row measured, by the names that results.json gives the means: of rows that agentrl wrote every metric of rows; of any
- * row its own numbers, yes and no, and those in its `metrics`.
+ * The metrics of a row, by their names in results.json: all row metrics for rows of agentrl; for any row its own numbers and booleans, and
+ * those in its `metrics`.
  */
 function measured(row: Row): Record<string, number> {
   const values: Record<string, number> = {};
@@ -155,7 +155,7 @@ const resultsSchema = z.looseObject({
   readsGold: z.boolean().optional(),
 });
 
-/** What stands beside rows: results.json, or `after.json` beside `after.rows.jsonl`. */
+/** The results beside rows: results.json, or `after.json` beside `after.rows.jsonl`. */
 async function resultsBeside(
   rows: string,
 ): Promise<Pick<ComparedRun, "fingerprint" | "protocol" | "facts">> {
@@ -167,7 +167,7 @@ async function resultsBeside(
     const where = results.error.issues[0]?.path.join(".") ?? "";
     throw new DataError(
       "COMPARE_ROW",
-      `${file ?? ""}: "${where}" is not what agentrl eval writes there. Name the file of rows in another folder to compare without it.`,
+      `${file ?? ""}: "${where}" has a value that agentrl eval does not write. To compare without this file, copy the file of rows to another folder.`,
     );
   }
   const { fingerprint = null, protocol = null, policy } = results.data;
@@ -182,7 +182,7 @@ async function resultsBeside(
   return { fingerprint, protocol, facts };
 }
 
-/** Answers scored by every answer metric, normalised by "squad" where the metric has no normalisation of its own. */
+/** Answers scored by every answer metric, normalised by "squad" unless the metric has its own normalisation. */
 async function readPredictionRun(name: string, source: PredictionSource): Promise<ComparedRun> {
   const answers = await readPredictionsById(source);
   const metrics = new Set<string>();

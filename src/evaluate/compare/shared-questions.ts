@@ -10,13 +10,13 @@ export interface SharedQuestions {
   /** Questions of one side that the other lacks. */
   onlyLeft: number;
   onlyRight: number;
-  /** Shared, but some run measured nothing of them: every draw ended in an error. */
+  /** Shared questions on which every draw of some run ended in an error. */
   leftOut: number;
 }
 
 /**
- * @throws {DataError} COMPARE_UNMATCHED when nothing is shared, when an id means different questions, or when no shared question
- *   was measured on both sides.
+ * @throws {DataError} COMPARE_UNMATCHED when no question is shared, when an id has different questions, or when no shared question was
+ * measured on both sides.
  */
 export function sharedQuestions(left: Side, right: Side): SharedQuestions {
   const runs = [...left.runs, ...right.runs];
@@ -29,7 +29,7 @@ export function sharedQuestions(left: Side, right: Side): SharedQuestions {
   if (measured.length === 0) {
     throw new DataError(
       "COMPARE_UNMATCHED",
-      `${left.name} and ${right.name}: share ${ids.length} questions, and none was measured on both sides: the rest ended in errors. agentrl eval --resume tries those again.`,
+      `${left.name} and ${right.name}: share ${ids.length} questions, but none was measured on both sides, because of errors. agentrl eval --resume retries them.`,
     );
   }
   return {
@@ -40,7 +40,7 @@ export function sharedQuestions(left: Side, right: Side): SharedQuestions {
   };
 }
 
-/** Values of a metric on the questions that have it on both sides, draws averaged. */
+/** Values of a metric on the questions that have it on both sides, as means over draws. */
 export interface SharedValues {
   ids: readonly string[];
   /** [R][n] */
@@ -49,7 +49,7 @@ export interface SharedValues {
   right: number[][];
 }
 
-/** @returns no ids where a run has the metric on none of the questions. */
+/** @returns no ids if a run has the metric on none of the questions. */
 export function sharedValues(
   left: Side,
   right: Side,
@@ -69,12 +69,12 @@ export function sharedValues(
   };
 }
 
-/** A question of a run that is known to have it. */
+/** A question that the run surely has. */
 export function questionOf({ questions }: ComparedRun, id: string): ComparedQuestion {
   return questions.get(id) ?? { id, question: null, references: null, draws: [], errors: 0 };
 }
 
-/** Mean over the draws that have the metric; null where none has. */
+/** Mean over the draws that have the metric; null if none has it. */
 export function valueOf({ draws }: ComparedQuestion, metric: string): number | null {
   const values = draws.flatMap(({ values: { [metric]: value } }) =>
     value === undefined ? [] : [value],
@@ -86,7 +86,7 @@ function knownTo({ runs }: Side): number {
   return new Set(runs.flatMap(({ questions }) => [...questions.keys()])).size;
 }
 
-/** Ids such as 0, 1, 2 join any two files: what they stand for must be the same. */
+/** Ids such as 0, 1, 2 exist in any file, so their questions must be equal. */
 function checkSame(id: string, runs: readonly ComparedRun[]): void {
   for (const part of ["question", "references"] as const) {
     const said = runs.flatMap((run) => {

@@ -1,27 +1,27 @@
 import { random } from "../../base/random.ts";
 import { type Interval, percentileInterval, share, type Share } from "../statistics.ts";
 
-/** One answer with the verdict that is held to be true and the one that is measured. */
+/** One answer with its reference verdict and the measured verdict. */
 export interface VerdictPair {
   /** Verdicts of one question are not independent: intervals draw questions, with all their verdicts. */
   question: string;
-  /** By a human, or by whatever else is compared with. */
+  /** The reference: a human's, or another source's. */
   expected: boolean;
   given: boolean;
 }
 
-/** How far two givers of verdicts agree. */
+/** Agreement of two sources of verdicts. */
 export interface Agreement {
   n: number;
   /** Share of equal verdicts. */
   accuracy: Share;
-  /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null where chance explains all. */
+  /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null if chance explains all. */
   kappa: number | null;
   /** Bootstrap over questions. */
   kappaCi95: Interval | null;
-  /** Of the answers that are expected to be wrong, those that were accepted. */
+  /** Share of the wrong answers (by the reference) that were accepted. */
   falseAccept: Share;
-  /** Of the answers that are expected to be right, those that were rejected. */
+  /** Share of the right answers (by the reference) that were rejected. */
   falseReject: Share;
 }
 
@@ -36,7 +36,7 @@ interface Cells {
 const RESAMPLES = 2000;
 
 /**
- * Agreement of verdicts. Where every question has one verdict, shares have Wilson's intervals, else bootstrap intervals over questions.
+ * Agreement of verdicts. If every question has one verdict, shares have Wilson's intervals, else bootstrap intervals over questions.
  *
  * Source: J. Cohen, "A coefficient of agreement for nominal scales", 1960.
  * @param options.seed of the bootstrap.
@@ -99,7 +99,7 @@ function kappaOf({ bothRight, falseAccept, falseReject, bothWrong }: Cells): num
   const expectedRight = bothRight + falseReject;
   const givenRight = bothRight + falseAccept;
   const chance = expectedRight * givenRight + (n - expectedRight) * (n - givenRight);
-  // In counts, so that full agreement by chance is exactly that.
+  // Computed in counts, so that full agreement by chance is exact.
   if (n === 0 || chance === n * n) return null;
   return ((bothRight + bothWrong) * n - chance) / (n * n - chance);
 }
@@ -132,7 +132,7 @@ function bootstrap(questions: readonly Cells[], seed: number): Cells[] {
   });
 }
 
-/** Percentiles over the draws in which the measure exists; null where it exists in none. */
+/** Percentiles over the resamples in which the measure is defined; null if there are none. */
 function interval(
   drawn: readonly Cells[],
   measure: (cells: Cells) => number | null,

@@ -7,13 +7,13 @@ import type { ScoredAnswer } from "../metrics/answer-metrics.ts";
 import { type PredictionSource, readPredictions, readPredictionsById } from "../predictions.ts";
 import type { AnswerToJudge } from "./judged-row.ts";
 
-/** Where answers stand: the folder of an evaluation, or a predictions file of anybody's. */
+/** Source of the answers: the folder of an evaluation, or any predictions file. */
 export interface JudgedSource extends PredictionSource {
-  /** Where the question is, beside the references. */
+  /** Field of the question, beside the references. */
   questionField?: string;
 }
 
-/** Answers, and how many rows of an evaluation were left out because their rollout had failed. */
+/** Answers, and the number of an evaluation's rows left out because their rollout had failed. */
 export interface AnswersRead {
   answers: AnswerToJudge[];
   failedRollouts: number;
@@ -31,15 +31,15 @@ const rowSchema = z.object({
 const ROWS_FILE = "rows.jsonl";
 
 /**
- * Reads what is to be judged.
+ * Reads the answers to judge.
  *
- * @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for a row of an evaluation that lacks something.
+ * @throws {DataError} as `readPredictions`; DATA_BAD_RECORD for an incomplete row of an evaluation.
  */
 export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersRead> {
   if (await isFolder(source.predictions)) return evaluationRows(source.predictions);
   const { questionField = "question", ...answered } = source;
   const { predictions, references, referencesField, idField } = source;
-  // A question is read as if it were an answer: the same fields, paths and messages.
+  // The question is read like an answer, with the same fields, paths and messages.
   const asked = {
     predictions: references ?? predictions,
     predictionField: questionField,
@@ -66,7 +66,7 @@ export async function readAnswersToJudge(source: JudgedSource): Promise<AnswersR
   };
 }
 
-/** Spans that together are the answer are shown as a list. */
+/** An answer of several spans is shown as a list. */
 function textOf(prediction: ScoredAnswer["prediction"]): string | null {
   return prediction === null || typeof prediction === "string" ? prediction : prediction.join("; ");
 }
@@ -85,7 +85,7 @@ async function evaluationRows(folder: string): Promise<AnswersRead> {
       const { path: keys, message } = checked.problem;
       throw new DataError(
         "DATA_BAD_RECORD",
-        `${path}:${line}: ${keys.join(".")} ${message} It must be a row that \`agentrl eval --out\` wrote.`,
+        `${path}:${line}: ${keys.join(".")} ${message} It must be a row of \`agentrl eval --out\`.`,
       );
     }
     const { answer, error, ...rest } = checked.value;
@@ -95,6 +95,6 @@ async function evaluationRows(folder: string): Promise<AnswersRead> {
   if (answers.length > 0) return { answers, failedRollouts };
   throw new DataError(
     "PREDICTIONS_EMPTY",
-    `${path}: holds no answers (${failedRollouts} failed rollouts); there is nothing to judge. Check that the evaluation finished.`,
+    `${path}: has no answers to judge (${failedRollouts} failed rollouts). Check that the evaluation finished.`,
   );
 }

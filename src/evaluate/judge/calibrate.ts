@@ -4,34 +4,34 @@ import { type Share, shareOf } from "../statistics.ts";
 import { CALIBRATION_CASES, type CalibrationCase } from "./calibration-cases.ts";
 import { isHttpFailure, type Judge, unreachable } from "./judge.ts";
 
-/** How a judge does on cases whose verdict is known. */
+/** Result of a judge on cases with a known verdict. */
 export interface Calibration {
-  /** Known right answers that it accepts, of those on which its verdict could be read. */
+  /** Share of known right answers that it accepts, of those with a readable verdict. */
   rightAccepted: Share;
-  /** Known wrong answers that it rejects. */
+  /** Share of known wrong answers that it rejects. */
   wrongRejected: Share;
-  /** Cases on which its verdict could not be read. */
+  /** Cases without a readable verdict. */
   unparsed: number;
-  /** Cases by kind: how many, and how many were judged rightly. */
+  /** Cases by kind: their number, and how many were judged correctly. */
   kinds: Record<string, { n: number; right: number }>;
   mistakes: { id: string; question: string; prediction: string; verdict: string }[];
 }
 
-/** What a judge must reach. */
+/** Limits that a judge must reach. */
 export interface CalibrationBounds {
   /** Both rates, 0 to 1. */
   minimum: number;
-  /** Verdicts that cannot be read, as a share of all. */
+  /** Allowed share of unreadable verdicts. */
   maxUnparsed: number;
 }
 
-/** The calibration cases on which a prompt has no opinion of its own. */
+/** The calibration cases that apply to a prompt. */
 export function casesFor({ prompt }: Pick<Judge, "prompt">): CalibrationCase[] {
   return CALIBRATION_CASES.filter(({ kind }) => !prompt.leavesOut.includes(kind));
 }
 
 /**
- * Asks a judge about answers that are known to be right or wrong.
+ * Asks a judge about known right and wrong answers.
  * @throws {ScoreError} JUDGE_UNREACHABLE when a request fails.
  */
 export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Calibration> {
@@ -67,8 +67,7 @@ export async function calibrate(judge: Judge, signal?: AbortSignal): Promise<Cal
 }
 
 /**
- * @throws {ScoreError} JUDGE_UNCALIBRATED when a rate is below the minimum, JUDGE_UNPARSABLE when too few verdicts could be read
- *   to tell.
+ * @throws {ScoreError} JUDGE_UNCALIBRATED when a rate is below the minimum, JUDGE_UNPARSABLE when too few verdicts could be read.
  */
 export function checkCalibration(
   { rightAccepted, wrongRejected, unparsed }: Calibration,
@@ -80,7 +79,7 @@ export function checkCalibration(
     "JUDGE_UNCALIBRATED",
     `The judge accepts ${rightAccepted.count} of ${rightAccepted.n} answers known to be right and rejects ${wrongRejected.count} of ` +
       `${wrongRejected.n} known to be wrong; both must reach ${minimum}. Take another model or --prompt, or lower --min-calibration ` +
-      "(0 lets every judge through) and say so beside the result.",
+      "(0 accepts every judge) and report that beside the result.",
   );
 }
 
@@ -89,7 +88,7 @@ export function checkUnparsed(unparsed: number, n: number, maxUnparsed: number):
   if (unparsed <= maxUnparsed * n) return;
   throw new ScoreError(
     "JUDGE_UNPARSABLE",
-    `${unparsed} of ${n} verdicts of the judge could not be read, not even when it was asked again; at most ${maxUnparsed} of all may. ` +
-      "Raise --max-tokens where they were cut, take another --verdict-format or model, or raise --max-unparsed.",
+    `${unparsed} of ${n} verdicts of the judge could not be read, also after a second request; at most ${maxUnparsed} of all is allowed. ` +
+      "Raise --max-tokens if they were cut, use another --verdict-format or model, or raise --max-unparsed.",
   );
 }

@@ -1,6 +1,6 @@
 import type { JudgeCase } from "./judge-prompt.ts";
 
-/** What makes a calibration case easy to get wrong. */
+/** What makes a calibration case difficult. */
 export type CalibrationKind =
   | "same"
   | "alias"
@@ -19,7 +19,7 @@ export type CalibrationKind =
   | "partial"
   | "retracted";
 
-/** A case whose right verdict is known. */
+/** A case with a known verdict. */
 export interface CalibrationCase extends JudgeCase {
   /** Question and answer by number: `3.2`. */
   id: string;
@@ -34,7 +34,7 @@ interface Item {
   wrong: readonly (readonly [CalibrationKind, string])[];
 }
 
-/** Every question with answers that are right and wrong beyond dispute, also for who sees the accepted answers only. */
+/** Questions with clearly right and clearly wrong answers, also for a judge that sees only the accepted answers. */
 const ITEMS: readonly Item[] = [
   {
     question: "Who wrote the novel Frankenstein?",
@@ -250,7 +250,7 @@ const ITEMS: readonly Item[] = [
   },
 ];
 
-/** Known right and known wrong answers, of our own making. @example CALIBRATION_CASES[0].id // "1.1" */
+/** Known right and wrong answers; the texts are ours. @example CALIBRATION_CASES[0].id // "1.1" */
 export const CALIBRATION_CASES: readonly CalibrationCase[] = ITEMS.flatMap(
   ({ question, references, right, wrong }, i) => {
     const answers = [

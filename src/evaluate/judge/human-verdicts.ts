@@ -9,16 +9,16 @@ import type { JudgeCase } from "./judge-prompt.ts";
 
 /** An answer of a system that a human has judged. */
 export interface HumanVerdict extends JudgeCase {
-  /** Who answered. */
+  /** System that answered. */
   system: string;
-  /** Whether the human took it for correct. */
+  /** Whether the human accepted it. */
   human: boolean;
 }
 
-/** Verdicts of humans, and how many questions of the file were left out because nobody can judge them. */
+/** Verdicts of humans, and the number of questions left out because they cannot be judged. */
 interface HumanVerdicts {
   verdicts: HumanVerdict[];
-  /** Questions marked as improper: outdated, or badly put. */
+  /** Questions marked as improper: outdated, or unclear. */
   improper: number;
 }
 
@@ -61,8 +61,8 @@ export const humanVerdictLayouts = registry<HumanVerdictLayout>("layout of human
 ]);
 
 /**
- * The accepted answers in a file of EvOUNA's, joined by slashes there. The whole text stays one of them: in "AC/DC" the slash belongs
- * to the name.
+ * The accepted answers in an EvOUNA file, which joins them by slashes. The whole text is also one of them: in "AC/DC" the slash belongs to
+ * the name.
  * @example evounaReferences("AC/DC") // ["AC/DC", "AC", "DC"]
  */
 export function evounaReferences(golden: string): string[] {
@@ -114,7 +114,7 @@ function recordOf<S extends z.ZodType>(schema: S, value: unknown, where: string)
   const { path, message } = checked.problem;
   throw new DataError(
     "DATA_BAD_RECORD",
-    `${where}: ${path.join(".")} ${message} Mend the record, or name another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
+    `${where}: ${path.join(".")} ${message} Correct the record, or choose another layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
   );
 }
 
@@ -122,16 +122,16 @@ function notEmpty(read: HumanVerdicts, path: string): HumanVerdicts {
   if (read.verdicts.length > 0) return read;
   throw new DataError(
     "DATA_EMPTY",
-    `${path}: holds no human verdicts. Name its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
+    `${path}: holds no human verdicts. Choose its layout with --dataset: ${humanVerdictLayouts.names.join(", ")}.`,
   );
 }
 
-/** Something that says of an answer whether it is right, without a model. */
+/** A rule that judges an answer without a model. */
 interface RuleVerdict extends Part {
   accepts(asked: Omit<JudgeCase, "question">): boolean;
 }
 
-/** The string metrics as judges: the baselines that a model has to beat. By the "squad" normalisation; token_cover by "words". */
+/** The string metrics as judges: the baselines for a model. By the "squad" normalisation; token_cover by "words". */
 export const ruleVerdicts = registry<RuleVerdict>("rule verdict", [
   {
     name: "em",
@@ -155,19 +155,19 @@ export const ruleVerdicts = registry<RuleVerdict>("rule verdict", [
   },
 ]);
 
-/** Agreement of one giver of verdicts with humans. */
+/** Agreement of one source of verdicts with humans. */
 export interface HumanAgreement {
   /** Over all systems; intervals draw questions. */
   all: Agreement;
   systems: Record<string, Agreement>;
-  /** Answers that it did not evaluate: left out. */
+  /** Answers that it did not evaluate; they are left out. */
   notEvaluated: number;
 }
 
 /**
- * How far verdicts agree with humans', over all and per system.
+ * Agreement of verdicts with humans', over all and per system.
  *
- * @param given [n] in the order of `humans`; null where there is none.
+ * @param given [n] in the order of `humans`; null if there is none.
  * @param options.seed of the bootstrap.
  */
 export function humanAgreement(

@@ -5,14 +5,14 @@ import { type Judge, unreachable } from "./judge.ts";
 import { type AnswerToJudge, judgedRow, type JudgedRow } from "./judged-row.ts";
 import type { VerdictLog } from "./verdict-log.ts";
 
-/** Requests that may fail one after the other, none in between answered, before the judge counts as gone. */
+/** Failed requests in a row after which the judge counts as unreachable. */
 const FAILURES_IN_A_ROW = 16;
 
-/** How answers are judged. */
+/** Options of judging. */
 export interface JudgingOptions {
-  /** Times that each answer is asked about; odd. */
+  /** Requests per answer; odd. */
   repeats: number;
-  /** Answers under way at once. */
+  /** Concurrent answers. */
   concurrency: number;
   log?: VerdictLog;
   signal?: AbortSignal | undefined;
@@ -21,10 +21,10 @@ export interface JudgingOptions {
 }
 
 /**
- * Judges answers, taking over what the log holds; each row is appended as it comes.
+ * Judges answers and keeps the rows of the log; each new row is appended at once.
  *
  * @returns in the order of the answers.
- * @throws {ScoreError} JUDGE_UNREACHABLE when requests keep failing; a single failed one is a row that was not evaluated.
+ * @throws {ScoreError} JUDGE_UNREACHABLE after many failed requests in a row; a single failed request gives a row that was not evaluated.
  */
 export async function judgeAnswers(
   judge: Judge,
@@ -58,7 +58,7 @@ export async function judgeAnswers(
 }
 
 /**
- * Says whether what was judged can be called evaluated; call it after the results are written.
+ * Checks that all answers were evaluated; call it after the results are written.
  *
  * @param maxUnparsed share of answers whose verdict may be unreadable.
  * @throws {ScoreError} JUDGE_UNREACHABLE when a request failed, JUDGE_UNPARSABLE when too many verdicts could not be read.
@@ -70,7 +70,7 @@ export function checkEvaluated(rows: readonly JudgedRow[], maxUnparsed: number):
     throw new ScoreError(
       "JUDGE_UNREACHABLE",
       `${failed.length} of ${rows.length} answers were not evaluated because a request failed; the first: ${first.message} They count neither as ` +
-        "right nor as wrong; the same command with --resume tries them again.",
+        "right nor as wrong; the same command with --resume retries them.",
     );
   }
   const unread = rows.filter(({ problem }) => problem !== undefined && problem.code !== "tie");

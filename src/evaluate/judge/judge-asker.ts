@@ -9,34 +9,34 @@ import type { HttpEnvironment } from "../../http/endpoint.ts";
 import { type JudgePrompt, verdictJsonSchema } from "./judge-prompt.ts";
 import { judgePrompts } from "./judge-prompts.ts";
 
-/** How a server is told to reply with JSON, strictest first. `auto` takes the first that it accepts. */
+/** Ways to request JSON from a server, strictest first. `auto` uses the first that the server accepts. */
 export const VERDICT_FORMATS = ["schema", "object", "text"] as const;
 
 /** One of `VERDICT_FORMATS`. */
 export type VerdictFormat = (typeof VERDICT_FORMATS)[number];
 
-/** Everything that can be said about a judge: the server, and how it is asked. */
+/** Settings of a judge: the server and its requests. */
 export const judgeSchema = z.strictObject({
   ...chatShape,
   prompt: z.enum(judgePrompts.names).default("equivalence"),
   verdictFormat: z.enum(["auto", ...VERDICT_FORMATS]).default("auto"),
-  /** null leaves it to the server: some reasoning models refuse any. */
+  /** null sends none: some reasoning models refuse a temperature. */
   temperature: z.number().min(0).nullable().default(0),
-  /** Sent with each request; the r-th repeat of a question is asked with `seed` + r. */
+  /** Sent with each request; the r-th repeat of a question uses `seed` + r. */
   seed: z.int().min(0).default(0),
-  /** Tokens of a reply; a judge that thinks aloud needs thousands. */
+  /** Most tokens of a reply; a reasoning judge needs thousands. */
   maxTokens: z.int().min(1).default(512),
 });
 
 /** Settings of a judge, checked. */
 export type JudgeSettings = z.output<typeof judgeSchema>;
 
-/** What of a reply a verdict is read from. */
+/** The parts of a reply that a verdict needs. */
 type JudgeReply = Pick<ChatReply, "text" | "finishReason" | "usage">;
 
-/** Replies by the whole request that they answer. */
+/** Replies by their whole request. */
 export interface ReplyCache {
-  /** null when it was never asked. */
+  /** null if the request is not cached. */
   get(request: unknown): Promise<JudgeReply | null>;
   set(request: unknown, reply: JudgeReply): Promise<void>;
 }
@@ -51,7 +51,7 @@ const entrySchema = z.object({
 });
 
 /**
- * A cache in a folder, one file a request, each written whole or not at all. A file that cannot be read, or that is of another
+ * A cache in a folder, one file per request, each written completely or not at all. A file that cannot be read, or belongs to another
  * request, counts as missing and is written again.
  * @throws {ExternalError} FILE_WRITE_FAILED from `set`.
  */
@@ -81,27 +81,27 @@ export const noCache: ReplyCache = {
   set: () => Promise.resolve(),
 };
 
-/** What asking has cost so far. */
+/** Requests and tokens so far. */
 export interface JudgeTraffic {
   /** Requests that the server answered. */
   asked: number;
   /** Requests that the cache answered. */
   cached: number;
-  /** Requests for a readable reply after one that was not. */
+  /** Second requests after an unreadable reply. */
   reasked: number;
-  /** Tokens, as far as the server counts them; of the cache's replies none. */
+  /** Tokens, if the server counts them; cached replies do not count. */
   promptTokens: number;
   completionTokens: number;
 }
 
-/** What a judge takes from outside. */
+/** Resources of a judge. */
 export interface JudgeOpening {
   cache: ReplyCache;
   signal?: AbortSignal | undefined;
   environment?: HttpEnvironment;
 }
 
-/** One completion for a conversation. @param repeat which asking of it, from 0. */
+/** One completion for a conversation. @param repeat number of the repeat, from 0. */
 type Ask = (
   messages: readonly ChatMessage[],
   repeat: number,
@@ -109,8 +109,8 @@ type Ask = (
 ) => Promise<JudgeReply>;
 
 /**
- * Asks the cache, then the server. The same request is under way once.
- * @param told.traffic is counted up.
+ * Asks the cache, then the server. Equal concurrent requests are sent once.
+ * @param told.traffic is increased.
  * @throws {ConfigError} HTTP_KEY_MISSING
  */
 export function judgeAsker(

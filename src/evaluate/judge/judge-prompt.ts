@@ -2,34 +2,34 @@ import type { Part } from "../../base/registry.ts";
 import type { ChatMessage } from "../../http/chat-messages.ts";
 import { shortHash } from "../fingerprint.ts";
 
-/** What a judge is asked about. */
+/** A case for a judge. */
 export interface JudgeCase {
   question: string;
   /** Accepted answers, at least one. */
   references: readonly string[];
-  /** The answer to be judged. */
+  /** The answer to judge. */
   prediction: string;
 }
 
-/** A way to put the question to a judge: one file each, listed in `prompts/index.ts`. */
+/** A prompt for a judge; all are listed in `judge-prompts.ts`. */
 export interface JudgePrompt extends Part {
-  /** Counts up with every change of wording; the hash tells wordings apart even where it was forgotten. */
+  /** Increases with every change of wording; the hash shows a change even if this was forgotten. */
   readonly version: number;
-  /** Who asks a judge in this way. */
+  /** Source of the prompt. */
   readonly source: string;
-  /** Whether the judge sees the question, or the accepted answers alone. */
+  /** Whether the judge sees the question, or only the accepted answers. */
   readonly readsQuestion: boolean;
   /** The verdicts that it may give. */
   readonly verdicts: readonly string[];
-  /** Those that count as correct. */
+  /** Verdicts that count as correct. */
   readonly accepted: readonly string[];
-  /** Kinds of calibration cases and attacks on which this prompt has another opinion than the others, by its own rules. */
+  /** Kinds of calibration cases and attacks that do not apply to this prompt, because its rules differ. */
   readonly leavesOut: readonly string[];
-  /** What it is told before it sees the case. */
+  /** The instructions before the case. */
   readonly instructions: string;
 }
 
-/** Characters of an answer beyond which the judge does not see it: nobody's answer may fill the judge's context. */
+/** Most characters of an answer that the judge sees, so that no answer can fill its context. */
 export const MAX_ANSWER_CHARACTERS = 4000;
 
 const DATA_RULE =
@@ -43,8 +43,8 @@ const REASK =
 /**
  * The conversation that asks for a verdict.
  *
- * The case is written as JSON, in which a string cannot be closed by what stands in it; `<` before a letter, a slash or
- * a bar and `[` before INST are written as escapes, so that no chat template's special token can be spelt either.
+ * The case is JSON, so that the answer's text cannot end its string; `<` before a letter, a slash or a bar and `[` before INST are escaped,
+ * so that the text cannot contain a special token of a chat template.
  */
 export function judgeMessages(prompt: JudgePrompt, asked: JudgeCase): ChatMessage[] {
   const { question, references, prediction } = asked;
@@ -62,13 +62,15 @@ export function judgeMessages(prompt: JudgePrompt, asked: JudgeCase): ChatMessag
   ];
 }
 
-/** The conversation that asks once more after a reply that could not be read. */
+/** The second request, after an unreadable reply. */
 export function reaskMessages(messages: readonly ChatMessage[], reply: string): ChatMessage[] {
   const said = reply.trim() === "" ? "(nothing)" : reply.slice(0, MAX_ANSWER_CHARACTERS);
   return [...messages, { role: "assistant", content: said }, { role: "user", content: REASK }];
 }
 
-/** JSON Schema of a verdict, for servers that hold their model to one. The reason comes first: it is thought before the verdict. */
+/**
+ * JSON Schema of a verdict, for servers with constrained decoding. The reason comes first, so that the model reasons before its verdict.
+ */
 export function verdictJsonSchema({ verdicts }: JudgePrompt): object {
   return {
     type: "object",
@@ -78,7 +80,7 @@ export function verdictJsonSchema({ verdicts }: JudgePrompt): object {
   };
 }
 
-/** Twelve hexadecimal digits that change with any text that the judge is shown. */
+/** Hash of all texts of the prompt, twelve hexadecimal digits. */
 export function promptHash(prompt: JudgePrompt): string {
   const probe = { question: "Q", references: ["A", "B"], prediction: "P" };
   const messages = judgeMessages(prompt, probe);
@@ -102,21 +104,18 @@ function withoutTokens(json: string): string {
   return json.replaceAll(/<(?=[\p{L}/|｜])/gu, "\\u003c").replaceAll(/\[(?=\/?INST\])/g, "\\u005b");
 }
 
-/** What stands in a judge's reply, or why it cannot be read. */
+/** The content of a judge's reply, or why it cannot be read. */
 type ReadVerdict =
   { verdict: string; reason: string; problem: null } | { verdict: null; problem: VerdictProblem };
 
-/**
- * Why a reply is no verdict: nothing in it, cut at the limit on tokens, not one JSON object, without a verdict that is allowed,
- * or with two.
- */
+/** Why a reply has no verdict: it is empty, cut at the token limit, not one JSON object, without an allowed verdict, or with two. */
 export type VerdictProblem = "empty" | "cut" | "not-json" | "no-verdict" | "two-verdicts";
 
 /**
- * Reads a reply. It must be one JSON object; a block of thoughts before it and a code fence around it are taken away, prose is
- * not: who writes prose may quote any verdict in it. Never a search for words.
+ * Reads a reply. It must be one JSON object; a reasoning block before it and a code fence around it are removed; prose is not, because it
+ * may quote any verdict. Words are never searched.
  *
- * @param finishReason as the server gives it: a reply cut by the limit on tokens says so.
+ * @param finishReason of the server; it shows a reply cut by the token limit.
  * @example readVerdict(equivalence, '{"reason": "same", "verdict": "correct"}', "stop").verdict // "correct"
  */
 export function readVerdict(
@@ -124,7 +123,7 @@ export function readVerdict(
   text: string,
   finishReason: string | null,
 ): ReadVerdict {
-  // A reason may quote the tag that ends thoughts.
+  // A reason may quote the closing tag of the reasoning block.
   const whole = withoutFence(text).trim();
   const bare = parsed(whole) === undefined ? withoutFence(withoutThoughts(text)).trim() : whole;
   const failed = (problem: VerdictProblem): ReadVerdict => ({
@@ -136,7 +135,7 @@ export function readVerdict(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return failed("not-json");
   }
-  // JSON.parse keeps the last of two equal keys and says nothing.
+  // JSON.parse silently keeps the last of two equal keys.
   if ((bare.match(/(?<!\\)"verdict"\s*:/g) ?? []).length > 1) return failed("two-verdicts");
   const { verdict, reason } = value as { verdict?: unknown; reason?: unknown };
   const given = typeof verdict === "number" ? String(verdict) : verdict;
@@ -145,7 +144,7 @@ export function readVerdict(
   return { verdict: known, reason: typeof reason === "string" ? reason : "", problem: null };
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -154,7 +153,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reasoning models think aloud before they reply, some without the opening tag, which their template wrote. */
+/** Removes a reasoning model's thoughts; the opening tag may be missing, because the template wrote it. */
 function withoutThoughts(text: string): string {
   const end = /^\s*(?:<think>)?[^]*?<\/think>/.exec(text);
   return end === null ? text : text.slice(end[0].length);

@@ -1,7 +1,7 @@
 import { registry } from "../../base/registry.ts";
 import type { JudgePrompt } from "./judge-prompt.ts";
 
-/** The default: does the answer say the same as an accepted one, as an answer to this question? */
+/** The default: does the answer mean the same as an accepted one? */
 export const equivalence: JudgePrompt = {
   name: "equivalence",
   summary: "Same meaning as an accepted answer, given the question; extra correct detail is fine.",
@@ -68,7 +68,7 @@ const equivalenceBlind: JudgePrompt = {
 /** For long texts: is an accepted answer stated anywhere in them? */
 const contained: JudgePrompt = {
   name: "contained",
-  summary: "Whether a text states an accepted answer anywhere; several answers are no fault.",
+  summary: "Whether a text states an accepted answer anywhere; several answers are allowed.",
   version: 1,
   source:
     "s3's generation accuracy, arXiv 2505.14146: a judge where the gold answer's words are not found; own wording.",
@@ -84,10 +84,10 @@ const contained: JudgePrompt = {
   ].join("\n"),
 };
 
-/** Tells apart who was wrong from who did not try. */
+/** Separates wrong answers from missing ones. */
 const threeWay: JudgePrompt = {
   name: "three-way",
-  summary: "correct, incorrect or not-attempted: a refusal is told apart from an error.",
+  summary: "correct, incorrect or not-attempted: separates a refusal from an error.",
   version: 1,
   source: "The three grades of SimpleQA, arXiv 2411.04368; own wording.",
   readsQuestion: true,
@@ -105,7 +105,7 @@ const threeWay: JudgePrompt = {
 
 const GRADES = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
 
-/** A scale with a threshold, for runs that want to see how near a miss was. */
+/** A scale with a threshold, which also shows near misses. */
 export const graded: JudgePrompt = {
   name: "graded",
   summary: "A grade from 1 to 10; 6 and better counts as correct.",
@@ -125,7 +125,7 @@ export const graded: JudgePrompt = {
   ].join("\n"),
 };
 
-/** Every way to ask a judge, the default first. */
+/** All judge prompts, the default first. */
 export const judgePrompts = registry<JudgePrompt>("judge prompt", [
   equivalence,
   equivalenceStrict,

@@ -5,7 +5,7 @@ import type { Calibration } from "./calibrate.ts";
 import type { JudgeIdentity } from "./judge.ts";
 import type { JudgedRow } from "./judged-row.ts";
 
-/** What a judge's run came to: `judge.json`. */
+/** Result of a judge's run: `judge.json`. */
 export interface JudgeSummary {
   /** Answers. */
   n: number;
@@ -14,7 +14,7 @@ export interface JudgeSummary {
   notEvaluated: number;
   /** Why answers were not evaluated, by code. */
   errors: Record<string, number>;
-  /** Of the judged, those that say nothing and were wrong without asking. */
+  /** Judged answers that are empty, so wrong without asking. */
   byRule: number;
   metrics: {
     judge_accuracy: number | null;
@@ -22,18 +22,21 @@ export interface JudgeSummary {
     f1: number | null;
     cover_em: number | null;
   };
-  /** Wilson's; where a question has several draws, which are not independent, a bootstrap over questions. */
+  /** Wilson's; a bootstrap over questions if a question has several draws, which are not independent. */
   intervals: { judge_accuracy: Interval | null };
-  /** Accuracy were all that was not evaluated wrong, and were it all right. */
+  /** Accuracy if all unevaluated answers were wrong, and if all were right. */
   bounds: { judge_accuracy: Interval };
-  /** How often each verdict was given. */
+  /** Count of each verdict. */
   verdicts: Record<string, number>;
   calibration: Calibration | null;
-  /** The judge beside string metrics, on the judged answers: `falseAccept` is what the metric calls wrong and the judge right. */
+  /**
+   * Agreement of the judge with string metrics, on the judged answers: `falseAccept` counts answers that the metric calls wrong and the
+   * judge right.
+   */
   agreement: { em: Agreement; "f1>=0.5": Agreement; cover_em: Agreement };
-  /** Answers of which the judge was asked again in the same words; null without repeats. */
+  /** Answers whose repeats disagree; null without repeats. */
   flips: Share | null;
-  /** Verdicts for which it was asked once more, because the first reply could not be read. */
+  /** Verdicts that needed a second request, because the first reply could not be read. */
   reasked: number;
   judge: JudgeIdentity & { repeats: number };
   /** Twelve hexadecimal digits of judge, prompt, repeats and the questions with their references. */
@@ -106,7 +109,7 @@ export function judgeSummary(
   };
 }
 
-/** Of the answers with at least two readable verdicts, those whose verdicts are not all the same. */
+/** Share of the answers with at least two readable verdicts whose verdicts differ. */
 function flipsOf(rows: readonly JudgedRow[]): Share {
   const repeated = rows
     .map(({ verdicts }) => verdicts.filter((verdict) => verdict !== null))

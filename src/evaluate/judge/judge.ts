@@ -18,36 +18,36 @@ import {
 } from "./judge-prompt.ts";
 import { judgePrompts } from "./judge-prompts.ts";
 
-/** What a judge said of one case. */
+/** A judge's verdict on one case. */
 export interface Verdict {
-  /** As the prompt spells it; null when its reply could not be read, also not the second time. */
+  /** As the prompt spells it; null if both replies could not be read. */
   verdict: string | null;
-  /** null: not evaluated, which is neither right nor wrong. */
+  /** null: not evaluated, so neither right nor wrong. */
   correct: boolean | null;
   reason: string;
   problem: VerdictProblem | null;
-  /** Whether it was asked once more after a reply that could not be read. */
+  /** Whether it needed a second request after an unreadable reply. */
   reasked: boolean;
 }
 
-/** Everything that a verdict depends on beside its case; it goes into results. */
+/** Everything that a verdict depends on beside its case; recorded in results. */
 export interface JudgeIdentity {
   prompt: { name: string; version: number; hash: string };
   model: string;
-  /** How the reply's form was asked for. */
+  /** How JSON was requested. */
   format: VerdictFormat;
   temperature: number | null;
   seed: number;
   maxTokens: number;
 }
 
-/** A model that says whether answers are right. */
+/** A model that judges answers. */
 export interface Judge {
   readonly prompt: JudgePrompt;
   readonly identity: JudgeIdentity;
   readonly traffic: Readonly<JudgeTraffic>;
   /**
-   * @param options.repeat which asking of the same case, from 0.
+   * @param options.repeat number of the repeat of the same case, from 0.
    * @throws {ExternalError} HTTP_TIMEOUT, HTTP_UNREACHABLE, HTTP_STATUS, HTTP_BAD_REPLY; FILE_WRITE_FAILED of the cache.
    */
   judge(
@@ -56,7 +56,7 @@ export interface Judge {
   ): Promise<Verdict>;
 }
 
-/** Asked once when a judge is opened, to learn which form of reply the server takes. */
+/** The test request when a judge is opened, to find the reply format that the server accepts. */
 const PROBE: JudgeCase = {
   question: "What is the capital of France?",
   references: ["Paris"],
@@ -64,9 +64,9 @@ const PROBE: JudgeCase = {
 };
 
 /**
- * Opens a judge: asks the server one question, with `verdictFormat: auto` in the strictest form that it does not refuse.
+ * Opens a judge: asks the server one question, with `verdictFormat: auto` in the strictest format that it accepts.
  *
- * @throws {ScoreError} JUDGE_UNREACHABLE when the server answers in no form.
+ * @throws {ScoreError} JUDGE_UNREACHABLE when the server answers in no format.
  * @throws {ConfigError} HTTP_KEY_MISSING
  */
 export async function openJudge(settings: JudgeSettings, opening: JudgeOpening): Promise<Judge> {
@@ -84,23 +84,23 @@ export async function openJudge(settings: JudgeSettings, opening: JudgeOpening):
     } catch (error) {
       if (!isHttpFailure(error)) throw error;
       first ??= error;
-      if (error.code !== "HTTP_STATUS") break; // it would meet the other forms as well
+      if (error.code !== "HTTP_STATUS") break; // the other formats would fail, too
     }
   }
   throw unreachable("The judge does not answer", first);
 }
 
-/** Whether a request failed, rather than something of ours. */
+/** Whether an error is a failed request. */
 export function isHttpFailure(error: unknown): error is ExternalError {
   return error instanceof ExternalError && error.code.startsWith("HTTP_");
 }
 
-/** JUDGE_UNREACHABLE, with the failure that led to it. */
+/** JUDGE_UNREACHABLE, with its cause. */
 export function unreachable(what: string, cause: unknown): ScoreError {
   const said = cause instanceof AgentrlError ? cause.message : String(cause);
   return new ScoreError(
     "JUDGE_UNREACHABLE",
-    `${what}, so nothing can be said about the answers: ${said} What it has answered is in the cache: the same command (\`judge run\` with --resume) goes on from there.`,
+    `${what}, so the answers were not evaluated: ${said} Its replies are in the cache: the same command (\`judge run\` with --resume) continues from there.`,
     { cause },
   );
 }
@@ -147,7 +147,7 @@ function verdictOf(
   return { verdict, correct: accepted.includes(verdict), reason: read.reason, problem, reasked };
 }
 
-/** Under which the cache remembers the form that a server took, so that a second run asks nothing. */
+/** Key of the cached format of a server, so that a second run sends no test request. */
 function formatKey({ baseUrl, model, prompt }: JudgeSettings): object {
   return { baseUrl, model, prompt, verdictFormat: "auto" };
 }

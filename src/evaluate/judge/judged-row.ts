@@ -6,43 +6,43 @@ import { isHttpFailure, type Judge, type Verdict } from "./judge.ts";
 const SAYS_SOMETHING = /[^\p{P}\p{Z}\p{C}$+<=>^`|~]/u;
 
 /**
- * Whether an answer says nothing: no character beside punctuation, ASCII symbols, white space and characters without width. It is
- * wrong without asking: judges take such answers for right at rates up to a half (arXiv 2505.22203, table 3).
+ * Whether an answer is empty: only punctuation, ASCII symbols, white space and zero-width characters. It is wrong without asking: judges
+ * accept up to half of such answers (arXiv 2505.22203, table 3).
  *
- * An answer that equals an accepted one to the character (`?`) is asked about.
+ * An answer that equals an accepted one exactly (`?`) is judged normally.
  */
 export function saysNothing({ prediction, references }: Omit<JudgeCase, "question">): boolean {
   return !SAYS_SOMETHING.test(prediction) && !references.includes(prediction.trim());
 }
 
-/** An answer to be judged, with what it belongs to. */
+/** An answer to judge, with its question. */
 export interface AnswerToJudge {
   id: string;
-  /** Which draw of the question, from 0. */
+  /** Number of the draw, from 0. */
   sample: number;
   question: string;
   references: readonly string[];
-  /** null: none was given, which is wrong without asking. */
+  /** null: no answer, which is wrong without asking. */
   prediction: string | null;
 }
 
-/** Why an answer was not evaluated: its verdicts could not be read, were a draw, or a request failed. */
+/** Why an answer was not evaluated: its verdicts could not be read or were tied, or a request failed. */
 type NotEvaluated =
   | { code: VerdictProblem | "tie"; message?: undefined }
   | { code: ExternalError["code"]; message: string };
 
 /** A judged answer: a line of `verdicts.jsonl`. */
 export interface JudgedRow extends AnswerToJudge {
-  /** null when it was not evaluated. */
+  /** null if not evaluated. */
   correct: boolean | null;
-  /** As the prompt spells it, of each repeat; null where it could not be read. Empty: `byRule`. */
+  /** Verdict of each repeat, as the prompt spells it; null if it could not be read. Empty with `byRule`. */
   verdicts: (string | null)[];
-  /** The judge's sentence, of the first repeat on the winning side. */
+  /** The judge's reason, from the first repeat of the majority. */
   reason: string;
-  /** The answer says nothing: wrong without asking. */
+  /** The answer is empty: wrong without asking. */
   byRule?: true;
   problem?: NotEvaluated;
-  /** Verdicts for which the judge was asked once more. */
+  /** Verdicts that needed a second request. */
   reasked: number;
   /** Each from 0 to 1, by the "squad" normalisation. */
   em: number;
@@ -50,10 +50,7 @@ export interface JudgedRow extends AnswerToJudge {
   cover_em: number;
 }
 
-/**
- * Judges one answer: the majority of its repeats.
- * A request that fails makes it not evaluated; every other failure is thrown.
- */
+/** Judges one answer: the majority of its repeats. A failed request makes it "not evaluated"; every other error is thrown. */
 export async function judgedRow(
   judge: Judge,
   answer: AnswerToJudge,
@@ -80,7 +77,7 @@ export async function judgedRow(
   }
 }
 
-/** What the repeats of one case come to; without one side in the majority it is not evaluated. */
+/** The majority of the repeats of one case; a tie is not evaluated. */
 export function majority(
   verdicts: readonly Verdict[],
 ): Pick<JudgedRow, "correct" | "verdicts" | "reason" | "problem" | "reasked"> {

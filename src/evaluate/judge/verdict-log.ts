@@ -6,20 +6,20 @@ import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { shortHash } from "../fingerprint.ts";
 import type { AnswerToJudge, JudgedRow } from "./judged-row.ts";
 
-/** Verdicts on disk, appended as they come, so that an interrupted run can go on. */
+/** Verdicts on disk, appended as they come, so that an interrupted run can be resumed. */
 export interface VerdictLog {
-  /** Rows taken over from an interrupted run. */
+  /** Number of rows kept from an interrupted run. */
   readonly kept: number;
-  /** A row taken over; undefined when it is missing, or a request failed and it is tried again. */
+  /** A kept row; undefined if it is missing, or a request failed and is retried. */
   known(answer: AnswerToJudge): JudgedRow | undefined;
   append(row: JudgedRow): Promise<void>;
-  /** Puts the rows in order, without those of other answers, and writes `judge.json`. */
+  /** Sorts the rows, removes those of other answers, and writes `judge.json`. */
   finish(rows: readonly JudgedRow[], results: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
 interface LoggedRow extends JudgedRow {
-  /** The judge's identity and the answer's content: equal keys, equal question to the judge. */
+  /** Hash of the judge's identity and the answer's content: equal keys mean equal requests. */
   key: string;
 }
 
@@ -30,8 +30,8 @@ export const RESULTS_FILE = "judge.json";
 /**
  * Opens `verdicts.jsonl` in a folder.
  *
- * @param options.identity hash of everything that a verdict depends on beside its answer.
- * @param options.resume goes on with the rows that are there.
+ * @param options.identity hash of everything beside the answer that a verdict depends on.
+ * @param options.resume continues with the rows of the file.
  * @throws {ConfigError} EVALUATION_EXISTS when there are rows and `resume` is not set, or rows of another judge.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -45,7 +45,7 @@ export async function openVerdictLog(
   const keyOf = ({ id, sample, question, references, prediction }: AnswerToJudge): string =>
     `${identity}-${shortHash([id, sample, question, references, prediction])}`;
   const line = (row: JudgedRow): LoggedRow => ({ key: keyOf(row), ...row });
-  // Written anew, so that what is appended does not follow a half-written line.
+  // Written again without a half-written line, before the first append.
   await writeLines(path, kept.values());
   const log = await openJsonl(path);
   return {
@@ -66,7 +66,7 @@ export async function openVerdictLog(
 }
 
 /**
- * Refuses a folder that holds verdicts already, before anything is asked.
+ * Refuses a folder that already has verdicts, before the first request.
  * @throws {ConfigError} EVALUATION_EXISTS
  */
 export function checkVerdictFolder(folder: string, resume: boolean): void {
@@ -78,7 +78,7 @@ export function checkVerdictFolder(folder: string, resume: boolean): void {
   );
 }
 
-/** A failed request is tried again; a verdict that could not be read is the judge's answer and stays. */
+/** A failed request is retried; an unreadable verdict is the judge's reply and stays. */
 function isDone({ problem }: JudgedRow): boolean {
   return problem?.message === undefined;
 }
@@ -90,7 +90,7 @@ async function readRows(path: string, identity: string): Promise<Map<string, Log
     if (!String((value as Partial<LoggedRow> | null)?.key).startsWith(`${identity}-`)) {
       throw new ConfigError(
         "EVALUATION_EXISTS",
-        `${path}:${line}: was judged by another model, prompt or setting, which must not be mixed. Choose another --out.`,
+        `${path}:${line}: was judged by another model, prompt or setting, and rows must not be mixed. Choose another --out.`,
       );
     }
     rows.set(row.key, row);

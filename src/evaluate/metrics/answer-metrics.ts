@@ -5,13 +5,13 @@ import { dropScores, type DropScores } from "../../text/drop-answers.ts";
 
 /** A predicted answer with the accepted ones. */
 export interface ScoredAnswer {
-  /** null: none was given; scored as empty text. Several texts: spans that together are the answer (DROP). */
+  /** null: no answer; scored as empty text. Several texts: the spans of one answer (DROP). */
   prediction: string | readonly string[] | null;
   /** Accepted answers; the best counts. */
   references: readonly string[];
-  /** Whether the references are spans that together are the one accepted answer; absent: they are alternatives. */
+  /** Whether the references are the spans of one accepted answer; absent: they are alternatives. */
   spans?: boolean;
-  /** Whether somebody judged it right; null: nobody did. */
+  /** An external verdict; null: none. */
   verdict?: boolean | null;
 }
 
@@ -21,9 +21,9 @@ export interface AnswerMetric extends Part {
   /** Whether it is a share of right answers, so that Wilson's interval fits. */
   readonly isShare: boolean;
   readonly source: string;
-  /** The normalisation that it always applies; null: the one that it is given. */
+  /** Its fixed normalisation; null: the caller's. */
   readonly normalization: Normalization | null;
-  /** null where it is not defined: most metrics for answers of several spans. */
+  /** null if it is not defined, as most metrics for answers of several spans. */
   of(answer: ReadAnswer): number | null;
 }
 
@@ -40,7 +40,7 @@ export type AnswerMetricName =
   | "drop_precision"
   | "drop_recall";
 
-/** An answer made ready for metrics: what several of them need is computed once. */
+/** An answer prepared for metrics: shared intermediate results are computed once. */
 interface ReadAnswer {
   /** Normalised; null for spans. */
   plain: { predicted: string; accepted: readonly string[] } | null;
@@ -112,9 +112,9 @@ export const answerMetrics = registry<AnswerMetric>("answer metric", [
 /**
  * One answer by every metric.
  *
- * @param answer of at least one reference.
- * @param normalization of the metrics that have none of their own.
- * @returns null where a metric is not defined.
+ * @param answer with at least one reference.
+ * @param normalization for metrics without their own.
+ * @returns null for a metric that is not defined.
  * @example answerScores({ prediction: "Oslo fjord", references: ["oslo"] }).f1 // 2 · (1/2) · 1 / (3/2) = 2/3
  */
 export function answerScores(

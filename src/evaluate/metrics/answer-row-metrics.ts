@@ -12,7 +12,7 @@ function ofAnswer<const Name extends AnswerMetricName & keyof EvaluationRow>(
   return rowMetric({ name, summary, source, interval, ...shown, of: (row) => row[name] });
 }
 
-/** How good the answers are. */
+/** Metrics of the answers. */
 export const answerRowMetrics = [
   ofAnswer("em", { label: "EM", headline: true }),
   ofAnswer("f1", { label: "F1", headline: true }),
@@ -24,16 +24,16 @@ export const answerRowMetrics = [
   ofAnswer("drop_f1"),
 ] as const;
 
-/** How sure the policy was of them, and whether it answered at all. */
+/** The policy's confidence, and whether it answered at all. */
 export const answeringMetrics = [
   rowMetric({
     ...{ name: "answer_rate", label: "answered", headline: true },
-    summary: "Share of questions that got an answer.",
+    summary: "Share of questions with an answer.",
     of: ({ answer }) => Number(answer !== null),
   }),
   sparseRowMetric({
     name: "confidence",
-    summary: "Mean confidence that came with an answer.",
+    summary: "Mean confidence of the answers.",
     of: ({ confidence }) => confidence ?? null,
   }),
 ] as const;

@@ -1,4 +1,4 @@
-/** How well confidences agree with outcomes. */
+/** Agreement of confidences with outcomes. */
 
 /** An answer's confidence, 0 to 1, and whether it was right. */
 export interface Confident {
@@ -7,13 +7,13 @@ export interface Confident {
 }
 
 export interface Calibration {
-  /** Answers that came with a confidence. */
+  /** Answers with a confidence. */
   n: number;
   /** Expected calibration error over ten bins of equal width, the last one closed: 0 is best. */
   ece: number;
-  /** Mean squared difference of confidence and outcome: 0 is best, 0.25 is what 0.5 everywhere gives. */
+  /** Mean squared difference of confidence and outcome: 0 is best; a constant confidence of 0.5 gives 0.25. */
   brier: number;
-  /** Chance that a right answer is held likelier than a wrong one, ties half; null unless there are both. */
+  /** Probability that a right answer has a higher confidence than a wrong one, ties count half; null without both. */
   auroc: number | null;
 }
 
@@ -52,7 +52,7 @@ function auroc(answers: readonly Confident[]): number | null {
   for (let from = 0; from < sorted.length;) {
     let to = from;
     while (to < sorted.length && sorted[to]?.confidence === sorted[from]?.confidence) to += 1;
-    // Answers as likely share the mean of their ranks, which count from 1.
+    // Answers of equal confidence share the mean of their ranks, counted from 1.
     const rank = (from + 1 + to) / 2;
     rankSum += rank * sorted.slice(from, to).filter(({ right }) => right).length;
     from = to;

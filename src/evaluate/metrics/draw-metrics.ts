@@ -1,4 +1,4 @@
-/** Figures of several draws per question: what more tries would give, and what agreement among them gives. */
+/** Metrics of several draws per question: pass@k and majority vote. */
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 
@@ -17,7 +17,7 @@ export function passAtK(n: number, c: number, k: number): number {
   return 1 - allWrong;
 }
 
-/** Powers of two up to the number of draws, and that number itself; none for one draw. */
+/** Powers of two up to the number of draws, and that number itself; empty for one draw. */
 export function passCounts(draws: number): number[] {
   const counts: number[] = [];
   for (let k = 1; draws > 1 && k < draws; k *= 2) counts.push(k);
@@ -25,11 +25,11 @@ export function passCounts(draws: number): number[] {
 }
 
 /**
- * Of what the first try fails, the share that k tries recover: Σ pass@k · (1 − pass@1) / Σ (1 − pass@1) over questions.
+ * The share of first-try failures that k tries solve: Σ pass@k · (1 − pass@1) / Σ (1 − pass@1) over questions.
  *
- * @param questions each question's pass@k and pass@1. The source takes pass@1 from a greedy run (0 or 1); an evaluation of
- *   draws alone takes it from the draws. `weight`: how many such questions.
- * @returns null when no question is ever failed.
+ * @param questions each question's pass@k and pass@1. The source takes pass@1 from a greedy run (0 or 1); an evaluation of draws alone
+ *    takes it from the draws. `weight`: number of such questions.
+ * @returns null if no question ever fails.
  *
  * Source: Potential@k of arXiv 2505.23433.
  * @example potentialAtK([{ passK: 1, pass1: 0.5 }, { passK: 0, pass1: 0 }]) // (1 · 0.5 + 0 · 1) / (0.5 + 1) = 1/3
@@ -47,8 +47,8 @@ export function potentialAtK(
 }
 
 /**
- * em of the answer that most draws gave (self-consistency): equal after the "squad" normalisation, the earlier one of two as
- * frequent. Draws without an answer have no vote.
+ * em of the answer that most draws gave (self-consistency): equal after the "squad" normalisation; the earlier answer wins a tie. Draws
+ * without an answer have no vote.
  *
  * @param draws of one question; 0 without any answer.
  *

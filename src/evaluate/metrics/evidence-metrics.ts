@@ -1,12 +1,12 @@
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { sparseRowMetric } from "./row-metric.ts";
 
-/** How many search rounds get a figure of their own, counted from the first. */
+/** Search rounds with a metric of their own. */
 const ROUNDS = [1, 2, 3, 4] as const;
 
 /**
- * Whether the policy was shown the passages that answer the question, and what it made of them. For rows of questions whose gold
- * passages are known; what a strategy searched for before the prompt counts as shown.
+ * Whether the policy saw the gold passages, and how it used them. For questions with known gold passages; a strategy's search before the
+ * prompt counts as shown.
  */
 export const evidenceMetrics = [
   sparseRowMetric({

@@ -9,20 +9,20 @@ export interface SupportingFact {
   sentence: number;
 }
 
-/** What is scored for one question. */
+/** Gold annotations of one question. */
 export interface HotpotqaQuestion {
   /** Accepted answers; HotpotQA has one. */
   references: readonly string[];
   facts: readonly SupportingFact[];
 }
 
-/** What was predicted for it; an absent half was not. */
+/** Its prediction; each half may be absent. */
 export interface HotpotqaPrediction {
   answer?: string;
   facts?: readonly SupportingFact[];
 }
 
-/** em, f1, precision and recall of one of the three things that are scored. */
+/** em, f1, precision and recall of answers, facts, or both. */
 interface Scores {
   em: number;
   f1: number;
@@ -65,10 +65,10 @@ export const hotpotqaMetrics = registry<Part & { name: HotpotqaMetric }>(
 /**
  * One question by HotpotQA's evaluation.
  *
- * What was not predicted scores 0, and so does all that is joint with it. Facts are compared as sets of (title, sentence),
- * titles to the letter; two empty sets have em 1 and the rest 0. An answer's f1, precision and recall are 0 where one side is
- * yes, no or noanswer and the other differs. Joint f1 is made of the products of precisions and recalls, not the product of F1s.
- * The mean over a file divides by the number of gold questions.
+ * A missing prediction scores 0, and so do its joint metrics. Facts are compared as sets of (title, sentence), with exact titles; two empty
+ * sets have em 1 and the rest 0. An answer's f1, precision and recall are 0 where one side is yes, no or noanswer and the other differs.
+ * Joint f1 is computed from the products of precisions and recalls, not the product of F1s. The mean over a file divides by the number of
+ * gold questions.
  *
  * Source: `hotpot_evaluate_v1.py` of HotpotQA, arXiv 1809.09600. Different here: of several references the best counts, by f1
  * for precision and recall.

@@ -1,6 +1,6 @@
 import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 
-/** How the policy wrote: messages, their form, tokens. */
+/** Metrics of the policy's messages: format, number, tokens. */
 export const messageMetrics = [
   rowMetric({
     ...{ name: "format_rate", label: "parsed", headline: true },
@@ -15,7 +15,7 @@ export const messageMetrics = [
   }),
   sparseRowMetric({
     name: "invalid_action_rate",
-    summary: "Share of a question's messages that its protocol found something wrong with.",
+    summary: "Share of a question's messages with a protocol problem.",
     of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
   }),
   sparseRowMetric({
@@ -27,19 +27,18 @@ export const messageMetrics = [
   }),
   rowMetric({
     name: "turn_limit_rate",
-    summary: "Share of trajectories that ended because no turn was left.",
+    summary: "Share of trajectories that ended at the turn limit.",
     of: ({ end }) => Number(end === "turn-limit"),
   }),
   sparseRowMetric({
     ...{ name: "completion_tokens", label: "tokens", decimals: 1, headline: true },
-    summary: "Tokens written per question; where a server counts them or they stand on record.",
+    summary: "Tokens written per question, if recorded or counted by a server.",
     range: [0, Infinity],
     of: ({ tokens }) => tokens ?? null,
   }),
   sparseRowMetric({
     ...{ name: "prompt_tokens", decimals: 1 },
-    summary:
-      "Tokens read per question, over all calls; where a server counts them or they stand on record.",
+    summary: "Tokens read per question, over all calls, if recorded or counted by a server.",
     range: [0, Infinity],
     of: ({ promptTokens }) => promptTokens ?? null,
   }),

@@ -1,4 +1,4 @@
-/** How metrics are shown to people, as their registry says. */
+/** How tables show metrics, from their registry. */
 import { fixed, type NumberFormat } from "../../base/format.ts";
 import type { Column } from "../../base/table.ts";
 import { rowMetrics } from "./index.ts";
@@ -18,7 +18,7 @@ export function metricLabel(name: string): string {
   return metrics.get(name)?.label ?? name.replaceAll("_", " ");
 }
 
-/** How a metric's values are written: shares with three decimals, amounts with those of its registry. */
+/** Number format of a metric: shares with three decimals, amounts with the registry's. */
 export function metricFormat(name: string): NumberFormat {
   return fixed(metrics.get(name)?.decimals ?? (isShare(name) ? 3 : 2));
 }
@@ -28,7 +28,7 @@ export function metricColumn(name: string): Column {
   return { label: metricLabel(name), format: metricFormat(name) };
 }
 
-/** The metrics that every table of results shows: answers first, then how the policy came to them. */
+/** The metrics that every table of results shows: answers first, then searches and messages. */
 export const headlineMetrics: readonly string[] = rowMetrics.parts
   .filter(({ headline }) => headline)
   .map(({ name }) => name);

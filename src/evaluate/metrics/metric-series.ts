@@ -3,10 +3,10 @@ import type { Interval } from "../statistics.ts";
 import { rowMetrics } from "./index.ts";
 import type { QuestionValues } from "./metric-sums.ts";
 
-/** em, f1 and cover_em always; others where they apply. */
+/** em, f1 and cover_em always; others if they apply. */
 export type IntervalValues<T> = Record<"em" | "f1" | "cover_em", T> & Record<string, T>;
 
-/** The values of questions one by one, of the metrics that have an interval: eight bytes each. */
+/** The values of single questions, for metrics with an interval: eight bytes each. */
 export interface MetricSeries {
   add(question: QuestionValues): void;
   /** @param options.singleDraws whether a question is one draw, so that shares are counts of successes. */

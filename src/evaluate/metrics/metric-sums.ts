@@ -8,9 +8,9 @@ import { passAtK, passCounts, potentialAtK } from "./draw-metrics.ts";
  */
 export type MetricValues = Record<CoreMetric, number> & Record<string, number>;
 
-/** What is kept of one question's measured draws. */
+/** Sums of one question's measured draws. */
 export interface QuestionValues {
-  /** [metrics of the registry] mean over the draws that have the metric; NaN where none has. */
+  /** [metrics of the registry] mean over the draws that have the metric; NaN if none has it. */
   means: Float64Array;
   draws: number;
   /** Draws with em 1. */
@@ -19,14 +19,14 @@ export interface QuestionValues {
   majority: number;
 }
 
-/** Sums over questions: what means are made of. Its size depends on neither questions nor draws. */
+/** Sums over questions, for the means. Its size depends on neither questions nor draws. */
 export interface MetricSums {
   add(question: QuestionValues): void;
   /** Questions. */
   readonly n: number;
-  /** @param draws asked for per question. */
+  /** @param requested draws per question. */
   values(draws: number): MetricValues;
-  /** Questions behind each metric that not every question has. */
+  /** Number of questions of each metric that not every question has. */
   counts(): Record<string, number>;
 }
 
@@ -69,7 +69,7 @@ export function openMetricSums(): MetricSums {
   };
 }
 
-/** By numbers of draws and of right ones among them: how many questions. Everything about tries follows from it. */
+/** Number of questions by number of draws and of right draws. pass@k and potential@k are computed from it. */
 type DrawSums = Map<string, { draws: number; right: number; questions: number }>;
 
 function addTries(sums: DrawSums, { draws, right }: QuestionValues): void {
@@ -93,7 +93,7 @@ function drawValues(sums: DrawSums, draws: number, majority: number): Record<str
   return values;
 }
 
-/** A question with fewer than k measured draws, because others failed, says nothing of k tries. */
+/** A question with fewer than k measured draws, because others failed, is left out. */
 function triesOf(sums: DrawSums, k: number): { weight: number; passK: number; pass1: number }[] {
   return [...sums.values()]
     .filter(({ draws }) => draws >= k)

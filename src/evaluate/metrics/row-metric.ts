@@ -1,30 +1,30 @@
 import type { Part } from "../../base/registry.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 
-/** A number that one row has, or has not; an evaluation reports its mean. */
+/** A number of a row, or null; an evaluation reports its mean. */
 export interface RowMetric<Name extends string = string> extends Part {
   readonly name: Name;
-  /** What a column of it is called. */
+  /** Label of its column. */
   readonly label: string;
   readonly decimals: number;
-  /** Whether tables of several metrics show it; the others stand in the lists of all metrics. */
+  /** Whether tables of several metrics show it; lists of all metrics show the others. */
   readonly headline: boolean;
   /** Smallest and largest value of a row. */
   readonly range: readonly [number, number];
-  /** Whether every row has it. One that need not is left out of results where no row has it. */
+  /** Whether every row has it. Others are absent from results if no row has them. */
   readonly always: boolean;
-  /** Where it comes from; ours: made here. */
+  /** Source; "ours": defined here. */
   readonly source: string;
-  /** How its 95 % interval is made for one draw per question; null: none is. Of several draws it is a bootstrap. */
+  /** Method of its 95 % interval for one draw per question; null: no interval. For several draws it is a bootstrap. */
   readonly interval: "wilson" | "bootstrap" | null;
-  /** null where it does not apply. Does not change the row. */
+  /** null if it does not apply. Does not change the row. */
   of(row: EvaluationRow): number | null;
 }
 
 type Described<Name extends string> = Pick<RowMetric<Name>, "name" | "summary"> &
   Partial<Pick<RowMetric, "source" | "interval" | "range" | "label" | "decimals" | "headline">>;
 
-/** A metric that every row has: a share (range 0 to 1) unless said otherwise. */
+/** A metric that every row has: a share (range 0 to 1) by default. */
 export function rowMetric<const Name extends string>(
   metric: Described<Name> & { of: (row: EvaluationRow) => number },
 ): RowMetric<Name> & { always: true } {
@@ -38,7 +38,7 @@ export function sparseRowMetric<const Name extends string>(
   return { ...defaultsOf(metric), ...metric, always: false };
 }
 
-/** A share with three decimals, or an amount with two, called by its name. */
+/** Defaults: a share with three decimals, or an amount with two; the label is the name. */
 function defaultsOf({
   name,
   range = [0, 1],

@@ -1,26 +1,25 @@
 import { repeatedQueryShare } from "../../text/words.ts";
 import { rowMetric, sparseRowMetric } from "./row-metric.ts";
 
-/** Share of words in common from which two queries count as near duplicates. */
+/** Share of common words from which two queries are near duplicates. */
 const NEAR = 0.8;
 
-/** How the policy searched. */
+/** Metrics of the policy's searches. */
 export const searchMetrics = [
   rowMetric({
     ...{ name: "searches", headline: true },
-    summary: "Searches per question; a strategy's own before the prompt is not one.",
+    summary: "Searches per question, without a strategy's own before the prompt.",
     range: [0, Infinity],
     of: ({ searches }) => searches,
   }),
   rowMetric({
     name: "search_rate",
-    summary: "Share of questions for which the policy searched at all.",
+    summary: "Share of questions with at least one search.",
     of: ({ searches }) => Number(searches > 0),
   }),
   sparseRowMetric({
     name: "duplicate_query_rate",
-    summary:
-      "Share of a question's searches whose words an earlier one had in the same order (squad normalisation).",
+    summary: "Share of a question's searches that repeat an earlier query (squad normalisation).",
     of: ({ queries }) => repeatedQueryShare(queries),
   }),
   sparseRowMetric({
@@ -34,13 +33,13 @@ export const searchMetrics = [
   }),
   sparseRowMetric({
     name: "under_search_rate",
-    summary: "Of the questions that were not searched for, the share with a wrong answer (em).",
+    summary: "Of the questions without a search, the share with a wrong answer (em).",
     source: "β-GRPO, arXiv 2505.17281, by questions instead of steps",
     of: ({ searches, em }) => (searches > 0 ? null : Number(em !== 1)),
   }),
 ] as const;
 
-/** Words that both have, of all that either has; 1 for two without words. */
+/** Jaccard similarity of the words; 1 if both have none. */
 function jaccard(left: string, right: string): number {
   const a = new Set(left.split(" "));
   const b = new Set(right.split(" "));

@@ -1,20 +1,20 @@
-/** Whether searches were needed, judged by runs of the same policy that could not search, or had to. */
+/** Whether searches were needed, by comparison with runs of the same policy that could not search, or had to. */
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 
-/** What is compared of a row. */
+/** The compared fields of a row. */
 export type SearchNeedRow = Pick<EvaluationRow, "answer" | "em" | "searches">;
 
-/** A draw in the run in question, and the same draw of the same question in the runs that it is compared with. */
+/** A draw in the measured run, and the same draw of the same question in the other runs. */
 export interface SearchNeedCase {
   free: SearchNeedRow;
-  /** Of a run that could not search. */
+  /** From a run that could not search. */
   unaided?: SearchNeedRow;
-  /** Of a run that had to. */
+  /** From a run that had to search. */
   forced?: SearchNeedRow;
 }
 
-/** A share with the number of draws behind it; null without any. */
+/** A share with its number of draws; null without draws. */
 export interface CountedShare {
   n: number;
   share: number | null;
@@ -42,7 +42,7 @@ export interface SearchNeed {
  * what was retrieved, and wrong steps among those without search, both judged by a model. Different here: questions are counted,
  * and no judge is needed. Answers are the same when equal after the "squad" normalisation; right is em 1.
  *
- * @param cases draws that were measured, in all runs that they name.
+ * @param cases draws that all their runs measured.
  * @example searchNeed([{ free: { answer: "x", em: 1, searches: 2 }, unaided: { answer: "x", em: 1, searches: 0 } }])
  * // over_search_rate { n: 1, share: 1 }
  */
@@ -72,7 +72,7 @@ export function searchNeed(cases: Iterable<SearchNeedCase>): SearchNeed {
   return Object.fromEntries(shares) as unknown as SearchNeed;
 }
 
-/** No answer is the same as no answer. */
+/** Two missing answers count as equal. */
 function normal(answer: string | null): string | null {
   return answer === null ? null : normalizeAnswer(answer);
 }

@@ -23,33 +23,33 @@ import { type Script, scriptsOf } from "./scripts.ts";
 /** One case of one reward, over all questions. */
 export interface CheckedCase {
   case: RewardCase;
-  /** As the reward declares it, in words; null where it declares nothing. */
+  /** The declared value, in words; null if none is declared. */
   expected: string | null;
-  /** Smallest and largest value given; null where a trajectory could not be scored. */
+  /** Smallest and largest value given; null if a trajectory could not be scored. */
   got: readonly [number, number] | null;
   ok: boolean;
-  /** The first question that went wrong. */
+  /** The first question with a wrong value. */
   failed: { question: string; value: number | null; answer: string | null } | null;
 }
 
-/** What a reward did with every case. */
+/** Result of a reward on every case. */
 export interface CheckedReward {
-  /** As the recipe calls it. */
+  /** Its name in the recipe. */
   name: string;
   weight: WeightedReward["weight"];
   kind: Reward["kind"];
   cases: CheckedCase[];
-  /** Why it could not be checked: a model that it asks failed. Absent where it was checked. */
+  /** Why it could not be checked: one of its models failed. Absent if it was checked. */
   unscored?: string;
 }
 
-/** What the combined reward pays, mean over the questions. */
+/** The combined reward, mean over the questions. */
 export interface CheckedSum {
-  /** False where some case without knowledge of the answer earns more than an accepted answer. */
+  /** False if some case without knowledge of the answer earns more than an accepted answer. */
   ok: boolean;
   /** For an accepted answer, with or without a search before it. */
   golden: number;
-  /** The best paid case whose script does not use the reference. */
+  /** The highest reward of a case whose script does not use the reference. */
   most: { case: RewardCase; value: number };
 }
 
@@ -60,32 +60,32 @@ export interface RewardCheck {
   /** Trajectories played. */
   trajectories: number;
   rewards: CheckedReward[];
-  /** null where it is not judged: a reward was checked alone, or an accepted answer could not be scored. */
+  /** null if not judged: a reward was checked alone, or an accepted answer could not be scored. */
   combined: CheckedSum | null;
   /**
-   * The largest share of an accepted answer's combined reward that a case without knowledge of the answer earns; null where an accepted
-   * answer earns nothing.
+   * The largest share of an accepted answer's combined reward that a case without knowledge of the answer earns; null if an accepted answer
+   * earns nothing.
    */
   withoutAnswering: { case: RewardCase; share: number } | null;
   /** Cases that cannot be written under the protocol. */
   notWritten: RewardCase[];
-  /** Why nothing was checked; absent where something was. */
+  /** Why nothing was checked; absent otherwise. */
   notApplicable?: string;
 }
 
 export interface CheckRewardsOptions {
   /** As the recipe uses them. */
   rewards: readonly WeightedReward[];
-  /** The reward expression, and models that rewards ask. */
+  /** The reward expression, and models that rewards use. */
   scoring?: Pick<Scoring, "expression" | "roles">;
-  /** False checks each reward alone, and not what they pay together. */
+  /** False checks each reward alone, and not the combined reward. */
   judgesSum?: boolean;
   /** The recipe's environment and protocol over `goldRetriever()`; a message may be long (`DEFAULT_TURN_TOKENS` would cut it). */
   environment: Environment;
-  /** Real questions; a few are enough. */
+  /** A few real questions. */
   tasks: readonly Task[];
   signal: AbortSignal;
-  /** Where names are looked up. */
+  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 
@@ -137,7 +137,7 @@ export async function checkRewards(options: CheckRewardsOptions): Promise<Reward
   };
 }
 
-/** The outcome where there are no answers to check by: it is no failure. */
+/** The outcome for an environment without answers: no failure. */
 export function notCheckable(why: string): RewardCheck {
   return {
     ...{ ok: true, questions: 0, trajectories: 0, rewards: [], combined: null },
@@ -150,7 +150,7 @@ const CASES = Object.keys(REWARD_CASES) as RewardCase[];
 /** Cases that end with an accepted answer, as a good policy gives it. */
 const ACCEPTED = new Set<RewardCase>(["golden", "golden-after-search"]);
 
-/** A search that always shows the accepted answers: rewards must not pay for them where the policy did not answer. */
+/** A search that always shows the accepted answers: rewards must not pay for them if the policy did not answer. */
 export function goldRetriever(): Retriever {
   return {
     name: "gold-answers",
@@ -167,7 +167,7 @@ export function goldRetriever(): Retriever {
   };
 }
 
-/** Every byte has a token: decoding gives back exactly what a script wrote. */
+/** Every byte has a token, so that decoding returns a script's exact text. */
 function byteTokenizer(): Tokenizer {
   const files = wordTokenizer({ words: [], specials: ["<|end|>", "<|pad|>"] });
   return makeTokenizer(files.tokenizer, files.config, "reward check");
@@ -190,7 +190,7 @@ function play(
   });
 }
 
-/** What some rewards together give to every trajectory, which stays as it is. */
+/** The combined reward of every trajectory; trajectories are not changed. */
 async function scoreCopies(
   played: readonly Played[],
   rewards: readonly WeightedReward[],
@@ -203,7 +203,7 @@ async function scoreCopies(
   return { values: copies.map(({ trajectory }) => trajectory.reward), unscored };
 }
 
-/** @param expects absent where nothing is declared, or nothing can be tested. */
+/** @param expects absent if nothing is declared or can be tested. */
 function checkCases(
   expects: Reward["expects"],
   played: readonly Played[],
@@ -260,7 +260,7 @@ function inWords(expected: Expectation): string {
   return `${expected.from} to <${expected.below}`;
 }
 
-/** What is paid for accepted answers and, at most, without knowing them; null where either could not be scored. */
+/** The reward of accepted answers and the highest reward without knowledge of them; null if either could not be scored. */
 function paidFor(played: readonly Played[], totals: readonly (number | null)[]): CheckedSum | null {
   const paid = CASES.flatMap((name) => {
     const values = totals.flatMap((value, i) =>

@@ -4,7 +4,7 @@ import type { RewardCase } from "../../rewards/expectations.ts";
 import { normalizeAnswer } from "../../text/answer-normalizations.ts";
 import type { Task } from "../../trajectory/task.ts";
 
-/** What a scripted policy writes, message by message; it repeats the last one. */
+/** The messages of a scripted policy; it repeats the last one. */
 export interface Script {
   case: RewardCase;
   messages: readonly [string, ...string[]];
@@ -14,13 +14,13 @@ export interface Script {
 
 /** How messages are written under a protocol. */
 interface Writing {
-  /** What stands before and after an answer. */
+  /** Text before and after an answer. */
   opening: string;
   closing: string;
   answer: (text: string) => string;
-  /** null where the protocol has no place for thoughts. */
+  /** null if the protocol has no place for thoughts. */
   think: ((text: string) => string) | null;
-  /** null where the environment has no search tool, or the protocol cannot write its call. */
+  /** null if the environment has no search tool, or the protocol cannot write its call. */
   search: ((query: string) => string) | null;
 }
 
@@ -82,7 +82,7 @@ function thoughts(
 /** Words of no language. */
 const GARBLED = "qzxv wkjpq %7 xxzzq";
 
-/** What fits no question. */
+/** A query without matches. */
 const NOWHERE = "qzvx nowhere";
 
 /** An answer of another task that shares no word with this one's. */
@@ -98,7 +98,7 @@ function wordsOf(text: string): string[] {
   return normalizeAnswer(text).split(" ");
 }
 
-/** Looks the same: a zero-width space behind every sign that is no white space. */
+/** Looks the same: a zero-width space after every visible character. */
 function disguised(text: string): string {
   return text.replace(/\S/gu, "$&\u200b");
 }
@@ -120,10 +120,10 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
   };
 }
 
-/** Stands for an answer's text, to find what a protocol writes around it. */
+/** A placeholder answer, to find the protocol's text around it. */
 const MARK = "qzvx";
 
-/** Whether answers can be written under a protocol at all: the answer rule finds what the protocol writes. */
+/** Whether a protocol can write answers: its answer rule must find them. */
 export function canAnswer(environment: Environment): boolean {
   const { answer } = environment.protocol;
   const messages = [writingUnder(environment).answer(MARK)];

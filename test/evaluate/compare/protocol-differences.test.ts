@@ -39,7 +39,7 @@ describe("checkProtocols", () => {
     expect(() => checkProtocols([run("a"), other], [])).toThrow(
       errorWith(
         "COMPARE_UNLIKE",
-        'retriever: "bm25-1" ≠ "dense-1" (b)\n  topK.tools.0.topK: 3 ≠ 5 (b)\n  environment.budgets.0.scope: missing ≠ "turn" (b)\nCompare runs of one protocol, or name every part that is meant to differ: --across retriever,topK,environment.',
+        'retriever: "bm25-1" ≠ "dense-1" (b)\n  topK.tools.0.topK: 3 ≠ 5 (b)\n  environment.budgets.0.scope: missing ≠ "turn" (b)\nCompare runs of one protocol, or name every part that may differ: --across retriever,topK,environment.',
       ),
     );
   });

@@ -80,7 +80,7 @@ describe("readComparedRun", () => {
     await expect(readComparedRun(join(cwd, "none"))).rejects.toThrow(errorWith("FILE_MISSING"));
     mkdirSync(join(cwd, "empty"));
     await expect(readComparedRun(join(cwd, "empty"))).rejects.toThrow(
-      errorWith("FILE_MISSING", "holds neither rows.jsonl"),
+      errorWith("FILE_MISSING", "has neither rows.jsonl"),
     );
     const nameless = write("nameless.jsonl", [...rows, { em: 1 }]);
     await expect(readComparedRun(nameless)).rejects.toThrow(
@@ -88,7 +88,7 @@ describe("readComparedRun", () => {
     );
     const twice = write("twice.jsonl", [...rows, rows[0]]);
     await expect(readComparedRun(twice)).rejects.toThrow(
-      errorWith("COMPARE_ROW", 'question "a", sample 0, stands here a second time'),
+      errorWith("COMPARE_ROW", 'question "a", sample 0, occurs a second time here'),
     );
   });
 });

@@ -41,7 +41,7 @@ describe("heldOutComparison", () => {
       { klCoef: 1, before: [0, 1], after: [1, 1], fingerprint: "bbbbbbbbbbbb" },
     );
     const [em] = await heldOutComparison(both);
-    expect(em?.figures[1]?.against).toContain("was not measured under the same protocol");
+    expect(em?.figures[1]?.against).toContain("has another protocol than the run");
     expect(em?.figures[1]?.change).toMatchObject({ difference: 0.5 });
   });
 
