@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { createRequire, register } from "node:module";
 import { existsSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { basename, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ConfigError, errorMessage } from "./errors.ts";
+import { AgentrlError, ConfigError, errorMessage, InternalError, ShapeError } from "./errors.ts";
 import { sha256File } from "./files.ts";
+import { leavesOf } from "./leaves.ts";
 import { packageRoot } from "./package-root.ts";
 import { addPart, type Part, PART_KINDS, type PartKind } from "./registry.ts";
 import { z } from "./schema.ts";
@@ -25,6 +26,28 @@ const loaded = new Map<string, Plugin>();
 /** The plugins of this process, in load order. */
 export function loadedPlugins(): readonly Plugin[] {
   return [...loaded.values()];
+}
+
+/** The plugins whose parts some settings name: a result depends on them, and not on what else is loaded. */
+export function pluginsNamedIn(settings: unknown): Plugin[] {
+  const texts = new Set([...leavesOf(settings)].map(([, value]) => value));
+  return loadedPlugins().filter(({ parts }) => parts.some(({ name }) => texts.has(name)));
+}
+
+/**
+ * For a hash that must change when a plugin changes.
+ * @returns `{ plugins: { file name: sha256 } }`; nothing where the settings name no plugin's part, so that other hashes stay as they are.
+ */
+export function pluginHashes(settings: unknown): { plugins?: Record<string, string> } {
+  const named = pluginsNamedIn(settings);
+  if (named.length === 0) return {};
+  return { plugins: Object.fromEntries(named.map((each) => [fileNameOf(each), each.sha256])) };
+}
+
+/** A plugin's file without the folder, which differs between machines; of a package, the path inside node_modules. */
+export function fileNameOf({ file }: Pick<Plugin, "file">): string {
+  const [, inPackage] = /.*\/node_modules\/(.+)$/.exec(file) ?? [];
+  return inPackage ?? basename(file);
 }
 
 /**
@@ -124,15 +147,27 @@ function checkPart(
 }
 
 /**
- * The place in a plugin where an error was thrown: `file:line:column: ` of the first stack frame in a plugin.
- * @returns null when no frame is in a plugin.
+ * A mistake in a plugin's code as the error of its author: PLUGIN_FAILED with file:line:column of the first stack frame in a plugin. Any
+ * other error is returned as it is. So are failures of network, disk and time, with which a tool may fail for good reasons.
  */
-export function pluginPlaceOf(error: unknown): string | null {
+export function asPluginError(error: unknown): unknown {
+  const isOurs = error instanceof AgentrlError;
+  const isUnexpected = error instanceof InternalError || error instanceof ShapeError;
+  if ((isOurs && !isUnexpected) || isOutside(error)) return error;
   for (const { file } of loaded.values()) {
     const place = placeIn(file, error);
-    if (place !== "") return place;
+    if (place !== "")
+      return new ConfigError("PLUGIN_FAILED", `${place}${errorMessage(error)}`, { cause: error });
   }
-  return null;
+  return error;
+}
+
+/** System errors have a code (ECONNREFUSED), which fetch puts on the cause; Node's own complaints about arguments begin with ERR_. */
+function isOutside(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error.name === "AbortError" || error.name === "TimeoutError") return true;
+  const { code } = error as { code?: unknown };
+  return (typeof code === "string" && !code.startsWith("ERR_")) || isOutside(error.cause);
 }
 
 /** The line of a syntax error. Node's import error does not contain it; `node --check` prints it. */

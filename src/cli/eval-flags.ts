@@ -4,7 +4,14 @@ import { ConfigError } from "../base/errors.ts";
 import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
-import { decimal, deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import {
+  decimal,
+  deviceOption,
+  pluginOption,
+  seedOption,
+  setOption,
+  wholeNumber,
+} from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
@@ -26,6 +33,7 @@ export interface MeasuringFlags {
   device?: string;
   seed?: number;
   set?: string[];
+  plugin?: string[];
 }
 
 /** How a server is asked. */
@@ -69,6 +77,7 @@ export function addMeasuringOptions(command: Command): void {
     .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
     .addOption(deviceOption())
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(seedOption())
     .addHelpText("after", () => strategiesHelp(command));
 }

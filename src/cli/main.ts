@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { ConfigError, errorMessage } from "../base/errors.ts";
-import { pluginPlaceOf } from "../base/plugins.ts";
+import { asPluginError } from "../base/plugins.ts";
 import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
@@ -148,11 +148,8 @@ function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal)
     if (state.debug) io.err(`${stackOf(error)}\n`);
     return exitCodeOf(error);
   }
-  const place = pluginPlaceOf(error);
-  if (place !== null) {
-    const message = `${place}${errorMessage(error)}`;
-    return report(new ConfigError("PLUGIN_FAILED", message, { cause: error }), io, state, signal);
-  }
+  const mistake = asPluginError(error);
+  if (mistake !== error) return report(mistake, io, state, signal);
   io.err(
     `error: this is a bug in agentrl, not in what you did: ${errorMessage(error)}\n` +
       `Please report it with the command line and these lines:\n` +

@@ -3,7 +3,7 @@ import { ConfigError } from "../base/errors.ts";
 import type { ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { DEFAULT_RECIPE, EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
-import { deviceOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
@@ -22,6 +22,7 @@ export interface SynthFlags {
   device?: string;
   seed?: number;
   set?: string[];
+  plugin?: string[];
 }
 
 export function addSynthOptions(command: Command): void {
@@ -53,6 +54,7 @@ export function addSynthOptions(command: Command): void {
     .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
     .addOption(deviceOption())
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(seedOption());
 }
 

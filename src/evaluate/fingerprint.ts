@@ -21,6 +21,8 @@ export interface ProtocolParts {
   sampling: unknown;
   /** Version of the metrics. */
   metrics: string;
+  /** sha256 of the plugins that environment, retriever and strategy come from, by file name; absent without any. */
+  plugins?: Readonly<Record<string, string>>;
 }
 
 /** A protocol's parts and their hash. */

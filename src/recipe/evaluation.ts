@@ -1,4 +1,5 @@
 import { leavesOf } from "../base/leaves.ts";
+import { pluginHashes } from "../base/plugins.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import {
@@ -81,5 +82,11 @@ export function protocolOf(
     prompt: typeof prompt === "string" ? prompt : "",
     ...(rendering === undefined ? {} : { rendering }),
     sampling: settings.evaluation.sampling,
+    ...pluginHashes([
+      settings.environment,
+      settings.retrievers,
+      settings.evaluation.retriever ?? settings.retriever,
+      settings.evaluation.strategy,
+    ]),
   };
 }

@@ -5,6 +5,7 @@ import { writeFileAtomic, writeJson } from "../base/files.ts";
 import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
+import { pluginHashes } from "../base/plugins.ts";
 import {
   type ArmComparison,
   combinedVerdict,
@@ -147,7 +148,10 @@ function armRuns(
         const all = [...own, { key: "seed", value: seed, origin: "--seeds" }];
         const resolved = resolveSettings(recipe, { tier, overrides: all });
         const settings = checkSettings(settingsSchema, resolved);
-        const key = shortHash({ settings: settings.settings, version });
+        const key = shortHash({
+          ...{ settings: settings.settings, version },
+          ...pluginHashes(settings.settings),
+        });
         const run = runs.get(key) ?? { key, seed, arms: [], settings };
         run.arms.push(`${claim.id}/${name}`);
         runs.set(key, run);

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
+import { pluginHashes } from "../base/plugins.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { effectOf, type Settings, settingsSchema } from "./settings/settings-schema.ts";
@@ -117,7 +118,7 @@ function settingsHash(settings: Settings): string {
   const decisive = Object.entries(settings).filter(
     ([key]) => !["rollback", "bookkeeping"].includes(effectOf(key)),
   );
-  return shortHash(Object.fromEntries(decisive));
+  return shortHash({ ...Object.fromEntries(decisive), ...pluginHashes(settings) });
 }
 
 /**

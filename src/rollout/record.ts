@@ -1,4 +1,5 @@
 import { type ErrorCode, errorMessage, InternalError, RolloutError } from "../base/errors.ts";
+import { asPluginError } from "../base/plugins.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { TrainingProgress } from "../retrieval/retriever.ts";
 import type { Task } from "../trajectory/task.ts";
@@ -68,13 +69,15 @@ export function emptyTrajectory(options: RolloutOptions): Trajectory {
   };
 }
 
-/** A tool's failure is the trajectory's; an interruption and a bug are not. */
+/** A tool's failure is the trajectory's. An interruption, a bug and a mistake in a plugin end the run. */
 export async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof InternalError || error instanceof RolloutError) throw error;
+    if (error instanceof InternalError || error instanceof RolloutError) throw asPluginError(error);
+    const mistake = asPluginError(error);
+    if (mistake !== error) throw mistake;
     throw new RolloutError("TOOL_FAILED", `tool: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { AgentrlError, ConfigError, errorMessage, RolloutError } from "../base/errors.ts";
+import { asPluginError } from "../base/plugins.ts";
 import type { Registry } from "../base/registry.ts";
 import { resolveSchedules, type Scheduled, valueAt } from "../base/schedule.ts";
 import { rewards } from "../rewards/index.ts";
@@ -166,6 +167,8 @@ async function scoreChecked(
     context.signal.throwIfAborted();
     if (error instanceof RolloutError) return scored.map(() => error);
     if (error instanceof AgentrlError) throw error;
+    const mistake = asPluginError(error);
+    if (mistake !== error) throw mistake;
     throw failed(reward, `threw ${errorMessage(error)}`, error);
   }
   if (outcomes.length === scored.length) return outcomes;

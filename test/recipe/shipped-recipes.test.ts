@@ -7,7 +7,7 @@ import {
   resolveSettings,
 } from "../../src/recipe/settings/settings.ts";
 
-const recipes = await Promise.all(shippedRecipes().map(loadRecipe));
+const recipes = await Promise.all(shippedRecipes().map((name) => loadRecipe(name)));
 const tiers = recipes.flatMap((recipe) => tiersOf(recipe).map((tier) => ({ recipe, tier })));
 
 describe("a shipped recipe", () => {

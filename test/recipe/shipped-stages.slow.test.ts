@@ -5,7 +5,7 @@ import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
-const recipes = await Promise.all(shippedRecipes().map(loadRecipe));
+const recipes = await Promise.all(shippedRecipes().map((name) => loadRecipe(name)));
 
 describe("a shipped recipe", () => {
   const staged = recipes.filter((recipe) => "stages" in recipe.base).map(({ name }) => name);

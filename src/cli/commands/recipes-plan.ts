@@ -5,7 +5,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { Plan } from "../../recipe/plan/plan.ts";
 import type { ProbedForecast } from "../../recipe/probe/probed-forecast.ts";
 import type { CliContext } from "../command.ts";
-import { deviceOption, jsonOption, seedOption, setOption } from "../options.ts";
+import { deviceOption, jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
 import { checksText, forecastText, planText } from "../plan-text.ts";
 import { settingsOf, type RecipeFlags } from "../recipe-options.ts";
 
@@ -42,6 +42,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
     .option("--no-probe", "do not run the policy, so give no forecast of time")
     .addOption(seedOption())
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .action(async (recipe: string, flags: PlanFlags) => {
       const { parseMemory } = await import("../../recipe/plan/parse-memory.ts");

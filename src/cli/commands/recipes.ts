@@ -19,7 +19,7 @@ import {
 } from "../../recipe/settings/settings.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption, setOption } from "../options.ts";
+import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { registerPlan } from "./recipes-plan.ts";
 
 /** `agentrl recipes list|show|plan|check`: what there is, what it would run with, and what that would take. */
@@ -43,7 +43,7 @@ function registerList(recipes: Command, context: CliContext): void {
     .description("List the recipes that come with the package.")
     .addOption(jsonOption())
     .action(async ({ json }: { json?: true }) => {
-      const all = await Promise.all(shippedRecipes().map(loadRecipe));
+      const all = await Promise.all(shippedRecipes().map((name) => loadRecipe(name)));
       const rows = all.map((recipe) => ({
         name: recipe.name,
         summary: recipe.summary,
@@ -59,6 +59,13 @@ function registerList(recipes: Command, context: CliContext): void {
     });
 }
 
+interface ShowFlags {
+  tier?: string;
+  set?: string[];
+  plugin?: string[];
+  json?: true;
+}
+
 function registerShow(recipes: Command, context: CliContext): void {
   recipes
     .command("show")
@@ -69,9 +76,10 @@ function registerShow(recipes: Command, context: CliContext): void {
       "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
     )
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(jsonOption())
-    .action(async (name: string, options: { tier?: string; set?: string[]; json?: true }) => {
-      const recipe = await loadRecipe(name);
+    .action(async (name: string, options: ShowFlags) => {
+      const recipe = await loadRecipe(name, options.plugin);
       const tier = selectTier(recipe, options.tier);
       const overrides = (options.set ?? []).map(parseSet);
       const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
@@ -85,13 +93,14 @@ function registerCheck(recipes: Command, context: CliContext): void {
     .command("check")
     .description("Check recipes: their structure, every tier, every arm of every claim.")
     .argument("[recipes...]", "names or paths; all shipped recipes when none is given")
+    .addOption(pluginOption())
     .addOption(jsonOption())
-    .action(async (given: string[], { json }: { json?: true }) => {
+    .action(async (given: string[], { plugin, json }: { plugin?: string[]; json?: true }) => {
       const names = given.length > 0 ? given : shippedRecipes();
       const problems: AgentrlError[] = [];
       for (const name of names) {
         try {
-          checkRecipe(await loadRecipe(name));
+          checkRecipe(await loadRecipe(name, plugin));
         } catch (error) {
           if (!(error instanceof AgentrlError)) throw error;
           problems.push(error);

@@ -5,7 +5,7 @@ import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
 import type { ArmRun, Reproduction } from "../../recipe/reproduce.ts";
 import { parseSet } from "../../recipe/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption, outOption, setOption, wholeNumber } from "../options.ts";
+import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { packageVersion } from "../package-info.ts";
 import { type Progress, startProgress } from "../progress.ts";
 import { reproductionText } from "../reproduction-text.ts";
@@ -14,6 +14,7 @@ interface ReproduceFlags {
   tier?: string;
   seeds?: number;
   set?: string[];
+  plugin?: string[];
   out?: string;
   json?: true;
 }
@@ -45,6 +46,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         )
         .option("--seeds <n>", `runs per arm (default: ${DEFAULT_SEEDS})`, wholeNumber(1, 1000))
         .addOption(setOption())
+        .addOption(pluginOption())
         .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
         .addOption(jsonOption())
         .action((recipe: string, flags: ReproduceFlags) => run(recipe, flags, runArm, context));
@@ -62,7 +64,7 @@ async function run(
   context: CliContext,
 ): Promise<void> {
   const { reproduce } = await import("../../recipe/reproduce.ts");
-  const recipe = await loadRecipe(name);
+  const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
   const result = await reproduce(recipe, {

@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { RewardCheck } from "../../evaluate/reward-check/check-rewards.ts";
 import { rewards } from "../../rewards/index.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption, setOption } from "../options.ts";
+import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { settingsOf } from "../recipe-options.ts";
 import { rewardCheckText } from "../reward-check-text.ts";
 
@@ -12,6 +12,7 @@ interface RewardCheckFlags {
   tier?: string;
   reward?: string;
   set?: string[];
+  plugin?: string[];
   json?: true;
 }
 
@@ -47,14 +48,16 @@ function addCheck(family: Command, context: CliContext): void {
     )
     .option("--reward <name>", `check only this reward: ${rewards.names.join(", ")}`)
     .addOption(setOption())
+    .addOption(pluginOption())
     .addOption(jsonOption())
     .action((flags: RewardCheckFlags) => check(flags, context));
 }
 
 async function check(flags: RewardCheckFlags, context: CliContext): Promise<void> {
   const { recipe: named, reward, json } = flags;
-  const part = reward === undefined ? null : rewards.get(reward, "--reward");
   const resolved = await settingsOf({ ...flags, recipe: named ?? DEFAULT_RECIPE });
+  // Only now: a plugin may bring it.
+  const part = reward === undefined ? null : rewards.get(reward, "--reward");
   const { settings, recipe, tier } = resolved;
   // Loads the runtime, which --help does not need.
   const { checkRecipeRewards, CHECKED_QUESTIONS, requireSoundRewards } =

@@ -1,7 +1,7 @@
 /** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
-import { loadPlugin } from "../../base/plugins.ts";
+import { asPluginError, loadPlugin } from "../../base/plugins.ts";
 import {
   handedOver,
   type StartOptions,
@@ -178,7 +178,7 @@ function serve(port: MessagePort): void {
         reply = { id, answer: answered };
         given = call === "readState" ? handedOver(call, answered) : [];
       } catch (error) {
-        reply = { id, failure: sendError(error) };
+        reply = { id, failure: sendError(asPluginError(error)) };
       }
       port.postMessage(reply, given);
     };

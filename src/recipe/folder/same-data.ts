@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readJson } from "../../base/files.ts";
+import { fileNameOf, type Plugin, pluginsNamedIn } from "../../base/plugins.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import { baseFolder } from "../assemble.ts";
 import { MANIFEST_FILE } from "./run-origin.ts";
@@ -29,6 +30,13 @@ export async function requireSameData(
       `${out}: began with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give what it began with, or begin anew in another folder.`,
     );
   }
+}
+
+/** The plugins that a run's settings name, by their names in the manifest. */
+export function pluginData(settings: unknown): Record<string, Plugin> {
+  return Object.fromEntries(
+    pluginsNamedIn(settings).map((each) => [`plugin ${fileNameOf(each)}`, each]),
+  );
 }
 
 /**

@@ -25,10 +25,14 @@ export function shippedRecipes(): string[] {
  * Reads a recipe, loads its plugins, and checks its structure: summary, paper, base, tiers, paper tables, claims.
  *
  * @param nameOrPath a shipped recipe's name, or a path (anything with a slash or ending in .yaml or .yml).
- * @returns its plugins as absolute paths.
+ * @param plugins further ones, loaded after its own; paths start from the current folder.
+ * @returns its plugins as absolute paths, those of `plugins` included.
  * @throws {ConfigError} RECIPE_MISSING, RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, each with file:line; as `loadPlugin`.
  */
-export async function loadRecipe(nameOrPath: string): Promise<RecipeFile> {
+export async function loadRecipe(
+  nameOrPath: string,
+  plugins: readonly string[] = [],
+): Promise<RecipeFile> {
   const isPath = /[/\\]|\.ya?ml$/.test(nameOrPath);
   const file = isPath ? resolve(nameOrPath) : join(shippedFolder, `${nameOrPath}.yaml`);
   if (!existsSync(file)) {
@@ -43,12 +47,13 @@ export async function loadRecipe(nameOrPath: string): Promise<RecipeFile> {
     await readText(file),
     isPath ? nameOrPath : relative(packageRoot, file),
   );
-  const plugins = [];
+  const files = new Set<string>();
   for (const [i, name] of recipe.plugins.entries()) {
     const where = `${recipe.place(["plugins", String(i)])}: plugins[${i}]`;
-    plugins.push((await loadPlugin(name, dirname(file), where)).file);
+    files.add((await loadPlugin(name, dirname(file), where)).file);
   }
-  return { ...recipe, plugins };
+  for (const name of plugins) files.add((await loadPlugin(name, process.cwd(), "--plugin")).file);
+  return { ...recipe, plugins: [...files] };
 }
 
 /** As `loadRecipe`, for text that is at hand. `path` names it in messages and gives the recipe its name. */

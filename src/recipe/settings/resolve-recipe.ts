@@ -1,4 +1,3 @@
-import { loadPlugin } from "../../base/plugins.ts";
 import { loadRecipe, selectTier } from "./recipe-file.ts";
 import { settingsSchema, type Settings } from "./settings-schema.ts";
 import {
@@ -28,10 +27,7 @@ export async function resolveRecipe(
   nameOrPath: string,
   { tier, overrides = [], plugins = [] }: ResolveRecipeOptions = {},
 ): Promise<ResolvedSettings<Settings>> {
-  const loaded = await loadRecipe(nameOrPath);
-  const files = [...loaded.plugins];
-  for (const name of plugins) files.push((await loadPlugin(name, process.cwd(), "--plugin")).file);
-  const recipe = { ...loaded, plugins: [...new Set(files)] };
+  const recipe = await loadRecipe(nameOrPath, plugins);
   const resolved = resolveSettings(recipe, { tier: selectTier(recipe, tier), overrides });
   return checkSettings(settingsSchema, resolved);
 }

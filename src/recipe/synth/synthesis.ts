@@ -1,5 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
+import { pluginHashes } from "../../base/plugins.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { Environment } from "../../env/environments/environment.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
@@ -123,9 +124,11 @@ function settingsHash(
   // Equal weights are the same teacher by any name.
   const { from: _, ...weights } = mark;
   const teacher = mark.sha256 === undefined ? mark : weights;
+  const written = { environment, rewards, sampling, seed, draws, annotate, scores };
   return shortHash({
     ...{ teacher, options: options ?? null, rendering: rendering ?? null, retriever, dataset },
-    ...{ environment, rewards, sampling, seed, draws, annotate, scores },
+    ...written,
+    ...pluginHashes([written, settings.retriever, settings.retrievers]),
   });
 }
 

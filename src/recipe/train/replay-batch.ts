@@ -21,7 +21,7 @@ import {
 import { newestCheckpoint } from "../folder/checkpoints.ts";
 import { METRICS_FILE, readMetrics } from "../folder/metrics-log.ts";
 import { isCurrent, type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
-import { samePolicyHash } from "../folder/same-data.ts";
+import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { type AssembledRun, assembleOnPolicyRun } from "./on-policy-run.ts";
@@ -79,6 +79,7 @@ export async function replayBatch(
   requireBatches(run, { first, last: step });
   const model = await policyFolder(settings.policy.from, { ...download, signal });
   await samePolicyHash(model, run, { ...download, signal });
+  await requireSameData(run, "a plugin", pluginData(settings));
   return deferring(async (defer) => {
     const engine = await openEngine(settings, model);
     defer(() => engine.close());

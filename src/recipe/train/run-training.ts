@@ -21,7 +21,7 @@ import { resumePoint } from "../folder/resume-point.ts";
 import { type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
 import { StoppedAsAsked } from "../folder/run-control.ts";
 import { openRunFolder } from "../folder/run-folder.ts";
-import { requireSameData, samePolicyHash } from "../folder/same-data.ts";
+import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { writeFreshPolicy } from "../fresh-policy.ts";
 import { recordedEvaluation } from "../held-out-evaluation.ts";
 import type { Settings } from "../settings/settings-schema.ts";
@@ -82,12 +82,16 @@ function train<R>(
       },
     });
     const { engine, totalSteps, data } = training;
-    if (from !== null) await requireSameData(out, method.learnsFrom, data);
+    const plugins = pluginData(settings);
+    if (from !== null) {
+      await requireSameData(out, method.learnsFrom, data);
+      await requireSameData(out, "a plugin", plugins);
+    }
     const progress = await progressUpTo(training, out, from?.step ?? -1);
     const isTrained = from !== null && (from.step >= totalSteps || progress.enough);
     if (isTrained && existsSync(join(out, training.product)))
       throw nothingLeft(method, out, from, totalSteps);
-    const hashes = Object.entries(data).flatMap(([name, each]) =>
+    const hashes = Object.entries({ ...data, ...plugins }).flatMap(([name, each]) =>
       each === null ? [] : [[name, each.sha256] as const],
     );
     const run = await openRunFolder({
