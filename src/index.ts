@@ -26,6 +26,8 @@ export { defineSampler } from "./train/samplers/sampler.ts";
 export type { RolloutGroup, ScoredGroup } from "./train/scored-group.ts";
 
 // The records that parts read.
+export { roleName } from "./trajectory/role.ts";
+export type { Role, Roles } from "./trajectory/role.ts";
 export type { Task } from "./trajectory/task.ts";
 export type { Trajectory, Turn } from "./trajectory/trajectory.ts";
 

@@ -47,8 +47,13 @@ export function checkOptions<S extends z.ZodType>(
   return { problem: describe(schema, value, issue) };
 }
 
-/** Every schema that a choice may take. */
-const alternativesOf = new WeakMap<z.ZodType, () => readonly z.ZodType[]>();
+/** What a choice may take: every schema, or the one that fits a value. */
+interface Alternatives {
+  all: () => readonly z.ZodType[];
+  fitting: (value: unknown) => z.ZodType | null;
+}
+
+const alternativesOf = new WeakMap<z.ZodType, Alternatives>();
 
 /**
  * A schema that chooses another schema by the value; problems read as if that schema were used alone.
@@ -74,16 +79,47 @@ export function choice<T>(
     context.addIssue({ code: "custom", path, message, params: { code } });
     return z.NEVER;
   });
-  alternativesOf.set(chosen, alternatives);
+  const fitting = (value: unknown): z.ZodType | null => {
+    const found = choose(value);
+    return "problem" in found ? null : found.schema;
+  };
+  alternativesOf.set(chosen, { all: alternatives, fitting });
   return chosen;
 }
 
 /** A schema, what it wraps (optional, default), and the alternatives of a choice, outermost first. */
 export function unwrapped(schema: z.ZodType): z.ZodType[] {
-  if (schema instanceof z.ZodLazy) return unwrapped(schema.unwrap() as z.ZodType);
+  return layersOf(schema, ({ all }) => all());
+}
+
+/** As `unwrapped`, with only the alternative that fits a value. */
+export function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
+  return layersOf(schema, ({ fitting }) => fitting(value) ?? []);
+}
+
+function layersOf(
+  schema: z.ZodType,
+  take: (alternatives: Alternatives) => z.ZodType | readonly z.ZodType[],
+): z.ZodType[] {
+  if (schema instanceof z.ZodLazy) return layersOf(schema.unwrap() as z.ZodType, take);
   const inner = unwrapOnce(schema);
-  if (inner !== null) return [schema, ...unwrapped(inner)];
-  return [schema, ...(alternativesOf.get(schema)?.().flatMap(unwrapped) ?? [])];
+  if (inner !== null) return [schema, ...layersOf(inner, take)];
+  const alternatives = alternativesOf.get(schema);
+  const taken = alternatives === undefined ? [] : [take(alternatives)].flat();
+  return [schema, ...taken.flatMap((each) => layersOf(each, take))];
+}
+
+/** What an object, list or record holds under a key; nothing where it has no such key. */
+export function schemasOfKey(schema: z.ZodType, key: string): z.ZodType[] {
+  const found: unknown =
+    schema instanceof z.ZodObject
+      ? schema.shape[key]
+      : schema instanceof z.ZodArray
+        ? schema.element
+        : schema instanceof z.ZodRecord
+          ? schema.valueType
+          : undefined;
+  return found instanceof z.ZodType ? [found] : [];
 }
 
 function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): OptionProblem {

@@ -1,4 +1,4 @@
-import { unwrapped, z } from "./schema.ts";
+import { schemasOfKey, unwrapped, type z } from "./schema.ts";
 
 /** What a setting of a run decides, for code that asks whether two runs are the same one: resumed, or compared. */
 export type SettingEffect =
@@ -31,7 +31,7 @@ export function affects(effect: SettingEffect): { effect: SettingEffect } {
 export function declaredEffect(schema: z.ZodType, keys: readonly string[]): SettingEffect {
   let level: readonly z.ZodType[] = [schema];
   for (const key of ["", ...keys]) {
-    if (key !== "") level = level.flatMap((each) => childrenOf(each, key));
+    if (key !== "") level = level.flatMap((each) => schemasOfKey(each, key));
     level = level.flatMap((each) => unwrapped(each));
     for (const each of level) {
       const effect = each.meta()?.["effect"];
@@ -39,17 +39,4 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
     }
   }
   return "training";
-}
-
-/** The schemas of a key, of every schema that may hold here. */
-function childrenOf(schema: z.ZodType, key: string): z.ZodType[] {
-  const found: unknown =
-    schema instanceof z.ZodObject
-      ? schema.shape[key]
-      : schema instanceof z.ZodArray
-        ? schema.element
-        : schema instanceof z.ZodRecord
-          ? schema.valueType
-          : undefined;
-  return found instanceof z.ZodType ? [found] : [];
 }

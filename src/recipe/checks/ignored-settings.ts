@@ -16,7 +16,7 @@ export interface IgnoredSetting {
 
 /** A setting that something else switches off. */
 interface Rule {
-  /** Keys that are then not looked at: themselves or those below them. */
+  /** Keys that are then not looked at: themselves or those below them. `*` stands for any position in a list. */
   keys: readonly string[];
   /** The key that decides it. */
   by: string;
@@ -69,6 +69,12 @@ const RULES: readonly Rule[] = [
     why: "at temperature 0 the likeliest token is taken, whatever else could be. Take it out, or raise the temperature",
   },
   {
+    keys: ["rewards.*.weight"],
+    by: "reward",
+    holds: ({ reward }) => reward !== undefined,
+    why: "reward is an expression, which replaces the weights. Take it out, or write it as a factor in reward",
+  },
+  {
     keys: ["retriever"],
     by: "strategy",
     holds: (settings) => !searches(settings.strategy) && !searches(settings.evaluation.strategy),
@@ -93,14 +99,25 @@ export function ignoredSettings({
   const { algorithm } = settings;
   if (algorithm === undefined) return [];
   const of = (key: string): (readonly [string, string])[] =>
-    [...origins].filter(([each]) => each === key || each.startsWith(`${key}.`));
+    [...origins].filter(([each]) => isAtOrBelow(each, key));
   return RULES.filter(({ holds }) => holds(settings, algorithm)).flatMap(({ keys, by, why }) => {
     const decided = Math.max(0, ...of(by).map(([, origin]) => layerOf(origin)));
-    return keys.flatMap((key) => {
-      const set = of(key).find(([, origin]) => origin !== "default" && layerOf(origin) >= decided);
-      return set === undefined ? [] : [{ key, origin: set[1], why }];
+    return keys.flatMap((pattern) => {
+      const found = new Map<string, string>();
+      for (const [each, origin] of of(pattern)) {
+        const key = each.split(".").slice(0, pattern.split(".").length).join(".");
+        const isSet = origin !== "default" && layerOf(origin) >= decided;
+        if (isSet && !found.has(key)) found.set(key, origin);
+      }
+      return [...found].map(([key, origin]) => ({ key, origin, why }));
     });
   });
+}
+
+/** @param pattern a key, in which `*` stands for any position in a list. */
+function isAtOrBelow(key: string, pattern: string): boolean {
+  const keys = key.split(".");
+  return pattern.split(".").every((each, i) => each === keys[i] || (each === "*" && i in keys));
 }
 
 /**

@@ -23,6 +23,7 @@ import { algorithms } from "../../train/index.ts";
 import { preferenceSchema } from "../../train/preference.ts";
 import { alarmsSchema } from "../../watch/alarms/alarm-settings.ts";
 import { reportersSchema } from "../../watch/reporters/index.ts";
+import { unknownRoles } from "./role-names.ts";
 import { checkpointsSchema, rollbackSchema } from "./run-settings.ts";
 import { sftSchema } from "./sft-settings.ts";
 import { stagesSchema } from "./stages.ts";
@@ -192,7 +193,10 @@ const settingsShape = z.strictObject({
   rollback: rollbackSchema.prefault({}).meta(affects("rollback")),
 });
 
-export const settingsSchema = settingsShape.superRefine(({ reward, rewards: named }, context) => {
+export const settingsSchema = settingsShape.superRefine((settings, context) => {
+  for (const { path, message } of unknownRoles(settingsShape, settings))
+    context.addIssue({ code: "custom", path, message, params: { code: "PART_UNKNOWN" } });
+  const { reward, rewards: named } = settings;
   if (reward === undefined) return;
   try {
     rewardExpression(

@@ -146,6 +146,17 @@ describe("settings that nothing would look at", () => {
     ],
     [["strategy=direct", "evaluation.strategy=direct", "retriever=bm25"], "retriever"],
     [["evaluation.strategy=direct", "evaluation.retriever=bm25"], "evaluation.retriever"],
+    [
+      ["rewards=[exact-match, { name: token-f1, weight: 0.5 }]", "reward=token-f1"],
+      "rewards.1.weight",
+    ],
+    [
+      [
+        "rewards=[{ name: exact-match, weight: { schedule: linear, from: 0, to: 1 } }]",
+        "reward=exact-match",
+      ],
+      "rewards.0.weight",
+    ],
   ])("%j: %s", async (sets, key) => {
     expect(await ignored(...sets)).toEqual([key]);
   });
@@ -155,6 +166,8 @@ describe("settings that nothing would look at", () => {
     expect(await ignored("policy.lora.rank=2", "engine.frozenWeights=float16")).toEqual([]);
     // The recipe itself sets klEstimator.
     expect(await ignored("algorithm.klCoef=0")).toEqual([]);
+    expect(await ignored("rewards=[{ name: token-f1, as: f1 }]", "reward=f1")).toEqual([]);
+    expect(await ignored("rewards=[{ name: token-f1, weight: 2 }]")).toEqual([]);
   });
 
   it("end a run with where each was set", async () => {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { resolveSchedules } from "../../../src/base/schedule.ts";
-import { checkOptions, parseOptions, z } from "../../../src/base/schema.ts";
+import { checkOptions, choice, parseOptions, z } from "../../../src/base/schema.ts";
 import { partSchema } from "../../../src/base/part-schema.ts";
 import { registry } from "../../../src/base/registry.ts";
 import { expressionOf, weightedRewards } from "../../../src/recipe/assemble.ts";
+import { unknownRoles } from "../../../src/recipe/settings/role-names.ts";
 import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts";
 import { defineReward } from "../../../src/rewards/reward.ts";
+import { roleName } from "../../../src/trajectory/role.ts";
 
 const problemOf = (given: unknown) => checkOptions(settingsSchema, given).problem;
 
@@ -37,6 +39,42 @@ describe("reward settings", () => {
     expect(problemOf({ reward: "exact-match +" })?.code).toBe("RECIPE_BAD_VALUE");
     const alias = { rewards: [{ name: "exact-match", as: "a b" }] };
     expect(problemOf(alias)).toMatchObject({ code: "RECIPE_BAD_VALUE", path: ["rewards", "0", "as"] }); // prettier-ignore
+  });
+});
+
+describe("an option that names a model", () => {
+  const asking = (role: unknown, models: object = { reader: { from: "base" } }) =>
+    problemOf({ rewards: ["exact-match", { name: "answer-likelihood", role }], models });
+
+  it("may be the policy or a model of the recipe", () => {
+    expect(asking("reader")).toBeNull();
+    expect(asking("policy")).toBeNull();
+    expect(problemOf({ rewards: ["answer-likelihood"] })).toBeNull();
+  });
+
+  it("is refused at load otherwise, with the nearest name", () => {
+    const problem = asking("raeder");
+    expect(problem).toMatchObject({ code: "PART_UNKNOWN", path: ["rewards", "1", "role"] });
+    expect(problem?.message).toMatch(/"raeder".*"reader".*policy, reader/);
+    expect(asking("reader", {})).toMatchObject({ code: "PART_UNKNOWN" });
+  });
+
+  it("is found in the part that the recipe chose, wherever that stands", () => {
+    const kind = (name: string, role: z.ZodType) =>
+      ({ part: "tool", name, summary: "", options: z.strictObject({ role }) }) as const;
+    // Only one of the two declares its role as a model.
+    const tools = registry("tool", [kind("asks", roleName()), kind("plays", z.string())]);
+    const nested = choice(() => ({ schema: z.strictObject({ tools: z.array(partSchema(tools)) }), value: undefined })); // prettier-ignore
+    const schema = z.strictObject({ environment: nested, named: z.record(z.string(), partSchema(tools)).optional() }); // prettier-ignore
+    const tool = (name: string, role: string) => ({ name, role });
+    const environment = { tools: [tool("plays", "a knight"), tool("asks", "reader")] };
+    const named = { one: tool("asks", "policy"), two: tool("asks", "judge") };
+    const paths = (models: object) =>
+      unknownRoles(schema, { ...{ environment, named }, models: { ...models } }).map(
+        ({ path }) => path.join("."), // prettier-ignore
+      );
+    expect(paths({ reader: {}, judge: {} })).toEqual([]);
+    expect(paths({})).toEqual(["environment.tools.1.role", "named.two.role"]);
   });
 });
 
