@@ -7,11 +7,11 @@ import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./r
 import type { Results } from "./results-schema.ts";
 import { type Decode, promptText } from "../trajectory/segment-text.ts";
 
-/** How an export is made. */
+/** Options of an export. */
 export interface LmEvalOptions {
-  /** The moment that names the files, told by the caller. */
+  /** Time in the names of the files. */
   time: Date;
-  /** For the prompts in samples; without it the question stands there. */
+  /** Decodes the prompts in samples; without it the question is used. */
   decode: Decode | null;
   /** Of this package. */
   version: string;
@@ -19,10 +19,10 @@ export interface LmEvalOptions {
 
 /**
  * Writes results in the layout of EleutherAI's lm-evaluation-harness: `<folder>/<model>/results_<time>.json` and
- * `samples_<task>_<time>.jsonl`, so that what reads its outputs reads ours. The task is the dataset's name, its version our fingerprint.
+ * `samples_<task>_<time>.jsonl`, for programs that read its outputs. The task is the dataset's name, its version our fingerprint.
  *
- * Different here: no durations, because an evaluation's files hold none (`null`); several draws of a question stand as several
- * `resps` of one sample, whose metrics are their means; a sample that failed has the metric null.
+ * Different here: no durations, because an evaluation's files have none (`null`); several draws of a question are several `resps` of one
+ * sample, whose metrics are their means; a sample that failed has the metric null.
  *
  * @returns the files written, results first.
  * @throws {DataError} FILE_MISSING without rows.jsonl. @throws {ExternalError} FILE_WRITE_FAILED
@@ -69,7 +69,7 @@ export async function writeLmEval(
   return paths;
 }
 
-/** All draws of a question together: held only until the last of them has come. */
+/** Groups the draws of a question; each is held only until the last one comes. */
 async function* questions(files: ResultFiles): AsyncGenerator<ScoredTrajectory[]> {
   const { samplesPerTask } = files.results;
   const waiting = new Map<string, ScoredTrajectory[]>();
@@ -124,7 +124,7 @@ function sampleOf(
   };
 }
 
-/** What the policy wrote, message after message. */
+/** The policy's messages, joined. */
 function responseText(trajectory: ScoredTrajectory["trajectory"]): string | null {
   return trajectory === null ? null : trajectory.turns.map(({ text }) => text).join("\n");
 }
@@ -200,7 +200,7 @@ function summaryOf(
   };
 }
 
-/** Mean and standard error as values come (Welford). */
+/** Running mean and standard error (Welford). */
 function runningMoments(): { add: (value: number) => void; error: () => number | null } {
   let [count, mean, squares] = [0, 0, 0];
   return {
@@ -214,7 +214,7 @@ function runningMoments(): { add: (value: number) => void; error: () => number |
   };
 }
 
-/** As the harness writes names into paths; dots alone, which lead elsewhere, too. @example fileName("org/model") // "org__model" */
+/** A name as the harness writes it in paths; also replaces names of only dots. @example fileName("org/model") // "org__model" */
 function fileName(name: string): string {
   return name.replace(/["<>:/|\\?*[\]]+|^\.*$/g, "__");
 }

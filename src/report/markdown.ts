@@ -7,8 +7,8 @@ import { byProtocol, protocolDifferences } from "./same-protocol.ts";
 import { type GroupScores, scoreGroups } from "./score-groups.ts";
 
 /**
- * Results as Markdown: one table per protocol, a line per result and group, 95 % intervals in brackets. Results of unlike fingerprints
- * never share a table, and are said not to be comparable.
+ * Results as Markdown: one table per protocol, a line per result and group, 95 % intervals in brackets. Results with different fingerprints
+ * have separate tables and a warning.
  */
 export async function resultsAsMarkdown(files: readonly ResultFiles[]): Promise<string> {
   const protocols = byProtocol(files);
@@ -31,7 +31,7 @@ function describe(name: string, results: Results): string {
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     `seed ${seed}`,
     ...(failed > 0 ? [`**${plural(failed, "draw")} failed and were not measured**`] : []),
-    ...(results.readsGold ? ["**the search looks at the gold: a control, no result**"] : []),
+    ...(results.readsGold ? ["**the search uses the gold: a control, not a result**"] : []),
   ].join(", ");
 }
 
@@ -71,7 +71,7 @@ function warning(protocols: readonly (readonly ResultFiles[])[]): string[] {
   const differences = protocolDifferences(protocols.map(([first]) => first?.results.protocol));
   const fingerprints = protocols.map(([first]) => first?.results.fingerprint ?? "");
   return [
-    `> **Not comparable.** These results were measured under ${protocols.length} protocols, so they stand in ${protocols.length} tables. They differ in:`,
+    `> **Not comparable.** These results were measured under ${protocols.length} protocols, so they are in ${protocols.length} tables. They differ in:`,
     "",
     renderMarkdown({
       columns: ["", ...fingerprints],
@@ -83,7 +83,7 @@ function warning(protocols: readonly (readonly ResultFiles[])[]): string[] {
   ];
 }
 
-/** Text that stays on its line and is no markup; tables escape their own bars. */
+/** Text on one line, without Markdown; tables escape their own bars. */
 function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#~]/g, "\\$&").replace(/\s*\n\s*/g, " ");
 }

@@ -8,10 +8,10 @@ export const TEXT_FORMATS = ["json", "jsonl", "csv", "md", "html"] as const;
 export type TextFormat = (typeof TEXT_FORMATS)[number];
 
 /**
- * Results in a format, in pieces that each end a line: `json` as `results.json` holds them (a list of several), `jsonl` and `csv` their rows,
- * `md` and `html` for people. Rows are streamed.
+ * Results in a format, in pieces that each end a line: `json` as in `results.json` (a list for several), `jsonl` and `csv` their rows, `md`
+ * and `html` for people. Rows are streamed.
  *
- * @throws {DataError} FILE_MISSING where rows are asked for and there are none.
+ * @throws {DataError} FILE_MISSING if the format needs rows and there are none.
  */
 export async function* reportText(
   results: readonly ReadableResult[],

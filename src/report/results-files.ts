@@ -7,7 +7,7 @@ import { checkOptions } from "../base/schema.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { type Results, resultsSchema } from "./results-schema.ts";
 
-/** A line of `rows.jsonl` as reports read it: what every version writes, and whatever else it holds. */
+/** A line of `rows.jsonl` for reports: the fields of every version, and any others. */
 export interface ReportRow {
   id: string;
   sample: number;
@@ -22,9 +22,9 @@ export interface ReportRow {
   [key: string]: unknown;
 }
 
-/** The files of one evaluation, opened. Rows and trajectories are streamed anew at every call. */
+/** The files of one evaluation, opened. Every call streams rows and trajectories again. */
 export interface ResultFiles {
-  /** Short name for headings, unlike those of the results beside it. */
+  /** Short unique name for headings. */
   name: string;
   folder: string;
   results: Results;
@@ -35,17 +35,17 @@ export interface ResultFiles {
 }
 
 /**
- * Opens what evaluations wrote.
+ * Opens the output of evaluations.
  *
  * @param places folders of `agentrl eval --out`, or their `results.json`; at least one.
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; RESULTS_BAD when a file does not hold an evaluation's results.
- * @throws {ConfigError} RESULTS_TWICE when one is named twice.
+ * @throws {ConfigError} RESULTS_TWICE when one is given twice.
  */
 export async function openResults(places: readonly string[]): Promise<ResultFiles[]> {
   const files = places.map(resultsFile);
   const twice = files.find((file, i) => files.indexOf(file) < i);
   if (twice !== undefined) {
-    throw new ConfigError("RESULTS_TWICE", `${twice}: is named twice. Name each result once.`);
+    throw new ConfigError("RESULTS_TWICE", `${twice}: is given twice. Give each result once.`);
   }
   const names = distinctNames(files.map(dirname));
   return Promise.all(files.map((file, i) => openOne(file, names[i] ?? "")));
@@ -58,7 +58,7 @@ async function openOne(file: string, name: string): Promise<ResultFiles> {
     const { path, message } = parsed.problem;
     throw new DataError(
       "RESULTS_BAD",
-      `${file}: ${path.length === 0 ? "the file" : path.join(".")} ${message} This is read: the results.json of \`agentrl eval --out FOLDER\`.`,
+      `${file}: ${path.length === 0 ? "the file" : path.join(".")} ${message} Expected the results.json of \`agentrl eval --out FOLDER\`.`,
     );
   }
   const at = { rows: join(folder, "rows.jsonl"), trajectories: join(folder, "trajectories.jsonl") };
@@ -75,13 +75,13 @@ function resultsFile(place: string): string {
   return existsSync(path) && statSync(path).isDirectory() ? join(path, "results.json") : path;
 }
 
-/** A log that is not there has no lines: results.json alone can be shown too. */
+/** A missing log has no lines: results.json alone can be shown, too. */
 async function* lines<T>(path: string): AsyncGenerator<T> {
   if (!existsSync(path)) return;
   for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;
 }
 
-/** The last parts of paths, as many as it takes to tell them apart. */
+/** The last parts of paths, as many as needed to be unique. */
 function distinctNames(folders: readonly string[]): string[] {
   const parts = folders.map((folder) => folder.split(/[\\/]/).filter((part) => part !== ""));
   for (let depth = 1; depth <= Math.max(...parts.map(({ length }) => length)); depth++) {
@@ -91,16 +91,16 @@ function distinctNames(folders: readonly string[]): string[] {
   return folders.map((folder) => basename(folder));
 }
 
-/** A question's draw as it was scored, beside how it came about. */
+/** A scored draw with its trajectory. */
 export interface ScoredTrajectory {
   row: ReportRow;
-  /** null where no trajectory was kept. */
+  /** null if no trajectory was kept. */
   trajectory: Trajectory | null;
 }
 
 /**
- * Rows with their trajectories, streamed: both files are in nearly the same order, so only what runs ahead is held.
- * In the order in which pairs become complete; rows without a trajectory last.
+ * Rows with their trajectories, streamed: both files are in nearly the same order, so few are held. In the order in which pairs become
+ * complete; rows without a trajectory last.
  */
 export async function* scoredTrajectories(files: ResultFiles): AsyncGenerator<ScoredTrajectory> {
   const rows = files.rows();

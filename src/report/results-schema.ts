@@ -1,13 +1,13 @@
 import { z } from "../base/schema.ts";
 
 /**
- * What `agentrl eval` publishes: `results.json`, as a schema that readers of other programs get as JSON Schema
- * (docs/results.schema.json). Keys that a later version adds are no error; those here keep their meaning.
+ * The schema of `results.json` of `agentrl eval`, for other programs as JSON Schema (docs/results.schema.json). New keys of a later version
+ * are no error; the keys here keep their meaning.
  */
 
 const share = z.number().min(0);
 
-/** Both ends of a 95 % interval; null where it could not be computed. */
+/** Both ends of a 95 % interval; null if it could not be computed. */
 const interval = z
   .tuple([z.number(), z.number()])
   .nullable()
@@ -34,7 +34,7 @@ const failures = z
   ])
   .describe("Rows that ended in an error: nothing was measured.");
 
-/** A question's measurement under one protocol, as `results.json` holds it. */
+/** One evaluation under one protocol, as in `results.json`. */
 export const resultsSchema = z
   .looseObject({
     n: z.int().min(0).describe("Questions."),
@@ -93,7 +93,7 @@ export function resultsJsonSchema(): Record<string, unknown> {
   return { title: "agentrl results", ...z.toJSONSchema(resultsSchema, { io: "input" }) };
 }
 
-/** Rows that failed, by code where it is told. */
+/** Failed rows, by code if known. */
 export function failuresOf({ errors }: Pick<Results, "errors">): {
   n: number;
   byCode: Record<string, number>;

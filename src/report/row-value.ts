@@ -4,7 +4,7 @@ import type { ReportRow } from "./results-files.ts";
 
 const metrics = new Map(rowMetrics.parts.map((metric) => [metric.name, metric]));
 
-/** A row's value of a metric; null where it does not apply, was not measured, or nobody knows the metric. */
+/** A row's value of a metric; null if it does not apply, was not measured, or the metric is unknown. */
 export function rowValue(row: ReportRow, metric: string): number | null {
   if (row.error !== undefined) return null;
   const told = row[metric];
@@ -12,7 +12,7 @@ export function rowValue(row: ReportRow, metric: string): number | null {
   try {
     return metrics.get(metric)?.of(row as unknown as EvaluationRow) ?? null;
   } catch (error) {
-    // A row of an earlier version lacks what this metric reads.
+    // A row of an earlier version lacks a field of this metric.
     if (error instanceof TypeError) return null;
     throw error;
   }

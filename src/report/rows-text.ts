@@ -1,14 +1,14 @@
 import { DataError } from "../base/errors.ts";
 import type { ReportRow, ResultFiles } from "./results-files.ts";
 
-/** Rows as JSON lines, as they are; of several results each row begins with its result's name and fingerprint. */
+/** Rows as JSON lines, unchanged; for several results each row starts with its result's name and fingerprint. */
 export async function* rowsAsJsonl(files: readonly ResultFiles[]): AsyncGenerator<string> {
   for await (const row of markedRows(files)) yield `${JSON.stringify(row)}\n`;
 }
 
 /**
- * Rows as CSV (RFC 4180: CRLF, quotes doubled). One column per field, objects spread as `error.code`, lists as JSON text, null as an
- * empty cell; the files are read twice, because the head names every column that any row has.
+ * Rows as CSV (RFC 4180: CRLF, quotes doubled). One column per field, objects spread as `error.code`, lists as JSON text, null as an empty
+ * cell; the files are read twice, because the header has the columns of all rows.
  */
 export async function* rowsAsCsv(files: readonly ResultFiles[]): AsyncGenerator<string> {
   const columns = new Set<string>();
@@ -20,7 +20,7 @@ export async function* rowsAsCsv(files: readonly ResultFiles[]): AsyncGenerator<
   }
 }
 
-/** @throws {DataError} FILE_MISSING where a result has no rows. */
+/** @throws {DataError} FILE_MISSING if a result has no rows. */
 async function* markedRows(
   files: readonly ResultFiles[],
 ): AsyncGenerator<ReportRow | Record<string, unknown>> {
@@ -36,7 +36,7 @@ export function requireRows({ folder, hasRows }: ResultFiles): void {
   if (hasRows) return;
   throw new DataError(
     "FILE_MISSING",
-    `${folder}: holds no rows.jsonl, of which this format is made. \`agentrl eval --out FOLDER\` writes it beside results.json.`,
+    `${folder}: has no rows.jsonl, which this format needs. \`agentrl eval --out FOLDER\` writes it beside results.json.`,
   );
 }
 

@@ -2,32 +2,32 @@ import { type Interval, wilsonInterval } from "../evaluate/statistics.ts";
 import type { Observation, Trajectory, Turn } from "../trajectory/trajectory.ts";
 import { type ReportRow, type ResultFiles, scoredTrajectories } from "./results-files.ts";
 
-/** How a policy searched, computed from rows and trajectories. */
+/** Search behaviour of a policy, computed from rows and trajectories. */
 export interface RunFigures {
-  /** Rows, failed ones among them; these are in no other count but `failures`. */
+  /** Rows, including failed ones, which are in no other count but `failures`. */
   draws: number;
   /** By number of searches, 0 to `MOST_SEARCHES` and more: draws and their EM. */
   bySearches: { searches: number; draws: number; em: number | null; interval: Interval | null }[];
-  /** Searches whose query was asked before in the same trajectory, and the trajectories that have one. */
+  /** Searches that repeat a query of the same trajectory, and the trajectories with such a search. */
   duplicates: { searches: number; repeated: number; trajectories: number };
   /**
-   * Mean share of the gold passages that the policy had been shown before any search (0) and after each search round, the last one kept for
-   * rounds that there were not; over draws whose gold is known.
+   * Mean share of the gold passages that the policy had been shown before any search (0) and after each search round, the last value
+   * repeated for missing rounds; over draws with known gold.
    */
   evidence: { draws: number; byRound: number[] };
-  /** By code. */
+  /** Failures by code. */
   failures: Record<string, number>;
 }
 
-/** Where a question's gold passages are told: null where they are not known. */
+/** Returns a question's gold passages; null if unknown. */
 export type GoldOf = (row: ReportRow) => readonly string[] | null;
 
-/** Counts of searches above this are one column. */
+/** Larger numbers of searches share one column. */
 const MOST_SEARCHES = 8;
-/** Search rounds above this are left out: few trajectories have them. */
+/** Later search rounds are left out: few trajectories have them. */
 const MOST_ROUNDS = 8;
 
-/** One pass over rows and trajectories; nothing but counts is held. */
+/** One pass over rows and trajectories; memory holds only counts. */
 export async function runFigures(files: ResultFiles, goldOf: GoldOf): Promise<RunFigures> {
   const counts = Array.from({ length: MOST_SEARCHES + 1 }, () => ({
     draws: 0,
@@ -85,7 +85,7 @@ export async function runFigures(files: ResultFiles, goldOf: GoldOf): Promise<Ru
   };
 }
 
-/** What was searched for, case and white space left aside; as the row tells, else as the trajectory does. */
+/** Queries without case and extra white space; from the row, else from the trajectory. */
 function queriesOf(row: ReportRow, trajectory: Trajectory | null): string[] {
   const told = row["queries"];
   const asked = Array.isArray(told)
@@ -99,7 +99,7 @@ function searchesOf({ actions, observations }: Turn): string[] {
   return observations.flatMap(({ tool }, i) => (tool === "search" ? [asked[i]?.input ?? ""] : []));
 }
 
-/** Gold passages shown after each search round, as the row counts them, else counted here. */
+/** Gold passages shown after each search round, from the row, else counted here. */
 interface Evidence {
   gold: number;
   given: number;

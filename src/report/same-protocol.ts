@@ -1,7 +1,7 @@
 import { leavesOf } from "../base/leaves.ts";
 import type { Results } from "./results-schema.ts";
 
-/** Results that were measured under one protocol: only these may be put side by side. */
+/** Results with the same protocol: only these are comparable. */
 export interface Comparable<T> {
   fingerprint: string;
   of: T[];
@@ -21,13 +21,13 @@ export function byProtocol<T extends { results: Pick<Results, "fingerprint"> }>(
 
 /** A part of the protocol in which results differ. */
 export interface ProtocolDifference {
-  /** Where it stands: `environment.budgets.0.limit`. */
+  /** Its path: `environment.budgets.0.limit`. */
   key: string;
-  /** One value per protocol, as text; null where it has none there. */
+  /** One value per protocol, as text; null if absent. */
   values: (string | null)[];
 }
 
-/** Everything in which protocols differ, leaf by leaf. */
+/** All differences between protocols, leaf by leaf. */
 export function protocolDifferences(protocols: readonly unknown[]): ProtocolDifference[] {
   const leaves = protocols.map((protocol) => new Map(protocolLeaves(protocol)));
   const keys = [...new Set(leaves.flatMap((own) => [...own.keys()]))];
@@ -36,7 +36,7 @@ export function protocolDifferences(protocols: readonly unknown[]): ProtocolDiff
     .filter(({ values }) => new Set(values).size > 1);
 }
 
-/** A protocol's values by their place, as text. @example protocolLeaves({ topK: { a: 3 } }) // [["topK.a", "3"]] */
+/** A protocol's values by path, as text. @example protocolLeaves({ topK: { a: 3 } }) // [["topK.a", "3"]] */
 export function protocolLeaves(protocol: unknown): [key: string, value: string][] {
   return [...leavesOf(protocol)].map(([keys, value]) => [
     keys.join("."),

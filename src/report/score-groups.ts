@@ -6,18 +6,18 @@ import { rowValue } from "./row-value.ts";
 
 /** Scores of all questions, or of those of one group. */
 export interface GroupScores {
-  /** "all", or what its groups are by: "hops", "type". */
+  /** "all", or the kind of group: "hops", "type". */
   kind: string;
   name: string;
   n: number;
   metrics: Record<string, number | null>;
-  /** 95 %, by metric; only of those that have one in the results. */
+  /** 95 % intervals by metric, for metrics with an interval in the results. */
   intervals: Record<string, Interval | null>;
 }
 
 /**
- * Scores of all questions and of each group. Where the results hold no intervals for groups they are computed from the rows, by the
- * method that the results name for the whole.
+ * Scores of all questions and of each group. Missing intervals of groups are computed from the rows, by the method that the results name
+ * for all questions.
  */
 export async function scoreGroups(files: ResultFiles): Promise<GroupScores[]> {
   const { results } = files;
@@ -54,7 +54,7 @@ function intervalOf(values: readonly number[], results: Results, metric: string)
   return wilsonInterval(values.filter((value) => value === 1).length, values.length);
 }
 
-/** Each question's mean over its draws, by group and metric; what was not measured is left out. */
+/** Each question's mean over its draws, by group and metric; without unmeasured draws. */
 async function valuesByGroup(
   files: ResultFiles,
   metrics: readonly string[],
@@ -79,7 +79,7 @@ async function valuesByGroup(
   );
 }
 
-/** The group that a row belongs to, as results name it; null: to none of this kind. */
+/** The group of a row, as in results; null: none of this kind. */
 function groupName(kind: string, row: ReportRow): string | null {
   const value = row[kind];
   if (kind === "hops") return typeof value === "number" ? `${value}-hop` : null;

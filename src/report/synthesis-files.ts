@@ -19,7 +19,7 @@ const stepYield = z.looseObject({
   ...{ mended: z.number(), pairs: z.number(), questions: z.number() },
 });
 
-/** `synth.json` as far as reports read it. */
+/** The fields of `synth.json` for reports. */
 const synthesisSchema = z.looseObject({
   ...{ agentrl: z.string(), recipe: z.string(), tier: z.string(), seed: z.number() },
   teacher: z.looseObject({
@@ -32,32 +32,32 @@ const synthesisSchema = z.looseObject({
 
 export type Synthesis = z.output<typeof synthesisSchema>;
 
-/** A sample as a synthesis left it. */
+/** A sample with its status in a synthesis. */
 export interface LeftSample {
   sample: Sample;
   /** "kept", "validation", "dropped: …", or its side of a pair. */
   status: string;
-  /** Of the pair that it belongs to. */
+  /** Id of its pair. */
   pair?: string;
 }
 
-/** The files of a synthesis, opened. Rows are streamed anew at every call. */
+/** The files of a synthesis, opened. Every call streams rows again. */
 export interface SynthesisFiles {
   folder: string;
-  /** Of the folder, for headings. */
+  /** Name of the folder, for headings. */
   name: string;
   synthesis: Synthesis;
   /** All draws, question by question. */
   draws(): AsyncGenerator<DrawnQuestion>;
-  /** What was kept, for training and validation, what was dropped where the run kept that too, and both sides of pairs. */
+  /** Kept samples for training and validation, dropped ones if the run recorded them, and both sides of pairs. */
   samples(): AsyncGenerator<LeftSample>;
 }
 
 /**
- * Opens what `agentrl synth-data` wrote.
+ * Opens the output of `agentrl synth-data`.
  *
  * @param place its folder, or the synth.json in it.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; RESULTS_BAD when the file does not hold a synthesis.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; RESULTS_BAD when the file is no synthesis.
  */
 export async function openSynthesis(place: string): Promise<SynthesisFiles> {
   const path = resolve(place);
@@ -68,7 +68,7 @@ export async function openSynthesis(place: string): Promise<SynthesisFiles> {
     const { path: keys, message } = parsed.problem;
     throw new DataError(
       "RESULTS_BAD",
-      `${file}: ${keys.length === 0 ? "the file" : keys.join(".")} ${message} This is read: the synth.json of \`agentrl synth-data\`.`,
+      `${file}: ${keys.length === 0 ? "the file" : keys.join(".")} ${message} Expected the synth.json of \`agentrl synth-data\`.`,
     );
   }
   const folder = dirname(file);
@@ -96,7 +96,7 @@ async function* samplesOf(folder: string): AsyncGenerator<LeftSample> {
   }
 }
 
-/** A file that is not there has no lines. */
+/** A missing file has no lines. */
 async function* lines<T>(path: string): AsyncGenerator<T> {
   if (!existsSync(path)) return;
   for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;

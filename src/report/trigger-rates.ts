@@ -1,15 +1,15 @@
 import type { DrawnQuestion } from "../synth/draw-log.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 
-/** How often trajectories of one draw used a tool, with hints in them and without. */
+/** Tool use of one draw's trajectories, with and without hints. */
 export interface TriggerRate {
   draw: string;
-  /** Trajectories with a hint, of those the ones in which a tool ran at all, and ran after the first hint. */
+  /** Trajectories with a hint; among them those in which a tool ran, and ran after the first hint. */
   hinted: { trajectories: number; tools: number; after: number };
   plain: { trajectories: number; tools: number };
 }
 
-/** One pass over draws; those that failed count nowhere. */
+/** One pass over draws; failed ones do not count. */
 export async function triggerRates(draws: AsyncIterable<DrawnQuestion>): Promise<TriggerRate[]> {
   const rates = new Map<string, TriggerRate>();
   for await (const { candidates } of draws) {

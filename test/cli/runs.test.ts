@@ -58,7 +58,7 @@ describe("agentrl runs show", () => {
 
   it("refuses a folder that holds no run", async () => {
     const { status, stderr } = await run("show", folder);
-    expect([status, stderr]).toEqual([3, expect.stringContaining("holds no run")]);
+    expect([status, stderr]).toEqual([3, expect.stringContaining("is no run")]);
   });
 });
 
@@ -80,7 +80,7 @@ describe("agentrl runs report", () => {
 
   it("refuses a run named twice", async () => {
     const { status, stderr } = await run("report", one, `${one}/`, "--out", "x.html");
-    expect([status, stderr]).toEqual([2, expect.stringContaining("is named twice")]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining("is given twice")]);
   });
 
   it("shows a run whose last line is being written", async () => {

@@ -1,17 +1,17 @@
 import type { ViewerEntry } from "../viewer/contract.ts";
 import { element, own } from "./elements.ts";
 
-/** What may stand beside a chosen entry. */
+/** The entry shown beside the chosen one. */
 export interface Beside {
-  /** The position of the entry that met the same on the side that was asked for, the nearest of several; null: none. */
+  /** The position of the matching entry of the selected side, the nearest of several; null: none. */
   partnerOf(index: number): number | null;
 }
 
 const [NEAREST, NOTHING] = ["", "-"];
 
 /**
- * Adds the choice of what stands beside a chosen entry, where entries are of several sides.
- * @param onChange is told when another choice was made.
+ * Adds a menu for the entry beside the chosen one, if entries have several sides.
+ * @param onChange is called after a new choice.
  */
 export function besideChoice(entries: readonly ViewerEntry[], onChange: () => void): Beside {
   const byKey = new Map<string, number[]>();
@@ -60,7 +60,7 @@ export function besideChoice(entries: readonly ViewerEntry[], onChange: () => vo
         const side = found?.beside?.side;
         if (found?.beside === undefined || side === beside.side) continue;
         if (wanted !== NEAREST && wanted !== `=${side ?? ""}`) continue;
-        // Of one step the draw of the same place: the best beside the best.
+        // Within a step, the draw of the same rank: the best beside the best.
         const distance = Math.abs(found.beside.at - beside.at) + (drawOf(found) === draw ? 0 : 0.5);
         if (best === null || distance < best.distance) best = { index: other, distance };
       }

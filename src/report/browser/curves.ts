@@ -2,7 +2,7 @@ import { formatCount, shortNumber } from "../../base/format.ts";
 import type { CurveData } from "../viewer/contract.ts";
 import { element, own } from "./elements.ts";
 
-/** Makes the curves of a page answer: one cursor over all panels of a part, arms switched on and off, smoothing, bands. */
+/** Makes the curves of a page interactive: one cursor over all panels of a part, arms on and off, smoothing, bands. */
 function startCurves(): void {
   listenToControls();
   for (const part of document.querySelectorAll<HTMLElement>("[data-part]")) linkPanels(part);
@@ -33,11 +33,11 @@ function listenToControls(): void {
   apply();
 }
 
-/** One panel as the cursor needs it. */
+/** One panel with the elements for the cursor. */
 interface LinkedPanel {
   area: HTMLElement;
   cursor: HTMLElement;
-  /** Where each arm's value stands. */
+  /** Element of each arm's value. */
   readouts: HTMLElement[];
 }
 
@@ -57,7 +57,7 @@ function linkPanels(part: HTMLElement): void {
   const tip = element("div", "tip");
   tip.hidden = true;
 
-  /** Puts the cursor on a step in every panel; null: away. */
+  /** Moves the cursor to a step in every panel; null hides it. */
   const show = (step: number | null, over: LinkedPanel | null): void => {
     const shown = step ?? last;
     slider.value = String(shown);
@@ -75,7 +75,7 @@ function linkPanels(part: HTMLElement): void {
     tell(step, over);
   };
 
-  /** What happened near the cursor, under the panel that the pointer is over. */
+  /** Events near the cursor, under the panel with the pointer. */
   const tell = (step: number | null, over: LinkedPanel | null): void => {
     const reach = Math.max(0.025 * (last - first), 0.5);
     const near =
@@ -105,7 +105,7 @@ function linkPanels(part: HTMLElement): void {
   });
 }
 
-/** What an arm measured at a step, or last before it; null before its first. */
+/** An arm's value at a step, or the last one before it; null before its first. */
 function valueAt(
   { grids }: CurveData,
   packed: [grid: number, values: number[]] | undefined,

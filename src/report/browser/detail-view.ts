@@ -15,7 +15,7 @@ const OWNERS: Record<ViewerSpan["owner"], string> = {
   inserted: "inserted",
 };
 
-/** Everything about one entry. @param others of its group, each with how to open it. */
+/** All details of one entry. @param others entries of its group, each with a function to open it. */
 export function detailView(
   { entry, detail }: { entry: ViewerEntry; detail: ViewerDetail },
   spec: ViewerSpec,
@@ -86,7 +86,7 @@ function blockView(block: ViewerBlock, spec: ViewerSpec): HTMLElement {
     part.lastElementChild?.append(text);
   }
   for (const part of parts) trimEnds(part.lastElementChild);
-  // Under the text in which they stand.
+  // Below the text that contains them.
   const [shown] = parts.filter((part) => part.classList.contains("environment")).slice(-1);
   const passages = found(block.passages);
   if (shown === undefined) parts.unshift(...passages);
@@ -94,7 +94,7 @@ function blockView(block: ViewerBlock, spec: ViewerSpec): HTMLElement {
   return element("section", "message", element("h4", "", block.title), ...parts);
 }
 
-/** Which passages came back, those that were to be found marked. */
+/** The returned passages, with gold passages marked. */
 function found(passages: readonly ViewerPassage[]): HTMLElement[] {
   if (passages.length === 0) return [];
   const shown = passages.map(({ id, gold }) =>
@@ -103,7 +103,7 @@ function found(passages: readonly ViewerPassage[]): HTMLElement[] {
   return [element("div", "found", element("b", "owner", "passages"), element("ol", "", ...shown))];
 }
 
-/** Text with the protocol's tags set apart; what stands between two tags knows which, also across spans. */
+/** Text with the protocol's tags marked; text between two tags gets their class, also across spans. */
 function tagWriter(tags: ViewerSpec["tags"]): (text: string) => (Node | string)[] {
   let inside = "";
   if (tags.length === 0) return (text) => [text];
@@ -118,7 +118,7 @@ function tagWriter(tags: ViewerSpec["tags"]): (text: string) => (Node | string)[
     });
 }
 
-/** Blank lines around a part only make gaps: each has a frame of its own. */
+/** Removes blank lines around a part, which already has a frame. */
 function trimEnds(part: Element | null): void {
   if (part === null) return;
   const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);

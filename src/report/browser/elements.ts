@@ -1,6 +1,6 @@
 import type { Verdict } from "../viewer/contract.ts";
 
-/** How a verdict is shown, and what that means. */
+/** Sign and meaning of each verdict. */
 export const MARKS: Record<NonNullable<Verdict> | "none", [sign: string, meaning: string]> = {
   right: ["✓", "right"],
   partly: ["◐", "partly right"],
@@ -9,7 +9,7 @@ export const MARKS: Record<NonNullable<Verdict> | "none", [sign: string, meaning
   none: ["·", "not judged"],
 };
 
-/** A new element; text is put in as text, so nothing in it is ever markup. */
+/** A new element; strings become text nodes, never markup. */
 export function element(
   tag: string,
   className: string,

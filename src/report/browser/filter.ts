@@ -1,6 +1,6 @@
 import type { ViewerEntry } from "../viewer/contract.ts";
 
-/** What is asked for. */
+/** The filters. */
 export interface Filter {
   query: string;
   /** By position of the facet; absent: any. */
@@ -8,8 +8,8 @@ export interface Filter {
 }
 
 /**
- * Positions of the entries that fit, in order.
- * @param text lower-case text of an entry's details; undefined while it is not there: the entry's own lines count alone.
+ * Positions of the matching entries, in order.
+ * @param text lower-case text of an entry's details; undefined before it is loaded: only the entry's own lines count.
  */
 export function matching(
   entries: readonly ViewerEntry[],
@@ -33,7 +33,7 @@ export function matching(
   return found;
 }
 
-/** The values of a facet with how many entries have each: numbers by size, else the most frequent first. */
+/** The values of a facet with their number of entries: numbers by size, else the most frequent first. */
 export function facetValues(
   entries: readonly ViewerEntry[],
   facet: number,

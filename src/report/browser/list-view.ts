@@ -1,19 +1,19 @@
 import type { ViewerEntry } from "../viewer/contract.ts";
 import { element, MARKS, own } from "./elements.ts";
 
-/** Height of a line of the list in pixels; the style sheet says the same. */
+/** Height of a line of the list in pixels, as in the style sheet. */
 const LINE = 60;
-/** Lines kept above and below what is seen. */
+/** Lines kept above and below the visible ones. */
 const SPARE = 8;
 
-/** The list: only the lines in sight are in the page. */
+/** The list: only visible lines are in the page. */
 export interface ListView {
   show(indices: readonly number[]): void;
-  /** Marks the chosen entry and brings its line into sight. */
+  /** Marks the chosen entry and scrolls to its line. */
   choose(index: number | null): void;
 }
 
-/** @param onChoose is told the position of an entry in `entries`. */
+/** @param onChoose gets the position of an entry in `entries`. */
 export function listView(
   entries: readonly ViewerEntry[],
   onChoose: (index: number) => void,
@@ -22,7 +22,7 @@ export function listView(
   let shown: readonly number[] = [];
   let chosen: number | null = null;
 
-  /** Lines in the page by the entry that they show. */
+  /** Lines in the page, by entry. */
   let lines = new Map<number, HTMLElement>();
 
   const draw = (): void => {
@@ -39,7 +39,7 @@ export function listView(
       lines.set(index, made);
       return made;
     });
-    if (shown.length === 0) wanted.push(element("p", "empty", "Nothing fits these filters."));
+    if (shown.length === 0) wanted.push(element("p", "empty", "Nothing matches these filters."));
     place(rows, wanted);
     if (chosen !== null && lines.has(chosen)) {
       list.setAttribute("aria-activedescendant", `viewer-line-${chosen}`);
@@ -77,7 +77,7 @@ export function listView(
   };
 }
 
-/** Makes these the children. Those that are there already stay where they are: a line that left between press and release loses the click. */
+/** Sets the children. Existing lines stay in place: a line that is removed between press and release would lose the click. */
 function place(parent: HTMLElement, wanted: readonly HTMLElement[]): void {
   const stay = new Set<Element>(wanted);
   for (const child of [...parent.children]) if (!stay.has(child)) child.remove();

@@ -1,12 +1,12 @@
 import type { ViewerDetail, ViewerEntry, ViewerSpec } from "../viewer/contract.ts";
 import { own } from "./elements.ts";
 
-/** The data that the page holds; chunks are unpacked when they are first needed. */
+/** The data of the page; chunks are unpacked at first use. */
 export interface ViewerData {
   spec: ViewerSpec;
   entries: ViewerEntry[];
   detail(index: number): Promise<ViewerDetail>;
-  /** Lower-case text of an entry's details, once `loadTexts` is done; before, undefined. */
+  /** Lower-case text of an entry's details; undefined before `loadTexts` is done. */
   text(index: number): string | undefined;
   /** Unpacks everything, so that all text can be searched. */
   loadTexts(): Promise<void>;
@@ -51,7 +51,7 @@ function searchText({ blocks, facts }: ViewerDetail): string {
   return [...texts, ...facts.map(({ value }) => value)].join("\n").toLowerCase();
 }
 
-/** Gzip in base64 → value; the element is emptied, since its text is not needed again. */
+/** Gzip in base64 → value; empties the element, whose text is not needed again. */
 async function unpack(id: string): Promise<unknown> {
   const holder = own(id);
   const binary = atob(holder.textContent);

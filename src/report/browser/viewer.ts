@@ -5,7 +5,7 @@ import { facetValues, matching } from "./filter.ts";
 import { listView } from "./list-view.ts";
 import { readData, type ViewerData } from "./viewer-data.ts";
 
-/** Fills the page's frame (src/report/viewer/embed.ts) and listens to it. */
+/** Fills the page's frame (src/report/viewer/embed.ts) and adds its listeners. */
 async function startViewer(): Promise<void> {
   const data = await readData();
   const { entries, spec } = data;
@@ -26,7 +26,7 @@ async function startViewer(): Promise<void> {
     own("viewer-reset").hidden = !isFiltered;
     const partial = query.value !== "" && data.text(0) === undefined && entries.length > 0;
     own("viewer-count").textContent = countText(data, shown.length) + (partial ? " so far …" : "");
-    // Until every text is unpacked only titles and answers are searched.
+    // Until all texts are unpacked, only titles and answers are searched.
     if (partial) void data.loadTexts().then(apply);
   };
 
@@ -44,7 +44,7 @@ async function startViewer(): Promise<void> {
     const views = await Promise.all(
       [index, ...(partner === null ? [] : [partner])].map((each) => viewOf(each)),
     );
-    // Another was chosen while this one was unpacked.
+    // The user chose another entry while this one was unpacked.
     if (chosen !== index) return;
     const pane = own("viewer-detail");
     const [only = []] = views;
@@ -81,7 +81,7 @@ async function startViewer(): Promise<void> {
     if (next !== undefined) choose(next);
   };
 
-  /** Opens what the address names; false where it names nothing in the list. */
+  /** Opens the entry of the address; false if the list has no such entry. */
   const follow = (): boolean => {
     const index = positions.get(decodedHash());
     if (index === undefined) return false;
@@ -110,7 +110,7 @@ async function startViewer(): Promise<void> {
   apply();
   const [first] = shown;
   if (!follow() && first !== undefined) {
-    // Something to look at; the address stays as it is.
+    // Shows the first entry, without a change of the address.
     chosen = first;
     list.choose(first);
     void show(first);
@@ -133,7 +133,7 @@ function countText({ entries, spec }: ViewerData, shown: number): string {
     : `${shown.toLocaleString("en")} of ${all} ${noun}`;
 }
 
-/** A choice for each facet that tells entries apart. */
+/** A menu for each facet with several values. */
 function addFacets(
   { entries, spec }: ViewerData,
   onChange: (facet: number, value: string) => void,

@@ -3,9 +3,9 @@ import type { Interval } from "../../evaluate/statistics.ts";
 import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
 import { type Axis, drawing, lineMark } from "./marks.ts";
 
-/** How a chart over steps (0 searches, 1 search, …) is drawn. */
+/** Options of a chart over steps (0 searches, 1 search, …). */
 export interface StepChart {
-  /** Under each step. */
+  /** Label under each step. */
   labels: readonly string[];
   axis: Axis;
   /** Height of the plot in pixels, without labels. */
@@ -35,7 +35,7 @@ export function columnChart(
   return frame(chart, bars, false);
 }
 
-/** Dots with whiskers, one per step; joined where the steps are a course of time. A step without a value stays empty. */
+/** Dots with whiskers, one per step; joined if the steps follow each other in time. A step without a value stays empty. */
 export function stepDots(
   values: readonly { value: number | null; interval: Interval | null }[],
   chart: StepChart & { joined: boolean },

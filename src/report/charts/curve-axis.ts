@@ -8,7 +8,7 @@ export interface CurveAxis {
 }
 
 /**
- * An axis over values: from 0 where they come near it, with two to five ticks.
+ * An axis over values: from 0 if they are near it, with two to five ticks.
  * @param values finite; none gives 0 to 1.
  * @example curveAxis([0.31, 0.94]).ticks // [0, 0.5, 1]; curveAxis([-18, -2]).ticks // [-20, -10, 0]
  */
@@ -22,7 +22,7 @@ export function curveAxis(values: Iterable<number>): CurveAxis {
   if (low >= 0 && low <= 0.6 * high) low = 0;
   if (high <= 0 && high >= 0.6 * low) high = 0;
   if (low === high) {
-    // All alike: a line in the middle, or on the ground for 0.
+    // All equal: a line in the middle, or at the bottom for 0.
     const reach = low === 0 ? 1 : Math.abs(low) / 2;
     [low, high] = low === 0 ? [0, 1] : [low - reach, high + reach];
   }

@@ -5,25 +5,25 @@ import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
 import { drawing, lineMark } from "./marks.ts";
 import type { CurveAxis } from "./curve-axis.ts";
 
-/** What the curves of a panel are drawn in. */
+/** The frame of a panel's curves. */
 export interface CurveFrame {
-  /** First and last step of all panels that stand together. */
+  /** First and last step of all panels of the part. */
   steps: readonly [first: number, last: number];
   axis: CurveAxis;
 }
 
 /** An arm's curves in a panel. */
 export interface ArmCurve {
-  /** Its colour, and what the legend calls it by, from 0. */
+  /** Index of its colour, from 0. */
   series: number;
-  /** Of its runs as they are; one curve for one run. */
+  /** The raw curve of each run. */
   runs: readonly (readonly StepValue[])[];
   /** Mean and spread over runs, and the same of the smoothed runs; empty for one run. */
   band: readonly BandPoint[];
   smoothBand: readonly BandPoint[];
   /** The one run or the mean, smoothed. */
   smooth: readonly StepValue[];
-  /** Stretches that a rollback took back. */
+  /** Steps undone by a rollback. */
   rolledBack: readonly (readonly StepValue[])[];
   points: readonly CurvePoint[];
 }
@@ -32,29 +32,29 @@ export interface ArmCurve {
 export interface CurvePoint {
   step: number;
   value: number;
-  /** Of the questions, or of several runs. */
+  /** Interval over questions, or range over several runs. */
   whisker: Interval | null;
-  /** For people, in whole. */
+  /** Full text for the tooltip. */
   title: string;
-  /** A return took it back. */
+  /** A rollback undid its step. */
   takenBack?: boolean;
 }
 
-/** Something on the axis of steps. */
+/** An event on the axis of steps. */
 export interface StepMark {
   step: number;
-  /** Of a return: where it went. */
+  /** Of a rollback: the step that it returned to. */
   to?: number;
   kind: string;
   title: string;
 }
 
-/** Height of a plot in pixels; the style sheet says the same. */
+/** Height of a plot in pixels, as in the style sheet. */
 const HEIGHT = 104;
-/** Units of the drawing's width, which is stretched to that of its place: strokes are not. */
+/** Width of the drawing in its own units; it is stretched to its place, but strokes are not. */
 const WIDTH = 1000;
 
-/** The plot of a panel: curves, held-out points, marks on the axis, and ticks. Lines take the width that there is; text is never scaled. */
+/** The plot of a panel: curves, held-out points, marks on the axis, and ticks. Lines use the available width; text is never scaled. */
 export function curvePlot(
   arms: readonly ArmCurve[],
   marks: readonly StepMark[],
@@ -67,7 +67,7 @@ export function curvePlot(
   const labels = shownTicks(axis).map((tick) =>
     tag("text", { class: "end", x: "100%", y: y(tick, frame) + 4 }, shortNumber(tick)),
   );
-  // Stretched to the width of its place: strokes are not.
+  // Stretched to the width of its place, but strokes are not.
   const stretched = {
     ...{ class: "lines", width: "100%", height: HEIGHT, "aria-hidden": "true" },
     ...{ viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none" },
@@ -93,7 +93,7 @@ function x(step: number, { steps: [first, last] }: CurveFrame): number {
   return last === first ? 0.5 : (step - first) / (last - first);
 }
 
-/** The lowest and highest ticks keep clear of the edges, where a line would lose half its stroke. */
+/** Margin of the lowest and highest ticks: at the edge a line would lose half its stroke. */
 const MARGIN = 4;
 
 function y(value: number, { axis: { min, max } }: CurveFrame): number {
@@ -128,7 +128,7 @@ function armLines(arm: ArmCurve, frame: CurveFrame): Markup {
 function line(className: string, values: readonly StepValue[], frame: CurveFrame): Content {
   if (values.length === 0) return null;
   const points = values.map(({ step, value }) => place(step, value, frame));
-  // A point alone is seen by its round ends.
+  // A single point is visible by its round ends.
   if (values.length === 1)
     return tag("path", { class: `${className} alone`, d: `M${points.join("")}h0` });
   return tag("path", { class: className, d: `M${points.join("L")}` });
@@ -138,7 +138,7 @@ function place(step: number, value: number, frame: CurveFrame): string {
   return `${round(x(step, frame) * WIDTH)} ${y(value, frame)}`;
 }
 
-/** Both spreads; the page shows one of them. */
+/** Both bands; the page shows one of them. */
 function bandArea(className: string, band: readonly BandPoint[], frame: CurveFrame): Content {
   return (["range", "t95"] as const).map((kind) => {
     const ends = band.flatMap(({ step, [kind]: spread }) =>
@@ -152,7 +152,7 @@ function bandArea(className: string, band: readonly BandPoint[], frame: CurveFra
   });
 }
 
-/** Held-out points; those of several arms at one step stand a little apart, and never far from it. */
+/** Held-out points; those of several arms at one step are shifted slightly. */
 function armPoints(
   { series, points }: ArmCurve,
   frame: CurveFrame,
@@ -179,20 +179,20 @@ function percent(step: number, frame: CurveFrame): string {
   return `${Number((100 * x(step, frame)).toFixed(2))}%`;
 }
 
-/** Signs that are told apart without colour: a warning points up, a return points back, a beginning points on. */
+/** Signs that differ without colour: a warning points up, a rollback back, a resume forward. */
 const SIGNS: Readonly<Record<string, string>> = {
   alarm: "M0 -9L5 0H-5Z",
   rollback: "M0 0L8 -4V4Z",
   resumed: "M5 -4.5L-4 -9V0Z",
 };
 
-/** Signs of the same step that were drawn before one, and stand under it; those of returns lie on the axis elsewhere. */
+/** Number of earlier signs at the same step, which are below this one; rollbacks have another place. */
 function signsUnder(marks: readonly StepMark[], at: number): number {
   const step = marks[at]?.step;
   return marks.slice(0, at).filter((each) => each.step === step && each.to === undefined).length;
 }
 
-/** A line at its step with a sign at its foot. A return's lies along the axis and points to where it went. */
+/** A line at its step with a sign at its foot. A rollback's line is along the axis and points to its checkpoint. */
 function stepMark({ step, to, kind, title }: StepMark, frame: CurveFrame, under: number): Markup {
   const sign = SIGNS[kind] ?? "M0 -9L4.5 -4.5L0 0L-4.5 -4.5Z";
   const [at, end] = [percent(step, frame), percent(to ?? step, frame)];

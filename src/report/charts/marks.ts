@@ -1,4 +1,4 @@
-/** Marks that stand in a table's cell, as wide as the cell: bars, dots with whiskers, and the axis above them. */
+/** Marks in a table's cell, as wide as the cell: bars, dots with whiskers, and the axis above them. */
 import type { Interval } from "../../evaluate/statistics.ts";
 import { type Content, type Markup, seriesClass, tag } from "../html/markup.ts";
 
@@ -20,13 +20,13 @@ export function axisTo(largest: number): Axis {
   return { max: ticks.at(-1) ?? 1, ticks };
 }
 
-/** The smallest of 1, 2, 2.5, 5 times a power of ten that is not below. @example roundStep(0.3) // 0.5 */
+/** The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `rough`. @example roundStep(0.3) // 0.5 */
 export function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
   return ([1, 2, 2.5, 5].find((each) => each * power >= rough * 0.999) ?? 10) * power;
 }
 
-/** A position along an axis for an attribute of SVG, so that a chart takes whatever width there is. */
+/** A position along an axis in percent, for SVG, so that a chart fits any width. */
 export function percent(value: number, { max }: Pick<Axis, "max">): string {
   return `${Number(((100 * Math.min(Math.max(value, 0), max)) / max).toFixed(3))}%`;
 }
@@ -42,7 +42,7 @@ export function tickLabels(axis: Axis): Markup {
   return drawing("ticks", 14, labels);
 }
 
-/** A drawing as wide as its place, for eyes alone. */
+/** A drawing as wide as its place, hidden from screen readers. */
 export function drawing(className: string, height: number, ...content: Content[]): Markup {
   const attributes = { class: className, width: "100%", height, "aria-hidden": "true" };
   return tag("svg", attributes, ...content);
@@ -72,21 +72,21 @@ export function shareBar(share: number, series: number): Markup {
   return barChart(series, bar("bar", percent(share, { max: 1 })));
 }
 
-/** What went into a step and what came out as one bar, both as shares of a whole: what was lost is pale. */
+/** Input and output of a step as one bar, both as shares of a whole; the lost part is pale. */
 export function yieldBar(shares: { in: number; out: number }, series: number): Markup {
   const [lost, left] = [percent(shares.in, { max: 1 }), percent(shares.out, { max: 1 })];
   return barChart(series, bar("lost", lost), bar("bar", left));
 }
 
-/** A value with how sure it is. */
+/** A value with its interval. */
 export interface DotWhisker {
   value: number | null;
   interval: Interval | null;
-  /** Which of the results' colours, from 0. */
+  /** Index of its colour, from 0. */
   series: number;
 }
 
-/** A dot, its interval and the grid. The number stands beside it. */
+/** A dot, its interval and the grid. The number is beside it. */
 export function dotWhisker({ value, interval, series }: DotWhisker, axis: Axis): Markup {
   const height = 22;
   const y = height / 2;

@@ -13,9 +13,9 @@ import { searchPanels } from "./search-panels.ts";
 
 /**
  * The report of evaluations as one self-contained page, in pieces: scores, ends, search behaviour, protocol, and every trajectory in a
- * viewer. Files are read twice, once for the figures and once for the viewer; only numbers and the viewer's list stay in memory.
+ * viewer. Files are read twice, for the figures and for the viewer; memory holds only numbers and the viewer's list.
  *
- * @param results at least one, names unlike. Results of unlike protocols are set apart and marked.
+ * @param results at least one, with different names. Results of different protocols are separated and marked.
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
 export async function* evaluationPage(results: readonly ReadableResult[]): AsyncGenerator<string> {
@@ -29,7 +29,7 @@ export async function* evaluationPage(results: readonly ReadableResult[]): Async
     drawn.map((own) => ({ ...own, results: own.readable.files.results })),
   );
   const unlike = protocols.length > 1;
-  // Results that were not measured alike stand under headings of their own, in every section that shows numbers.
+  // Results of different protocols get their own headings, in every section with numbers.
   const apart = (draw: (of: readonly DrawnResult[]) => Content): Content =>
     protocols.map(({ fingerprint, of }) => [unlike && protocolHeading(fingerprint), draw(of)]);
   const datasets = new Set(drawn.map(({ readable }) => readable.files.results.dataset));
@@ -50,7 +50,7 @@ export async function* evaluationPage(results: readonly ReadableResult[]): Async
       { id: "search", title: "Search behaviour", content: apart(searchPanels) },
       {
         ...{ id: "protocol", title: "Protocol" },
-        note: "all settings of the measurement, apart from the policy",
+        note: "all settings of the measurement except the policy",
         content: protocolSection(protocols),
       },
     ],
@@ -79,7 +79,7 @@ function headline({ name, series, readable }: DrawnResult, isNamed: boolean): Ma
   ].join(" · ");
   const warnings = [
     ...(failed > 0 ? [`${formatCount(failed)} draws failed: not measured`] : []),
-    ...(results.readsGold ? ["the search looks at the gold: a control, no result"] : []),
+    ...(results.readsGold ? ["the search uses the gold: a control, not a result"] : []),
   ];
   return html`<p class="headline">
     ${isNamed && html`<b>${seriesLabel(series, name)}</b> `}${facts}

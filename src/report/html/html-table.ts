@@ -5,21 +5,21 @@ import { card, type Content, html, type Markup, plainText, tag, unseen } from ".
 /** A column as in base/table.ts, whose label may be markup. */
 export interface HtmlColumn {
   label: Content;
-  /** How its numbers are written. */
+  /** Number format of its cells. */
   format?: NumberFormat;
   align?: "left" | "right";
   /** Class of its cells. */
   className?: string;
 }
 
-/** A cell: markup, a text, a number that its column's format writes; null: nothing was measured. */
+/** A cell: markup, a text, a number in its column's format; null: not measured. */
 export type HtmlCell = Content;
 
-/** Rows that stand together. */
+/** Rows of one group. */
 export interface HtmlGroup {
   /** Heading above them. */
   title?: Content;
-  /** Heading beside all of them, in place of one for each row. */
+  /** Heading beside all of them, instead of one for each row. */
   side?: Content;
   rows: readonly (readonly HtmlCell[])[];
 }
@@ -27,7 +27,7 @@ export interface HtmlGroup {
 /** A table of a page. The first cell of a row is its heading. */
 export interface HtmlTable {
   caption: string;
-  /** Whether the caption is seen; otherwise screen readers alone read it. */
+  /** Whether the caption is visible; otherwise only screen readers read it. */
   isTitled?: true;
   className: string;
   columns: readonly (HtmlColumn | string)[];
@@ -51,7 +51,7 @@ export function renderHtml(table: HtmlTable): Markup {
   );
 }
 
-/** Columns from which a phone shows each row as a list of its cells: side by side they would not fit. */
+/** Number of columns from which a phone shows each row as a list, because a table would not fit. */
 const STACKED_COLUMNS = 4;
 
 /** A table in a box of its own. */
@@ -85,7 +85,7 @@ function cellTag(cell: HtmlCell, column: HtmlColumn | string | undefined): Marku
   const content = cell === null ? ABSENT : typeof cell === "number" ? orAbsent(cell, format) : cell;
   if (column === undefined) return tag("td", {}, content);
   const label = plainText(typeof column === "string" ? column : column.label);
-  // On a phone the label stands beside all of the content.
+  // On a phone the label is beside all of the content.
   return tag("td", { class: classOf(column), "data-label": label }, tag("div", {}, content));
 }
 
@@ -100,7 +100,7 @@ function classOf(column: HtmlColumn | string): string | null {
   return className ?? (side === "right" ? "number" : null);
 }
 
-/** A value in bold with its 95 % interval, or another remark, in small print behind it. */
+/** A value in bold, followed by its 95 % interval or another remark in small print. */
 export function measured(
   value: number | null | undefined,
   format: NumberFormat,
@@ -116,7 +116,7 @@ export function small(...content: Content[]): Markup {
   return html` <small>${content}</small>`;
 }
 
-/** A label that charts need no eyes for. */
+/** A label for screen readers only. */
 export function unseenLabel(text: string, className?: string): HtmlColumn {
   return { label: unseen(text), ...(className === undefined ? {} : { className }) };
 }

@@ -1,4 +1,4 @@
-/** HTML that is ready: everything that came from data in it is escaped. */
+/** Finished HTML: all data in it is escaped. */
 export class Markup {
   readonly text: string;
   constructor(text: string) {
@@ -6,12 +6,12 @@ export class Markup {
   }
 }
 
-/** What may stand in `html`: text is escaped, markup is not, lists are joined, null and false are nothing. */
+/** Content of `html`: text is escaped, markup is not, lists are joined, null and false are nothing. */
 export type Content = string | number | Markup | null | false | readonly Content[];
 
 /**
- * Writes HTML: what is put in is escaped, so text of a model or dataset can never become markup.
- * Safe in text and in double-quoted attributes.
+ * Writes HTML: inserted values are escaped, so text of a model or dataset never becomes markup. Safe in text and in double-quoted
+ * attributes.
  *
  * @example html`<b>${"<i>"}</b>`.text // "<b>&lt;i&gt;</b>"
  */
@@ -21,7 +21,7 @@ export function html(strings: TemplateStringsArray, ...contents: Content[]): Mar
   );
 }
 
-/** Attributes of an element; those that are null or false are left out. */
+/** Attributes of an element; null and false are left out. */
 export type Attributes = Readonly<Record<string, string | number | null | false>>;
 
 /**
@@ -66,7 +66,7 @@ function escapeHtml(text: string): string {
 export function plainText(content: Content): string {
   if (content instanceof Markup) {
     const text = content.text.replace(/<[^>]*>/g, "");
-    // The ampersand last, or text that looks like a code would become one.
+    // The ampersand last, or escaped text could become another entity.
     const codes = Object.entries(ESCAPES).reverse();
     return codes.reduce((all, [plain, code]) => all.replaceAll(code, plain), text);
   }
@@ -84,20 +84,20 @@ export function note(...content: Content[]): Markup {
   return tag("p", { class: "note" }, ...content);
 }
 
-/** A box that scrolls sideways where its table is wider than the page. */
+/** A box that scrolls sideways if its table is wider than the page. */
 export function card(content: Content): Markup {
   return html`<div class="card"><div class="wide">${content}</div></div> `;
 }
 
-/** Colours that there are; series after them have the same ones in another shape. */
+/** Number of colours; later series repeat them with another shape. */
 const COLOURS = 6;
 
-/** Classes of everything that stands for a series, from 0. @example seriesClass(7) // "s1 again" */
+/** CSS classes of a series, from 0. @example seriesClass(7) // "s1 again" */
 export function seriesClass(series: number): string {
   return `s${series % COLOURS}${series >= COLOURS ? " again" : ""}`;
 }
 
-/** A name behind the colour of its series. */
+/** A name with the colour of its series. */
 export function seriesLabel(series: number, name: string): Markup {
   return html`<span class="key ${seriesClass(series)}"></span>${name}`;
 }

@@ -6,7 +6,7 @@ import type { DrawnResult } from "./score-tables.ts";
 
 type Protocols = readonly Comparable<DrawnResult & { results: Results }>[];
 
-/** Stands before everything else where results were not measured alike. */
+/** The warning at the top if results have different protocols. */
 export function unlikeBanner(protocols: Protocols): Markup {
   const differences = protocolDifferences(
     protocols.map(({ of: [first] }) => first?.results.protocol),
@@ -31,7 +31,7 @@ export function unlikeBanner(protocols: Protocols): Markup {
   </aside> `;
 }
 
-/** Each protocol with its fingerprint and parts, long ones folded away; and which policy was measured. */
+/** Each protocol with its fingerprint and parts, long ones folded; and the measured policy. */
 export function protocolSection(protocols: Protocols): Markup {
   const isNamed = protocols.some(({ of }) => of.length > 1) || protocols.length > 1;
   const cards = protocols.map(({ fingerprint, of }) => {

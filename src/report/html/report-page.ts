@@ -13,24 +13,24 @@ const STYLE = BASE_STYLE + CURVE_STYLE;
 export interface ReportSection {
   id: string;
   title: string;
-  /** In small print behind the title. */
+  /** Small print after the title. */
   note?: string | null;
   content: Content;
 }
 
 /** Everything that a report shows. */
 export interface Report {
-  /** What it reports on: "evaluation". */
+  /** Kind of report: "evaluation". */
   kind: string;
   title: string;
-  /** A line for each thing that is reported on. */
+  /** A line for each reported result. */
   headlines: readonly Markup[];
   /** A warning before everything else. */
   warning?: Markup;
   sections: readonly ReportSection[];
-  /** Last section: everything that can be browsed; null: there is nothing. */
+  /** Last section: the viewer; null: nothing to browse. */
   viewer: (Omit<ReportSection, "content"> & ViewerContent) | null;
-  /** Whether sections hold curves that answer to the pointer. */
+  /** Whether sections have interactive curves. */
   hasCurves?: true;
 }
 
@@ -40,8 +40,8 @@ interface ViewerContent {
 }
 
 /**
- * A report as one self-contained page, in pieces: no address in it is ever asked for. Its policy (CSP) runs the one script and the one
- * style that are hashed in it and nothing else, so that even text that became markup by mistake could do nothing.
+ * A report as one self-contained page, in pieces: it loads nothing from any address. Its content security policy allows only the one script
+ * and the one style with the given hashes, so that text that became markup by mistake could do nothing.
  *
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
@@ -59,7 +59,7 @@ export async function* reportPage(report: Report): AsyncGenerator<string> {
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  // Piece by piece: what is hashed must stand between its tags to the byte.
+  // In pieces, because the hashed text must be between its tags byte for byte.
   yield [
     "<!doctype html>",
     '<html lang="en">',
@@ -114,15 +114,15 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }
 
-/** Parts of a page that answer to the reader, each with its modules: every one after those that it imports. */
+/** Interactive parts of a page, each with its modules in import order. */
 const PARTS = {
   viewer: ["elements", "viewer-data", "filter", "list-view", "detail-view", "beside", "viewer"],
   curves: ["elements", "../../base/format", "curves"],
 } as const;
 
 /**
- * The browser's side as one script: its compiled modules one after another, without imports and `export`, in a function of their own. So no
- * bundler is needed; the modules share one scope, where two equal top-level names would be a syntax error.
+ * The browser's code as one script: the compiled modules joined, without imports and `export`, inside one function. No bundler is needed;
+ * the modules share one scope, so two equal top-level names would be a syntax error.
  *
  * @throws {DataError} FILE_MISSING when the package was not built.
  */

@@ -6,7 +6,7 @@ import type { DrawnRun, RunPart } from "../runs/run-parts.ts";
 import type { CurveData } from "../viewer/contract.ts";
 import { html, jsonScript, type Markup, note, seriesClass, tag } from "./markup.ts";
 
-/** How the curves are shown, once for all parts: which arms, smoothed or not, which spread. */
+/** Controls of all curves: arms, smoothing, band. */
 export function curveControls(part: readonly RunPart[]): Markup {
   const arms = new Map(
     part.flatMap(({ arms: own }) => own.map(({ arm }) => [arm.series, arm] as const)),
@@ -38,25 +38,25 @@ export function curveControls(part: readonly RunPart[]): Markup {
   </form> `;
 }
 
-/** What is drawn and how, in words. */
+/** The legend in words. */
 export function curveNote(parts: readonly RunPart[]): string {
   const arms = parts.flatMap((part) => part.arms);
   const several = Math.max(...arms.map(({ runs }) => runs.length)) > 1;
   const returned = arms.some(({ runs }) => runs.some(({ rolledBack }) => rolledBack.length > 0));
   return [
     several
-      ? "Lines are means over the runs of an arm, which differ in the seed only; the runs themselves are faint. The band shows the smallest to the largest run, or the 95 % t interval of the mean; the legend says over how many runs."
+      ? "Lines are means over the runs of an arm, which differ in the seed only; the runs themselves are faint. The band shows the smallest to the largest run, or the 95 % t interval of the mean; the legend gives the number of runs."
       : "The measured values are faint, the smoothed ones strong.",
-    "Smoothing is a Gaussian over 2 % of the steps, to both sides, of curves of 20 values or more.",
-    "Dots are held-out evaluations, whiskers 95 % over questions, or min–max where an arm has several runs.",
+    "Curves with 20 values or more are smoothed by a Gaussian of 2 % of the steps, to both sides.",
+    "Dots are held-out evaluations, whiskers 95 % over questions, or min–max if an arm has several runs.",
     ...(arms.some(({ runs }) => hasSeedTwice(runs))
       ? [
-          "Some runs of an arm have the same seed: their band is narrower than one over as many seeds.",
+          "Some runs of an arm have the same seed: their band is narrower than a band over different seeds.",
         ]
       : []),
     ...(returned
       ? [
-          "An arrow along the axis is a rollback: it points to the checkpoint that the run returned to. Curves that were rolled back are dotted, their evaluations are hollow.",
+          "An arrow along the axis is a rollback: it points to the checkpoint that the run returned to. Rolled-back curves are dotted, their evaluations are hollow.",
         ]
       : []),
   ].join(" ");
@@ -67,7 +67,7 @@ function hasSeedTwice(runs: readonly DrawnRun[]): boolean {
   return new Set(seeds).size < seeds.length;
 }
 
-/** A part's panels, with what its script needs. */
+/** A part's panels, with data for its script. */
 export function curvePart(part: RunPart, index: number): Markup[] {
   const groups = drawnGroups(part);
   const steps = stepRange(part);
@@ -110,7 +110,7 @@ export function curvePart(part: RunPart, index: number): Markup[] {
   return [body, jsonScript(`curve-data-${index}`, data)];
 }
 
-/** A panel in which nothing ever happened is said, not drawn. */
+/** Whether all values of a panel are 0: it is named in a note, not drawn. */
 function isStill({ curves }: DrawnPanel): boolean {
   return curves.every(
     ({ runs, rolledBack, points }) =>
@@ -139,7 +139,7 @@ function panelFigure(
   </figure>`;
 }
 
-/** From the first step measured to the last, rolled-back ones and evaluations among them. */
+/** From the first measured step to the last, including rolled-back steps and evaluations. */
 function stepRange({ arms }: RunPart): [first: number, last: number] {
   const steps = arms.flatMap(({ runs }) =>
     runs.flatMap(({ files, rolledBack }) => [
@@ -156,7 +156,7 @@ function stepRange({ arms }: RunPart): [first: number, last: number] {
   return steps.length === 0 ? [0, 1] : range;
 }
 
-/** Kinds of events that belong to no step's health: what is said of settings and of the first batch is in the table alone. */
+/** Kinds of events without a mark on the curves: those about settings and the first batch are only in the table. */
 const UNDRAWN = new Set(["budgets", "lint", "reporter"]);
 
 function drawnEvents({ events }: RunFiles): RunFiles["events"] {
@@ -196,7 +196,7 @@ function curveData(
     grids: [...grids.values()].map((grid) => grid.steps),
     panels: packed,
     arms: arms.map(({ arm }) => arm.series),
-    // A return is told at both of its ends.
+    // A rollback has a mark at both of its ends.
     marks: marks.flatMap(({ step, to, title: text }) => [
       { step, text },
       ...(to === undefined ? [] : [{ step: to, text }]),

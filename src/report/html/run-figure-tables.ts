@@ -40,7 +40,7 @@ export function heldOutTable(
       })),
     }),
     note(
-      "Differences are paired by question, with 95 % bootstrap intervals (over questions, and runs where an arm has several) and p of a permutation test after Holm’s correction.",
+      "Differences are paired by question, with 95 % bootstrap intervals (over questions, and runs if an arm has several) and p of a permutation test after Holm’s correction.",
     ),
     [...new Set(reasons)].map((reason) => note(tag("b", {}, "Not compared:"), ` ${reason}`)),
   ];
@@ -91,7 +91,7 @@ export function lastStepsTable(figures: readonly LastFigure[]): Content {
     still.length > 0 && note(`0 throughout: ${still.join(", ")}.`),
     arms.length > 1 &&
       note(
-        `Under each mean: the difference to ${arms[0]?.name ?? ""}, with its 95 % t interval where arms have several runs.`,
+        `Under each mean: the difference to ${arms[0]?.name ?? ""}, with its 95 % t interval if arms have several runs.`,
       ),
   ];
 }
@@ -115,7 +115,7 @@ function againstCell({ difference: by, ci95 }: ArmComparison, mean: number): Con
   return tag("small", { class: "against" }, plus(by), interval);
 }
 
-/** A difference of means, or 0 for what rounding alone leaves of equal ones. */
+/** A difference of means; 0 if only rounding separates them. */
 function clear(value: number, mean: number): number {
   return Math.abs(value) < 1e-9 * Math.abs(mean) ? 0 : value;
 }

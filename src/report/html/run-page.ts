@@ -13,19 +13,19 @@ import { curveControls, curveNote, curvePart } from "./run-curves.ts";
 import { heldOutTable, lastStepsTable } from "./run-figure-tables.ts";
 import { eventTable, runsTable, settingsTable } from "./run-tables.ts";
 
-/** What a page of runs is made of. */
+/** Options of a page of runs. */
 export interface RunPageOptions {
   /** Which settings make runs comparable. */
   effectOf: EffectOf;
-  /** What trajectories of a run (or of a stage of one) are read with. */
+  /** Tokenizer and questions for the trajectories of a run or stage. */
   readingOf: (run: RunFiles) => Promise<RunReading>;
-  /** Of all runs together: each has the same share of `characters`. */
+  /** Bounds of all runs together: each has the same share of `characters`. */
   trajectories: TrajectoryBounds;
 }
 
 /**
  * The report of runs as one self-contained page, in pieces: curves with a band over the seeds of an arm, final figures, settings that
- * differ, events, and a sample of trajectories by step. Nothing is written; a run under way is shown as far as it is.
+ * differ, events, and a sample of trajectories by step. Nothing is written; an unfinished run is shown as far as it is.
  *
  * @param runs at least one, no folder twice.
  * @throws {DataError} FILE_MISSING when the package was not built.
@@ -46,7 +46,7 @@ export async function* runPage(
     },
     { id: "figures", title: "Figures", content: await figures(arms, parts) },
     differences.length + conduct.length > 0 && {
-      ...{ id: "settings", title: "Settings", note: "those that differ, and no others" },
+      ...{ id: "settings", title: "Settings", note: "only those that differ" },
       content: settingsTable(base),
     },
     events.length > 0 && { id: "events", title: "Events", content: eventTable(arms) },
@@ -107,7 +107,7 @@ function headline(arm: Arm, isNamed: boolean): Markup {
   </p>`;
 }
 
-/** The sample of every run's trajectories, and what was left out, in words. */
+/** The sample of every run's trajectories, and a sentence on its size. */
 async function sampledSteps(
   parts: readonly RunPart[],
   { readingOf, trajectories: { perStep, characters } }: RunPageOptions,
@@ -130,7 +130,7 @@ async function sampledSteps(
     for (const own of sample.steps) steps.push({ run: run.name, stage, ...own, reading });
   }
   const left = taken === there ? `all ${there} steps` : `${taken} of ${there} steps`;
-  const rule = `of ${left} that are kept, at most ${perStep} each: the questions of smallest hash, of each the highest and the lowest reward`;
+  const rule = `of ${left} with trajectories, at most ${perStep} each: questions chosen by hash, each with its highest and its lowest reward`;
   return { steps, note: rule };
 }
 

@@ -5,10 +5,10 @@ import { runLabel, runName } from "../runs/run-parts.ts";
 import { type HtmlCell, type HtmlGroup, small, tableCard } from "./html-table.ts";
 import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
 
-/** Kinds of events that every run without problems has; they are folded away. */
+/** Kinds of events that every run has; they are folded. */
 const ROUTINE = new Set(["lint"]);
 
-/** What happened to each run, by time. */
+/** The events of all runs, by time. */
 export function eventTable(arms: readonly Arm[]): Content {
   const events = arms.flatMap((arm) =>
     arm.runs.flatMap((run) =>
@@ -81,7 +81,7 @@ const TONES: Record<RunFiles["state"]["state"], string> = {
   ...{ running: "partly", finished: "right", interrupted: "", failed: "failed" },
 };
 
-/** Settings, versions and data that differ, and only those: first those that make the arms, then the others. */
+/** Settings, versions and data that differ: first those that define the arms, then the others. */
 export function settingsTable({ arms, differences, conduct }: ArmComparisonBase): Markup {
   const making = differences.map(({ key, values }) => [breakable(key), ...values.map(valueCell)]);
   const other = conduct.map(({ key, values }) => [
@@ -91,7 +91,7 @@ export function settingsTable({ arms, differences, conduct }: ArmComparisonBase)
   const groups: HtmlGroup[] = [
     { rows: making },
     {
-      title: "Not part of the comparison: how runs are stored, watched, reported and divided",
+      title: "Not part of the comparison: storage, alarms, reporting and numerics of runs",
       rows: other,
     },
   ];
@@ -102,7 +102,7 @@ export function settingsTable({ arms, differences, conduct }: ArmComparisonBase)
   });
 }
 
-/** A key that may be broken after its dots. */
+/** A key that may wrap after its dots. */
 function breakable(key: string): Markup {
   const parts = key.split(".").map((part, i) => (i === 0 ? part : html`.<wbr />${part}`));
   return tag("code", {}, parts);
@@ -112,7 +112,7 @@ function valueCell(value: string | undefined): Content {
   return value === undefined ? null : tag("code", {}, cut(value));
 }
 
-/** One value where the runs of an arm agree, else each with the runs that have it. */
+/** One value if the runs of an arm agree, else each value with its runs. */
 function valuesOfRuns(arm: Arm, values: readonly (string | undefined)[]): Content {
   const distinct = [...new Set(values)];
   if (distinct.length === 1) return valueCell(distinct[0]);
@@ -122,7 +122,7 @@ function valuesOfRuns(arm: Arm, values: readonly (string | undefined)[]): Conten
   });
 }
 
-/** Prompts may be pages long; the first digits of a checksum are enough. */
+/** Shortens long values: prompts may be pages long. */
 function cut(text: string): string {
   if (/^[0-9a-f]{40,}$/.test(text)) return `${text.slice(0, 12)}…`;
   return text.length <= 300 ? text : `${text.slice(0, 299)}…`;

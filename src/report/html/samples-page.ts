@@ -12,10 +12,10 @@ type Draw = Synthesis["draws"][number];
 type Step = Synthesis["yields"][number];
 
 /**
- * The report of a synthesis as one self-contained page, in pieces: what each draw gave, what each step kept and why it dropped the rest,
- * and every sample in a viewer. Files are read twice; only numbers and the viewer's list stay in memory.
+ * The report of a synthesis as one self-contained page, in pieces: the yield of each draw, the kept and dropped samples of each step with
+ * reasons, and every sample in a viewer. Files are read twice; memory holds only numbers and the viewer's list.
  *
- * @param decode of the teacher's tokens; null where its tokenizer is not at hand.
+ * @param decode decoder of the teacher's tokens; null without its tokenizer.
  * @throws {DataError} FILE_MISSING when the package was not built; JSONL_BAD_LINE.
  */
 export async function* samplesPage(
@@ -55,8 +55,7 @@ function headline({ synthesis }: SynthesisFiles): Markup {
     `recipe ${recipe} (${tier})`,
     `seed ${seed}`,
   ];
-  const warning =
-    readsGold && tag("strong", { class: "badge failed" }, "the search looks at the gold");
+  const warning = readsGold && tag("strong", { class: "badge failed" }, "the search uses the gold");
   return html`<p class="headline">${facts.join(" · ")} ${warning}</p>`;
 }
 
@@ -66,7 +65,7 @@ function counts(...labels: string[]): HtmlColumn[] {
   return labels.map((label) => ({ label, format: formatCount }));
 }
 
-/** What each step kept: a bar per step against all that was drawn, and why the others were left out. */
+/** Samples by step: a bar per step relative to all draws, and the reasons for dropped samples. */
 function yieldTable({ yields, failures }: Synthesis): Content {
   const drawn = Math.max(1, ...yields.map((step) => step.in));
   const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
@@ -80,7 +79,7 @@ function yieldTable({ yields, failures }: Synthesis): Content {
         "step",
         { label: "samples", ...CHART },
         ...counts("in", "out", "questions"),
-        { label: "left out, mended", className: "reasons" },
+        { label: "dropped, repaired", className: "reasons" },
       ],
       rows: yields.map((step) => [
         [step.name, step.kind !== step.name && small(step.kind)],
@@ -94,7 +93,7 @@ function yieldTable({ yields, failures }: Synthesis): Content {
         reasons(step),
       ]),
     }),
-    failed.length > 0 && note("Failed while drawing, no sample: ", failed),
+    failed.length > 0 && note("Failed draws, without a sample: ", failed),
   ];
 }
 
@@ -111,7 +110,7 @@ function reasons({ dropped, mended, pairs }: Step): Content {
   return tag("ul", {}, items);
 }
 
-/** What each draw gave before any step. */
+/** The yield of each draw before any step. */
 function drawTable(draws: readonly Draw[]): Markup {
   return tableCard({
     ...{ caption: "Draws", className: "panel lines" },
@@ -133,7 +132,7 @@ function drawTable(draws: readonly Draw[]): Markup {
   });
 }
 
-/** How often a tool was used where hints were inserted and where none were; nothing where no draw had a hint. */
+/** Tool use with and without inserted hints; nothing if no draw had a hint. */
 function triggerTable(rates: readonly TriggerRate[], draws: readonly Draw[]): Content {
   if (rates.every(({ hinted }) => hinted.trajectories === 0)) return null;
   const groups = rates.map(({ draw, hinted, plain }, series): HtmlGroup => {

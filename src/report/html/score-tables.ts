@@ -18,10 +18,10 @@ import {
 } from "./html-table.ts";
 import { type Content, html, type Markup, seriesLabel, tag, unseen } from "./markup.ts";
 
-/** A result with everything that is drawn of it. */
+/** A result with all data for its charts. */
 export interface DrawnResult {
   name: string;
-  /** Its colour, from 0; the same in every chart. */
+  /** Index of its colour, from 0; the same in every chart. */
   series: number;
   groups: readonly GroupScores[];
   readable: ReadableResult;
@@ -32,12 +32,12 @@ type Scored = Pick<DrawnResult, "name" | "series" | "groups">;
 
 const share = fixed(3);
 
-/** Headings of what groups are by. */
+/** Headings of the kinds of groups. */
 const KINDS: Readonly<Record<string, string>> = { hops: "By hops", type: "By type" };
 
 /**
- * Small multiples: one panel per metric, a line per group and result with dot and 95 % interval, all on one axis. Each is a table whose
- * cells hold the marks, so it reads without them too.
+ * Small multiples: one panel per metric, a line per group and result with dot and 95 % interval, all on one axis. Each is a table with the
+ * marks in its cells, so it is readable without them.
  */
 export function scorePanels(results: readonly Scored[]): Markup {
   const metrics = answerHeadlines.filter((metric) =>
@@ -92,7 +92,7 @@ function panel(metric: string, results: readonly Scored[], axis: Axis): Markup {
   });
 }
 
-/** The result's name for screen readers, where colours alone say it. */
+/** The result's name for screen readers, which cannot see the colour. */
 function ofResult({ name }: Scored, all: readonly unknown[]): Content {
   return all.length > 1 && unseen(`${name}: `);
 }
@@ -131,7 +131,7 @@ export function metricTable(results: readonly Scored[]): Markup {
   </details> `;
 }
 
-/** Draws by how they ended, a bar per result; failures by code under it. */
+/** Draws by end reason, a bar per result; failures by code below. */
 export function endTable(drawn: readonly DrawnResult[]): Content {
   const counts = drawn.map(({ readable }) => readable.files.results.ends);
   const totals = counts.map((own) => Object.values(own).reduce((sum, count) => sum + count, 0));

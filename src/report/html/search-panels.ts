@@ -5,7 +5,7 @@ import type { RunFigures } from "../run-figures.ts";
 import { renderHtml } from "./html-table.ts";
 import { html, type Markup, seriesClass, seriesLabel, tag } from "./markup.ts";
 
-/** A result's figures as the panels take them. */
+/** A result's figures for the panels. */
 export interface FiguredResult {
   name: string;
   series: number;
@@ -16,7 +16,7 @@ const HEIGHT = 96;
 const UNIT = { max: 1, ticks: [0, 0.5, 1] };
 const share = fixed(3);
 
-/** How policies searched: a row of small charts per result, alike in scale so that they can be compared. */
+/** Search behaviour of policies: a row of small charts per result, with equal scales. */
 export function searchPanels(results: readonly FiguredResult[]): Markup {
   const columns = Math.max(1, ...results.map(({ figures }) => figures.bySearches.length));
   const shares = results.flatMap(({ figures }) =>
@@ -48,7 +48,7 @@ function stepsOf({ figures }: FiguredResult, columns: number): RunFigures["bySea
   );
 }
 
-/** The last column holds everything from eight on. */
+/** The last column counts eight or more. */
 function searchLabels(columns: number): string[] {
   return Array.from({ length: columns }, (_, i) => (i === 8 ? "8+" : String(i)));
 }

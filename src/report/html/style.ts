@@ -1,6 +1,6 @@
 /**
- * The reports' one style sheet. Colours of results are told apart by colour-blind readers too and keep a contrast of 3:1 to the page in both
- * looks, text 4.5:1. Nothing is fetched: fonts are the system's.
+ * The style sheet of all reports. Colour-blind readers can distinguish the colours of results; their contrast to the page is at least 3:1
+ * in light and dark mode, text 4.5:1. Nothing is fetched: fonts are the system's.
  */
 export const BASE_STYLE = `
 :root {

@@ -3,34 +3,33 @@ import type { SettingEffect } from "../../base/setting-effect.ts";
 import type { RunFiles } from "./run-files.ts";
 import { type SettingColumn, type SettingRow, settingRows, textOf } from "./setting-rows.ts";
 
-/** Runs that train the same, of whatever seed, wherever they lie, and however they are kept, watched and told of. */
+/** Runs with the same training settings; seed, folder, storage, alarms and reporting may differ. */
 export interface Arm {
-  /** Unlike that of any other arm. */
+  /** Unique name. */
   name: string;
   /** Its colour, from 0. */
   series: number;
   runs: RunFiles[];
 }
 
-/** What the schema of settings declares for a key. */
+/** The declared effect of a setting. */
 export type EffectOf = (key: string) => SettingEffect;
 
-/** What a comparison of arms begins with. */
+/** Arms with the settings in which they differ. */
 export interface ArmComparisonBase {
   arms: Arm[];
   /** Settings, versions and data in which arms differ, values by arm. */
   differences: SettingRow[];
-  /** Further settings in which runs differ, which make no arm, values by run of each arm. */
+  /** Other settings in which runs differ but that do not define arms, values by run of each arm. */
   conduct: { key: string; values: (string | undefined)[][] }[];
 }
 
-/** Settings that name an arm, at most; with more, its first run's folder does. */
+/** Most settings in an arm's name; with more, the first run's folder is the name. */
 const NAMED_BY = 2;
 
 /**
- * Runs as arms: those of one recipe, with the same settings and made of the same data and policy. Left aside are seed and folders, and
- * the settings that do not change what is learned; alarms are among these as long as they sent no run back.
- * In the order in which they are given.
+ * Runs as arms: runs of one recipe with the same settings, data and policy. Seed, folders and settings without effect on training are
+ * ignored; alarms are among these unless they caused a rollback. In the order given.
  */
 export function armsOf(runs: readonly RunFiles[], effectOf: EffectOf): ArmComparisonBase {
   const members = groupedBy(runs, (run) => keyOf(comparedSettings(run, effectOf).values)).flatMap(
@@ -58,7 +57,7 @@ function groupedBy(runs: readonly RunFiles[], key: (run: RunFiles) => string): R
   return [...groups.values()];
 }
 
-/** Alarms, and how a run goes on after them, were part of the training where they sent a run back; elsewhere they watched. */
+/** Settings of alarms and rollback belong to the training only if a run was rolled back. */
 function byRollbacks(runs: readonly RunFiles[], effectOf: EffectOf): RunFiles[][] {
   const groups = groupedBy(runs, (run) =>
     keyOf(chosen(run, (key) => effectOf(key) === "rollback")),
@@ -98,22 +97,22 @@ function keyOf(values: ReadonlyMap<string, unknown>): string {
   return JSON.stringify(texts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Whether runs with another value are of another arm. */
+/** Whether runs with another value belong to another arm. */
 function isCompared({ manifest: { hashes } }: RunFiles, key: string, effectOf: EffectOf): boolean {
   const effect = effectOf(key);
-  // Of a version that wrote no checksum of what was learned from, the path must do.
+  // An old version wrote no checksum of the training data, so the path is compared.
   if (effect === "place") return !("samples" in hashes || "pairs" in hashes);
   return key !== "seed" && (effect === "training" || effect === "length");
 }
 
-/** What an earlier stage of the same run made differs by its seed. */
+/** Outputs of an earlier stage of the same run, which differ by seed. */
 const MADE_BY_STAGES: Readonly<Record<string, readonly string[]>> = {
   "policy.from": ["policy"],
   "sft.data": ["samples", "validationSamples"],
   "preference.data": ["pairs", "validationPairs"],
 };
 
-/** A run's settings by key, with what else makes it comparable: data, policy, kind, recipe. */
+/** A run's settings by key, and its data, policy, kind and recipe. */
 function comparedSettings(run: RunFiles, effectOf: EffectOf): SettingColumn {
   const { settings, manifest, kind } = run;
   const { recipe, tier, agentrl, hashes, machine } = manifest;
@@ -136,7 +135,7 @@ function armNames(
 ): string[] {
   const [only] = members[0] ?? [];
   if (members.length === 1) return [only?.manifest.recipe ?? basename(only?.folder ?? "")];
-  // A checksum says nothing to people where a setting differs too.
+  // A checksum is left out if a setting differs, too.
   const told = differences.filter(({ key }) => !key.startsWith("hashes."));
   const bySettings = told.length > 0 && told.length <= NAMED_BY;
   const names = members.map(([first], i) =>

@@ -17,7 +17,7 @@ export interface BandPoint {
 }
 
 /**
- * Mean and spread of runs, at the steps that every one of them has: where one ends, a mean would jump.
+ * Mean and spread of runs, at the steps that all of them have: a mean would jump at the end of one.
  * @param runs at least one.
  * @example bandOf([[{ step: 1, value: 1 }], [{ step: 1, value: 3 }]])
  * // step 1: mean 2, range [1, 3], t95 2 ± 12.706 · √2 / √2
@@ -39,13 +39,12 @@ export function bandOf(runs: readonly (readonly StepValue[])[]): BandPoint[] {
 /** Width of the smoothing's kernel as a share of a curve's steps. */
 const KERNEL = 0.02;
 
-/** Fewer values are each seen for themselves, and smoothing them would only hide where they were. */
+/** Curves with fewer values are not smoothed: each value is visible. */
 const FEWEST_SMOOTHED = 20;
 
 /**
- * A curve smoothed by a Gaussian kernel over steps: of a deviation of 2 % of its length, at least one step, cut at three deviations.
- * It looks both ways, so nothing lags; at the ends it looks at what is there. Fewer than 20 values stay as
- * they are.
+ * A curve smoothed by a Gaussian kernel over steps: with a deviation of 2 % of its length, at least one step, cut at three deviations. The
+ * kernel is symmetric, so there is no lag; at the ends it uses the existing values. Fewer than 20 values are not changed.
  */
 export function smoothed(values: readonly StepValue[]): StepValue[] {
   const [first, last] = [values[0], values.at(-1)];
@@ -69,11 +68,11 @@ export function smoothed(values: readonly StepValue[]): StepValue[] {
   });
 }
 
-/** Points drawn of a curve, at most. */
+/** Most points drawn of a curve. */
 const MOST_POINTS = 600;
 
 /**
- * At most so many points of a curve: of each stretch of steps the smallest and the largest value, so that no spike is lost.
+ * At most `most` points of a curve: the smallest and the largest value of each section of steps, so that no spike is lost.
  * @param most even, at least 2.
  */
 export function thinned(values: readonly StepValue[], most = MOST_POINTS): StepValue[] {

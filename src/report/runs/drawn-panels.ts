@@ -8,22 +8,22 @@ import type { RunEvaluation } from "./run-evaluations.ts";
 import type { MetricsRow } from "./run-metrics.ts";
 import type { DrawnRun, RunPart } from "./run-parts.ts";
 
-/** A panel with everything that is drawn in it. */
+/** A panel with all its curves and points. */
 export interface DrawnPanel {
   spec: PanelSpec;
   axis: CurveAxis;
   curves: ArmCurve[];
-  /** What a pointer reads: per arm of the part the run or the mean of its runs. */
+  /** Values at the cursor: per arm the run, or the mean of its runs. */
   values: StepValue[][];
 }
 
-/** Panels under one heading, of which some run has the metric. */
+/** Panels under one heading, each with a metric that some run has. */
 export interface DrawnGroup {
   title: string;
   panels: DrawnPanel[];
 }
 
-/** The panels of a part: those declared that a run has a metric for, then every other metric of the runs. */
+/** The panels of a part: the declared ones with a metric, then every other metric of the runs. */
 export function drawnGroups(part: RunPart): DrawnGroup[] {
   const rows = part.arms.flatMap(({ runs }) => runs.flatMap(({ files }) => files.metrics));
   const names = new Set(rows.flatMap(({ values }) => Object.keys(values)));
@@ -80,7 +80,7 @@ function drawnPanel(spec: PanelSpec, part: RunPart): DrawnPanel | null {
   return { spec, axis, curves, values };
 }
 
-/** Bands change slowly: every so many points are enough. */
+/** Thins a band, which changes slowly. */
 function thin<T>(band: readonly T[], most = 300): T[] {
   const every = Math.ceil(band.length / most);
   return band.filter((_, i) => i % every === 0 || i === band.length - 1);
@@ -101,13 +101,13 @@ export function valuesOf(
 }
 
 /**
- * Held-out evaluations of an arm by step: of one run with the interval over its questions, of several the mean with their range. Those
- * that a return took back stand for themselves.
+ * Held-out evaluations of an arm by step: one run has an interval over its questions, several runs have a mean and a range. Rolled-back
+ * evaluations are separate points.
  */
 function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] {
   const byStep = new Map<number, RunEvaluation[]>();
   for (const { files } of runs) {
-    // Measured at its last step and after it, a run says the same twice.
+    // The evaluations at the last step and after training are the same point.
     const own = new Map(files.evaluations.map((evaluation) => [evaluation.step, evaluation]));
     for (const [step, evaluation] of own)
       byStep.set(step, [...(byStep.get(step) ?? []), evaluation]);
@@ -116,7 +116,7 @@ function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] 
     rolledBack.flatMap(({ evaluations }) => evaluations.flatMap((own) => pointOf([own], metric))),
   );
   return [
-    ...takenBack.map((own) => ({ ...own, title: `${own.title}; taken back`, takenBack: true })),
+    ...takenBack.map((own) => ({ ...own, title: `${own.title}; rolled back`, takenBack: true })),
     ...[...byStep.values()].flatMap((found) => {
       const measured = found.length < runs.length ? `; ${found.length} of ${runs.length} runs` : "";
       return pointOf(found, metric).map((own) => ({ ...own, title: own.title + measured }));

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
 import { isRunFolder } from "./run-files.ts";
 
-/** Folders of a run that hold no runs of their own; stages are told with their run. */
+/** Subfolders of a run that are not searched; stages are read with their run. */
 const INSIDE = new Set(["checkpoints", "trajectories", "eval", "stages", "policy", "rolled-back"]);
 
 /**
- * The folders of all runs below a folder, itself among them; links are not followed.
+ * The folders of all runs in a folder, itself included; links are not followed.
  * @throws {DataError} FILE_MISSING when there is no such folder.
  */
 export async function findRuns(folder: string): Promise<string[]> {
   if (!existsSync(folder)) {
     throw new DataError(
       "FILE_MISSING",
-      `${folder}: there is no such folder. agentrl train, sft and dpo make runs in runs/, or where --out says; name the folder that holds them.`,
+      `${folder}: there is no such folder. agentrl train, sft and dpo write runs to runs/ or --out; give that folder.`,
     );
   }
   const found: string[] = [];

@@ -12,9 +12,9 @@ import type { Arm } from "./arms.ts";
 export interface PairedDifference {
   difference: number;
   ci95: Interval;
-  /** Questions that both sides measured. */
+  /** Shared measured questions. */
   n: number;
-  /** After Holm's correction over the tests that are shown together. */
+  /** p after Holm's correction over all shown tests. */
   p: number;
   verdict: MetricResult["verdict"];
 }
@@ -22,22 +22,22 @@ export interface PairedDifference {
 /** An arm's figure on held-out questions. */
 export interface HeldOutFigure {
   arm: Arm;
-  /** Runs that measured it. */
+  /** Number of runs that measured it. */
   runs: number;
   before: number | null;
   after: number | null;
-  /** After minus before; a sentence where they could not be compared. */
+  /** After minus before; a sentence if they cannot be compared. */
   change: PairedDifference | string | null;
-  /** This arm minus the first, after training; a sentence where they could not be compared; null for the first. */
+  /** This arm minus the first, after training; a sentence if they cannot be compared; null for the first. */
   against: PairedDifference | string | null;
 }
 
-/** Of every draw the same seed: the page is a function of the runs. */
+/** A fixed seed, so that the page depends only on the runs. */
 const SEED = 0;
 
 /**
- * What arms came to on held-out questions, compared question by question where they were measured under one protocol.
- * @returns figures by metric, `em` and `f1`, as far as they were measured.
+ * Results of arms on held-out questions, compared question by question if they have the same protocol.
+ * @returns figures by metric, `em` and `f1`, if measured.
  */
 export async function heldOutComparison(
   arms: readonly Arm[],
@@ -77,7 +77,7 @@ async function sideOf(arm: Arm, name: "before" | "after"): Promise<Side | string
       if (!existsSync(rows)) continue;
       const run = await readComparedRun(rows);
       const seed = settings?.values.get("seed");
-      // A run's own evaluations do not say the seed; by it runs are paired.
+      // A run's own evaluations do not record the seed, which pairs the runs.
       const facts = typeof seed === "number" ? { ...run.facts, seed } : run.facts;
       runs.push({ ...run, facts });
     }
@@ -88,7 +88,7 @@ async function sideOf(arm: Arm, name: "before" | "after"): Promise<Side | string
   return runs.length === 0 ? null : { name: `${arm.name} (${name})`, runs };
 }
 
-/** Left minus right; a sentence where they cannot be compared; null where one was not measured. */
+/** Left minus right; a sentence if they cannot be compared; null if one was not measured. */
 function compared(
   left: Side | string | null,
   right: Side | string | null,

@@ -10,7 +10,7 @@ import { valuesOf } from "./drawn-panels.ts";
 import { PANEL_GROUPS, type PanelSpec } from "./panels.ts";
 import type { RunPart } from "./run-parts.ts";
 
-/** Steps whose mean stands for what a run came to. */
+/** Number of last steps whose mean is a run's final value. */
 export const LAST_STEPS = 10;
 
 /** A metric at the end of training. */
@@ -18,16 +18,16 @@ export interface LastFigure {
   spec: PanelSpec;
   arms: {
     arm: Arm;
-    /** Over runs; null where none has the metric. */
+    /** Over runs; null if none has the metric. */
     summary: Summary | null;
-    /** This arm minus the first, over runs; null for the first, or where one lacks the metric. */
+    /** This arm minus the first, over runs; null for the first, or if one lacks the metric. */
     against: ArmComparison | null;
   }[];
 }
 
 /**
- * Every declared metric's mean over the last steps of each run, and over the runs of each arm, those of one seed counted as one; arms of
- * the same seeds are compared seed by seed.
+ * Every declared metric's mean over the last steps of each run, and over the runs of each arm, with runs of one seed averaged first; arms
+ * with the same seeds are compared seed by seed.
  */
 export function lastFigures(part: RunPart): LastFigure[] {
   return PANEL_GROUPS.flatMap(({ panels }) => panels).flatMap((spec) => {
@@ -57,7 +57,7 @@ export function lastFigures(part: RunPart): LastFigure[] {
   });
 }
 
-/** One value for each seed: runs of the same seed are no further draw. */
+/** One value for each seed: runs of the same seed are not independent. */
 function bySeed(values: readonly SeededValue[]): SeededValue[] {
   return [...new Set(values.map(({ seed }) => seed))].map((seed) => {
     const own = values.filter((each) => each.seed === seed);

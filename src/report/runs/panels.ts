@@ -1,13 +1,13 @@
 /** A panel of a run's page: one metric by step. */
 export interface PanelSpec {
   title: string;
-  /** What is counted, and per what. */
+  /** Unit. */
   unit: string;
-  /** Names of the metric, the first that a run has. */
+  /** Names of the metric; the first that a run has is used. */
   metrics: readonly string[];
-  /** Held-out figure whose evaluations are drawn as points. */
+  /** Held-out metric whose evaluations are drawn as points. */
   heldOut?: "em" | "f1";
-  /** A share of 0 to 1. */
+  /** A share from 0 to 1. */
   share?: true;
 }
 
@@ -25,7 +25,7 @@ function amount(title: string, unit: string, ...metrics: string[]): PanelSpec {
   return { title, unit, metrics };
 }
 
-/** What is drawn of a run, by what it answers, as far as a run has it. Other metrics of a run come after. */
+/** The panels of a run by question, if the run has the metrics. Its other metrics follow. */
 export const PANEL_GROUPS: readonly PanelGroup[] = [
   {
     title: "Does it get better?",

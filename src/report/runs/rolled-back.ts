@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { type RunEvaluation, readRunEvaluations } from "./run-evaluations.ts";
 import { type MetricsRow, readRunMetrics } from "./run-metrics.ts";
 
-/** What a return to a checkpoint took out of a run: `rolled-back/<n>/`. */
+/** The records that a rollback removed from a run: `rolled-back/<n>/`. */
 export interface RolledBack {
-  /** Which return, from 1. */
+  /** Number of the rollback, from 1. */
   number: number;
   folder: string;
-  /** The steps that were taken back. */
+  /** The rolled-back steps. */
   metrics: MetricsRow[];
   evaluations: RunEvaluation[];
 }
 
-/** What a run's returns took out of it, in order. */
+/** The records of a run's rollbacks, in order. */
 export async function readRolledBack(run: string): Promise<RolledBack[]> {
   const place = join(run, "rolled-back");
   const names = existsSync(place) ? await readdir(place) : [];
@@ -32,8 +32,8 @@ export async function readRolledBack(run: string): Promise<RolledBack[]> {
 }
 
 /**
- * What was taken back as curves, each from the step that the run went back to, which it shares with what came after.
- * @param metrics of the run as it is.
+ * Rolled-back steps as curves, each from the checkpoint's step, which it shares with the new curve.
+ * @param metrics current metrics of the run.
  */
 export function rolledBackStretches(
   returns: readonly RolledBack[],
@@ -42,7 +42,7 @@ export function rolledBackStretches(
   return returns.flatMap((own, i) => {
     const [first] = own.metrics;
     if (first === undefined) return [];
-    // A later return may have taken back the step before, too.
+    // A later rollback may have removed the step before, too.
     const paths = [...returns.slice(i + 1).map((later) => later.metrics), metrics];
     const before = paths.flatMap((path) => path.find(({ step }) => step === first.step - 1) ?? []);
     return [[...before.slice(0, 1), ...own.metrics]];

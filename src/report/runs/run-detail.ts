@@ -4,7 +4,7 @@ import type { RunFiles } from "./run-files.ts";
 import { isOverride, type RunSettings } from "./run-settings.ts";
 import { summaryOf, type RunSummary } from "./run-summary.ts";
 
-/** Everything that is known of a run. */
+/** Summary and details of a run. */
 export interface RunDetail extends RunSummary {
   /** agentrl that made it. */
   version: string | null;
@@ -12,16 +12,16 @@ export interface RunDetail extends RunSummary {
   machine: Readonly<Record<string, unknown>>;
   /** Every setting by dotted key. */
   settings: { key: string; value: unknown; origin: string | null; overrides: boolean }[];
-  /** Of the last step that was written; null before the first. */
+  /** Metrics of the last written step; null before the first. */
   last: { step: number; values: Readonly<Record<string, number>> } | null;
   evaluations: Omit<RunFiles["evaluations"][number], "rows">[];
   checkpoints: RunCheckpoint[];
   events: LoggedEvent[];
-  /** The command that does what is left, or evaluates what came of it; null where neither can be said. */
+  /** The command that continues or evaluates the run; null if unknown. */
   next: { command: string; does: string } | null;
 }
 
-/** Everything that is known of a run. */
+/** Reads the details of a run. */
 export async function detailOf(run: RunFiles): Promise<RunDetail> {
   const { manifest, settings, metrics, evaluations, events } = run;
   const summary = await summaryOf(run);
@@ -56,15 +56,15 @@ function nextCommand(
   }
   if (settings === null) return null;
   const how = startedBy(settings, summary) ?? [
-    // As a recipe of its own, of one tier, it says every setting.
+    // As its own recipe with one tier, it contains every setting.
     ...["--recipe", quoted(`${folder}/recipe.resolved.yaml`)],
   ];
   const tier = summary.tier === null ? [] : ["--tier", summary.tier];
   const words = [COMMANDS[kind], ...how, ...tier, "--out", quoted(folder), "--resume"];
-  return { command: `agentrl ${words.join(" ")}`, does: "goes on with it" };
+  return { command: `agentrl ${words.join(" ")}`, does: "continues it" };
 }
 
-/** The recipe and settings that a run was called with; null where they cannot be said as flags (whole lists, stages, claims). */
+/** The recipe and settings that a run was started with; null if they cannot be flags (whole lists, stages, claims). */
 function startedBy({ recipe, values, origins }: RunSettings, summary: RunSummary): string[] | null {
   if (recipe === null) return null;
   const name = summary.recipe;
@@ -82,7 +82,7 @@ function startedBy({ recipe, values, origins }: RunSettings, summary: RunSummary
   return words;
 }
 
-/** A word for a shell. @example quoted("a b") // "'a b'" */
+/** Quotes a word for a shell. @example quoted("a b") // "'a b'" */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -5,7 +5,7 @@ import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 
-/** Held-out questions as a run measured them at one of its steps. */
+/** A run's evaluation on held-out questions at one step. */
 export interface RunEvaluation {
   /** `before`, `after`, `step-40`. */
   name: string;
@@ -15,11 +15,11 @@ export interface RunEvaluation {
   metrics: Readonly<Record<string, number | null>>;
   /** 95 %, over questions. */
   intervals: Readonly<Record<string, Interval | null>>;
-  /** Hash of the protocol; null where the file does not say. */
+  /** Hash of the protocol; null if not recorded. */
   fingerprint: string | null;
-  /** The search looked at the gold: a control, no result. */
+  /** The search used the gold: a control, not a result. */
   readsGold: boolean;
-  /** With one line per question; it may be missing. */
+  /** File with one line per question; it may be missing. */
   rows: string;
 }
 
@@ -33,8 +33,8 @@ const summarySchema = z.looseObject({
 
 /**
  * The evaluations in a run's folder by step, `before` at 0.
- * @param lastStep where `after` stands.
- * @returns what could be read, and a sentence for each file that could not.
+ * @param lastStep the step of `after`.
+ * @returns the readable evaluations, and a sentence for each unreadable file.
  */
 export async function readRunEvaluations(
   folder: string,
@@ -56,7 +56,7 @@ export async function readRunEvaluations(
     const rows = join(place, `${name}.rows.jsonl`);
     evaluations.push({ name, step, rows, ...parsed.data });
   }
-  // What was measured after comes after what was measured at the last step.
+  // The evaluation after training sorts after the one at the last step.
   const order = (name: string): number => (name === "after" ? 1 : 0);
   evaluations.sort((a, b) => a.step - b.step || order(a.name) - order(b.name));
   return { evaluations, troubles };

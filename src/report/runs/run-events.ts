@@ -16,7 +16,7 @@ const eventSchema = z.looseObject({
 /** A line of `events.jsonl`. */
 export type LoggedEvent = z.output<typeof eventSchema>;
 
-/** What happened to a run, in order; a cut last line and lines of another kind are passed over. */
+/** The events of a run, in order; a cut last line and unknown lines are skipped. */
 export async function readRunEvents(folder: string): Promise<LoggedEvent[]> {
   const file = join(folder, "events.jsonl");
   if (!existsSync(file)) return [];

@@ -14,16 +14,16 @@ const manifestSchema = z.looseObject({
   agentrl: z.string().optional(),
   recipe: z.string().optional(),
   tier: z.string().optional(),
-  /** To be done in all, where the settings alone do not say it. */
+  /** Total steps, if the settings alone do not give them. */
   steps: z.int().optional(),
   hashes: z.record(z.string(), z.unknown()).default({}),
   machine: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** What a run was made with and on. */
+/** Versions, data and machine of a run. */
 export type RunManifest = z.output<typeof manifestSchema>;
 
-/** A run's folder, read. Nothing in it is ever written to. */
+/** The content of a run's folder, which is never written to. */
 export interface RunFiles {
   folder: string;
   kind: RunKind;
@@ -32,14 +32,14 @@ export interface RunFiles {
   metrics: MetricsRow[];
   events: LoggedEvent[];
   evaluations: RunEvaluation[];
-  /** Whole steps done, and to be done in all where that is known before the end. */
+  /** Completed steps, and total steps if known before the end. */
   steps: { done: number; planned: number | null };
   state: KnownState;
   /** Milliseconds since 1970. */
   updatedMs: number;
-  /** Of a staged run: its stages in order, those begun. */
+  /** Of a staged run: its started stages, in order. */
   stages: RunFiles[];
-  /** What could not be read, a sentence each. */
+  /** Unreadable files, a sentence each. */
   troubles: string[];
 }
 
@@ -51,16 +51,16 @@ export function isRunFolder(folder: string): boolean {
 }
 
 /**
- * Reads a run's folder, whatever of it is there: a run may be under way, interrupted, or from a version that wrote less.
+ * Reads the existing files of a run's folder: a run may be unfinished, interrupted, or from an older version.
  *
- * @param isStageDone of a stage: whether its run wrote it down as done.
- * @throws {DataError} FILE_MISSING when the folder holds no run.
+ * @param isStageDone for a stage: whether its run recorded it as done.
+ * @throws {DataError} FILE_MISSING when the folder is no run.
  */
 export async function readRun(folder: string, isStageDone = false): Promise<RunFiles> {
   if (!isRunFolder(folder)) {
     throw new DataError(
       "FILE_MISSING",
-      `${folder}: holds no run: neither recipe.resolved.yaml nor metrics.jsonl nor stages.json. Name the folder that --out of agentrl train, sft or dpo named; agentrl runs list FOLDER finds runs.`,
+      `${folder}: is no run: it has neither recipe.resolved.yaml nor metrics.jsonl nor stages.json. Give the --out folder of agentrl train, sft or dpo; agentrl runs list FOLDER finds runs.`,
     );
   }
   const troubles: string[] = [];
@@ -106,7 +106,7 @@ async function readManifest(folder: string): Promise<RunManifest> {
   throw new DataError("FILE_NOT_JSON", `${file}: is no run's manifest.`);
 }
 
-/** What came of supervised training, once it has ended. */
+/** Result of supervised training, once it has ended. */
 async function readResult(folder: string): Promise<{ steps: number } | null> {
   const file = join(folder, "sft.json");
   if (!existsSync(file)) return null;
@@ -114,7 +114,7 @@ async function readResult(folder: string): Promise<{ steps: number } | null> {
   return parsed.success ? parsed.data : null;
 }
 
-/** The stages that were begun; finished are those that the run wrote down. */
+/** The started stages; finished ones are recorded in the run. */
 async function readStages(folder: string): Promise<RunFiles[]> {
   const place = join(folder, "stages");
   const names = (existsSync(place) ? await readdir(place) : []).filter((name) =>
@@ -150,13 +150,13 @@ function kindOf(
   if (measured.has("losses/sft")) return "sft";
   if (measured.has("losses/preference") || "pairs" in hashes) return "dpo";
   if ("samples" in hashes) return "sft";
-  // Draws, samples and pairs may be one stage's that was run alone.
+  // Draws, samples and pairs may be from one stage that was run alone.
   if (has("stages.") && metrics.length === 0) return "staged";
   if (has("algorithm.")) return "train";
   return has("sft.") ? "sft" : "train";
 }
 
-/** As far as the settings say it. */
+/** Planned steps, if the settings give them. */
 function plannedSteps(kind: RunKind, settings: RunSettings | null): number | null {
   const values = settings?.values ?? new Map<string, unknown>();
   if (kind === "train") return wholeNumber(values.get("algorithm.steps"));

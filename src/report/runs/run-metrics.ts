@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readJsonl } from "../../base/jsonl.ts";
 import { z } from "../../base/schema.ts";
 
-/** Everything measured of one step. */
+/** All metrics of one step. */
 export interface MetricsRow {
   step: number;
   /** By name; `timing/seconds` and `timing/tokens_per_second` beside the metrics. */
@@ -13,8 +13,8 @@ const numbers = z.record(z.string(), z.unknown()).catch({});
 const lineSchema = z.looseObject({ step: z.int(), data: numbers, timing: numbers });
 
 /**
- * A run's `metrics.jsonl` by step. A step that stands there several times (a measurement has a line of its own) is one row; a cut last
- * line and lines of another kind are passed over: somebody may be writing.
+ * A run's `metrics.jsonl` by step. Several lines of one step (a measurement has its own line) become one row; a cut last line and unknown
+ * lines are skipped, because the run may be writing.
  *
  * @throws {DataError} JSONL_BAD_LINE when a line before the last is no JSON.
  */
@@ -25,7 +25,7 @@ export async function readRunMetrics(file: string): Promise<MetricsRow[]> {
     const line = lineSchema.safeParse(value);
     if (!line.success) continue;
     const { step, data, timing } = line.data;
-    // A measurement's own time is none of the step's.
+    // The time of a measurement does not belong to the step.
     const times = rows.has(step) ? {} : stepTimes(finite(timing));
     rows.set(step, { ...rows.get(step), ...finite(data), ...times });
   }
@@ -40,7 +40,7 @@ function finite(values: Readonly<Record<string, unknown>>): Record<string, numbe
   );
 }
 
-/** Algorithms time their parts in milliseconds, supervised training the step in seconds. */
+/** Algorithms record times of parts in milliseconds, supervised training the step's in seconds. */
 function stepTimes(timing: Readonly<Record<string, number>>): Record<string, number> {
   const { seconds: told, tokensPerSecond, tokens, ...parts } = timing;
   const all = Object.values(parts);

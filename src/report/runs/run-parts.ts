@@ -3,9 +3,9 @@ import type { Arm } from "./arms.ts";
 import { readRolledBack, type RolledBack } from "./rolled-back.ts";
 import type { RunFiles } from "./run-files.ts";
 
-/** A run as the page draws it: itself, or one of its stages. */
+/** A run on the page: the run itself, or one of its stages. */
 export interface DrawnRun {
-  /** Short, unlike that of any other: `klCoef 0, seed 2`. */
+  /** Short unique name: `klCoef 0, seed 2`. */
   name: string;
   files: RunFiles;
   rolledBack: RolledBack[];
@@ -18,7 +18,7 @@ export interface RunPart {
   arms: { arm: Arm; runs: DrawnRun[] }[];
 }
 
-/** What is drawn of arms, in parts: runs without stages first, then stage by stage, in the order in which they were run. */
+/** The parts of arms: runs without stages first, then each stage in order. */
 export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
   const parts = new Map<string | null, RunPart>();
   for (const arm of arms) {
@@ -42,12 +42,12 @@ export async function partsOf(arms: readonly Arm[]): Promise<RunPart[]> {
   return [...parts.values()].sort((a, b) => number(a.stage) - number(b.stage));
 }
 
-/** A run's name in lists: its arm's, with what tells it from its siblings. */
+/** A run's name in lists: its arm's, and its own label if the arm has several. */
 export function runName(arm: Arm, run: RunFiles): string {
   return arm.runs.length === 1 ? arm.name : `${arm.name}, ${runLabel(arm, run)}`;
 }
 
-/** A run's name among those of its arm: its seed, or its folder's where that is not its own. */
+/** A run's name within its arm: its seed, or its folder's name if the seed is not unique. */
 export function runLabel(arm: Arm, run: RunFiles): string {
   const seed = (of: RunFiles): string => JSON.stringify(of.settings?.values.get("seed") ?? null);
   const alike = arm.runs.filter((other) => seed(other) === seed(run));

@@ -4,18 +4,18 @@ import { readText } from "../../base/files.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import { parseYaml, yamlComments } from "../../base/yaml.ts";
 
-/** A run's settings as its `recipe.resolved.yaml` holds them. */
+/** A run's settings from its `recipe.resolved.yaml`. */
 export interface RunSettings {
-  /** The recipe's file as the run was given it; null where the header does not say. */
+  /** Path of the recipe that started the run; null if not recorded. */
   recipe: string | null;
   tier: string | null;
   /** By dotted key. */
   values: ReadonlyMap<string, unknown>;
-  /** Where each value comes from: `default`, `recipes/a.yaml:12 (tier mini)`, `--set`, … */
+  /** Origin of each value: `default`, `recipes/a.yaml:12 (tier mini)`, `--set`, … */
   origins: ReadonlyMap<string, string>;
 }
 
-/** Settings as a run's folder holds them; null where there are none. @throws {ConfigError} RECIPE_NOT_YAML */
+/** Settings from a run's folder; null without any. @throws {ConfigError} RECIPE_NOT_YAML */
 export async function readRunSettings(folder: string): Promise<RunSettings | null> {
   const file = join(folder, "recipe.resolved.yaml");
   if (!existsSync(file)) return null;
@@ -34,7 +34,7 @@ export async function readRunSettings(folder: string): Promise<RunSettings | nul
   return { recipe, tier, values, origins };
 }
 
-/** Whether a value was laid over the recipe for this run: by a flag, an arm of a claim, a stage. @example isOverride("--set") // true */
+/** Whether this run overrides the recipe's value: by a flag, an arm of a claim, a stage. @example isOverride("--set") // true */
 export function isOverride(origin: string): boolean {
   return origin !== "default" && !/:\d+( \(tier \w+\))?$/.test(origin);
 }

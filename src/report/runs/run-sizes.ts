@@ -7,11 +7,11 @@ export interface RunCheckpoint {
   step: number;
   path: string;
   bytes: number;
-  /** Whether its last file is there; one that is not was being written when the run ended. */
+  /** Whether its last file exists; otherwise the run ended while writing it. */
   complete: boolean;
 }
 
-/** Bytes of all files below a folder, links not followed; what vanishes meanwhile counts nothing. */
+/** Bytes of all files below a folder, links not followed; files deleted meanwhile count as 0. */
 export async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const sizes = await Promise.all(
@@ -41,7 +41,7 @@ export async function readRunCheckpoints(folder: string): Promise<RunCheckpoint[
 }
 
 async function checkpointAt(path: string, step: number): Promise<RunCheckpoint> {
-  // Step 0 is what a run of fresh weights started from: a policy alone.
+  // Step 0 of a run with fresh weights has only the policy.
   const last = step === 0 ? "config.json" : "training-state.json";
   return { step, path, bytes: await folderBytes(path), complete: existsSync(join(path, last)) };
 }

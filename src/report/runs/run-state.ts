@@ -5,13 +5,13 @@ import { isAlive, processOf } from "../../base/process-mark.ts";
 import { readOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import type { LoggedEvent } from "./run-events.ts";
 
-/** What made a run: reinforcement, samples, pairs, draws of a teacher, or several of these in order. */
+/** Kind of a run: reinforcement learning, samples, pairs, draws of a teacher, or several of these as stages. */
 export type RunKind = "train" | "sft" | "dpo" | "synth" | "staged";
 
-/** How a run stands. */
+/** State of a run. */
 export interface KnownState {
   state: RunOutcome["state"] | "running";
-  /** Why, or how that is known. */
+  /** Why, or the evidence. */
   message: string | null;
 }
 
@@ -25,20 +25,20 @@ const LAST_FILE: Readonly<Record<RunKind, string>> = {
 };
 
 /**
- * How a run stands, by signs that a living run leaves anyway: the lock of its folder while it is written (a process that is gone left
- * it behind: interrupted), how it says that it ended, an alarm that stopped it, else whether its last file is there.
+ * State of a run, from files that a run leaves: the lock of its folder (a lock of a dead process means interrupted), its recorded outcome,
+ * an alarm that stopped it, else whether its last file exists.
  */
 export async function stateOf(
   folder: string,
   { kind, events }: { kind: RunKind; events: readonly LoggedEvent[] },
 ): Promise<KnownState> {
-  // Named after the process that holds it (base/folder-lock.ts).
+  // The lock's name has the process id (base/folder-lock.ts).
   const holders = await readdir(join(folder, "run.lock")).catch(() => []);
   const living = holders.find((mark) => isAlive(mark));
   if (living !== undefined) return { state: "running", message: `written by ${processOf(living)}` };
   const [gone] = holders;
   if (gone !== undefined)
-    return { state: "interrupted", message: `${processOf(gone)} ended without a word` };
+    return { state: "interrupted", message: `${processOf(gone)} ended without an outcome` };
   const outcome = await readOutcome(folder);
   if (outcome !== null) return { state: outcome.state, message: outcome.message };
   const last = LAST_FILE[kind];
@@ -46,10 +46,10 @@ export async function stateOf(
   const since = events.findLastIndex(({ kind: what }) => what === "resumed");
   const stopped = events.slice(since + 1).findLast(({ facts }) => facts["action"] === "stop");
   if (stopped !== undefined) return { state: "failed", message: stopped.message };
-  return { state: "interrupted", message: `nobody writes it, and it has no ${last}` };
+  return { state: "interrupted", message: `no process writes it, and it has no ${last}` };
 }
 
-/** When a run's folder was last written to, in milliseconds since 1970; checkpoints are not looked into. */
+/** When a run's folder was last written to, in milliseconds since 1970; without the content of checkpoints. */
 export async function updatedMs(folder: string): Promise<number> {
   const names = [
     ...["metrics.jsonl", "events.jsonl", "manifest.json", "recipe.resolved.yaml", "stages.json"],

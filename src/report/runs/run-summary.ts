@@ -6,7 +6,7 @@ import type { RunFiles } from "./run-files.ts";
 import { folderBytes } from "./run-sizes.ts";
 import type { KnownState, RunKind } from "./run-state.ts";
 
-/** A run in one line. */
+/** Summary of a run in one line. */
 export interface RunSummary {
   /** Last part of its path. */
   name: string;
@@ -17,16 +17,16 @@ export interface RunSummary {
   seed: number | null;
   steps: RunFiles["steps"];
   state: KnownState["state"];
-  /** Why, or how the state is known. */
+  /** Reason or evidence of the state. */
   stateMessage: string | null;
-  /** Exact match on held-out questions; null where it was not measured. */
+  /** Exact match on held-out questions; null if not measured. */
   em: { before: number | null; after: number | null };
   /** ISO time of the last write. */
   updatedAt: string;
-  /** On disk, stages included. */
+  /** Bytes on disk, stages included. */
   bytes: number;
   stages: RunSummary[];
-  /** What could not be read. */
+  /** Unreadable files, a sentence each. */
   troubles: string[];
 }
 

@@ -6,34 +6,34 @@ import { readJsonl } from "../../base/jsonl.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolledBack } from "./rolled-back.ts";
 
-/** How much of a run's trajectories goes into a page. */
+/** Limits of a run's trajectories in a page. */
 export interface TrajectoryBounds {
-  /** At most so many of a step. */
+  /** Most trajectories of a step. */
   perStep: number;
-  /** Of the run's share of the page, in characters of trajectories as they lie on disk. */
+  /** The run's share of the page, in characters of trajectories on disk. */
   characters: number;
 }
 
 /** Trajectories of a step. */
 export interface StepSample {
   step: number;
-  /** Number of the return that took the step back; null: it stands. */
+  /** Number of the rollback that removed the step; null: not rolled back. */
   takenBack: number | null;
   trajectories: Trajectory[];
 }
 
-/** What was taken of a run's trajectories, and what was there. */
+/** The sampled trajectories of a run, and their total. */
 export interface TrajectorySample {
-  /** By step; what was taken back before what came in its place. */
+  /** By step; rolled-back steps come before the new ones. */
   steps: StepSample[];
-  /** Steps of the run whose trajectories are kept on disk. */
+  /** Steps of the run with trajectories on disk. */
   stepsThere: number;
 }
 
 /**
- * A sample of a run's trajectories, by a rule that looks at nothing but their questions and rewards, so that runs can be laid side by
- * side: of a step the questions whose hash is smallest, and of each the trajectory of highest and that of lowest reward. Steps are taken
- * from the last and the first inwards, halving what lies between, until the bound is reached; those that were taken back after the others.
+ * A sample of a run's trajectories that depends only on questions and rewards, so that runs can be compared: the questions of a step with
+ * the smallest hashes, each with the trajectories of highest and lowest reward. The order of steps is last, first, then repeatedly the
+ * middles between, until the limit is reached; rolled-back steps come after the others.
  */
 export async function sampleTrajectories(
   { folder, rolledBack = [] }: { folder: string; rolledBack?: readonly RolledBack[] },
@@ -73,7 +73,7 @@ async function stepsIn(place: string): Promise<number[]> {
   return steps.sort((a, b) => a - b);
 }
 
-/** Positions 0 to count − 1: the last, the first, then the middles of what lies between. @example inwards(5) // [4, 0, 2, 1, 3] */
+/** Positions 0 to count − 1: the last, the first, then repeatedly the middles between. @example inwards(5) // [4, 0, 2, 1, 3] */
 export function inwards(count: number): number[] {
   if (count === 0) return [];
   const order = [count - 1, ...(count > 1 ? [0] : [])];

@@ -1,23 +1,23 @@
 import type { RunSettings } from "./run-settings.ts";
 
-/** A setting, or an entry of a list of settings, as several runs have it. */
+/** A setting, or an entry of a list of settings, with its value in several runs. */
 export interface SettingRow {
-  /** Dotted; of a list's entry the list's, and what the entry is called. */
+  /** Dotted key; for an entry, the list's key and the entry's name. */
   key: string;
-  /** By run; undefined: it has no such setting. */
+  /** Value by run; undefined: the run has no such setting. */
   values: (string | undefined)[];
 }
 
-/** A run's settings, as far as they are to be compared. */
+/** A run's compared settings. */
 export interface SettingColumn {
   values: ReadonlyMap<string, unknown>;
   origins?: RunSettings["origins"];
 }
 
 /**
- * Rows for the settings in which runs differ, and no others. Of a list (alarms, rewards, budgets) there is a row that says which
- * entries only some have, and one for each entry that runs have with other options. What a run has nothing of at all (`sft`,
- * `evaluation.during`) is one row, with those for what differs among the runs that have it.
+ * Rows for the settings in which runs differ. A list (alarms, rewards, budgets) has one row with the entries that only some runs have, and
+ * one for each entry with different options. A block that some run lacks (`sft`, `evaluation.during`) is one row, with further rows for
+ * differences among the runs that have it.
  */
 export function settingRows(columns: readonly SettingColumn[]): SettingRow[] {
   const keys = [...new Set(columns.flatMap(({ values }) => [...values.keys()]))];
@@ -30,7 +30,7 @@ export function settingRows(columns: readonly SettingColumn[]): SettingRow[] {
   return [...blocks.values()].flatMap((heads) => {
     const block = sharedPrefix(heads);
     const isPart = heads.length > 1;
-    // A list that is not there is told by its own row.
+    // A missing list has its own row.
     const own = isPart ? columns.filter((column) => hasUnder(column, block)) : columns;
     const rows = heads.flatMap((head) => {
       if (lists.has(head)) return listRows(head, own);
@@ -49,7 +49,7 @@ export function settingRows(columns: readonly SettingColumn[]): SettingRow[] {
   });
 }
 
-/** What a key is told with: the largest part of the settings of which those runs that lack it have nothing; itself where none does. */
+/** The largest block around a key that the runs without the key lack completely; else the key itself. */
 function blockOf(key: string, columns: readonly SettingColumn[]): string {
   const lacking = columns.filter((column) => !hasUnder(column, key));
   const parts = key.split(".");
@@ -69,7 +69,7 @@ function hasUnder({ values }: SettingColumn, prefix: string): boolean {
   return [...values.keys()].some((key) => key === prefix || key.startsWith(`${prefix}.`));
 }
 
-/** What was set of a part of a run's settings, without what is so by default. */
+/** The non-default settings of a block. */
 function setText(block: string, { values, origins }: SettingColumn): string {
   const set = [...values].filter(
     ([key]) => key.startsWith(`${block}.`) && origins?.get(key) !== "default",
@@ -91,17 +91,17 @@ function textAt({ values }: SettingColumn, key: string): string | undefined {
   return values.has(key) ? textOf(values.get(key)) : undefined;
 }
 
-/** A value as text; a path into the run's own stages without the run's folder. */
+/** A value as text; a path into the run's own stages is relative to the run's folder. */
 export function textOf(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.replace(/^.*?\/?(?=stages\/\d+-[a-z0-9-]+(\/|$))/, "{run}/");
 }
 
 interface Entry {
-  /** Its name, or what stands for one; in a list unlike any other. */
+  /** Its name or a substitute; unique in the list. */
   id: string;
   options: ReadonlyMap<string, string>;
-  /** What tells it where it stands alone: its name, and what was set of it. */
+  /** Its text alone: its name and its non-default options. */
   whole: string;
 }
 
@@ -135,7 +135,7 @@ function listRows(list: string, columns: readonly SettingColumn[]): SettingRow[]
   return differ(values) ? [{ key: list, values }, ...rows] : rows;
 }
 
-/** A list's entries, undefined where a run has no such list. */
+/** A list's entries; undefined if a run has no such list. */
 function entriesOf(list: string, { values, origins }: SettingColumn): Entry[] | undefined {
   if (values.has(list)) return [];
   const byPlace = new Map<string, Map<string, string>>();
@@ -149,7 +149,7 @@ function entriesOf(list: string, { values, origins }: SettingColumn): Entry[] | 
   }
   const known = new Map<string, number>();
   const entries = [...byPlace].map(([place, all]): Entry => {
-    // A scalar is its own name; what has none is called by its place.
+    // A scalar is its own name; an entry without a name uses its index.
     const name = all.get("name") ?? all.get("");
     const options = new Map([...all].filter(([option]) => option !== "name" && option !== ""));
     const count = (known.get(name ?? place) ?? 0) + 1;

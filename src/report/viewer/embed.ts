@@ -6,18 +6,18 @@ import type { ViewerDetail, ViewerEntry, ViewerSpec } from "./contract.ts";
 
 const compress = promisify(gzip);
 
-/** What is the same for all items of a kind. */
+/** Data shared by all items of a kind. */
 export type ItemSpec = Omit<ViewerSpec, "tags">;
 
-/** An entry with what is shown once it is chosen. */
+/** An entry with its details. */
 export interface ViewerItem {
   entry: ViewerEntry;
   detail: ViewerDetail;
 }
 
 /**
- * The viewer's data as pieces of a page, in order: what is the same for all, details in chunks as they come, the list last. Chunks and list
- * are gzip in base64 (an eighth of the plain JSON); details are held one chunk at a time, entries until the end.
+ * The viewer's data as pieces of a page, in order: shared data, details in chunks, the list last. Chunks and list are gzip in base64 (an
+ * eighth of the plain JSON); details are held one chunk at a time, entries until the end.
  */
 export async function* embedded(
   spec: ItemSpec,
@@ -38,7 +38,7 @@ export async function* embedded(
   yield await packed("viewer-index", entries);
 }
 
-/** The tags of every protocol; one that several have is what the first holds in it. */
+/** The tags of every protocol; for a shared tag the first protocol's meaning counts. */
 function protocolTags(): ViewerSpec["tags"] {
   const tags = protocols.parts.flatMap((part) => part.create({}).tags);
   return [...new Map(tags.toReversed().map(({ name, holds }) => [name, { name, holds }])).values()];
@@ -52,7 +52,7 @@ async function packed(id: string, value: unknown): Promise<string> {
   </script> `.text;
 }
 
-/** The viewer's frame; the browser's side fills it. */
+/** The viewer's frame; the browser's code fills it. */
 export function viewerFrame({ noun: [, several] }: ItemSpec): Markup {
   return html`<div class="viewer" id="viewer">
     <form class="toolbar" id="viewer-toolbar" role="search" aria-label="Filter ${several}">
@@ -82,7 +82,7 @@ export function viewerFrame({ noun: [, several] }: ItemSpec): Markup {
     </p>
     <noscript
       ><p class="notice">
-        The list needs JavaScript, which is switched off here. Everything above does not.
+        The list needs JavaScript, which is off. Everything above works without it.
       </p></noscript
     >
   </div> `;

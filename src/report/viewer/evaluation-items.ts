@@ -8,14 +8,14 @@ import type { ItemSpec, ViewerItem } from "./embed.ts";
 import { factsOf, referencesFact, subtitleOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
-/** A result with what its trajectories are read with. */
+/** A result with the tokenizer and gold of its trajectories. */
 export interface ReadableResult {
   files: ResultFiles;
   decode: Decode | null;
   goldOf: GoldOf;
 }
 
-/** How evaluations are browsed. */
+/** Viewer settings for evaluations. */
 export const EVALUATION_SPEC: ItemSpec = {
   noun: ["trajectory", "trajectories"],
   facets: [
@@ -44,7 +44,7 @@ export async function* evaluationItems(
       yield {
         entry: {
           ...{ id, title: row.question, subtitle: subtitleOf(row), verdict },
-          // Datasets number their questions alike.
+          // Datasets may have equal question ids.
           group: JSON.stringify([row.id, row.question]),
           label: [several ? files.name : "", draw].filter((part) => part !== "").join(", "),
           facets: [
@@ -67,7 +67,7 @@ export async function* evaluationItems(
   }
 }
 
-/** Right as EM says; partly where only F1 or cover-EM see something. */
+/** Right by EM; partly if only F1 or cover-EM is above 0. */
 function verdictOf(row: ReportRow): Verdict {
   if (row.error !== undefined) return "failed";
   if (row["em"] === 1) return "right";

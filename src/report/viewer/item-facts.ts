@@ -1,10 +1,10 @@
-/** What items of all kinds say alike: verdicts, references, rewards. */
+/** Facts of all kinds of items: verdicts, references, rewards. */
 import { orAbsent, rounded } from "../../base/format.ts";
 import { exactMatch } from "../../text/answers.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { Verdict, ViewerDetail } from "./contract.ts";
 
-/** Facts as the viewer takes them; those without a value are left out. */
+/** Facts for the viewer; those without a value are left out. */
 export function factsOf(
   facts: readonly (readonly [label: string, value: string | null])[],
 ): ViewerDetail["facts"] {
@@ -21,7 +21,7 @@ export function referencesFact(
   return [label, references?.join(" · ") ?? null];
 }
 
-/** Right as EM says. @param references null: not known, so nothing is judged. */
+/** Right by EM. @param references null: unknown, so not judged. */
 export function verdictOf(
   { error, answer }: Trajectory,
   references: readonly string[] | null,
@@ -31,7 +31,7 @@ export function verdictOf(
   return answer !== null && exactMatch(answer, references) === 1 ? "right" : "wrong";
 }
 
-/** A trajectory's reward and the rewards that it was made of, message rewards apart. */
+/** A trajectory's reward and its components, without message rewards. */
 export function rewardText({ reward, rewards }: Trajectory): string {
   const number = (value: number | null): string =>
     value === null ? "not scored" : orAbsent(value, rounded);
@@ -41,7 +41,7 @@ export function rewardText({ reward, rewards }: Trajectory): string {
   return [number(reward), ...parts].join(" · ");
 }
 
-/** What stands under the title of an item. */
+/** The subtitle of an item. */
 export function subtitleOf({
   error,
   answer,

@@ -8,34 +8,34 @@ import type { ItemSpec, ViewerItem } from "./embed.ts";
 import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
-/** What is known of a question that a run asked. */
+/** Facts of a run's question. */
 export interface AskedQuestion {
   question: string;
   references: readonly string[];
-  /** Ids of the passages that were to be found; null: not known. */
+  /** Ids of the gold passages; null: unknown. */
   gold: readonly string[] | null;
 }
 
-/** What a run's trajectories are read with; what is not at hand is left out. */
+/** Tokenizer and questions of a run's trajectories, if available. */
 export interface RunReading {
   decode: Decode | null;
   questionOf: (taskId: string) => AskedQuestion | null;
 }
 
-/** Trajectories of a step of a run, as they go into the viewer. */
+/** Trajectories of a step of a run, for the viewer. */
 export interface SampledStep {
   /** The run's name. */
   run: string;
   /** `2-sft`; null: not a stage. */
   stage: string | null;
   step: number;
-  /** Number of the return that took the step back; null: it stands. */
+  /** Number of the rollback that removed the step; null: not rolled back. */
   takenBack: number | null;
   trajectories: readonly Trajectory[];
   reading: RunReading;
 }
 
-/** How trajectories of training are browsed; those of several runs that were asked the same are laid beside each other. */
+/** Viewer settings for trajectories of training; those of several runs on the same question are shown side by side. */
 export const RUN_SPEC: ItemSpec = {
   noun: ["trajectory", "trajectories"],
   facets: [
@@ -51,7 +51,7 @@ export const RUN_SPEC: ItemSpec = {
   chunkSize: 100,
 };
 
-/** Trajectories of training for the viewer, in the order in which they are given. */
+/** Trajectories of training for the viewer, in the order given. */
 export async function* runItems(
   steps: AsyncIterable<SampledStep>,
   several: boolean,

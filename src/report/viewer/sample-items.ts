@@ -7,7 +7,7 @@ import type { ItemSpec, ViewerItem } from "./embed.ts";
 import { factsOf, referencesFact, rewardText, subtitleOf, verdictOf } from "./item-facts.ts";
 import { trajectoryBlocks } from "./trajectory-detail.ts";
 
-/** How samples are browsed. */
+/** Viewer settings for samples. */
 export const SAMPLES_SPEC: ItemSpec = {
   noun: ["sample", "samples"],
   facets: [
@@ -23,7 +23,7 @@ export const SAMPLES_SPEC: ItemSpec = {
   chunkSize: 250,
 };
 
-/** Samples for the viewer, streamed. Gold passages are those that the question's annotations name. */
+/** Samples for the viewer, streamed. Gold passages come from the question's annotations. */
 export async function* sampleItems(
   files: SynthesisFiles,
   decode: Decode | null,

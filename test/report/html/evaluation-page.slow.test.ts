@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
       "Scores means over questions, lines are 95 % intervals",
       "How trajectories ended draws by their end",
-      ...["Search behaviour", "Protocol all settings of the measurement, apart from the policy"],
+      ...["Search behaviour", "Protocol all settings of the measurement except the policy"],
       "Trajectories",
     ]);
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     await page.locator("#viewer-query").fill("needle7 nowhere");
     await expect.poll(() => count(page)).toBe("0 of 12 trajectories");
     expect(await page.locator("#viewer-list .empty").innerText()).toBe(
-      "Nothing fits these filters.",
+      "Nothing matches these filters.",
     );
   });
 

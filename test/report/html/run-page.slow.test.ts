@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     await page.waitForSelector("#viewer-detail h3");
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
       ...["Curves by step", "Figures"],
-      "Settings those that differ, and no others",
+      "Settings only those that differ",
       "Events",
       "Runs",
       expect.stringContaining("Trajectories of all 3 steps"),

@@ -32,7 +32,7 @@ describe("a synthesis that is opened for its page", () => {
       { id: "q", question: "?", em: 1 },
     ]);
     await expect(openSynthesis(join(evaluation, "results.json"))).rejects.toThrow(
-      errorWith("RESULTS_BAD", "This is read: the synth.json of `agentrl synth-data`."),
+      errorWith("RESULTS_BAD", "Expected the synth.json of `agentrl synth-data`."),
     );
   });
 });

@@ -74,7 +74,7 @@ describe("readRun", () => {
     writeRun(at("killed"), { files: { [`run.lock/${hostname()}.4194999-00000000`]: "" } });
     expect(await state("killed")).toBe("interrupted");
     expect((await readRun(at("killed"))).state.message).toBe(
-      `process 4194999 on ${hostname()} ended without a word`,
+      `process 4194999 on ${hostname()} ended without an outcome`,
     );
     writeRun(at("done"), { after: [1] });
     expect(await state("done")).toBe("finished");
@@ -125,7 +125,7 @@ describe("readRun", () => {
   });
 
   it("refuses a folder that holds no run", async () => {
-    await expect(readRun(folder)).rejects.toThrow(errorWith("FILE_MISSING", "holds no run"));
+    await expect(readRun(folder)).rejects.toThrow(errorWith("FILE_MISSING", "is no run"));
   });
 });
 
