@@ -105,6 +105,11 @@ export interface Dialogue {
    * @param branch.calls where its calls are recorded, when it is a trajectory of its own: a copy of the calls so far. Here when absent.
    */
   fork(branch: DialogueBranch): Dialogue;
+  /**
+   * Puts another text in place of the last message. Its tokens were not sampled, so they have no log-probabilities and the trainer computes
+   * them. Absent where the tokens are a server's.
+   */
+  rewrite?(text: string): void;
   /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */
   end(): void;
 }

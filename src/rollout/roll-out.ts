@@ -301,7 +301,7 @@ export async function askForMessage(place: TurnPlace): Promise<Message | null> {
 
 /** What the environment makes of a message, recorded as a turn with it. */
 export async function playWritten(
-  { options, trajectory, dialogue, episode, final }: TurnPlace,
+  { options, trajectory, dialogue, episode, final, opening }: TurnPlace,
   { text, call }: Pick<Message, "text" | "call">,
   chain?: string,
 ): Promise<PlayedTurn> {
@@ -309,9 +309,12 @@ export async function playWritten(
   const runAgent = agentRunner(options, trajectory);
   const step = () => episode.step(text, { final, signal, runAgent });
   const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
-  const { actions, problems, observations, reward, status } = result;
+  const { actions, problems, observations, reward, status, canonical = text } = result;
+  // A prefill stands in the prompt, so only a message without one can be rewritten as a whole.
+  const isRewritten = canonical !== text && opening === "" && dialogue.rewrite !== undefined;
+  if (isRewritten) dialogue.rewrite?.(canonical);
   trajectory.turns.push({
-    ...{ call, text, actions, problems, observations },
+    ...{ call, text: isRewritten ? canonical : text, actions, problems, observations },
     ...(reward === undefined ? {} : { reward }),
     ...(status === undefined ? {} : { status }),
     ...(chain === undefined ? {} : { chain }),

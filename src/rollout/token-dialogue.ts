@@ -60,6 +60,13 @@ function tokenDialogue(
       place.messages += 1;
       return place.last;
     },
+    rewrite(text) {
+      const call = place.last === null ? undefined : setting.calls[place.last];
+      if (call === undefined) return;
+      call.completion = [segment("policy", policy.tokenizer.encode(text))];
+      // What an engine keeps of the sequence ends with the tokens that were sampled.
+      policy.end(setting.id);
+    },
     fork: (branch) => tokenDialogue(policy, { ...setting, ...branch }, place),
     end: () => {
       policy.end(setting.id);

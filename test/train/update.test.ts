@@ -37,7 +37,8 @@ async function gradientOf(
   trajectories: readonly Trajectory[],
   given: Record<string, unknown> = {},
 ): Promise<Float32Array> {
-  const { engine, gradients } = await open();
+  const opened = await open();
+  const { engine } = opened;
   const algorithm = algorithms.get("grpo", "test");
   const options = algorithm.options.parse({ klCoef: 0, scale: "none", ...given });
   const rewards = ["em", "step"].map((name) => ({ name, weight: 1, options: {} }));
@@ -46,14 +47,15 @@ async function gradientOf(
     0,
     trajectories,
   );
-  return gradients();
+  return opened.gradients();
 }
 
 /** The gradient of rows that are written out by hand. @param advantages per target; null: not trained. */
 async function gradientByHand(
   rows: readonly { ids: number[]; advantages: (number | null)[] }[],
 ): Promise<Float32Array> {
-  const { engine, gradients } = await open();
+  const opened = await open();
+  const { engine } = opened;
   const all = rows.flatMap(({ advantages }) => advantages);
   const weight = 1 / all.filter((each) => each !== null).length;
   const training = rows.map(({ ids, advantages }): TrainingRow => ({
@@ -72,7 +74,7 @@ async function gradientByHand(
     options: { ...options, klEstimator: "k3" },
   });
   await engine.optimStep({} as never);
-  return gradients();
+  return opened.gradients();
 }
 
 const turns = (step: number): Trajectory["rewards"] => [

@@ -21,6 +21,11 @@ export interface StepResult {
   end: EndReason | null;
   /** What the environment pays for this message; the reward part `environment` adds it up. */
   reward?: number;
+  /**
+   * The message as the environment understood it, such as without actions that do not exist: the policy reads and learns this text in its
+   * place. As written when absent.
+   */
+  canonical?: string;
   /** State of the world after it, in the environment's own words: "goal", "hole". */
   status?: string;
 }

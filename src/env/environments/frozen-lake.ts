@@ -19,6 +19,8 @@ const options = z.strictObject({
   slip: z.number().min(0).max(1).default(0),
   /** Moves in one message; those after the first that ends the episode are not made. */
   movesPerTurn: z.int().min(1).default(1),
+  /** Rewrites each message to the moves that were made, so that the policy neither reads nor learns the others (RAGEN). */
+  canonical: z.boolean().default(false),
 });
 
 type Settings = z.output<typeof options>;
@@ -143,6 +145,9 @@ function startEpisode(lake: Lake, from: Place): Episode {
         const ended = status !== "ice";
         return {
           ...{ actions, problems, observations: [observation], status },
+          ...(settings.canonical
+            ? { canonical: withMoves(message, action.input, wanted.slice(0, found.made)) }
+            : {}),
           reward: status === "goal" ? 1 : 0,
           reply: ended ? null : protocol.renderObservations([observation]),
           end: ended ? "done" : null,
@@ -152,8 +157,16 @@ function startEpisode(lake: Lake, from: Place): Episode {
   };
 }
 
+/** A message with other moves in its action. */
+function withMoves(message: string, input: string, moves: readonly string[]): string {
+  const at = message.lastIndexOf(input);
+  return message.slice(0, at) + moves.join(" ") + message.slice(at + input.length);
+}
+
 interface Walked {
   place: Place;
+  /** Moves made, from the first. */
+  made: number;
   status: "ice" | "hole" | "goal";
   problem?: { code: string; message: string };
 }
@@ -161,22 +174,23 @@ interface Walked {
 /** Makes moves until one cannot be made or ends the episode. */
 function walked(lake: Lake, from: Place, wanted: readonly string[]): Walked {
   let place = from;
-  for (const name of wanted) {
+  for (const [made, name] of wanted.entries()) {
     const move = NAMES.find((each) => each === name);
     const message = `"${name}" is no move: expected ${NAMES.join(", ")}`;
-    if (move === undefined) return { place, status: "ice", problem: { code: "bad-move", message } };
+    if (move === undefined)
+      return { place, made, status: "ice", problem: { code: "bad-move", message } };
     const at = moved(place.at, slipped(lake, move, place.moves));
     const square = squareAt(place.grid, at);
     place = { ...place, moves: place.moves + 1 };
     if (square === undefined) {
       const problem = { code: "off-the-map", message: `${name} leads off the map` };
-      return { place, status: "ice", problem };
+      return { place, made, status: "ice", problem };
     }
     place = { ...place, at };
     if (square === "G" || square === "O")
-      return { place, status: square === "G" ? "goal" : "hole" };
+      return { place, made: made + 1, status: square === "G" ? "goal" : "hole" };
   }
-  return { place, status: "ice" };
+  return { place, made: wanted.length, status: "ice" };
 }
 
 function slipped({ settings: { slip }, slips }: Lake, move: Move, number: number): Move {

@@ -57,6 +57,19 @@ describe("frozen-lake", () => {
     }
   });
 
+  it("puts the moves that were made in place of the message, whose tokens were then not sampled", async () => {
+    const { environment, task } = lake({ canonical: true, movesPerTurn: 3 });
+    const messages = [move("down sideways right"), move("right right")];
+    const policy = scriptedPolicy(tokenizer, ({ turns }) => messages[turns.length] ?? "");
+    const trajectory = await rollOut(rolloutOptions({ policy, environment, task }));
+    expect(trajectory.turns.map(({ text }) => text)).toEqual([move("down"), move("right right")]);
+    expect(trajectory.turns[0]?.observations[0]?.problem?.code).toBe("bad-move");
+    const [rewritten, kept] = trajectory.calls.map(({ completion }) => completion);
+    const ids = tokenizer.encode(move("down"));
+    expect(rewritten).toEqual([{ owner: "policy", ids, logprobs: null }]);
+    expect(kept?.[0]?.logprobs).not.toBeNull();
+  });
+
   it("makes as many moves of a message as the recipe allows, up to the end", async () => {
     const all = move("down right right up");
     expect(await lake({ movesPerTurn: 4 }).episode.step(all, playing)).toMatchObject({
