@@ -4,8 +4,8 @@
  *
  * Source: Loshchilov & Hutter, arXiv 1711.05101, algorithm 2; the 10⁻⁶ in the clip factor is torch's clip_grad_norm_.
  *
- * The update stands here twice: as a loop over arrays, one pass over memory where a graph of element-wise operators makes
- * fourteen, and as a graph, for tensors in a device's own memory. Both read the same factors.
+ * There are two implementations: a loop over arrays (one pass over memory, where a graph of element-wise operators needs
+ * fourteen) and a graph (for tensors in device memory). Both use the same factors.
  */
 import type { Value } from "./graph.ts";
 import { add, div, mul, sqrt, sub } from "./ops/elementwise.ts";
@@ -18,24 +18,24 @@ export interface AdamOptions {
   beta2: number;
   epsilon: number;
   weightDecay: number;
-  /** Largest global gradient norm; Infinity does not clip. */
+  /** Maximum global gradient norm; Infinity disables clipping. */
   gradClipNorm: number;
 }
 
-/** What one step multiplies by, clipping and bias corrections included: m ← meanKept · m + meanShare · g, and so on. */
+/** Factors of one step, including clipping and bias corrections: m ← meanKept · m + meanShare · g, and so on. */
 export interface AdamFactors<T = number> {
   meanKept: T;
   meanShare: T;
   squareKept: T;
   /** Of g². */
   squareShare: T;
-  /** p ← kept · p − rate · m / (√v + epsilon); kept is 1 for what does not decay. */
+  /** p ← kept · p − rate · m / (√v + epsilon); kept is 1 without weight decay. */
   rate: T;
   epsilon: T;
   kept: T;
 }
 
-/** Names of the factors, in a fixed order. */
+/** Names of the factors, in fixed order. */
 export const adamFactorNames = [
   ...["meanKept", "meanShare", "squareKept", "squareShare", "rate", "epsilon", "kept"],
 ] as readonly (keyof AdamFactors)[];
@@ -46,7 +46,7 @@ export const adamFactorNames = [
  */
 export function adamFactors(options: AdamOptions, step: number, norm: number): AdamFactors {
   const { learningRate, beta1, beta2, epsilon, weightDecay, gradClipNorm } = options;
-  // Not Math.min: a norm that is not a number must reach the weights, where it is seen.
+  // Not Math.min: a NaN norm must reach the weights, where it is detected.
   const fits = norm + 1e-6 <= gradClipNorm;
   const scale = fits ? 1 : gradClipNorm / (norm + 1e-6);
   const root = Math.sqrt(1 / (1 - beta2 ** step));
@@ -67,11 +67,11 @@ export interface AdamArrays {
   gradients: Float32Array;
   /** Running mean of gradients. */
   mean: Float32Array;
-  /** Running mean of squared gradients, not centred. */
+  /** Running mean of squared gradients, uncentred. */
   square: Float32Array;
 }
 
-/** Steps elements [from, to) in place. @param decays elements before this index decay. */
+/** Updates elements [from, to) in place. @param decays number of leading elements with weight decay. */
 export function adamStep(
   { parameters, gradients, mean, square }: AdamArrays,
   { from, to, decays }: { from: number; to: number; decays: number },
@@ -89,7 +89,7 @@ export function adamStep(
   }
 }
 
-/** One parameter with its gradient and moments, all of one shape. */
+/** One parameter with its gradient and moments, all of the same shape. */
 export interface AdamState {
   parameter: Value;
   gradient: Value;
@@ -98,7 +98,7 @@ export interface AdamState {
   decays: boolean;
 }
 
-/** The same step as a graph. @param f scalars [1]. @returns next values in the order of `states`. */
+/** The same step as a graph. @param f scalars [1]. @returns the next values in the order of `states`. */
 export function adamW(
   states: readonly AdamState[],
   f: AdamFactors<Value>,

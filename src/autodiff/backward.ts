@@ -6,13 +6,13 @@ import { reduceSum } from "./ops/reduce.ts";
 import { reshape } from "./ops/shape.ts";
 
 /**
- * Reverse-mode derivative of a scalar: walks the nodes backwards, asks each operator for its vjp, sums cotangents over
- * broadcast axes once for all operators, and adds where paths meet.
+ * Reverse-mode derivative of a scalar: walks the nodes backwards, calls each operator's vjp, sums cotangents over
+ * broadcast axes, and adds the cotangents of all paths.
  *
- * @param loss a value of one element.
- * @param wrt values to differentiate by.
- * @param onto gradients to add to, by the value that they are of; the first contribution is added to them at once.
- * @returns d loss / d value (plus what it was added to), one each, in the value's shape.
+ * @param loss a value with one element.
+ * @param wrt the values to differentiate by.
+ * @param onto accumulated gradients by value; the first contribution is added to them at once.
+ * @returns d loss / d value (plus `onto`), in the order of `wrt` and in each value's shape.
  * @throws {InternalError} GRAPH_NO_DERIVATIVE when the loss does not depend on a value.
  */
 export function backward(
@@ -21,7 +21,7 @@ export function backward(
   onto: ReadonlyMap<Value, Value> = new Map(),
 ): Value[] {
   const seeds = new Map([...onto, [loss, ones(loss)]]);
-  // The loss is waited for: put off to the end it would keep what it is made of.
+  // The first waiting node waits for the loss: a runtime that postponed it would keep its inputs.
   const found = pullBack(loss.graph.nodes, seeds, wrt, [loss]);
   return wrt.map((value) => {
     const gradient = found.get(value);
@@ -36,14 +36,14 @@ export function backward(
 }
 
 /**
- * The walk of `backward` from any cotangents. A node that `waits` is given cotangents that are there only after all that was accumulated
- * up to it for `wrt` and by other such nodes: its own memory is then not needed together with theirs. Without that, a runtime may put off every weight's
- * gradient to the end, and keep all that these are made of.
+ * The walk of `backward` from any cotangents. A node with `waits` gets its cotangents only after the runtime has computed everything that was
+ * accumulated so far for `wrt` and by other such nodes, so that its memory and theirs are not needed at the same time. Otherwise the
+ * runtime may postpone every weight gradient to the end and keep all their inputs.
  *
- * @param nodes in an order in which they can run; the walk stays in them.
- * @param seeds cotangents to start from, by value.
- * @param first what the first node that waits waits for beside.
- * @returns every cotangent found, by value; one of `wrt` without has none.
+ * @param nodes in executable order; the walk stays within them.
+ * @param seeds initial cotangents by value.
+ * @param first further values that the first node with `waits` waits for.
+ * @returns every found cotangent by value; a value of `wrt` without one is missing.
  */
 export function pullBack(
   nodes: readonly Node[],
@@ -64,14 +64,14 @@ export function pullBack(
     cotangents.set(input, sum);
     if (awaited || asked.has(input)) fresh.set(input, sum);
   };
-  // What is waited for is read through a reshape, and so is what is added to it later. A reshape costs nothing, and a result that one
-  // node reads is folded by the runtime, with its sum and transposes, into one kernel.
+  // The waiting reads a reshape of the sum, and later additions do too. A reshape costs nothing, and the runtime can fold a result with
+  // one reader, including its sum and transposes, into one kernel.
   const waitFor = (input: Value, sum: Value): Value => {
     const flat = reshape(sum, [sizeOf(sum.shape)]);
     waited.set(input, reshape(flat, sum.shape));
     return flat;
   };
-  // The list grows while cotangents are built: only the nodes that stood at the start are walked.
+  // The list grows while cotangents are built: walk only the nodes that were there at the start.
   for (const node of nodes.slice().reverse()) {
     let arriving = node.outputs.map((output) => cotangents.get(output) ?? null);
     const wanted = node.inputs.map((input) => needed.has(input));
@@ -98,7 +98,7 @@ export function pullBack(
   return cotangents;
 }
 
-/** Everything that changes when one of the values does, the values included. */
+/** The values, and everything that depends on them. */
 export function dependents(values: readonly Value[], nodes: readonly Node[]): Set<Value> {
   const found = new Set(values);
   for (const node of nodes) {
@@ -113,7 +113,7 @@ function ones(loss: Value): Value {
   return reshape(scalarLike(loss, 1), loss.shape);
 }
 
-/** Sums a cotangent over the axes along which its value was broadcast. */
+/** Sums a cotangent over the broadcast axes of its value. */
 function sumToShape(cotangent: Value, shape: readonly number[]): Value {
   const lead = cotangent.shape.length - shape.length;
   const axes = cotangent.shape

@@ -5,14 +5,14 @@ import { withDerivative, type Node, type Value } from "./graph.ts";
 
 /**
  * Gradient checkpointing (Chen et al., arXiv 1604.06174): returns `build(x)`, keeps only x for the backward pass, and recomputes the
- * block there, at the price of one more forward pass.
+ * block there, which costs one more forward pass.
  *
- * Other inputs of the block (weights, masks) are found, not declared, and get cotangents too. The recomputed copy reads an x that
- * depends on the arriving cotangent (`dependOn`): otherwise the runtime would see two equal computations and keep the results of the first.
+ * Other inputs of the block (weights, masks) are detected automatically and get cotangents too. The recomputed copy reads an x that
+ * depends on the arriving cotangent (`dependOn`): otherwise the runtime would merge the two equal computations and keep the first's results.
  *
- * @param build makes the same nodes at every call; called twice where a derivative is asked for.
- * @throws {InternalError} GRAPH_CHECKPOINT_LEAK when the second call reads what the first computed, which the derivative cannot go through.
- *   Thrown by `backward`.
+ * @param build must create the same nodes at every call; it is called twice when a derivative is needed.
+ * @throws {InternalError} GRAPH_CHECKPOINT_LEAK, from `backward`, when the second call uses a tensor of the first call: such a tensor
+ *   cannot get a derivative.
  */
 export function checkpoint(build: (x: Value) => Value, x: Value): Value {
   const { graph } = x;
@@ -41,7 +41,7 @@ export function checkpoint(build: (x: Value) => Value, x: Value): Value {
 
 /**
  * Returns x. The backward pass finishes everything above this point before it continues below, so that the memory of the part above is
- * free by then, also without recomputation.
+ * free by then, even without recomputation.
  */
 export function barrier(x: Value): Value {
   return withDerivative("barrier", x, [x], {
@@ -50,7 +50,7 @@ export function barrier(x: Value): Value {
   });
 }
 
-/** What nodes read that none of them made, constants aside. */
+/** Values that the nodes read but do not compute, without constants. */
 function readFromOutside(nodes: readonly Node[]): Set<Value> {
   const made = new Set(nodes.flatMap(({ outputs }) => outputs));
   const read = nodes.flatMap(({ inputs }) => inputs);
@@ -62,7 +62,7 @@ function refuseLeak(copies: readonly Node[], first: ReadonlySet<Value>): void {
     if (!first.has(value)) continue;
     throw new InternalError(
       "GRAPH_CHECKPOINT_LEAK",
-      `checkpoint: built again, its function reads "${value.name}" of the first time. It must make anew all that depends on its input or on weights.`,
+      `checkpoint: the second call of the block uses "${value.name}" of the first call. The block must recompute everything that depends on its input or on weights.`,
     );
   }
 }

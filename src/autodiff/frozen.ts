@@ -1,7 +1,7 @@
 /**
- * Weights of 16 bits that are not trained: widened to float32 inside the graph right where they are used, each time anew. The runtime
- * would merge the widening in forward with that in backward and keep its result in between; so every use reads an input of
- * its own, all of which are given one tensor (`Graph.again`).
+ * Frozen 16-bit weights: widened to float32 inside the graph at each use. The runtime would merge the widening of forward and
+ * backward and keep its result in between, so every use reads an input of its own, all fed with the same tensor
+ * (`Graph.again`).
  */
 import { withDerivative, type DType, type Value } from "./graph.ts";
 import { bitCast, castTo } from "./ops/elementwise.ts";
@@ -10,24 +10,24 @@ import { gemm } from "./ops/linear.ts";
 import { concat, slice } from "./ops/shape.ts";
 import { equalChunks } from "./ops/shape.ts";
 
-/** ONNX's own number of the type. */
+/** ONNX's number of bfloat16. */
 const BFLOAT16 = 16;
 
-/** Number types of 16 bits that frozen weights are held in. */
+/** 16-bit dtypes of frozen weights. */
 export const halfTypes = ["float16", "bfloat16"] as const;
 export type HalfType = (typeof halfTypes)[number];
 
-/** The type of the tensors that hold them: no tensor of a host is bfloat16, so its bits are given. */
+/** The storage type: JavaScript has no bfloat16 arrays, so its bits are stored as uint16. */
 export function storageOf(type: HalfType): DType {
   return type === "float16" ? "float16" : "uint16";
 }
 
-/** Whether a value holds numbers of 16 bits as they are stored. */
+/** Whether a value stores 16-bit numbers. */
 export function isStoredHalf({ dtype }: Value): boolean {
   return dtype === "float16" || dtype === "uint16";
 }
 
-/** float32 of numbers of 16 bits as they are stored; exact. */
+/** Widens stored 16-bit numbers to float32, exactly. */
 function widened(stored: Value): Value {
   return castTo(
     stored.dtype === "uint16" ? bitCast([stored], { to: BFLOAT16 }) : stored,
@@ -36,10 +36,10 @@ function widened(stored: Value): Value {
 }
 
 /**
- * x · Wᵀ, and of the derivative dx = dy · W alone.
+ * x · Wᵀ for a frozen weight; its only derivative is dx = dy · W.
  * @param x float32 [N, in].
- * @param weight [out, in], a graph's input.
- * @param rows of the weight, from and to: [N, to − from] is then the result. All when absent.
+ * @param weight [out, in], an input of the graph.
+ * @param rows range of the weight's rows, for a result of [N, to − from]; default all.
  */
 export function frozenLinear(
   x: Value,
@@ -57,7 +57,7 @@ export function frozenLinear(
 }
 
 /**
- * As `frozenLinear`, the weight widened in pieces of at most so many bytes of float32.
+ * `frozenLinear`, widening the weight in pieces of at most this many bytes of float32.
  */
 export function frozenProduct(x: Value, weight: Value, bytes: number): Value {
   const [out, inner] = weight.shape as readonly [number, number];

@@ -1,23 +1,23 @@
 import { InternalError, ShapeError } from "../base/errors.ts";
 
-/** Element types that graphs use. float64 exists for gradient checks; types of 16 bits are stored, and widened to be computed with. */
+/** Element types of graphs. float64 is for gradient checks; 16-bit types are for storage and are widened before use. */
 export type DType =
   "float32" | "float64" | "int32" | "int64" | "bool" | "float16" | "bfloat16" | "uint16";
 
 export interface TensorType {
   dtype: DType;
-  /** Every axis is a known number: graphs are built per batch shape. */
+  /** Every axis has a known length: there is one graph per batch shape. */
   shape: readonly number[];
 }
 
-/** An ONNX attribute. A plain number is an integer attribute; `{ float }` is a float. */
+/** An ONNX attribute. A number is an integer attribute; `{ float }` is a float attribute. */
 export type Attribute = number | string | readonly number[] | { readonly float: number };
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** A tensor that will exist when the graph runs. */
+/** A tensor in a graph. */
 export interface Value extends TensorType {
   readonly graph: Graph;
-  /** Unique in its graph; inputs keep the name that they were given. */
+  /** Unique in its graph; inputs keep their given name. */
   readonly name: string;
   /** null for graph inputs and constants. */
   readonly producer: Node | null;
@@ -35,32 +35,32 @@ export interface VjpContext {
   inputs: readonly Value[];
   outputs: readonly Value[];
   attributes: Attributes;
-  /** Of each output; null where nothing downstream depends on it. */
+  /** Of each output; null when the loss does not depend on it. */
   cotangents: readonly (Value | null)[];
-  /** Of each input: whether its cotangent is asked for. One that is not need not be given. */
+  /** For each input, whether its cotangent is needed; others may be null. */
   needed: readonly boolean[];
 }
 
-/** Shape rule, derivative and checked examples of one ONNX operator, in one entry. */
+/** One ONNX operator: shape rule, derivative and examples for the gradient check. */
 export interface Op {
-  /** Exactly the ONNX operator's name, so that emission needs no table. */
+  /** Exactly the ONNX operator's name, so that emission needs no mapping. */
   readonly name: string;
-  /** Operator set: "" is ONNX's own. */
+  /** Operator set: "" is the ONNX standard. */
   readonly domain: "" | "com.microsoft";
   infer(inputs: readonly Value[], attributes: Attributes): readonly TensorType[];
-  /** Cotangents of the inputs, one each; null where none flows. */
+  /** The cotangent of each input; null for none. */
   vjp(context: VjpContext): readonly (Value | null)[];
-  /** Points at which the gradient is checked numerically. Empty only for operators without derivative. */
+  /** Points of the numeric gradient check. Empty only for operators without derivative. */
   readonly examples: readonly OpExample[];
-  /** Outputs from this one on need not be computed where nobody reads them. */
+  /** Index of the first output that is optional when unread. */
   readonly optionalFrom?: number;
-  /** Set for composites: the node is emitted with its first input only; the others exist for the derivative. */
+  /** Composites: the node is emitted with its first input only; the derivative needs the others. */
   readonly composite?: true;
-  /** The derivative of such a node is computed only after every gradient that the walk back has met before it (see `backward`). */
+  /** The backward pass computes such a node's derivative only after all gradients that it has met before (see `backward`). */
   readonly waits?: true;
 }
 
-/** Inputs for a gradient check: float inputs are drawn from [low, high], others are given. */
+/** Inputs of a gradient check: float inputs are drawn from [low, high], others are given. */
 export interface OpExample {
   inputs: readonly (
     | { shape: readonly number[]; low?: number; high?: number; frozen?: boolean }
@@ -68,34 +68,34 @@ export interface OpExample {
     | { shape: readonly number[]; bools: readonly boolean[] }
   )[];
   attributes?: Attributes;
-  /** The operator's kernel exists in float32 only. */
+  /** The operator's kernel exists only for float32. */
   float32Only?: boolean;
 }
 
-/** Between an input's name and a number, where the input is given another's tensor. */
+/** Separates name and number of an input from `Graph.again`. */
 const AGAIN = "#";
 
-/** The input whose tensor an input of that name is given: itself, unless `Graph.again` made it. */
+/** The input whose tensor is fed: the original of an input from `Graph.again`, else the input itself. */
 export function givenAs(name: string): string {
   const [original = name] = name.split(AGAIN);
   return original;
 }
 
-/** A graph under construction: nodes in an order in which they can run. */
+/** A graph under construction: nodes in executable order. */
 export class Graph {
   readonly nodes: Node[] = [];
   readonly inputs: Value[] = [];
-  /** Tensors that never change, with their elements. */
+  /** Constants and their elements. */
   readonly constants = new Map<Value, readonly number[]>();
   readonly #constantByKey = new Map<string, Value>();
   readonly #names = new Set<string>();
   readonly #again = new Map<Value, number>();
   #counter = 0;
 
-  /** A tensor given at every run. @throws {InternalError} GRAPH_NAME_TWICE */
+  /** A tensor that each run feeds. @throws {InternalError} GRAPH_NAME_TWICE */
   input(name: string, dtype: DType, shape: readonly number[]): Value {
     if (this.#names.has(name)) {
-      throw new InternalError("GRAPH_NAME_TWICE", `graph input "${name}" exists already.`);
+      throw new InternalError("GRAPH_NAME_TWICE", `graph input "${name}" already exists.`);
     }
     this.#names.add(name);
     const value: Value = { graph: this, name, dtype, shape, producer: null };
@@ -104,8 +104,8 @@ export class Graph {
   }
 
   /**
-   * An input that is given the same tensor as another. A runtime computes equal things of one input once and keeps the result from the
-   * first reader to the last; of an input of its own it is computed anew.
+   * A second input that is fed the same tensor. The runtime computes equal expressions of one input once and keeps the result until its
+   * last reader; an expression of a second input is recomputed.
    */
   again(input: Value): Value {
     const count = (this.#again.get(input) ?? 0) + 1;
@@ -113,7 +113,7 @@ export class Graph {
     return this.input(`${input.name}${AGAIN}${count}`, input.dtype, input.shape);
   }
 
-  /** A tensor that never changes; equal constants are one. */
+  /** A constant tensor; equal constants are shared. */
   constant(dtype: DType, shape: readonly number[], data: readonly number[]): Value {
     const key = `${dtype}|${shape.join()}|${data.join()}`;
     const known = this.#constantByKey.get(key);
@@ -130,7 +130,7 @@ export class Graph {
       if (input.graph !== this) {
         throw new InternalError(
           "GRAPH_MIXED",
-          `${op.name}: input "${input.name}" is of another graph.`,
+          `${op.name}: input "${input.name}" belongs to another graph.`,
         );
       }
     }
@@ -149,10 +149,10 @@ export class Graph {
   }
 }
 
-/** An operator as a function of its inputs. */
+/** An operator that can be called with its inputs. */
 export type OpFunction = Op & ((inputs: readonly Value[], attributes?: Attributes) => Value);
 
-/** Makes an operator callable: `op([a, b], attributes)` gives its first output. */
+/** Makes an operator callable: `op([a, b], attributes)` returns its first output. */
 export function defineOp(definition: Omit<Op, "domain"> & { domain?: Op["domain"] }): OpFunction {
   const { name, ...rest } = definition;
   const op: Op = { domain: "", ...rest, name };
@@ -167,15 +167,15 @@ export function defineOp(definition: Omit<Op, "domain"> & { domain?: Op["domain"
   return Object.assign(call, { domain: "" as const, ...rest });
 }
 
-/** Several operators with one derivative of its own, where the chain rule's is slower or less exact. */
+/** Several operators with one derivative, where the chain rule would be slower or less exact. */
 export interface Composite {
   (...inputs: Value[]): Value;
   readonly examples: readonly OpExample[];
 }
 
 /**
- * Makes a composite: `forward` is built of ordinary operators; `backward` then goes through `vjp` and never into them.
- * @param definition.vjp takes the inputs, the forward's kept values and the cotangent; one result per input.
+ * Makes a composite: `forward` uses ordinary operators; `backward` uses `vjp` instead of their derivatives.
+ * @param definition.vjp receives the inputs, the kept values of `forward` and the cotangent; one result per input.
  */
 export function defineComposite<K>(definition: {
   name: string;
@@ -194,8 +194,8 @@ export function defineComposite<K>(definition: {
 }
 
 /**
- * A value as it is, whose derivative is the one given: `backward` does not go into what it was built of.
- * @param rule.vjp one cotangent for each of `inputs`; its context is the new node's, whose first input is `result` itself.
+ * Returns a value unchanged with a custom derivative: `backward` does not differentiate its construction.
+ * @param rule.vjp one cotangent per entry of `inputs`; its context is the new node's, whose first input is `result`.
  */
 export function withDerivative(
   name: string,
@@ -214,17 +214,17 @@ export function withDerivative(
   return output;
 }
 
-/** Number of elements of a shape. */
+/** Number of elements in a shape. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, axis) => product * axis, 1);
 }
 
-/** A scalar of the same type as another value. */
+/** A scalar with the type of another value. */
 export function scalarLike(like: Value, number: number): Value {
   return like.graph.constant(like.dtype, [], [number]);
 }
 
-/** An int64 vector constant: shapes, axes and starts that operators take as inputs. */
+/** An int64 vector constant, for operator inputs such as shapes, axes and starts. */
 export function intVector(graph: Graph, numbers: readonly number[]): Value {
   return graph.constant("int64", [numbers.length], numbers);
 }

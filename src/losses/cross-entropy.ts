@@ -3,7 +3,7 @@ import { reduceSum } from "../autodiff/ops/reduce.ts";
 import { z } from "../base/schema.ts";
 import { defineLoss } from "./loss.ts";
 
-/** Negative log-likelihood of the targets; `weights` may differ by token (retrieved text at a small weight) or by row. */
+/** Negative log-likelihood of the targets; `weights` may differ per token (retrieved text with a small weight) or per row. */
 export const crossEntropy = defineLoss({
   name: "cross-entropy",
   summary: "Weighted negative log-likelihood of the targets.",

@@ -5,7 +5,7 @@ import { policyGradient } from "./policy-gradient.ts";
 
 export const losses = registry("loss", [crossEntropy, policyGradient]);
 
-/** Whether a loss with its options reads log-probabilities under the weights with which training began. */
+/** Whether a loss with these options reads log-probabilities under the initial weights. */
 export function needsReference({ name, options }: LossSpec): boolean {
   return losses.get(name, "loss").needsReference(options);
 }

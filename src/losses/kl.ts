@@ -1,13 +1,13 @@
 import { scalarLike, type Value } from "../autodiff/graph.ts";
 import { add, clamp, exp, mul, neg, sub } from "../autodiff/ops/elementwise.ts";
 
-/** Names of the per-token estimators of KL(policy ‖ reference). */
+/** Per-token estimators of KL(policy ‖ reference). */
 export const klEstimators = ["k1", "k2", "k3"] as const;
 export type KlEstimator = (typeof klEstimators)[number];
 
 /**
  * Estimates KL(policy ‖ reference) per token from d = log π − log π_ref of sampled tokens:
- * k1 = d (as a loss its gradient has zero mean: useful in rewards only), k2 = d²/2, k3 = e⁻ᵈ + d − 1.
+ * k1 = d (as a loss, its gradient has zero mean: use it only in rewards), k2 = d²/2, k3 = e⁻ᵈ + d − 1.
  * The exponent is limited to ±20 and k3 to ±10, as in verl's "low_var_kl".
  *
  * Source: Schulman, "Approximating KL divergence" (2020); verl core_algos.

@@ -21,8 +21,8 @@ import { defineLoss } from "./loss.ts";
  * Clipped policy gradient: −min(ρA, clip(ρ, 1 − clipLow, 1 + clipHigh) A) with ρ = exp(log π − log π_old), plus a KL penalty.
  *
  * Fields: `advantages`, `oldLogprobs`; `refLogprobs` when `klCoef` is not 0. The exponent of ρ is limited to ±20 (verl, OpenRLHF).
- * `ratio: none` is REINFORCE: −A · log π, no ratio and no clip. `dualClip` c limits the loss of negative advantages to −cA
- * (arXiv 1912.09729); null is off.
+ * `ratio: none` is REINFORCE: −A · log π, without ratio and clip. `dualClip` c limits the loss of negative advantages to −cA
+ * (arXiv 1912.09729); null disables it.
  *
  * Source: PPO, arXiv 1707.06347, equation 7; asymmetric clip: DAPO, arXiv 2503.14476; KL in the loss: GRPO, arXiv 2402.03300.
  */
@@ -64,7 +64,7 @@ export const policyGradient = defineLoss({
         perToken = where([isNegative, min([perToken, bound]), perToken]);
       }
       metrics["losses/clip_fraction"] = total(castTo(greater([free, limited]), "float32"));
-      // Schulman's k3 with the sign turned: KL(old ‖ new) ≥ 0 of the tokens of this batch.
+      // Schulman's k3 with the opposite sign: KL(old ‖ new) ≥ 0 on the tokens of this batch.
       const d = sub([logprobs, old]);
       metrics["losses/approx_kl"] = total(sub([sub([ratio, scalarLike(ratio, 1)]), d]));
     }

@@ -1,4 +1,4 @@
-/** A process that tries one device, named by its argument, and writes a DeviceProbe to stdout. */
+/** A process that tests one device, given as argument, and writes a DeviceProbe to stdout. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Graph } from "../autodiff/graph.ts";
@@ -9,7 +9,7 @@ import type { DeviceName } from "./device-names.ts";
 import type { DeviceProbe } from "./device-probe.ts";
 import { createSession, tensorOf } from "./session.ts";
 
-/** Products one after the other in a run: what is moved is little beside what is computed. */
+/** Chained matrix products per run, so that transfers take little of the measured time. */
 const CHAIN = 4;
 const RUNS = 4;
 
@@ -37,7 +37,7 @@ async function measure(device: DeviceName, size: number): Promise<{ gflops: numb
 async function probe(device: DeviceName): Promise<DeviceProbe> {
   try {
     let found = await measure(device, 256);
-    // A slow device would take minutes for the larger size, and is known to be slow.
+    // A slow device would take minutes for the larger size.
     for (const size of [1024, 4096]) {
       if (found.ms > 20) break;
       found = await measure(device, size);
@@ -48,7 +48,7 @@ async function probe(device: DeviceName): Promise<DeviceProbe> {
   }
 }
 
-/** What is wrong, in one line, without whose trial it was and what else to do. */
+/** The first line of the error, without the prefix and the advice. */
 function reason(error: unknown): string {
   const [line = ""] = errorMessage(error).split("\n");
   return line
@@ -58,5 +58,5 @@ function reason(error: unknown): string {
 }
 
 writeFileSync(1, JSON.stringify(await probe(process.argv[2] as DeviceName)));
-// Not by itself: a graphics driver's threads may stay.
+// An explicit exit, because a graphics driver's threads may keep the process alive.
 process.exit(0);

@@ -4,34 +4,34 @@ import { promisify } from "node:util";
 import { errorMessage } from "../base/errors.ts";
 import type { DeviceName } from "./device-names.ts";
 
-/** Whether a device works here, and how fast it multiplies float32 matrices. */
+/** Whether a device works on this machine, and its float32 matrix-product speed. */
 export type DeviceProbe = { works: true; gflops: number } | { works: false; why: string };
 
-/** How long a device may take to answer: a first use can compile a driver's shaders. */
+/** Timeout of a probe: the first use may compile a driver's shaders. */
 const PATIENCE_MS = 60_000;
 
-/** Runs compiled code: from the sources (tests), the build beside them is used. */
+/** Path of the compiled child; tests that run from the sources use the build as well. */
 const entry = fileURLToPath(
   new URL("./device-probe-child.js", import.meta.url.replace(/\/src\/(onnx\/[^/]*)$/, "/dist/$1")),
 );
 
-/** Tries a device in a process of its own: native libraries print what they like, and a driver may take its process with it. */
+/** Tests a device in a process of its own: native libraries print freely, and a driver may crash the process. */
 export async function probeDevice(device: DeviceName): Promise<DeviceProbe> {
   try {
     const options = { timeout: PATIENCE_MS };
     const { stdout } = await promisify(execFile)(process.execPath, [entry, device], options);
     return JSON.parse(stdout) as DeviceProbe;
   } catch (error) {
-    return { works: false, why: `the trial ended without an answer (${errorMessage(error)})` };
+    return { works: false, why: `the probe ended without an answer (${errorMessage(error)})` };
   }
 }
 
-/** Parameters below which a GPU is not asked: its kernels would wait for each other longer than they compute. */
+/** Models with fewer parameters always use the CPU: on a GPU, kernel launches would take longer than the computation. */
 export const WORTH_A_GPU = 20_000_000;
 
 /**
- * What `auto` means for a model: the processor for a small one; else WebGPU where that multiplies at least twice as fast, which a
- * software device does not.
+ * The device for `auto`: the CPU for a small model; else WebGPU if its products are at least twice as fast as the CPU's, which
+ * excludes software devices.
  */
 export async function fastestDevice(parameters: number): Promise<DeviceName> {
   if (parameters < WORTH_A_GPU) return "cpu";

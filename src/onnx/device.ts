@@ -12,30 +12,30 @@ import {
   type Traffic,
 } from "./session.ts";
 
-/** Where graphs run and where the tensors lie that stay between runs: weights, gradients, moments, caches. float32 but for frozen weights. */
+/** Runs graphs and stores the tensors that persist between runs: weights, gradients, moments, caches (float32, except frozen weights). */
 export interface Device {
   readonly name: DeviceName;
   /**
-   * Whether these tensors lie in memory of the device's own. If not they lie in the host's: `floats` gives their elements, and the
-   * runtime carries them to a CUDA, CoreML or DirectML device at every run.
+   * Whether persistent tensors are in device memory. If not, they are in host memory: `floats` returns their elements, and the
+   * runtime copies them to a CUDA, CoreML or DirectML device at every run.
    */
   readonly resident: boolean;
   readonly threads: number;
-  /** What crossed between the host and the memory of a resident device, added up; whoever reads it may start it anew. */
+  /** Total transfers between the host and a resident device; the reader may reset it. */
   readonly traffic: Traffic;
   /** @throws {ExternalError} RUNTIME_FAILED */
   compile(graph: Graph, outputs: Readonly<Record<string, Value>>): Promise<Session>;
-  /** @param type "float32" when absent. @throws {ExternalError} RUNTIME_FAILED for a type that a resident device does not compute with. */
+  /** @param type default "float32". @throws {ExternalError} RUNTIME_FAILED for a type that a resident device does not support. */
   zeros(shape: readonly number[], type?: DType): Promise<Tensor>;
-  /** Overwrites all elements of a tensor of float32 or, on a resident device, of float16, to which they are then rounded. */
+  /** Overwrites all elements of a float32 tensor or, on a resident device, a float16 tensor (with rounding). */
   write(tensor: Tensor, data: Float32Array): Promise<void>;
-  /** The elements: in the host's memory the tensor's own, else a copy. */
+  /** The elements: the tensor's own array in host memory, else a copy. */
   read(tensor: Tensor): Promise<Float32Array>;
-  /** Overwrites a tensor by another of its shape. */
+  /** Overwrites a tensor with another of the same shape. */
   copy(from: Tensor, to: Tensor): Promise<void>;
-  /** Sets all elements to 0, whatever they were. */
+  /** Sets all elements to 0, including NaN. */
   clear(tensor: Tensor): Promise<void>;
-  /** Gives up every graph that it compiled: before its thread ends, for a driver's sake. */
+  /** Releases every graph that it compiled. Call it before its thread ends, because drivers need it. */
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function noTraffic(): Traffic {
   return { toDevice: 0, fromDevice: 0, largest: 0 };
 }
 
-/** @param threads inside one operator, where the processor computes. */
+/** @param threads inside one operator, on the CPU. */
 export function openDevice(name: DeviceName, threads: number): Device {
   return name === "webgpu" ? residentDevice(name, threads) : hostDevice(name, threads);
 }
@@ -71,8 +71,8 @@ function hostDevice(name: DeviceName, threads: number): Device {
 }
 
 /**
- * Memory of a GPU through WebGPU. The runtime reads and writes it only by running graphs, so moving a tensor is one: its input or its
- * output is the host's. What stays is allocated once and written in place by giving it as a fetch.
+ * GPU memory through WebGPU. The runtime accesses it only by running graphs, so a transfer is a graph whose input or
+ * output is in host memory. Persistent tensors are allocated once and overwritten in place as fetches.
  */
 function residentDevice(device: DeviceName, threads: number): Device {
   const traffic = noTraffic();
@@ -92,7 +92,7 @@ function residentDevice(device: DeviceName, threads: number): Device {
       const graph = new Graph();
       const from = graph.input("from", "float32", shape);
       const kept = graph.input("kept", "bool", [1]);
-      // A selection, so that neither the runtime nor a NaN can make anything else of it.
+      // A selection: the runtime cannot optimise it away, and NaN passes unchanged.
       const to = where([kept, from, scalarLike(from, 0)]);
       return create(graph, { to: ofType(to, type) }, options);
     });
@@ -128,7 +128,7 @@ function residentDevice(device: DeviceName, threads: number): Device {
   };
 }
 
-/** Sessions, and those of them that nobody has released. */
+/** Creates sessions and tracks those that are not released. */
 function openSessions(): { create: typeof createSession; close: () => Promise<void> } {
   const open = new Set<Session>();
   return {
@@ -147,7 +147,7 @@ function openSessions(): { create: typeof createSession; close: () => Promise<vo
   };
 }
 
-/** What a device of memory of its own holds is float32 or float16. */
+/** Converts to the type of a resident tensor: float32 or float16. */
 function ofType(value: Value, type: DType): Value {
   return type === "float16" ? castTo(value, type) : value;
 }

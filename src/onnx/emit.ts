@@ -14,9 +14,9 @@ import {
 import { lowered, type EmittedNode } from "./lowering.ts";
 import type { DeviceName } from "./device-names.ts";
 
-/** Opset whose operator forms `autodiff/ops` follows (axes of reductions are inputs, ScatterElements knows "add"). */
+/** Opset of the operator forms in `autodiff/ops` (axes of reductions are inputs, ScatterElements supports "add"). */
 const OPSET = 21;
-/** That of graphs which read bits as bfloat16: BitCast came with it. */
+/** Opset of graphs that reinterpret bits as bfloat16, which need BitCast. */
 const BITCAST_OPSET = 26;
 const IR_VERSION = 10n;
 
@@ -34,8 +34,8 @@ const dataTypes: Record<DType, DataType> = {
 /**
  * An ONNX model of a graph.
  *
- * @param outputs what a run returns, by name; only the nodes that these need are emitted.
- * @param device for which operators that it lacks are written as others.
+ * @param outputs the results of a run, by name; only the nodes that they need are emitted.
+ * @param device decides which missing operators are replaced.
  * @returns the serialised ModelProto.
  */
 export function emitModel(
@@ -76,7 +76,7 @@ export function emitModel(
   return toBinary(ModelProtoSchema, model);
 }
 
-/** Optional outputs that nobody reads are left out from the end. */
+/** Drops unread optional outputs from the end. */
 function emitted(
   node: Node,
   used: ReadonlySet<Value>,
@@ -93,8 +93,8 @@ function emitted(
 }
 
 /**
- * A value asked for is emitted under its output's name, so that the runtime writes straight into a tensor given for it (an
- * Identity in between would copy a whole cache at every run). Only a value asked for twice, or given as an input, needs one.
+ * A graph output is emitted under its output name, so that the runtime writes directly into the given tensor. (An
+ * Identity would copy a whole cache at every run.) Only a value with two output names, or an input, needs an Identity.
  */
 function outputNames(outputs: Readonly<Record<string, Value>>): {
   nameOf: (value: Value) => string;
@@ -120,8 +120,8 @@ export function neededInputs(graph: Graph, outputs: readonly Value[]): string[] 
 }
 
 /**
- * Nodes that outputs need, in an order in which they can run. What widens stored numbers of 16 bits comes first: a runtime that takes a
- * node's inputs from the last to the first then runs it right before the node that reads it, and not before all else.
+ * The nodes that outputs need, in executable order. Nodes that widen stored 16-bit numbers come first: the runtime visits a
+ * node's inputs from last to first, so it then runs each of them directly before its reader, not before all other nodes.
  */
 export function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
   const wanted = new Set(outputs);
@@ -137,10 +137,10 @@ export function reachable(graph: Graph, outputs: readonly Value[]): Node[] {
   return [...first, ...nodes.filter((node) => !first.has(node))];
 }
 
-/** Types that graphs only widen. */
+/** Storage types, which graphs only convert to float32. */
 const HALVES: ReadonlySet<DType> = new Set(["float16", "bfloat16", "uint16"]);
 
-/** Nodes that read nothing but stored numbers of 16 bits and constants. */
+/** Nodes that read only stored 16-bit numbers and constants. */
 function widening(graph: Graph, nodes: readonly Node[]): Set<Node> {
   const found = new Set<Node>();
   const given = ({ dtype, producer }: Value): boolean =>
@@ -152,7 +152,7 @@ function widening(graph: Graph, nodes: readonly Node[]): Set<Node> {
   return found;
 }
 
-/** What a node reads when it runs: of a composite its first input, the others being there for the derivative. */
+/** The inputs that a node reads at run time: a composite reads only its first input; the derivative needs the others. */
 export function emittedInputs(node: Node): readonly Value[] {
   return node.op.composite === true ? node.inputs.slice(0, 1) : node.inputs;
 }
@@ -198,7 +198,7 @@ function tensor(value: Value, data: readonly number[]): TensorProto {
 }
 
 function rawBytes(dtype: DType, data: readonly number[]): Uint8Array {
-  // Of numbers of 16 bits a constant's data are their bits.
+  // The data of a 16-bit constant are its bits.
   const bits = (): Uint16Array => new Uint16Array(data);
   const typed = {
     float32: () => new Float32Array(data),

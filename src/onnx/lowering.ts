@@ -1,7 +1,7 @@
 import type { Attributes } from "../autodiff/graph.ts";
 import type { DeviceName } from "./device-names.ts";
 
-/** A node as it is written into a model. */
+/** A node in the emitted model. */
 export interface EmittedNode {
   opType: string;
   domain: string;
@@ -11,13 +11,13 @@ export interface EmittedNode {
   attributes: Attributes;
 }
 
-/** What a device's provider lacks or leaves out, in terms of operators that it has. */
+/** Replacements for operators that a device's provider lacks or implements partly. */
 const lowerings: Partial<Record<DeviceName, Record<string, (node: EmittedNode) => EmittedNode[]>>> =
   {
     webgpu: { LogSoftmax: logSoftmax, SimplifiedLayerNormalization: rmsNorm },
   };
 
-/** A node as a device can run it: itself, or several that give the same. */
+/** The node itself, or the nodes that replace it on a device. */
 export function lowered(node: EmittedNode, device: DeviceName): EmittedNode[] {
   const lower = lowerings[device]?.[node.opType];
   return lower === undefined ? [node] : lower(node);
@@ -37,7 +37,7 @@ function logSoftmax({ input: [x], output: [y] }: EmittedNode): EmittedNode[] {
   ];
 }
 
-/** The kernel leaves its second output, 1 / √(mean(x²) + ε), as it is: who reads it gets it computed. */
+/** The kernel does not write its second output, 1 / √(mean(x²) + ε); if a node reads it, this computes it. */
 function rmsNorm(node: EmittedNode): EmittedNode[] {
   const {
     input: [x],

@@ -12,29 +12,29 @@ const ELEMENT_BYTES: Record<DType, number> = {
   uint16: 2,
 };
 
-/** Operators whose output is their first input's memory under another shape. */
+/** Operators whose output shares the memory of their first input. */
 const VIEWS = new Set(["Reshape", "Identity"]);
-/** Operators whose processor kernels may write over an input that nobody reads after them (allocations counted, 1.30). */
+/** Operators whose CPU kernels may overwrite an input without later readers (from counted allocations, 1.30). */
 const IN_PLACE = new Set(["Softmax", "LogSoftmax", "Sigmoid", "ScatterND", "ScatterElements"]);
-/** Buffers of their output's size that kernels take for themselves. */
+/** Temporary buffers per kernel, in sizes of its output. */
 const TEMPORARIES: Readonly<Record<string, number>> = { Where: 2 };
-/** Transposes that the runtime folds into the products that read them. */
+/** Products that absorb a transpose of their inputs. */
 const PRODUCTS = new Set(["MatMul", "Gemm"]);
 
 export interface RunMemory {
-  /** Most bytes that a run takes at one time, for what it computes; inputs and tensors given to write into apart. */
+  /** Peak bytes of a run's intermediate values, without inputs and given output tensors. */
   peak: number;
-  /** Bytes of constants, computed ones included: kept as long as the compiled graph. */
+  /** Bytes of constants, including folded ones, which stay as long as the compiled graph. */
   constants: number;
 }
 
 /**
- * How much memory a run of a graph takes, found by planning it as onnxruntime does (`allocation_planner.cc`): nodes run depth first from
- * the outputs; views share memory; some nodes write over an input that nobody reads after them; any other value takes a
- * buffer of its shape that is free by then, or a new one. A buffer that will be taken again is not given back in between, so a run holds
- * more than what is alive. Of the runtime's fusions, transposes that go into products are followed.
+ * Estimates the memory of a run by the same plan as onnxruntime (`allocation_planner.cc`): nodes run depth first from
+ * the outputs; views share memory; some nodes overwrite an input without later readers; any other value reuses a free
+ * buffer of its shape or takes a new one. A buffer that will be reused is not freed in between, so a run holds
+ * more than its live values. Of the runtime's fusions, only transposes inside products are modelled.
  *
- * @param inPlace names of outputs for which tensors are given at every run.
+ * @param inPlace whether an output, by name, gets a tensor at every run.
  */
 export function runMemory(
   graph: Graph,
@@ -51,7 +51,7 @@ export function runMemory(
   return { peak: peakOf(buffers, order.length), constants };
 }
 
-/** Memory of the runtime's own, from the node that first writes it to the last that reads it. */
+/** A memory block of the runtime, from the first node that writes it to the last that reads it. */
 interface Buffer {
   bytes: number;
   from: number;
@@ -74,14 +74,14 @@ function planBuffers(
   const keptRoots = new Set([...kept].map(root));
   const buffers: Buffer[] = [];
   const bufferOf = new Map<Value, Buffer>();
-  /** Free buffers by shape, the last freed first. */
+  /** Free buffers by shape, last freed first. */
   const free = new Map<string, Buffer[]>();
   order.forEach((node, at) => {
     const inputs = [...new Set(emittedInputs(node).map(root))];
     for (const output of node.outputs) {
       if (root(output) !== output || given.has(output)) continue;
       if (!reads.has(output) && !keptRoots.has(output)) continue;
-      // By the shape under which it is read: views of a buffer may have others.
+      // By the shape of the read value: views of a buffer may have other shapes.
       const over = IN_PLACE.has(node.op.name)
         ? emittedInputs(node)
             .slice(0, 2)
@@ -138,7 +138,7 @@ function bytesOf({ dtype, shape }: Value): number {
   return ELEMENT_BYTES[dtype] * sizeOf(shape);
 }
 
-/** Constants that nodes read, and what the runtime computes of constants alone when it compiles. */
+/** Constants that nodes read, and constant-folded values. */
 function constantValues(graph: Graph, nodes: readonly Node[]): Set<Value> {
   const fixed = new Set<Value>();
   const isFixed = (value: Value): boolean => graph.constants.has(value) || fixed.has(value);
@@ -150,7 +150,7 @@ function constantValues(graph: Graph, nodes: readonly Node[]): Set<Value> {
   return fixed;
 }
 
-/** Which value's memory a view shares, and a transposed matrix that a product reads as it lies. */
+/** The value whose memory a view, or a transposed matrix inside a product, shares. */
 function memoryRoots(nodes: readonly Node[]): Map<Value, Value> {
   const readers = new Map<Value, Node[]>();
   for (const node of nodes) {
@@ -178,7 +178,7 @@ function swapsLast({ attributes: { perm } }: Node): boolean {
   return rest && axes[rank - 2] === rank - 1 && axes[rank - 1] === rank - 2;
 }
 
-/** Depth first from the nodes that nobody reads, inputs with larger numbers first. */
+/** Depth first from the nodes without readers; higher-numbered inputs first. */
 function runOrder(nodes: readonly Node[]): Node[] {
   const number = new Map(nodes.map((node, i) => [node, i]));
   const producers = nodes.map((node) => {

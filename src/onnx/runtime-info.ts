@@ -1,14 +1,14 @@
 import { errorMessage, ExternalError } from "../base/errors.ts";
 
-/** What the installed runtime can run on. */
+/** Version and execution providers of the installed runtime. */
 export interface RuntimeInfo {
   version: string;
-  /** Execution providers, and whether the package brings their libraries. */
+  /** Execution providers, and whether the package includes their libraries. */
   providers: { name: string; bundled: boolean }[];
 }
 
 /**
- * Loads the runtime and asks it.
+ * Loads the runtime and reads its properties.
  * @throws {ExternalError} RUNTIME_MISSING when its native library does not load on this machine.
  */
 export async function runtimeInfo(): Promise<RuntimeInfo> {
@@ -21,7 +21,7 @@ export async function runtimeInfo(): Promise<RuntimeInfo> {
   } catch (error) {
     throw new ExternalError(
       "RUNTIME_MISSING",
-      `onnxruntime-node does not load (${errorMessage(error)}). It has builds for Linux and Windows on x64 and arm64 and for macOS on arm64; \`npm ci\` in a fresh folder installs it again.`,
+      `onnxruntime-node does not load (${errorMessage(error)}). Builds exist for Linux and Windows on x64 and arm64 and for macOS on arm64; reinstall it with \`npm ci\` in a new folder.`,
       { cause: error },
     );
   }

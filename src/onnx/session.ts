@@ -4,14 +4,14 @@ import { givenAs, type DType, type Graph, type Value } from "../autodiff/graph.t
 import type { DeviceName } from "./device-names.ts";
 import { emitModel, neededInputs } from "./emit.ts";
 
-/** The elements of a tensor on the host; bool is one byte each, a number of 16 bits its bits. */
+/** The elements of a tensor in host memory; a bool is one byte, a 16-bit number is stored as its bits. */
 export type HostData =
   Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
 
-/** A tensor that sessions read and, given as a fetch, write in place. */
+/** An input of a session, or an output buffer that it overwrites. */
 export type Tensor = ort.Tensor;
 
-/** Wraps elements, without copying, as a tensor. */
+/** Wraps elements as a tensor without a copy. */
 export function tensorOf(data: HostData, shape: readonly number[], dtype?: DType): Tensor {
   if (dtype === "bool") return new ort.Tensor("bool", data as Uint8Array, shape);
   if (dtype === "float16") return new ort.Tensor("float16", data as Uint16Array, shape);
@@ -23,7 +23,7 @@ export function tensorOf(data: HostData, shape: readonly number[], dtype?: DType
   return new ort.Tensor("uint8", data, shape);
 }
 
-/** Zeros of a type. */
+/** A tensor of zeros. */
 export function zeros(dtype: DType, shape: readonly number[]): Tensor {
   const size = shape.reduce((n, axis) => n * axis, 1);
   const data = {
@@ -39,40 +39,40 @@ export function zeros(dtype: DType, shape: readonly number[]): Tensor {
   return tensorOf(data, shape, dtype);
 }
 
-/** The float elements of a tensor, not copied. */
+/** The float elements of a tensor, without a copy. */
 export function floats(tensor: Tensor): Float32Array {
   return tensor.data as Float32Array;
 }
 
 export interface SessionOptions {
-  /** Threads inside one operator. 1 where several workers share the machine. */
+  /** Threads inside one operator; 1 when several workers share the machine. */
   threads: number;
-  /** Where the graph runs; "cpu" when absent. */
+  /** Device of the graph; default "cpu". */
   device?: DeviceName;
-  /** WebGPU: results stay in the GPU's memory, new tensors at every run that the caller disposes of. */
+  /** WebGPU: results stay in GPU memory, as new tensors that the caller must dispose of. */
   allocates?: boolean;
-  /** Adds up what crosses between the host and a GPU. */
+  /** Counter of transfers between the host and a GPU. */
   traffic?: Traffic;
-  /** Writes the runtime's own profile beside this path. */
+  /** Path prefix of the runtime's profile. */
   profile?: string;
 }
 
-/** What crossed between the host's memory and a GPU's. */
+/** Transfers between host memory and GPU memory. */
 export interface Traffic {
   toDevice: number;
   fromDevice: number;
-  /** Elements of the largest tensor that crossed. */
+  /** Elements of the largest transferred tensor. */
   largest: number;
 }
 
-/** A graph made ready to run. A run blocks its thread: live in a worker. */
+/** A compiled graph. A run blocks its thread, so use it in a worker. */
 export interface Session {
   readonly inputNames: readonly string[];
   /**
-   * @param feeds by input name, an input made by `Graph.again` under the name of the other; names that the graph does not use are
+   * @param feeds by input name; an input from `Graph.again` uses the name of its original. Names that the graph does not use are
    *   ignored.
-   * @param fetches tensors to write results into, in place, in the memory that they lie in; a tensor may be input and output of an
-   *   element-wise operator, and of a scatter. Outputs without one are allocated, in the host's memory.
+   * @param fetches output tensors to overwrite in place; a tensor may be input and output of an element-wise
+   *   operator or a scatter. Other outputs are allocated in host memory.
    * @throws {ExternalError} RUNTIME_FAILED
    */
   run(
@@ -83,10 +83,10 @@ export interface Session {
 }
 
 /**
- * Compiles a graph for a device. On WebGPU every operator must run there: one that fell back to the CPU would carry its tensors
- * across and back at every run, so the runtime is told to refuse the model instead.
- * @param outputs what a run returns, by name.
- * @throws {ExternalError} RUNTIME_FAILED when the runtime refuses the model; DEVICE_MISSING when it has none of that name here.
+ * Compiles a graph for a device. On WebGPU every operator must run on the GPU: a fallback to the CPU would transfer its tensors
+ * at every run, so the runtime must reject the model instead.
+ * @param outputs the results of a run, by name.
+ * @throws {ExternalError} RUNTIME_FAILED when the runtime rejects the model; DEVICE_MISSING when the device is not available.
  */
 export async function createSession(
   graph: Graph,
@@ -105,20 +105,20 @@ export async function createSession(
       interOpNumThreads: 1,
       executionMode: "sequential",
       graphOptimizationLevel: "all",
-      // Every session would keep an arena as large as its largest run, and one is compiled per batch shape: training went to
-      // 7 GB. The system's allocator is as fast here and gives back what a run no longer needs.
+      // Each session would keep an arena as large as its largest run, and there is one session per batch shape: training used
+      // 7 GB. The system allocator is as fast here and frees memory after each run.
       enableCpuMemArena: false,
       enableMemPattern: false,
-      // What goes wrong is thrown, and printed by whoever catches it.
+      // Errors are thrown, and the catcher prints them.
       logSeverityLevel: 4,
       extra: {
         session: {
-          // Masked attention weights underflow; arithmetic on the denormals made softmax seven times slower.
+          // Masked attention weights underflow, and denormals made softmax seven times slower.
           set_denormal_as_zero: "1",
           ...(device === "webgpu" ? { disable_cpu_ep_fallback: "1" } : {}),
         },
       },
-      // With a preferred place the runtime would ignore the tensors given to write into.
+      // With a preferred output location the runtime would ignore the given output tensors.
       ...(options.allocates === true ? { preferredOutputLocation: "gpu-buffer" as const } : {}),
       ...(options.profile === undefined
         ? {}
@@ -155,7 +155,7 @@ export async function createSession(
   };
 }
 
-/** The runtime leaves a provider that it does not know out in silence, and would run on the processor. */
+/** The runtime silently skips an unknown provider and would run on the CPU. */
 function requireProvider(device: DeviceName): void {
   const known = ort.listSupportedBackends().map(({ name }) => name);
   if (known.includes(device)) return;
@@ -163,7 +163,7 @@ function requireProvider(device: DeviceName): void {
   throw missing(device, `onnxruntime-node has no such provider for ${here}`);
 }
 
-/** What the runtime's messages mean that say, in lines of paths and stack traces, that a device is not there. */
+/** Patterns in the runtime's messages (paths and stack traces) that mean "device not available". */
 const ABSENCES: readonly (readonly [RegExp, string])[] = [
   [/RequestAdapter/, "no graphics card with a Vulkan, Metal or Direct3D 12 driver was found"],
   [/Failed to load/, "its provider's library is not installed (docs/devices.md)"],
@@ -172,7 +172,7 @@ const ABSENCES: readonly (readonly [RegExp, string])[] = [
 function missing(device: DeviceName, why: string, cause?: unknown): ExternalError {
   return new ExternalError(
     "DEVICE_MISSING",
-    `device "${device}": ${why}. Name another; \`agentrl doctor\` tries each.`,
+    `device "${device}": ${why}. Choose another; \`agentrl doctor\` tests each device.`,
     { cause },
   );
 }

@@ -120,7 +120,7 @@ describe("checkpoint", () => {
     const y = checkpoint((from) => mul([from, (kept ??= exp([from]))]), x);
     expect(() => backward(reduceSum(y, [0]), [x])).toThrow(errorWith("GRAPH_CHECKPOINT_LEAK"));
     expect(() => backward(reduceSum(y, [0]), [x])).toThrowErrorMatchingInlineSnapshot(
-      `[InternalError: checkpoint: built again, its function reads "Exp_1" of the first time. It must make anew all that depends on its input or on weights.]`,
+      `[InternalError: checkpoint: the second call of the block uses "Exp_1" of the first call. The block must recompute everything that depends on its input or on weights.]`,
     );
   });
 });

@@ -17,7 +17,7 @@ describe("a graph", () => {
     expect(scalarLike(x, 2)).not.toBe(scalarLike(x, 3));
     expect(() => graph.input("x", "float32", [2])).toThrow(errorWith("GRAPH_NAME_TWICE"));
     expect(() => graph.input("x", "float32", [2])).toThrowErrorMatchingInlineSnapshot(
-      `[InternalError: graph input "x" exists already.]`,
+      `[InternalError: graph input "x" already exists.]`,
     );
   });
 
@@ -26,7 +26,7 @@ describe("a graph", () => {
     const y = new Graph().input("y", "float32", [2]);
     expect(() => add([x, y])).toThrow(errorWith("GRAPH_MIXED"));
     expect(() => add([x, y])).toThrowErrorMatchingInlineSnapshot(
-      `[InternalError: Add: input "y" is of another graph.]`,
+      `[InternalError: Add: input "y" belongs to another graph.]`,
     );
     expect(() => add([])).toThrow(errorWith("GRAPH_MIXED", "Add: needs an input and an output."));
   });
@@ -45,7 +45,7 @@ describe("a graph", () => {
     );
     expect(() => reshape(x, [5, 5])).toThrow(errorWith("SHAPE_RESHAPE"));
     expect(() => reshape(x, [5, 5])).toThrowErrorMatchingInlineSnapshot(
-      `[ShapeError: Reshape "x": [2, 17, 8] holds 272 elements, [5, 5] 25. Give a shape of equal size.]`,
+      `[ShapeError: Reshape "x": [2, 17, 8] has 272 elements, but [5, 5] has 25. Pass a shape of equal size.]`,
     );
     const shape = graph.input("shape", "int64", [1]);
     expect(() => expandOp([x, shape])).toThrow(errorWith("GRAPH_NOT_CONSTANT"));

@@ -1,4 +1,4 @@
-/** Several operators with one hand-written derivative: fewer passes over memory than the chain rule would make. */
+/** Composites: several operators with one hand-written derivative, which needs fewer passes over memory than the chain rule. */
 import { defineComposite, scalarLike, type Composite, type Value } from "../graph.ts";
 import { add, mul, neg, sigmoid, sub } from "./elementwise.ts";
 import { gatherElements, scatterElements } from "./indexing.ts";
@@ -8,21 +8,21 @@ import { reduceSum } from "./reduce.ts";
 import { reshape, slice } from "./shape.ts";
 
 /**
- * x · Wᵀ for a weight stored [out, in], given with its transpose [in, out]: on a processor products with a transposed right side are
- * up to 40 % slower, so both layouts are kept and each direction uses the one it can read straight. Where memory counts for more
- * there is one layout, and `gemm` with transB.
- * Inputs: x [N, in], W [out, in], Wᵀ [in, out] (a copy: it gets no cotangent). dx = dy · W, dW = dyᵀ · x.
+ * x · Wᵀ for a weight stored [out, in], with its transpose [in, out]: on a CPU, products with a transposed right side are
+ * up to 40 % slower, so both layouts are stored and each direction uses the faster one. Where memory matters more,
+ * use one layout and `gemm` with transB.
+ * Inputs: x [N, in], W [out, in], Wᵀ [in, out] (a copy without cotangent). dx = dy · W, dW = dyᵀ · x.
  */
 export const linear = defineComposite({
   name: "linear",
   forward: ([x, , transposed]) => ({ result: matMul([x!, transposed!]), kept: null }),
   vjp: ([x, weight], _, dy) => [matMul([dy, weight!]), matMul([swapLast(dy), x!]), null],
-  // The example's two copies are one tensor and its transpose, made inside the check.
+  // The example's two weights are one tensor and its transpose, made inside the check.
   examples: [{ inputs: [{ shape: [5, 3] }, { shape: [4, 3] }] }],
 });
 
 /**
- * Log-probability (nats) of one class a row: logits [N, V], int32 targets [N, 1] → [N, 1].
+ * Log-probability (nats) of one class per row: logits [N, V], int32 targets [N, 1] → [N, 1].
  * dlogits = dy · (onehot − softmax): one scatter into −dy · p instead of a dense one-hot.
  */
 export const targetLogprob = defineComposite({
@@ -32,7 +32,7 @@ export const targetLogprob = defineComposite({
     return { result: gatherElements([all, targets!], { axis: 1 }), kept: null };
   },
   vjp: ([logits, targets], _, dy) => {
-    // Computed again from the logits: the runtime's softmax is several times faster than its exponential of what is there.
+    // Recomputed from the logits, because the runtime's softmax is several times faster than exp of the log-softmax.
     const spread = mul([softmax([logits!], { axis: -1 }), neg([dy])]);
     return [scatterElements([spread, targets!, dy], { axis: 1, reduction: "add" }), null];
   },
@@ -41,7 +41,7 @@ export const targetLogprob = defineComposite({
 
 /**
  * ln Σ eˣ along the last axis: [N, V] → [N, 1]. dx = dy · softmax(x).
- * As x₀ − (x₀ − ln Σ eˣ): the runtime subtracts the largest before its exponentials in the latter.
+ * Computed as x₀ − (x₀ − ln Σ eˣ), because the runtime's log-softmax subtracts the maximum before its exponentials.
  */
 export const logSumExp = defineComposite({
   name: "logSumExp",
@@ -69,8 +69,8 @@ export const swiglu = defineComposite({
 });
 
 /**
- * scores [.., M, T] + mask [.., Q, T], where M is Q or a multiple of it: several stacked groups of queries, of which each gets the whole
- * mask. It is never repeated in memory. The mask gets no cotangent.
+ * scores [.., M, T] + mask [.., Q, T], where M is Q or a multiple of it: each of several stacked groups of queries gets the whole
+ * mask, which is not repeated in memory. The mask gets no cotangent.
  */
 export function addMask(scores: Value, mask: Value): Value {
   const [stacked, keys] = scores.shape.slice(-2) as [number, number];
@@ -81,8 +81,8 @@ export function addMask(scores: Value, mask: Value): Value {
 }
 
 /**
- * Scaled dot-product attention with an additive mask: q [.., M, d], k [.., d, T] (already transposed), v [.., T, d], mask
- * as in \`addMask\` (no cotangent). The row sums of dP·P that the softmax needs equal those of dO·O, which are
+ * Scaled dot-product attention with an additive mask: q [.., M, d], k [.., d, T] (transposed), v [.., T, d], mask
+ * as in `addMask` (no cotangent). The softmax derivative needs the row sums of dP·P, which equal those of dO·O, computed
  * over d instead of T elements (Dao et al., arXiv 2205.14135, appendix B.4).
  */
 export const attention = defineComposite({
@@ -123,7 +123,7 @@ export const attention = defineComposite({
   ],
 });
 
-/** Every composite as a function of its examples' inputs: the numeric gradient check runs over this list. */
+/** Every composite as a function of its examples' inputs; the numeric gradient check runs over this list. */
 export const allComposites: readonly (readonly [string, Composite])[] = [
   ["linear", Object.assign((x: Value, w: Value) => linear(x, w, swapLast(w)), linear)],
   ["targetLogprob", targetLogprob],

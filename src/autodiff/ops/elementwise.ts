@@ -1,4 +1,4 @@
-/** Element-wise operators with broadcasting. Cotangents come back in the output's shape; `backward` sums broadcast axes. */
+/** Element-wise operators with broadcasting. Their cotangents have the output's shape; `backward` sums broadcast axes. */
 import {
   broadcastShape,
   defineOp,
@@ -58,7 +58,7 @@ export const div = defineOp({
   examples: positivePair,
 });
 
-/** The smaller one; a tie sends the whole cotangent to the first. */
+/** Minimum; on a tie the whole cotangent goes to the first input. */
 export const min = defineOp({
   name: "Min",
   infer: binary("Min"),
@@ -66,7 +66,7 @@ export const min = defineOp({
   examples: pair,
 });
 
-/** The larger one; a tie sends the whole cotangent to the first. */
+/** Maximum; on a tie the whole cotangent goes to the first input. */
 export const max = defineOp({
   name: "Max",
   infer: binary("Max"),
@@ -133,7 +133,7 @@ export const sigmoid = defineOp({
   examples: single,
 });
 
-/** The identity whose cotangent stops here: "stop gradient", "detach". */
+/** The identity without a gradient ("stop gradient", "detach"). */
 export const stopGradient = defineOp({
   name: "Identity",
   infer: same,
@@ -167,7 +167,7 @@ export const lessOrEqual: OpFunction = comparison("LessOrEqual");
 export const greater = comparison("Greater");
 export const greaterOrEqual: OpFunction = comparison("GreaterOrEqual");
 
-/** Both; no derivative */
+/** Logical and; no derivative */
 export const and = defineOp({
   name: "And",
   infer: boolean("And"),
@@ -175,7 +175,7 @@ export const and = defineOp({
   examples: [],
 });
 
-/** Converts to `to` (1 float32, 6 int32, 7 int64, 10 float16, 11 float64: ONNX's own numbers). The derivative converts back. */
+/** Converts to `to` (ONNX type numbers: 1 float32, 6 int32, 7 int64, 10 float16, 11 float64). The derivative converts back. */
 export const cast: OpFunction = defineOp({
   name: "Cast",
   infer: ([x], { to }) => [{ dtype: castTypes[to as keyof typeof castTypes], shape: x!.shape }],
@@ -187,12 +187,12 @@ export const cast: OpFunction = defineOp({
 const castTypes = { 1: "float32", 6: "int32", 7: "int64", 10: "float16", 11: "float64" } as const;
 const castNumbers = { float32: 1, int32: 6, int64: 7, float16: 10, float64: 11 } as const;
 
-/** `x` in another element type; itself when it has it already. */
+/** `x` as another element type; `x` itself when it already has that type. */
 export function castTo(x: Value, dtype: keyof typeof castNumbers): Value {
   return x.dtype === dtype ? x : cast([x], { to: castNumbers[dtype] });
 }
 
-/** The same bits as bfloat16, of uint16: hosts have no arrays of that type. No derivative. */
+/** Reinterprets the bits of a uint16 as bfloat16, because JavaScript has no bfloat16 arrays. No derivative. */
 export const bitCast = defineOp({
   name: "BitCast",
   infer: ([x]) => [{ dtype: "bfloat16", shape: x!.shape }],
@@ -200,7 +200,7 @@ export const bitCast = defineOp({
   examples: [],
 });
 
-/** x limited to [low, high]; the cotangent passes where x lies inside. */
+/** x limited to [low, high]; the gradient is 0 outside. */
 export function clamp(x: Value, low: number, high: number): Value {
   return min([max([x, scalarLike(x, low)]), scalarLike(x, high)]);
 }

@@ -1,4 +1,4 @@
-/** Every operator that graphs may hold: the numeric gradient check runs over this list. */
+/** Every operator; the numeric gradient check runs over this list. */
 import type { Op } from "../graph.ts";
 import * as elementwise from "./elementwise.ts";
 import { gather, gatherElements, scatterElements, scatterNd } from "./indexing.ts";

@@ -1,24 +1,24 @@
-/** Operators that pick elements by integer tensors. */
+/** Operators that select elements by integer tensors. */
 import { defineOp, type OpFunction, type Value } from "../graph.ts";
 import { castTo, sub } from "./elementwise.ts";
 import { expand, firstElement, reshape } from "./shape.ts";
 
 /**
- * Zeros of one value's shape, made at each run: of a constant the runtime would make them when it compiles, and keep a whole embedding's
- * worth with every graph.
- * @param given any value of the run; where its first element is not finite, neither are these.
+ * Zeros with one value's shape, computed at each run: the runtime folds constant zeros when it compiles, and would store a whole
+ * embedding's size with every graph.
+ * @param given any value of the run; if its first element is not finite, neither are the zeros.
  */
 function zerosLike(like: Value, given: Value): Value {
   return expand(runtimeZero(given), like.shape);
 }
 
-/** 0, [1], unless the value's first element is not finite: of a given value, so that the runtime does not know it when it compiles. */
+/** 0 with shape [1], computed from a run's value, so that the runtime cannot fold it. Not finite if the value's first element is not. */
 export function runtimeZero(given: Value): Value {
   const number = firstElement(given);
   return sub([number, number]);
 }
 
-/** Rows of a table: [V, …] and int indices [I…] give [I…, …]. The cotangent is added row by row into zeros. */
+/** Rows of a table: [V, …] and int indices [I…] give [I…, …]. The derivative adds the cotangent's rows into zeros. */
 export const gather: OpFunction = defineOp({
   name: "Gather",
   infer: ([table, indices]) => [
@@ -26,14 +26,14 @@ export const gather: OpFunction = defineOp({
   ],
   vjp: ({ inputs: [table, indices], cotangents: [dy] }) => {
     const zeros = zerosLike(table!, dy!);
-    // Reshaped before they are cast: GPUs have no kernel for shapes of int64.
+    // Reshape before the cast, because GPUs have no int64 shape kernels.
     const rows = castTo(reshape(indices!, [...indices!.shape, 1]), "int64");
     return [scatterNd([zeros, rows, dy!], { reduction: "add" }), null];
   },
   examples: [{ inputs: [{ shape: [4, 3] }, { shape: [5], ints: [0, 2, 2, 3, 0] }] }],
 });
 
-/** `data` with `updates` added at the rows that `indices` [I…, 1] (int64) names; equal rows add up. */
+/** `data` plus `updates` at the rows `indices` [I…, 1] (int64); repeated rows accumulate. */
 export const scatterNd: OpFunction = defineOp({
   name: "ScatterND",
   infer: ([data]) => [{ dtype: data!.dtype, shape: data!.shape }],
@@ -50,7 +50,7 @@ export const scatterNd: OpFunction = defineOp({
   ],
 });
 
-/** One element a row along the last axis: x [.., N], int indices [.., K] give [.., K]. */
+/** Elements along the last axis by index: x [.., N], int indices [.., K] give [.., K]. */
 export const gatherElements: OpFunction = defineOp({
   name: "GatherElements",
   infer: ([x, indices]) => [{ dtype: x!.dtype, shape: indices!.shape }],
@@ -63,7 +63,7 @@ export const gatherElements: OpFunction = defineOp({
   ],
 });
 
-/** `data` with `updates` added at the indices along `axis`. */
+/** `data` plus `updates` at the indices along `axis`. */
 export const scatterElements: OpFunction = defineOp({
   name: "ScatterElements",
   infer: ([data]) => [{ dtype: data!.dtype, shape: data!.shape }],

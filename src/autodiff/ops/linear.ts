@@ -18,7 +18,7 @@ export const matMul: OpFunction = defineOp({
     const batch = broadcastShape("MatMul", a!.shape.slice(0, -2), b!.shape.slice(0, -2));
     return [{ dtype: a!.dtype, shape: [...batch, m!, n] }];
   },
-  // dA = dY · Bᵀ and dB = Aᵀ · dY; a matrix B shared by all leading axes gets one product over the flattened rows.
+  // dA = dY · Bᵀ and dB = Aᵀ · dY; for a matrix B shared by all leading axes, one product over the flattened rows.
   vjp: ({ inputs: [a, b], cotangents: [dy] }) => {
     const da = matMul([dy!, swapLast(b!)]);
     if (b!.shape.length === 2 && a!.shape.length > 2) {
@@ -34,8 +34,8 @@ export const matMul: OpFunction = defineOp({
 });
 
 /**
- * Y = A · B of matrices, either read transposed (`transA`, `transB` 1) without a copy.
- * With A′ and B′ as they are multiplied: dA′ = dY · B′ᵀ and dB′ = A′ᵀ · dY.
+ * Y = A · B of matrices; `transA`, `transB` 1 reads an input transposed without a copy.
+ * With A′ and B′ the matrices as multiplied: dA′ = dY · B′ᵀ and dB′ = A′ᵀ · dY.
  */
 export const gemm: OpFunction = defineOp({
   name: "Gemm",
@@ -45,14 +45,14 @@ export const gemm: OpFunction = defineOp({
     if (a!.shape.length !== 2 || b!.shape.length !== 2 || inner !== innerB) {
       throw new ShapeError(
         "SHAPE_MATMUL",
-        `Gemm: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}), with transA ${transA as number} and transB ${transB as number}. Give two matrices that fit.`,
+        `Gemm: left "${a!.name}" [${a!.shape.join(", ")}] and right "${b!.name}" [${b!.shape.join(", ")}] disagree on the inner axis (${inner} ≠ ${innerB}), with transA ${transA as number} and transB ${transB as number}. Pass matrices with matching inner axes.`,
       );
     }
     return [{ dtype: a!.dtype, shape: [m!, n!] }];
   },
   vjp: ({ inputs: [a, b], attributes: { transA, transB }, cotangents: [dy] }) => {
     const [ta, tb] = [transA === 1, transB === 1];
-    // A transposed input's cotangent is computed transposed: dA = (dY · B′ᵀ)ᵀ = B′ · dYᵀ.
+    // The cotangent of a transposed input is computed transposed: dA = (dY · B′ᵀ)ᵀ = B′ · dYᵀ.
     const da = ta ? product(b!, dy!, tb, true) : product(dy!, b!, false, !tb);
     const db = tb ? product(dy!, a!, true, ta) : product(a!, dy!, !ta, false);
     return [da, db];
@@ -65,12 +65,12 @@ export const gemm: OpFunction = defineOp({
   ],
 });
 
-/** A · B, each read transposed where it says so. */
+/** A · B with optional transposes. */
 function product(a: Value, b: Value, transA: boolean, transB: boolean): Value {
   return gemm([a, b], { ...(transA ? { transA: 1 } : {}), ...(transB ? { transB: 1 } : {}) });
 }
 
-/** The last two axes swapped. */
+/** Swaps the last two axes. */
 export function swapLast(x: Value): Value {
   const rank = x.shape.length;
   const perm = Array.from({ length: rank }, (_, i) => i);

@@ -1,4 +1,4 @@
-/** Operators of neural networks that the runtime has whole. */
+/** Neural-network operators that the runtime implements as one kernel. */
 import { defineOp, type OpFunction, type Value } from "../graph.ts";
 import { exp, mul, neg, sub } from "./elementwise.ts";
 import { reduceMean, reduceSum } from "./reduce.ts";
@@ -28,7 +28,7 @@ export const logSoftmax: OpFunction = defineOp({
 
 /**
  * Root-mean-square norm over the last axis: y = x / √(mean(x²) + ε) · scale (Zhang & Sennrich, arXiv 1910.07467).
- * The runtime's name for it is SimplifiedLayerNormalization; its second output is r = 1 / √(mean(x²) + ε).
+ * The runtime's name is SimplifiedLayerNormalization; its second output is r = 1 / √(mean(x²) + ε).
  * dx = r · (g − x̂ · mean(g · x̂)) with x̂ = x · r, g = dy · scale; dscale = Σ dy · x̂.
  */
 export const simplifiedLayerNormalization: OpFunction = defineOp({
@@ -66,7 +66,7 @@ export function rmsNorm(x: Value, scale: Value, epsilon: number): Value {
 
 /**
  * Rotary position embedding in the half-split layout of Llama and Qwen2 (Su et al., arXiv 2104.09864).
- * x [B, T, heads · d], positions int64 [B, T], cos and sin [P, d/2]. A rotation's transpose turns the other way: dx = rotate(dy, −sin).
+ * x [B, T, heads · d], positions int64 [B, T], cos and sin [P, d/2]. The derivative is the inverse rotation: dx = rotate(dy, −sin).
  */
 export const rotaryEmbedding: OpFunction = defineOp({
   name: "RotaryEmbedding",

@@ -1,4 +1,4 @@
-/** Operators that fold axes. Reduced axes are kept as 1 so that results broadcast back. */
+/** Reductions over axes. Reduced axes stay with length 1, so that results broadcast back. */
 import {
   defineOp,
   intVector,
@@ -27,7 +27,7 @@ export const reduceMeanOp: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 3, 4] }, { shape: [2], ints: [0, 2] }] }],
 });
 
-/** No derivative: it serves to choose. */
+/** No derivative: used only for selection. */
 export const reduceMaxOp: OpFunction = defineOp({
   name: "ReduceMax",
   infer: folded,
@@ -39,7 +39,7 @@ export const reduceMaxOp: OpFunction = defineOp({
 export const reduceSum = reducer(reduceSumOp);
 /** Mean over axes. */
 export const reduceMean = reducer(reduceMeanOp);
-/** Largest over axes. */
+/** Maximum over axes. */
 export const reduceMax = reducer(reduceMaxOp);
 
 function reducer(op: OpFunction): (x: Value, axes: readonly number[]) => Value {

@@ -22,7 +22,7 @@ export function reshape(x: Value, shape: readonly number[]): Value {
   if (sizeOf(shape) !== sizeOf(x.shape)) {
     throw new ShapeError(
       "SHAPE_RESHAPE",
-      `Reshape "${x.name}": [${x.shape.join(", ")}] holds ${sizeOf(x.shape)} elements, [${shape.join(", ")}] ${sizeOf(shape)}. Give a shape of equal size.`,
+      `Reshape "${x.name}": [${x.shape.join(", ")}] has ${sizeOf(x.shape)} elements, but [${shape.join(", ")}] has ${sizeOf(shape)}. Pass a shape of equal size.`,
     );
   }
   return reshapeOp([x, intVector(x.graph, shape)]);
@@ -41,7 +41,7 @@ export const transposeOp: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 3, 4] }], attributes: { perm: [2, 0, 1] } }],
 });
 
-/** Axes reordered: output axis i is input axis perm[i]. */
+/** Permutes axes: output axis i is input axis perm[i]. */
 export function transpose(x: Value, perm: readonly number[]): Value {
   return transposeOp([x], { perm });
 }
@@ -53,12 +53,12 @@ export const expandOp: OpFunction = defineOp({
   examples: [{ inputs: [{ shape: [2, 1] }, { shape: [3], ints: [4, 2, 3] }] }],
 });
 
-/** Broadcast to a shape; `backward` sums the broadcast axes. */
+/** Broadcasts to a shape; `backward` sums the broadcast axes. */
 export function expand(x: Value, shape: readonly number[]): Value {
   return expandOp([x, intVector(x.graph, shape)]);
 }
 
-/** Joined along `axis`. The cotangent is cut at the borders. */
+/** Concatenates along `axis`. The derivative splits the cotangent. */
 export const concat: OpFunction = defineOp({
   name: "Concat",
   infer: (inputs, { axis }) => {
@@ -83,7 +83,7 @@ export const sliceOp: OpFunction = defineOp({
     const [start, end, axis] = [starts!, ends!, axes!].map((value) => constantData(value)[0]!);
     return [{ dtype: x!.dtype, shape: x!.shape.map((n, i) => (i === axis ? end! - start! : n)) }];
   },
-  // The cotangent is put back between zeros.
+  // The derivative pads the cotangent with zeros.
   vjp: ({ inputs: [x, starts, ends, axes], cotangents: [dy] }) => {
     const [start, end, axis] = [starts!, ends!, axes!].map((value) => constantData(value)[0]!);
     const zeros = (length: number): Value[] =>
@@ -116,7 +116,7 @@ export function slice(x: Value, axis: number, start: number, end: number): Value
   return sliceOp([x, vector(start), vector(end), vector(axis)]);
 }
 
-/** Cut along `axis` into pieces of the lengths in its second input. The cotangents are joined; a piece without one has zeros. */
+/** Splits along `axis` into pieces with the lengths of its second input. The derivative concatenates; a missing cotangent is zeros. */
 export const splitOp: Op = {
   ...{ name: "Split", domain: "" },
   infer: ([x, lengths], { axis }) =>
@@ -135,12 +135,12 @@ export const splitOp: Op = {
   ],
 };
 
-/** Pieces of the given lengths along one axis, which together are the whole of it. */
+/** Splits one axis into pieces of the given lengths, whose sum must be its length. */
 export function split(x: Value, axis: number, lengths: readonly number[]): readonly Value[] {
   return x.graph.apply(splitOp, [x, intVector(x.graph, lengths)], { axis });
 }
 
-/** One element of a value: [1]. */
+/** The first element of a value: [1]. */
 export function firstElement(value: Value): Value {
   const corner = value.shape.reduce(
     (rest, length, axis) => (length === 1 ? rest : slice(rest, axis, 0, 1)),
@@ -149,7 +149,7 @@ export function firstElement(value: Value): Value {
   return corner.shape.length === 1 ? corner : reshape(corner, [1]);
 }
 
-/** The numbers of a constant. Shape arguments must be known when the graph is built. @throws {InternalError} GRAPH_NOT_CONSTANT */
+/** The elements of a constant. Shape arguments must be known when the graph is built. @throws {InternalError} GRAPH_NOT_CONSTANT */
 export function constantData(value: Value): readonly number[] {
   const data = value.graph.constants.get(value);
   if (data === undefined) {
@@ -162,8 +162,8 @@ export function constantData(value: Value): readonly number[] {
 }
 
 /**
- * Divides 0 … count into chunks of at most `most`. The chunks are equal, because the runtime keeps memory for each shape separately,
- * unless equal ones would be more than twice as many.
+ * Splits 0 … count into chunks of at most `most`. The chunks are equal, because the runtime keeps memory per shape,
+ * unless equal chunks would be more than twice as many.
  * @example equalChunks(6, 4) // [[0, 3], [3, 6]]
  */
 export function equalChunks(count: number, most: number): (readonly [from: number, to: number])[] {

@@ -4,5 +4,5 @@ import { ipo } from "./ipo.ts";
 import { orpo } from "./orpo.ts";
 import { simpo } from "./simpo.ts";
 
-/** All losses over pairs of texts. */
+/** All preference losses. */
 export const preferenceLosses = registry("preference loss", [dpo, ipo, simpo, orpo]);

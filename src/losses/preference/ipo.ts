@@ -2,16 +2,16 @@ import { z } from "../../base/schema.ts";
 import { definePreferenceLoss } from "./preference-loss.ts";
 
 const options = z.strictObject({
-  /** The paper's τ: the chosen text is to lead by 1 / (2β), and no further. */
+  /** The paper's τ: the target margin of the chosen text is 1 / (2β). */
   beta: z.number().positive().default(0.1),
-  /** Log-ratios per token, as the paper's authors ran it and TRL does; false: their sums, as it is written. */
+  /** Log-ratios per token, as in the authors' code and TRL; false: their sums, as in the paper. */
   perToken: z.boolean().default(true),
 });
 
-/** (d − 1 / (2β))² with d the difference of the log-ratios log π − log π_ref: a lead that is large enough is not pushed further. */
+/** (d − 1 / (2β))² with d the difference of the log-ratios log π − log π_ref: a margin above the target is penalised too. */
 export const ipo = definePreferenceLoss({
   name: "ipo",
-  summary: "The chosen text's lead over the rejected one is drawn to a fixed size.",
+  summary: "Regresses the margin between chosen and rejected text to a fixed target.",
   source: "IPO, arXiv 2310.12036, equation 17; means over tokens as in TRL",
   needsReference: true,
   options,

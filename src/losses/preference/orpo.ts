@@ -2,19 +2,19 @@ import { z } from "../../base/schema.ts";
 import { definePreferenceLoss, negLogSigmoid } from "./preference-loss.ts";
 
 const options = z.strictObject({
-  /** Weight of the odds ratio beside the likelihood of the chosen text (the paper's λ). */
+  /** Weight of the odds-ratio term relative to the likelihood of the chosen text (the paper's λ). */
   beta: z.number().positive().default(0.1),
 });
 
 /**
  * −p − β log σ(log odds(p) − log odds(q)), p and q the mean log-probabilities of the chosen and the rejected text, odds(p) = eᵖ / (1 − eᵖ).
- * It has the likelihood term of its own that other losses get by `sftCoef`, and no reference.
+ * It includes the likelihood term that other losses add with `sftCoef`, and needs no reference.
  *
- * 1 − eᵖ is computed as −expm1(p), and p is kept 1e-7 below 0: a text of certain tokens has no finite odds.
+ * 1 − eᵖ is computed as −expm1(p), and p is limited to −1e-7: a text with probability 1 has infinite odds.
  */
 export const orpo = definePreferenceLoss({
   name: "orpo",
-  summary: "Likelihood of the chosen text, and the odds of the chosen against the rejected one.",
+  summary: "Likelihood of the chosen text, plus the odds ratio of chosen and rejected text.",
   source: "ORPO, arXiv 2403.07691, equations 6 and 7",
   needsReference: false,
   options,

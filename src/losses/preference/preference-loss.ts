@@ -1,40 +1,40 @@
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { z } from "../../base/schema.ts";
 
-/** One side of a pair: what its compared tokens add up to. */
+/** Sums over the compared tokens of one side of a pair. */
 export interface ComparedSide {
-  /** Sum of their log-probabilities under the policy, nats. */
+  /** Sum of log-probabilities under the policy, nats. */
   logprob: number;
-  /** The same under the reference; 0 for losses that have none. */
+  /** The same under the reference; 0 for losses without reference. */
   reference: number;
-  /** How many they are, at least 1. */
+  /** Number of tokens, at least 1. */
   tokens: number;
 }
 
-/** A loss of one pair, in 64 bits. */
+/** The loss of one pair, in float64. */
 export interface PairLoss {
   loss: number;
-  /** dL / d(sum of log-probabilities) of the chosen and of the rejected side. */
+  /** dL / d(sum of log-probabilities) for each side. */
   gradients: Record<PairSide, number>;
-  /** What the loss implicitly takes for each side's reward; its difference is the margin. */
+  /** Implicit reward of each side; their difference is the margin. */
   rewards: Record<PairSide, number>;
 }
 
 export type PairSide = "chosen" | "rejected";
 
 /**
- * A loss over the log-probabilities of a better and a worse text. A function of their sums, not a graph: a trainer computes the sums in one
- * pass, asks for the derivatives, and sends them back through the model as token weights in a second one (docs/preference.md).
+ * A loss over the log-probabilities of a chosen and a rejected text. A function of their sums, not a graph: a trainer computes the sums in one
+ * pass, gets the derivatives from here, and backpropagates them as token weights in a second pass (docs/preference.md).
  */
 export interface PreferenceLoss extends PartWithOptions {
-  /** Paper and equation, and what is different here. */
+  /** Paper and equation, and differences here. */
   readonly source: string;
   /** Whether it reads `reference`. */
   readonly needsReference: boolean;
   pairLoss(pair: Readonly<Record<PairSide, ComparedSide>>, options: unknown): PairLoss;
 }
 
-/** Types a loss by its options, which are checked where a recipe names them. */
+/** Types a loss by its options; the recipe's schema checks them. */
 export function definePreferenceLoss<S extends z.ZodObject>(
   loss: Omit<PreferenceLoss, "options" | "pairLoss"> & {
     options: S;

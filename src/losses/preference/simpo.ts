@@ -3,14 +3,14 @@ import { definePreferenceLoss, negLogSigmoid } from "./preference-loss.ts";
 
 const options = z.strictObject({
   beta: z.number().positive().default(2),
-  /** By how much the chosen text's reward is to exceed the rejected one's. */
+  /** Target margin between the rewards of the chosen and the rejected text. */
   gamma: z.number().nonnegative().default(1),
 });
 
-/** −log σ(β (mean log π of the chosen − that of the rejected) − γ): length-normalised, without a reference. */
+/** −log σ(β (mean log π of the chosen − mean log π of the rejected) − γ): length-normalised, without a reference. */
 export const simpo = definePreferenceLoss({
   name: "simpo",
-  summary: "The chosen text becomes likelier per token than the rejected one, by a margin.",
+  summary: "Raises the chosen text's likelihood per token above the rejected one's by a margin.",
   source: "SimPO, arXiv 2405.14734, equation 6",
   needsReference: false,
   options,
