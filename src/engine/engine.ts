@@ -3,44 +3,44 @@ import type { CallFinish } from "../trajectory/trajectory.ts";
 import type { LossSpec } from "../losses/loss.ts";
 
 /**
- * What an algorithm needs of a model: sample, compute log-probabilities, accumulate gradients, step. The shape is that of the
- * Tinker dialect (docs/architecture.md), so that a remote training server is a transport and not a second code path.
+ * The operations that an algorithm needs: sample, compute log-probabilities, accumulate gradients, step. The interface follows the
+ * Tinker API (docs/architecture.md), so that a remote training server needs only a transport, not a second code path.
  */
 export interface Engine {
   readonly capabilities: EngineCapabilities;
-  /** Number of optimiser steps taken since the weights were loaded. */
+  /** Optimizer steps since the weights were loaded. */
   readonly policyVersion: number;
 
   /**
-   * Continues a prompt. Calls made together are batched; each resolves on its own, so a trajectory that waits for a tool frees
-   * its compute. What comes back depends on the request and the weights alone, not on what else runs.
+   * Completes a prompt. Concurrent calls are batched; each resolves separately, so a trajectory that waits for a tool uses
+   * no compute. The result depends only on the request and the weights, not on other requests.
    * @throws {DataError} PROMPT_TOO_LONG when the prompt leaves no room in the context.
    */
   sample(request: SampleRequest): Promise<SampleResult>;
-  /** Drops what is kept for a sequence of earlier requests. */
+  /** Drops the cache of a sequence of earlier requests. */
   forget(sequence: string): void;
 
   /**
-   * Log-probabilities (nats, temperature 1) of given targets under a model, of the policy's and of anybody's text.
-   * @param model "policy", or a role under which weights were kept.
+   * Log-probabilities (nats, temperature 1) of given targets, of the policy's own or of any other text.
+   * @param model "policy", or the name of a snapshot.
    * @returns per row, as long as its targets; NaN where the weight is 0.
-   * @throws {ConfigError} ENGINE_NO_ROLE when nothing was kept under that name.
+   * @throws {ConfigError} ENGINE_NO_ROLE when there is no such snapshot.
    */
   logprobs(rows: readonly TrainingRow[], model?: string): Promise<Float32Array[]>;
 
-  /** Adds the gradients of a loss over rows to those already there. */
+  /** Accumulates the gradients of a loss over rows. */
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<ForwardBackwardResult>;
-  /** One AdamW step on the accumulated gradients, which are then zero. */
+  /** One AdamW step with the accumulated gradients, which it clears. */
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
-  /** Keeps a copy of the current weights under a name: a frozen reference, the previous iterate. */
+  /** Copies the current weights under a name: a frozen reference, the previous iterate. */
   snapshot(name: string): Promise<void>;
 
   /**
-   * Writes a Hugging Face folder, or where adapters are trained PEFT's, which names the base; with `optimizer`, also what a resumed
-   * run needs.
+   * Saves a Hugging Face folder or, for adapters, a PEFT folder that names the base; with `optimizer`, also the state for a
+   * resume.
    */
   save(folder: string, options?: SaveOptions): Promise<void>;
-  /** Replaces the weights (and, where the folder has it, the optimiser's state) by a saved folder's. */
+  /** Replaces the weights (and the optimizer state, if saved) with those of a folder. */
   load(folder: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -48,47 +48,47 @@ export interface Engine {
 export interface EngineCapabilities {
   /** Longest sequence, in tokens. */
   maxPositions: number;
-  /** Names of the losses it can run. */
+  /** Names of the supported losses. */
   losses: readonly string[];
 }
 
 export interface SampleRequest {
   promptIds: readonly number[];
-  /** Most tokens to write. */
+  /** Limit of the completion. */
   maxTokens: number;
-  /** Tokens that end the completion (they are part of it). */
+  /** Tokens that end the completion (and are part of it). */
   stopIds: readonly number[];
-  /** Texts that end the completion with the token that closes them. */
+  /** Stop strings: the token that completes one is the last. */
   stopStrings: readonly string[];
-  /** 0 takes the likeliest token. */
+  /** 0: greedy. */
   temperature: number;
-  /** 1 keeps everything. */
+  /** 1: off. */
   topP: number;
-  /** 0 keeps everything. */
+  /** 0: off. */
   topK: number;
-  /** Added to the scores of token ids; −Infinity forbids. */
+  /** Added to the scores of token ids; −Infinity forbids a token. */
   logitBias?: Readonly<Record<number, number>>;
   /** Same seed, prompt and weights: same completion. */
   seed: number;
   /**
-   * Requests of one sequence extend each other: what one computed is kept for the next, until `forget`. null: never continued.
-   * Kept sequences hold their place; further ones wait for it, so forget what has ended.
+   * Requests of one sequence extend each other: the cache of one is kept for the next, until `forget`. null: never continued.
+   * Kept sequences occupy slots that others wait for, so forget a sequence when it ends.
    */
   sequence: string | null;
 }
 
 export interface SampleResult {
   ids: number[];
-  /** Of each id under the distribution that it was drawn from (temperature, top-p, top-k and bias applied); of greedy ones as at temperature 1. */
+  /** Of each id under the distribution it was drawn from (with temperature, top-p, top-k and bias); for greedy draws at temperature 1. */
   logprobs: number[];
   finish: CallFinish;
 }
 
-/** One sequence to learn from, pre-shifted: element i of the inputs predicts element i of the targets. */
+/** One training sequence, shifted: element i of the inputs predicts element i of the targets. */
 export interface TrainingRow {
   inputs: readonly number[];
   targets: readonly number[];
-  /** As long as the targets. `weights` is the token's share in the loss; tokens of weight 0 are not scored at all. */
+  /** Each as long as the targets. `weights` is the token's weight in the loss; tokens with weight 0 are not scored. */
   fields: Readonly<{ weights: readonly number[] } & Record<string, readonly number[]>>;
 }
 
@@ -100,10 +100,10 @@ export interface ForwardBackwardResult {
 }
 
 export interface SaveOptions {
-  /** Also write moments and step, in float32. */
+  /** Also save moments and step, in float32. */
   optimizer?: boolean;
-  /** Element type of the weights on disk; F32 by default, so that a resumed run goes on to the bit. */
+  /** Dtype of the saved weights; default F32, for a bit-exact resume. */
   dtype?: "F32" | "F16" | "BF16";
-  /** Adapters go into their base: a model that stands alone, without the optimiser's state. Nothing else where there are none. */
+  /** Merge adapters into their base: a standalone model without optimizer state. No effect without adapters. */
   merged?: boolean;
 }

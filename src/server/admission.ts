@@ -1,26 +1,26 @@
-/** Why a request gets no room, or no more of it. */
+/** Reason for a rejection. */
 export type Refusal = "full" | "too-large";
 
-/** One request's room, from its arrival until its reply is sent or given up. */
+/** One request's reservation, from its arrival until its reply is sent or aborted. */
 export interface Place {
   /**
-   * Asks for room for more bytes of body or reply.
-   * @returns null when they fit, "too-large" when they would not even if the request were alone.
+   * Reserves memory for more bytes of body or reply.
+   * @returns null when they fit, "too-large" when they would not fit even without other requests.
    */
   hold(bytes: number): Refusal | null;
-  /** Gives all of it back; calling it again does nothing. */
+  /** Releases the reservation; further calls do nothing. */
   leave(): void;
 }
 
-/** Bounds how many requests the server has taken in, and how much of them it holds. */
+/** Limits the number of accepted requests and their memory. */
 export interface Admission {
-  /** Requests that have a place. */
+  /** Number of accepted requests. */
   readonly inside: number;
-  /** @param bytes that the body is said to have. */
+  /** @param bytes announced size of the body. */
   enter(bytes: number): Place | Refusal;
 }
 
-/** An empty room for `places` requests and `memoryLimit` bytes. */
+/** An admission for `places` requests and `memoryLimit` bytes. */
 export function admission(places: number, memoryLimit: number): Admission {
   let inside = 0;
   let total = 0;

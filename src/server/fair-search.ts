@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
 import type { Hit, Retriever } from "../retrieval/retriever.ts";
 
-/** Milliseconds that one slice may keep the thread: what everybody else waits for, `/health` among them. */
+/** Milliseconds that one slice may occupy the thread, which delays all other requests, including `/health`. */
 const SLICE_MS = 4;
-/** Queries of one slice at most. */
+/** Maximum queries per slice. */
 const SLICE_QUERIES = 64;
 /** Weight of the newest slice in the estimate of a query's cost. */
 const NEWEST = 0.25;
@@ -13,34 +13,34 @@ export interface FairRequest {
   queries: readonly string[];
   k: number;
   signal: AbortSignal;
-  /** Called with the hits of the next queries, in order. May throw, which ends the search. */
+  /** Receives the hits of the next queries, in order. If it throws, the search ends. */
   onHits: (hits: readonly Hit[][]) => void;
 }
 
-/** Searches for many requests at once, no one of them at the price of the others. */
+/** Searches for many requests at once without favouring any. */
 export interface FairSearch {
-  /** Slices that are being searched. */
+  /** Slices in progress. */
   readonly running: number;
-  /** @throws the signal's reason; what the retriever or `onHits` throws. */
+  /** @throws the signal's reason; errors of the retriever or `onHits`. */
   search(request: FairRequest): Promise<void>;
 }
 
 /**
- * Shares a retriever among requests. Each request's queries are searched in slices, and after a slice the request goes
- * to the back of the line: 10 000 queries delay a single one by a slice or two, not by all of them. A slice holds as
- * many queries as have lately kept the thread busy for 4 ms in all (one at least, 64 at most), whether the retriever
- * computes here or waits for a server; between slices the event loop turns.
+ * Shares a retriever fairly among requests. Each request's queries are searched in slices, and after a slice the request goes
+ * to the end of the queue: 10 000 queries delay a single one by a slice or two, not by all of them. A slice contains as
+ * many queries as recently took 4 ms of thread time (1 to 64), whether the retriever
+ * computes here or waits for a server; the event loop runs between slices.
  *
  * @param concurrency slices at once, from different requests.
  */
 export function fairSearch(retriever: Retriever, concurrency: number): FairSearch {
   const line = new Set<() => void>();
-  /** By k, since hits cost too: milliseconds of this thread per query. */
+  /** Milliseconds of this thread per query, by k, because hits have a cost too. */
   const costs = new Map<number, number>();
   let running = 0;
-  /** Whether a turn is to come. */
+  /** Whether the next turn is scheduled. */
   let turning = false;
-  /** By the clock of `performance`. */
+  /** In `performance` time. */
   let turnEnd = 0;
 
   const startSome = (): void => {
@@ -50,7 +50,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
       go();
     }
   };
-  /** The next ones at once while the turn lasts; then input and output come first. */
+  /** Starts the next slices at once during the turn; after it, input and output come first. */
   const callNext = (): void => {
     startSome();
     if (turning || line.size === 0 || running >= concurrency) return;
@@ -72,7 +72,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
     costs.set(k, Math.max(before + NEWEST * (cost - before), 1e-3));
   };
 
-  /** Returns how many queries it took. */
+  /** Returns the number of searched queries. */
   const slice = async (request: FairRequest, from: number): Promise<number> => {
     const { queries, k, signal, onHits } = request;
     const some = queries.slice(from, from + sliceSize(k));
@@ -80,7 +80,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
     running += 1;
     try {
       onHits(await unlessAborted(retriever.search(some, k, { signal }), signal));
-      // What other slices did meanwhile is in it too, about the same for each.
+      // This includes the time of other slices, which is about the same for each.
       const { active } = performance.eventLoopUtilization(before);
       learn(k, active / running / some.length);
       return some.length;
@@ -89,7 +89,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
       callNext();
     }
   };
-  /** Does the work when the line comes to it; an aborted request leaves the line. */
+  /** Runs the work when its turn comes; an aborted request leaves the queue. */
   const inLine = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -120,7 +120,7 @@ export function fairSearch(retriever: Retriever, concurrency: number): FairSearc
   };
 }
 
-/** A retriever that hangs on is left alone: its place in the line is needed. */
+/** Stops waiting for a retriever that ignores the abort, because other requests need its turn. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

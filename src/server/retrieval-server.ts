@@ -1,7 +1,7 @@
 /**
- * A retriever over HTTP, in the words of Search-R1's server (`POST /retrieve`) and, for what is wrong, of the FastAPI that
- * runs it; with what that one lacks: a bound on what is taken in, deadlines, a token, a fair share for every request, an
- * orderly end, `GET /health` and `GET /stats`.
+ * A retriever over HTTP, compatible with Search-R1's server (`POST /retrieve`) and with the error format of FastAPI, which
+ * runs it. Additions: limits on requests and memory, deadlines, a token, fair scheduling, graceful shutdown,
+ * `GET /health` and `GET /stats`.
  */
 import { fastify, type FastifyInstance } from "fastify";
 import { ConfigError, errorMessage } from "../base/errors.ts";
@@ -14,38 +14,38 @@ import { addRetrieve, refuse, type Service } from "./retrieve-route.ts";
 import { retrieveRequestParser } from "./retrieve-request.ts";
 import { type ServerStats, statsRecorder } from "./server-stats.ts";
 
-/** A server that listens. */
+/** A listening server. */
 export interface RetrievalServer {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
   readonly stats: () => ServerStats;
   /**
-   * Ends in order: new requests get 503, those taken in are answered, then the port is given back. What is not answered
-   * within `timeoutMs` is given up. Calling it again waits for the same end.
+   * Graceful shutdown: new requests get 503, accepted ones are answered, then the port is released. Requests still
+   * unanswered after `timeoutMs` are aborted. Further calls wait for the same shutdown.
    */
   readonly drain: () => Promise<void>;
 }
 
-/** What a server tells of itself, and to whom. */
+/** What a server reports, and where. */
 export interface ServerBorders {
-  /** Of this package, for `/health`. */
+  /** The package's version, for `/health`. */
   version: string;
-  /** Passages searched, for `/health`, where that is known. */
+  /** Number of passages, for `/health`, if known. */
   passages?: number;
-  /** Called with what a search threw, beside the 500 that the client gets. */
+  /** Receives a search's error; the client gets status 500. */
   onError?: (error: unknown) => void;
 }
 
 /**
- * Serves a retriever; closing that stays with the caller, after `drain`.
+ * Serves a retriever; the caller closes the retriever after `drain`.
  *
  * @param given see `serverOptions`.
- * @throws {ConfigError} SERVER_UNPROTECTED when other machines could reach it and there is no token; SERVER_ADDRESS when
- *   it cannot listen there; RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY for bad options, the former also for a retriever that
- *   looks at more than queries.
+ * @throws {ConfigError} SERVER_UNPROTECTED when other machines could reach it without a token; SERVER_ADDRESS when
+ *   it cannot listen; RECIPE_BAD_VALUE, RECIPE_UNKNOWN_KEY for invalid options, the former also for a retriever that
+ *   reads more than queries.
  *
- * Source: Search-R1, search_r1/search/retrieval_server.py. Different here: `return_scores: false` gives bare documents, where
- * that one fails; every document has `id`, `contents`, `title` and `text`, where that one's depend on the index.
+ * Source: Search-R1, search_r1/search/retrieval_server.py. Different here: `return_scores: false` returns plain documents, where
+ * that server fails; every document has `id`, `contents`, `title` and `text`, where that server's depend on the index.
  */
 export async function startRetrievalServer(
   retriever: Retriever,
@@ -85,25 +85,25 @@ export async function startRetrievalServer(
 }
 
 /**
- * Over HTTP nobody is known to ask.
+ * Rejects retrievers that read the task, because HTTP requests contain only queries.
  * @throws {ConfigError} RECIPE_BAD_VALUE
  */
 function checkReads({ name, reads = [] }: Retriever): void {
   if (reads.length === 0) return;
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `serve: the retriever ${name} looks at the ${reads.join(" and ")} of the task that asks; over HTTP only queries come. Use it inside a recipe, or serve another.`,
+    `serve: the retriever ${name} reads the task's ${reads.join(" and ")}, but HTTP requests contain only queries. Use it in a recipe, or serve another retriever.`,
   );
 }
 
-/** Everything but the routes. */
+/** The application without its routes. */
 function application(service: Service, fingerprint: string): FastifyInstance {
   const { bodyLimit, timeoutMs, token } = service.options;
   const app = fastify({
     bodyLimit,
     requestTimeout: timeoutMs,
     routerOptions: { ignoreTrailingSlash: true },
-    // What is to be said at the end, the routes say.
+    // The routes send the final messages.
     return503OnClosing: false,
   });
   const allowed = tokenCheck(token ?? null);
@@ -117,12 +117,12 @@ function application(service: Service, fingerprint: string): FastifyInstance {
     reply.header("www-authenticate", "Bearer");
     refuse(reply, 401, "Not authenticated");
   });
-  // All replies are JSON; FastAPI names no charset.
+  // All replies are JSON; FastAPI sends no charset.
   app.addHook("onSend", (_request, reply, _payload, done) => {
     reply.type("application/json");
     done();
   });
-  // As text: whether it is JSON of the right shape is answered in FastAPI's words.
+  // As text, because the parser reports invalid JSON in FastAPI's format.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => {
     done(null, body);
@@ -169,7 +169,7 @@ async function listen(app: FastifyInstance, { host, port }: ServerOptions): Prom
   return `http://${host.includes(":") ? `[${host}]` : host}:${found}`;
 }
 
-/** Milliseconds for connections to close once the last reply is out. */
+/** Milliseconds for connections to close after the last reply. */
 const CLOSING_MS = 500;
 
 async function end(app: FastifyInstance, service: Service): Promise<void> {

@@ -1,36 +1,36 @@
 import { z } from "../base/schema.ts";
 import type { Hit } from "../retrieval/retriever.ts";
 
-/** What `POST /retrieve` asks for. */
+/** A parsed body of `POST /retrieve`. */
 export interface RetrieveRequest {
   queries: string[];
   /** Passages per query. */
   topk: number;
-  /** Whether each passage comes with its score. */
+  /** Whether to include each passage's score. */
   returnScores: boolean;
 }
 
-/** What is wrong with a body, as FastAPI puts it; without its `input`, which repeats the body. */
+/** A validation problem in FastAPI's format, without `input`, which would repeat the body. */
 interface RequestProblem {
   type: string;
   loc: (string | number)[];
   msg: string;
 }
 
-/** Search-R1's server's. */
+/** The default of Search-R1's server. */
 const DEFAULT_TOPK = 3;
 
-/** Ten thousand wrong queries are described by the first of them. */
+/** Limit, so that ten thousand invalid queries do not give ten thousand problems. */
 const MAX_PROBLEMS = 20;
 
-/** What a body holds, or all that is wrong with it. */
+/** A valid request, or all problems of the body. */
 export type ParsedRequest = { request: RetrieveRequest } | { problems: RequestProblem[] };
 
 /**
- * A reader of bodies of `POST /retrieve`. It allows what Search-R1's server does, which is pydantic: unknown keys are
+ * A parser for bodies of `POST /retrieve`. It accepts what Search-R1's server (pydantic) accepts: unknown keys are
  * ignored, `"5"` is a number, `topk` null or 0 means 3.
  *
- * Different here: `topk` below 0 or above the limit is a problem of the request; there it is a failure of the index.
+ * Different here: `topk` below 0 or above the limit is a validation problem; there, the index fails.
  */
 export function retrieveRequestParser(
   topkLimit: number,
@@ -39,7 +39,7 @@ export function retrieveRequestParser(
   return (body, contentType) => {
     if (body === "") return { problems: [MISSING] };
     if (contentType !== undefined && !JSON_TYPE.test(contentType)) {
-      const sent = `the body came as ${contentType}: send application/json`;
+      const sent = `the content type is ${contentType}; send application/json`;
       return { problems: [{ ...NOT_AN_OBJECT, msg: `${NOT_AN_OBJECT.msg} (${sent})` }] };
     }
     let value: unknown;
@@ -116,7 +116,7 @@ function topkProblem(found: unknown, topk: number, limit: number) {
   return wrong("less_than_equal", `Input should be less than or equal to ${limit}`);
 }
 
-/** NaN where pydantic sees no whole number. */
+/** NaN when pydantic would not accept an integer. */
 function wholeNumber(value: unknown): number {
   if (typeof value === "boolean") return Number(value);
   if (typeof value === "string" && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value)) return Number(value);
@@ -126,7 +126,7 @@ function wholeNumber(value: unknown): number {
 const TRUE = new Set<unknown>([true, 1, "1", "true", "t", "yes", "y", "on"]);
 const FALSE = new Set<unknown>([false, 0, "0", "false", "f", "no", "n", "off"]);
 
-/** null where pydantic sees no truth value. */
+/** Null when pydantic would not accept a boolean. */
 function truth(value: unknown): boolean | null {
   const word = typeof value === "string" ? value.toLowerCase() : value;
   if (TRUE.has(word)) return true;
@@ -149,10 +149,10 @@ function problemsOf(issues: readonly z.core.$ZodIssue[], body: unknown): Request
 }
 
 /**
- * One query's hits as Search-R1's server writes them. Clients read `contents` alone: the title in double quotes, a
- * newline, the text. A passage without a title gets an empty one, `""`, or they would take its first line for it.
+ * One query's hits in the format of Search-R1's server. Its clients read only `contents`: the title in double quotes, a
+ * newline, the text. A passage without a title gets an empty one, `""`, because clients would use its first line otherwise.
  *
- * @param withScores `{"document": …, "score": …}` instead of bare documents.
+ * @param withScores `{"document": …, "score": …}` instead of plain documents.
  *
  * @example hitsJson([{ id: "1", title: "Oslo", text: "A city.", score: 2 }], true)
  * // [{"document":{"id":"1","contents":"\"Oslo\"\nA city.","title":"Oslo","text":"A city."},"score":2.0}]
@@ -171,7 +171,7 @@ function documentJson({ id, title, text }: Hit): string {
   return JSON.stringify({ id, contents: `"${oneLine}"\n${text}`, title, text });
 }
 
-/** As Python writes it: a client there must get a float, not an int. */
+/** In Python's format, so that a Python client parses a float, not an int. */
 function numberJson(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : JSON.stringify(value);
 }

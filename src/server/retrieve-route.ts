@@ -7,7 +7,7 @@ import { hitsJson, type ParsedRequest, type RetrieveRequest } from "./retrieve-r
 import type { ServerOptions } from "./server-options.ts";
 import type { Outcome, StatsRecorder } from "./server-stats.ts";
 
-/** What all requests share. */
+/** State that all requests share. */
 export interface Service {
   readonly options: ServerOptions;
   readonly room: Admission;
@@ -15,28 +15,28 @@ export interface Service {
   readonly stats: StatsRecorder;
   readonly parse: (body: string, contentType: string | undefined) => ParsedRequest;
   readonly onError: (error: unknown) => void;
-  /** Requests for passages that have been taken in and not left. */
+  /** Accepted requests for passages in progress. */
   readonly calls: Map<FastifyRequest, Call>;
-  /** Whether the end has begun. */
+  /** Whether the shutdown has started. */
   draining: boolean;
-  /** Called when the last request has left. */
+  /** Called when the last request has ended. */
   onEmpty: () => void;
 }
 
-/** A request for passages, from its arrival until its reply is read or given up. */
+/** A request for passages, from its arrival until its reply is sent or aborted. */
 export interface Call {
   readonly signal: AbortSignal;
   readonly place: Place;
-  /** From here on the answer is sent: the time to answer becomes the time to read it. */
+  /** Restarts the deadline for sending the answer. */
   startSending(): void;
-  /** Answers it with an error, or cuts off a client that does not read its answer. */
+  /** Answers with an error, or disconnects a client that does not read its answer. */
   giveUp(status: number, detail: string): void;
 }
 
 /** Adds `POST /retrieve`. */
 export function addRetrieve(app: FastifyInstance, service: Service): void {
   app.post("/retrieve", {
-    // Before the body is read: who finds no room costs nothing.
+    // Before the body is read, so that a rejected request costs nothing.
     onRequest: (request, reply, done) => {
       if (takeIn(request, reply, service)) done();
     },
@@ -44,12 +44,12 @@ export function addRetrieve(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** An error in FastAPI's shape. */
+/** Sends an error in FastAPI's format. */
 export function refuse(reply: FastifyReply, status: number, detail: string): FastifyReply {
   return reply.code(status).send({ detail });
 }
 
-/** Gives a request its place; or answers that there is none. */
+/** Accepts a request, or answers that the server is full. */
 function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service): boolean {
   const { bodyLimit, timeoutMs } = service.options;
   if (service.draining) {
@@ -82,7 +82,7 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
         reply.raw.destroy();
         return;
       }
-      // What is left of the body is not waited for.
+      // Do not wait for the rest of the body.
       if (!request.raw.complete) reply.header("connection", "close");
       refuse(reply, status, detail);
     },
@@ -104,14 +104,14 @@ function takeIn(request: FastifyRequest, reply: FastifyReply, service: Service):
   return true;
 }
 
-/** Searches, a slice at a time, and sends what was found. */
+/** Searches slice by slice and sends the hits. */
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   service: Service,
 ): Promise<FastifyReply> {
   const call = service.calls.get(request);
-  // Gone while its body was read.
+  // The client left while its body was read.
   if (call === undefined) return reply;
   const body = typeof request.body === "string" ? request.body : "";
   const parsed = service.parse(body, request.headers["content-type"]);
@@ -130,7 +130,7 @@ async function answer(
   }
 }
 
-/** The reply's body, a piece for each slice of the queries: bytes, so that what is held is known and off the heap. */
+/** The reply's body, one piece per slice of the queries; as bytes, so that its size is known and it is off the heap. */
 async function search(
   { queries, topk, returnScores }: RetrieveRequest,
   { signal, place }: Call,
@@ -154,17 +154,17 @@ async function search(
   return pieces;
 }
 
-/** Up to this, a reply is sent whole. */
+/** Replies up to this size are sent at once. */
 const SMALL_BYTES = 256 * 1024;
 
-/** Others get turns between the pieces of a large reply, and a client that reads slowly is waited for. */
+/** Between the pieces of a large reply, other requests get turns and a slow client can catch up. */
 function sendPieces(reply: FastifyReply, pieces: Buffer[]): FastifyReply {
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (bytes <= SMALL_BYTES) return reply.send(Buffer.concat(pieces));
   return reply.header("content-length", bytes).send(Readable.from(pieces));
 }
 
-/** A reply outgrew the memory that replies may take. */
+/** A reply exceeds the memory limit. */
 class NoRoom extends Error {
   readonly refusal: Refusal;
 
@@ -177,7 +177,7 @@ class NoRoom extends Error {
 function noRoom(reply: FastifyReply, refusal: Refusal, service: Service): FastifyReply {
   if (refusal === "too-large") {
     const limit = service.options.memoryLimit;
-    const detail = `Request and reply would have more than ${limit} bytes. Send fewer queries at once or ask for a smaller topk.`;
+    const detail = `Request and reply would exceed ${limit} bytes. Send fewer queries or use a smaller topk.`;
     return refuse(reply, 413, detail);
   }
   reply.header("retry-after", service.stats.retryAfterSeconds());

@@ -4,46 +4,46 @@ import { z } from "../base/schema.ts";
 
 const positive = z.int().min(1);
 
-/** How a retrieval server behaves. */
+/** Options of a retrieval server. */
 export const serverOptions = z.strictObject({
-  /** Address to listen on; beyond loopback only with a token. */
+  /** Listen address; addresses other than loopback require a token. */
   host: z.string().min(1).default("127.0.0.1"),
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   port: z.int().min(0).max(65_535).default(8000),
-  /** What clients must send as `Authorization: Bearer TOKEN`. */
+  /** Clients must send it as `Authorization: Bearer TOKEN`. */
   token: z.string().min(1).optional(),
-  /** Searches that run at once. Searching on this machine gains nothing from more; remote engines do. */
+  /** Concurrent searches. More do not help local search, but they help remote engines. */
   concurrency: positive.default(8),
-  /** Requests that may wait beside those; the next one is answered 429. */
+  /** Maximum number of waiting requests; further ones get status 429. */
   maxQueue: z.int().min(0).default(256),
-  /** Bytes that a request's body may have: 10 000 questions take about 1 MB. */
+  /** Maximum size of a request's body in bytes: 10 000 questions take about 1 MB. */
   bodyLimit: positive.default(4 * 1024 * 1024),
-  /** Bytes of bodies and replies held at once, over all requests: what bounds the server's memory under load. */
+  /** Maximum bytes of bodies and replies at once, over all requests: the server's memory limit under load. */
   memoryLimit: positive.default(256 * 1024 * 1024),
-  /** Milliseconds from a request's arrival to its answer, waiting included, and again for the client to read it. */
+  /** Milliseconds from a request's arrival to its answer, including waits; the client gets the same time to read it. */
   timeoutMs: positive.default(30_000),
-  /** Largest `topk` that a request may ask for. */
+  /** Maximum `topk` of a request. */
   topkLimit: positive.default(1000),
 });
 
-/** Options with their defaults filled in. */
+/** Checked options with defaults. */
 export type ServerOptions = z.output<typeof serverOptions>;
 
 /**
- * Refuses to serve other machines without a token.
+ * Rejects a server that other machines can reach without a token.
  * @throws {ConfigError} SERVER_UNPROTECTED
  */
 export function checkExposure(host: string, token: string | undefined): void {
   if (token !== undefined || isLoopback(host)) return;
   throw new ConfigError(
     "SERVER_UNPROTECTED",
-    `serve: host "${host}" can be reached from other machines and there is no token. Serve 127.0.0.1, or put a token into an environment variable and name it: --token-env AGENTRL_TOKEN.`,
+    `serve: host "${host}" is reachable from other machines, but there is no token. Use 127.0.0.1, or put a token into an environment variable and pass its name: --token-env AGENTRL_TOKEN.`,
   );
 }
 
 /**
  * A check of the Authorization header that takes the same time for every wrong token.
- * @param token null lets everybody in.
+ * @param token null accepts everybody.
  */
 export function tokenCheck(token: string | null): (authorization: string | undefined) => boolean {
   if (token === null) return () => true;
@@ -54,12 +54,12 @@ export function tokenCheck(token: string | null): (authorization: string | undef
   };
 }
 
-/** Names are not looked up: only the usual one is known to stay on this machine. */
+/** Does not resolve names: only the usual loopback names are safe. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Equal lengths, which a comparison in constant time needs. */
+/** A digest, because constant-time comparison needs equal lengths. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

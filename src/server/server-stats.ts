@@ -1,23 +1,23 @@
-/** How a request for passages ended. */
+/** Result of a request for passages. */
 export type Outcome = "answered" | "invalid" | "rejected" | "failed" | "aborted";
 
-/** What `GET /stats` tells, counted since the start. */
+/** The reply of `GET /stats`: counts since the start. */
 export interface ServerStats {
-  /** Requests for passages, however they ended. */
+  /** All requests for passages. */
   requests: number;
-  /** Queries answered. */
+  /** Answered queries. */
   queries: number;
-  /** Failed searches, deadlines, requests cut off at the end: replies of 500 and above. */
+  /** Failed searches, deadlines, requests aborted by the shutdown: statuses of 500 and above. */
   errors: number;
-  /** 429: there was no room. */
+  /** Status 429: the server was full. */
   rejected: number;
-  /** 401, 413, 422: the client's mistake. */
+  /** Status 401, 413, 422: invalid requests. */
   invalid: number;
-  /** The client went away. */
+  /** The client closed the connection. */
   aborted: number;
-  /** Searches that run. */
+  /** Running searches. */
   inFlight: number;
-  /** Requests that wait: for their turn, for the rest of their body, for their client to read. */
+  /** Waiting requests: for their turn, for the rest of their body, for their client to read. */
   queued: number;
   /** From arrival to the reply's last byte, over the latest 4 096 answered requests; null before the first. */
   latencyMs: { p50: number; p90: number; p99: number } | null;
@@ -30,14 +30,14 @@ export interface StatsRecorder {
   /** @param latencyMs from arrival to end. */
   record(outcome: Outcome, latencyMs: number): void;
   addQueries(count: number): void;
-  /** Whole seconds after which a request that found no room may find some: what answers lately took, 1 to 60. */
+  /** Suggested wait in whole seconds after a rejection: the recent answer time, 1 to 60. */
   retryAfterSeconds(): number;
   read(): Omit<ServerStats, "inFlight" | "queued">;
 }
 
 const KEPT = 4096;
 
-/** An empty recorder, of fixed size however many requests come. */
+/** An empty recorder with constant memory. */
 export function statsRecorder(): StatsRecorder {
   const start = performance.now();
   const counts: Record<Outcome, number> = {
@@ -76,7 +76,7 @@ export function statsRecorder(): StatsRecorder {
   };
 }
 
-/** By nearest rank. */
+/** Nearest-rank percentiles. */
 function percentiles(values: Float64Array): ServerStats["latencyMs"] {
   values.sort();
   const at = (share: number): number =>

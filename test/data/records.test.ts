@@ -122,7 +122,7 @@ describe("readRecords", () => {
     expect(problems).toEqual([
       ":6: has 1 cells, but the first row has 2. Correct or remove the row.",
     ]);
-    await expect(recordsOf(path)).rejects.toThrow(errorWith("DATA_BAD_RECORD", ":6: holds 1"));
+    await expect(recordsOf(path)).rejects.toThrow(errorWith("DATA_BAD_RECORD", ":6: has 1"));
   });
 
   it("reads PopQA's table as pandas writes it", async () => {

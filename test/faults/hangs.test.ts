@@ -100,7 +100,7 @@ describe("an engine whose thread hangs", () => {
     const ended = await runAgentrl(recipe, { cwd, env: { ...stuck, STUCK_AT: "4" } });
     expect(ended.status, ended.stderr).toBe(7);
     expect(ended.stderr).toMatch(
-      /^error: engine worker [12] of 2: no sign of life for \d+ s, since [\d:]{8}, while it was asked for forwardBackward \(.* positions, \d+ of them scored\)\. Checkpoints are kept: start the same command with --resume\..* \[ENGINE_STALLED\]$/m,
+      /^error: engine worker [12] of 2: no progress for \d+ s, since [\d:]{8}, during forwardBackward \(.* positions, \d+ of them scored\)\. Checkpoints are kept: run the same command with --resume\..* \[ENGINE_STALLED\]$/m,
     );
     const resumed = await runAgentrl([...recipe, "--resume"], { cwd });
     expect(resumed.status, resumed.stderr).toBe(0);

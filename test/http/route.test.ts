@@ -105,7 +105,7 @@ describe("over a real proxy", () => {
     );
     vi.stubEnv("HTTP_PROXY", "http://someone:secret@127.0.0.1:9");
     const failing = clientOf(far).request({ path: "/" });
-    await expect(failing).rejects.toThrow(/over the proxy http:\/\/127\.0\.0\.1:9 that/);
+    await expect(failing).rejects.toThrow(/over the proxy http:\/\/127\.0\.0\.1:9 /);
     await expect(failing).rejects.not.toThrow(/secret/);
   });
 });

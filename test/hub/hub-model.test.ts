@@ -324,10 +324,7 @@ describe("hubModel", () => {
     );
     const at = (url: string) => ({ settings: { ...settings, endpoint: url } });
     expect(await failure(get(at(other.hub.url), parseHubName("org/bin")!))).toEqual(
-      errorWith(
-        "HUB_NOT_A_MODEL",
-        "org/bin: holds config.json, pytorch_model.bin; a model needs config.json, tokenizer.json and model.safetensors",
-      ),
+      errorWith("HUB_NOT_A_MODEL", "org/bin: contains config.json, pytorch_model.bin"),
     );
     mischief.refuses = { status: 200 };
     expect((await failure(get())).code).toBe("HTTP_BAD_REPLY");

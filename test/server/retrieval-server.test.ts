@@ -200,7 +200,7 @@ describe("who may ask", () => {
   it("does not serve what must know who asks", async () => {
     const oracle: Retriever = { ...fixed(1), name: "oracle", reads: ["supporting-passages"] };
     await expect(startRetrievalServer(oracle, { port: 0 }, { version: "1" })).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "oracle looks at the supporting-passages"),
+      errorWith("RECIPE_BAD_VALUE", "oracle reads the task's supporting-passages"),
     );
   });
 });

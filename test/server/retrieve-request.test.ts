@@ -29,7 +29,7 @@ describe("a body of POST /retrieve", () => {
       one(
         "model_attributes_type",
         [],
-        "Input should be a valid dictionary or object to extract fields from (the body came as text/plain: send application/json)",
+        "Input should be a valid dictionary or object to extract fields from (the content type is text/plain; send application/json)",
       ),
     );
   });

@@ -77,7 +77,7 @@ describe("a full server", () => {
     expect((await first).status).toBe(413);
     expect(await (await first).json()).toEqual({
       detail:
-        "Request and reply would have more than 1000 bytes. Send fewer queries at once or ask for a smaller topk.",
+        "Request and reply would exceed 1000 bytes. Send fewer queries or use a smaller topk.",
     });
     await until(server, ({ queued }) => queued === 0);
     const third = server.retrieve(query);

@@ -1,26 +1,26 @@
 import type { TrainingRow } from "../engine.ts";
 
-/** Rows run together, padded to one length. */
+/** Rows of one run, padded to one length. */
 export interface MicroBatch {
-  /** Indices into the rows that were given. */
+  /** Indices of its rows. */
   rows: number[];
-  /** Rows of the padded shape; a shape is compiled once, so counts are few. */
+  /** Rows of the padded shape; few values, because each shape is compiled. */
   batch: number;
   /** Positions of the padded shape. */
   length: number;
-  /** Positions whose targets are scored, padded: the vocabulary's scores are computed there only. */
+  /** Scored positions, padded: vocabulary scores are computed only for them. */
   scored: number;
 }
 
-/** Share of a shape's positions that are scored: each shape compiled holds memory, so there are few. */
+/** Possible shares of scored positions: few, because each compiled shape needs memory. */
 const SCORED_SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
 
 /**
- * Sorts rows by length and packs neighbours into shapes of at most `maxTokens` positions, so that little padding is computed
- * and few shapes are compiled. Deterministic: equal lengths keep their order.
+ * Sorts rows by length and packs neighbours into shapes of at most `maxTokens` positions, for little padding
+ * and few shapes. Deterministic: equal lengths keep their order.
  *
- * @param maxTokens positions per micro-batch; a longer row gets one of its own. Small enough to stay in the processor's cache.
- * @param workers that the micro-batches are dealt to in turn: sizes are chosen so that none waits for the others.
+ * @param maxTokens positions per micro-batch; a longer row is alone in its micro-batch. Small enough for the CPU's cache.
+ * @param workers that get the micro-batches in turn: the sizes balance their load.
  */
 export function microBatches(
   rows: readonly TrainingRow[],
@@ -51,13 +51,13 @@ export function microBatches(
   return batches;
 }
 
-/** The size, or its half, a quarter and so on: the smallest that holds what is left of the rows. */
+/** The size, or its half, a quarter and so on: the smallest that fits the remaining rows. */
 function lastSize(size: number, left: number): number {
   const half = Math.ceil(size / 2);
   return size > 1 && left <= half ? lastSize(half, left) : size;
 }
 
-/** The largest shape that rows of so many tokens come to, of which a share is scored. */
+/** The largest shape for rows of this many tokens with this share of scored tokens. */
 export function microBatchShape(
   rowTokens: number,
   maxTokens: number,
@@ -70,8 +70,8 @@ export function microBatchShape(
 }
 
 /**
- * The largest size, or about two thirds or half of it: the one with which the busiest worker computes the fewest rows. 32 rows at
- * most 6 together on two workers: 6 gives three micro-batches of 6 each, 4 gives four of 4.
+ * The largest size, or about two thirds or half of it: the one with the smallest load of the busiest worker. For 32 rows, at
+ * most 6 together, on two workers: 6 gives three micro-batches of 6 each, 4 gives four of 4.
  */
 function batchSize(count: number, most: number, workers: number): number {
   if (count < most) return most;
@@ -80,14 +80,14 @@ function batchSize(count: number, most: number, workers: number): number {
   return sizes.reduce((best, size) => (busiest(size) < busiest(best) ? size : best));
 }
 
-/** How many lengths are compiled, at most, for sequences of up to so many tokens. */
+/** Maximum number of padded lengths for sequences of up to this many tokens. */
 export function lengthsUpTo(tokens: number): number {
   let count = 0;
   for (let length = 1; length <= tokens; length = padded(length) + 1) count += 1;
   return count;
 }
 
-/** A length that is compiled: coarser steps where they are a smaller share. */
+/** Rounds up to a padded length; longer sequences use coarser steps. */
 function padded(length: number): number {
   const step = length <= 512 ? 32 : length <= 1024 ? 64 : 128;
   return roundUp(length, step);
@@ -97,7 +97,7 @@ function paddedLength(row: TrainingRow): number {
   return padded(row.inputs.length);
 }
 
-/** Number of targets with a weight. */
+/** Number of targets with a non-zero weight. */
 function scoredCount(row: TrainingRow): number {
   return row.fields.weights.reduce((count, weight) => count + (weight === 0 ? 0 : 1), 0);
 }

@@ -15,10 +15,10 @@ import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 
-/** Sizes of fill runs. */
+/** Chunk sizes of prefill. */
 const CHUNKS = [16, 32, 64, 128] as const;
 
-/** Opens the decoder's cache where the device computes. */
+/** Creates the decoder's cache in the memory of the device. */
 export function cachedModel(
   config: DecoderConfig,
   weights: ModelWeights,
@@ -29,7 +29,7 @@ export function cachedModel(
     : hostModel(config, weights, options);
 }
 
-/** A cache in the host's memory: graphs read it, this writes it, and tokens are drawn here. */
+/** A cache in host memory: graphs read it, this code writes it and draws the tokens. */
 async function hostModel(
   config: DecoderConfig,
   weights: ModelWeights,

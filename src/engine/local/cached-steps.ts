@@ -1,4 +1,4 @@
-/** What both kinds of cached decoder share: in the memory of the host (cached-model.ts) or of a device (resident-model.ts). */
+/** Shared by both cached decoders: in host memory (cached-model.ts) and in device memory (resident-model.ts). */
 import type { Random } from "../../base/random.ts";
 import { CACHE_STEP } from "../../models/sampling-graph.ts";
 import type { Device } from "../../onnx/device.ts";
@@ -9,18 +9,18 @@ import type { PickOptions } from "./pick-token.ts";
 export interface CachedModel {
   /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
-  /** Gives a slot what another holds, from position 0 on. @param count positions that are needed. */
+  /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
   /**
-   * Computes each slot's newest token and draws the one after it. All slots run, whoever needs them, so that a row's result never
+   * Computes each slot's newest token and draws the next one. All slots run, including idle ones, so that a row's result never
    * depends on the others.
-   * @param newest by slot; null: the slot is idle and keeps what it has.
+   * @param newest by slot; null: the slot is idle and keeps its cache.
    * @returns the draws, by slot.
    */
   step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;
 }
 
-/** A token whose keys and values are computed next, and how its successor is drawn. */
+/** A token to compute next, and the sampling options of its successor. */
 export interface NewestToken {
   id: number;
   position: number;
@@ -40,7 +40,7 @@ export interface CachedModelOptions {
 }
 
 /**
- * Pieces of a prompt: the largest sizes that fit, the rest padded to the smallest that holds it.
+ * Splits a prompt into chunks: the largest sizes that fit, the rest padded to the smallest size that fits.
  * @param sizes ascending.
  */
 export function pieces(
@@ -60,18 +60,18 @@ export function pieces(
   return cut;
 }
 
-/** Positions that a cache has room for when it must hold so many: few sizes, because each is compiled anew. */
+/** Cache capacity for this many positions: few sizes, because each is compiled. */
 export function capacityFor(positions: number): number {
   const step = capacityStep(positions);
   return Math.ceil(positions / step) * step;
 }
 
-/** By how much a cache of so many positions is longer than the next shorter one. */
+/** Difference between a cache of this many positions and the next shorter one. */
 export function capacityStep(positions: number): number {
   return positions <= 512 ? CACHE_STEP : 4 * CACHE_STEP;
 }
 
-/** Feeds of one run: tokens, their positions, and how many positions each row sees of its cache: those before its first new one. */
+/** Feeds of one run: tokens, their positions, and the number of cached positions that each row sees. */
 export function tokenFeeds(ids: Int32Array, positions: readonly number[]): Record<string, Tensor> {
   const rows = positions.length;
   const chunk = ids.length / rows;

@@ -1,11 +1,11 @@
 import type { Session } from "../../onnx/session.ts";
 
-/** Compiled graphs by key: each is compiled when first asked for. */
+/** Compiled graphs by key, compiled on first use. */
 export type Compiled = (key: string, compile: () => Promise<Session>) => Promise<Session>;
 
 /**
- * Keeps so many compiled graphs; the one not asked for longest gives way. Each holds some 10 KiB a node, so those of a deep model weigh
- * tens of megabytes.
+ * An LRU cache of compiled graphs. Each needs about 10 KiB per node, which is tens of megabytes for a deep
+ * model.
  */
 export function compiled(most: number): Compiled {
   const kept = new Map<string, Promise<Session>>();
@@ -23,9 +23,9 @@ export function compiled(most: number): Compiled {
 }
 
 /**
- * How many graphs a worker keeps. A step trains on some thirty shapes, one after the other: fewer kept than are in use would compile each
- * of them at every step, so only deep models, whose graphs are large, go without some. Of more than 64, the rest come up once in ten
- * steps or less (400 steps of search-r1's mini tier). Sampling uses few at one length of the cache.
+ * The number of graphs that a worker keeps. A step trains on about thirty shapes in turn: a smaller cache would recompile each
+ * of them at every step, so only deep models, whose graphs are large, get a smaller one. Shapes beyond the first 64 occur once in ten
+ * steps or less (400 steps of search-r1's mini tier). Sampling uses few graphs per cache length.
  */
 export function keptGraphs({ layers }: { layers: number }): { training: number; sampling: number } {
   return { training: Math.min(64, Math.max(32, Math.floor(512 / layers))), sampling: 8 };

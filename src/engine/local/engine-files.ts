@@ -1,4 +1,4 @@
-/** Folders that the local engine opens, writes and goes on from: a whole model, or adapters beside a base that stays as it is. */
+/** Model folders of the local engine: open, save and resume a whole model, or adapters over a frozen base. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -30,21 +30,21 @@ import { readSafetensors, writeSafetensors } from "../../models/safetensors.ts";
 import type { SaveOptions } from "../engine.ts";
 import type { OptimizerState, TrainingState } from "./messages.ts";
 
-/** Adapters that do not exist yet. */
+/** New adapters. */
 export interface FreshLora extends LoraConfig {
-  /** Of A; B starts at zero, so that nothing changes. */
+  /** Initialises A; B starts at zero, so that the adapters change nothing at first. */
   seed: number;
 }
 
-/** What a folder holds that is opened to be run; the weights themselves are read by whoever runs it. */
+/** The configuration of an opened model folder; its user reads the weights. */
 export interface OpenedModel {
   config: DecoderConfig;
   adapter: Adapter | null;
-  /** Where the weights lie that adapters do not change; the folder itself where it has no adapters. */
+  /** Folder of the frozen base weights; the folder itself without adapters. */
   base: string;
 }
 
-/** What is saved and loaded again, of which model. */
+/** The trained part of a model, for saving and loading. */
 export interface TrainedModel {
   config: DecoderConfig;
   lora: LoraConfig | null;
@@ -54,17 +54,17 @@ export interface TrainedModel {
 const OPTIMIZER_FILE = "optimizer.safetensors";
 const STATE_FILE = "training-state.json";
 
-/** Whether a folder says how far training came in it. */
+/** Whether a folder contains a training state. */
 export function hasTrainingState(folder: string): boolean {
   return existsSync(join(folder, STATE_FILE));
 }
 
 /**
- * Looks into a model's folder, or reads an adapter's and looks into its base's.
+ * Opens a model's folder, or an adapter's folder and that of its base.
  *
- * @param options.base where an adapter's base lies; as its `adapter_config.json` says where this is missing.
- * @param options.lora fresh adapters over a whole model; over an adapter, those that it must be.
- * @throws {ConfigError} RECIPE_BAD_VALUE when a folder's adapters are others than those asked for.
+ * @param options.base folder of an adapter's base; default: the one in `adapter_config.json`.
+ * @param options.lora new adapters over a whole model; for an adapter folder, the adapters that it must contain.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when a folder's adapters differ from the requested ones.
  */
 export async function openModel(
   model: string,
@@ -81,7 +81,7 @@ export async function openModel(
   if (lora !== undefined && !isSame(config, adapter.lora, plain(lora))) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `policy.lora is ${quote(plain(lora))}: ${model} holds adapters that are ${quote(adapter.lora)}, which are those that can be trained on. Leave policy.lora out, or start from the base, ${base}.`,
+      `policy.lora is ${quote(plain(lora))}: ${model} contains adapters with ${quote(adapter.lora)}, and only these can be trained. Remove policy.lora, or start from the base, ${base}.`,
     );
   }
   return { config, adapter, base };
@@ -95,7 +95,7 @@ function plain({ rank, alpha, rslora, targets }: LoraConfig): LoraConfig {
   return { rank, alpha, rslora, targets };
 }
 
-/** The same layers and scale, however the targets are named. */
+/** Whether layers and scale are equal, whatever the names of the targets. */
 function isSame(config: DecoderConfig, one: LoraConfig, other: LoraConfig): boolean {
   const meaning = (lora: LoraConfig): unknown => [
     ...[lora.alpha, lora.rslora],
@@ -105,7 +105,7 @@ function isSame(config: DecoderConfig, one: LoraConfig, other: LoraConfig): bool
 }
 
 /**
- * Writes what was trained: a Hugging Face folder, or an adapter's in PEFT's layout that names its base; with `merged` always the
+ * Saves the trained part: a Hugging Face folder, or an adapter folder in PEFT's layout that names its base; with `merged` always the
  * former.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -137,13 +137,13 @@ export async function saveTrained(
     })),
   );
   await writeSafetensors(join(folder, OPTIMIZER_FILE), moments, "F32");
-  // Written last: a folder with it is complete.
+  // Written last: its presence means that the folder is complete.
   await writeJson(join(folder, STATE_FILE), { step: optimizer.step, policyVersion });
 }
 
 /**
- * Reads what `saveTrained` wrote of the same kind of model; version 0 and no moments where the folder has no state.
- * @throws {DataError} CHECKPOINT_MISFIT when its adapters are others; what reading throws.
+ * Loads a folder from `saveTrained`; version 0 and no moments when the folder has no state.
+ * @throws {DataError} CHECKPOINT_MISFIT when its adapters differ; read errors.
  */
 export async function loadTrained(
   folder: string,
@@ -184,7 +184,7 @@ async function adapterWeights(
   if (!isSame(config, found.lora, lora)) {
     throw new DataError(
       "CHECKPOINT_MISFIT",
-      `${folder}: holds adapters that are ${quote(found.lora)}, those being trained are ${quote(lora)}. Go on with the settings that it was trained with.`,
+      `${folder}: contains adapters with ${quote(found.lora)}, but this run trains ${quote(lora)}. Resume with the original settings.`,
     );
   }
   return found.weights;

@@ -1,15 +1,15 @@
 import { type EngineLoad, forecastMemory, type MemoryForecast } from "./forecast.ts";
 
-/** How a load over a budget can be made to fit it. */
+/** A load that fits a budget. */
 export interface Fitting {
   load: EngineLoad;
   forecast: MemoryForecast;
 }
 
 /**
- * The load itself where it fits; else with what costs least changed until it does: smaller micro-batches down to one sequence, then layers
- * computed again, then frozen weights in 16 bits where that rounds nothing, then fewer workers, then fewer slots.
- * @returns null where even that does not fit.
+ * The load itself if it fits; else the first that fits after these changes, cheapest first: smaller micro-batches down to one sequence,
+ * recomputed layers, lossless 16-bit frozen weights, fewer workers, fewer slots.
+ * @returns null when the smallest load does not fit.
  */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
   const fitted = (each: EngineLoad): Fitting | null => {
@@ -17,7 +17,7 @@ export function largestFitting(load: EngineLoad, budget: number): Fitting | null
     return forecast.total <= budget ? { load: each, forecast } : null;
   };
   for (const loads of smallerLoads(load)) {
-    // Where not even the least fits, the others need not be planned.
+    // If even the smallest load does not fit, skip the others.
     const least = fitted(loads.at(-1)!);
     if (least === null) continue;
     for (const each of loads.slice(0, -1)) {
@@ -29,7 +29,7 @@ export function largestFitting(load: EngineLoad, budget: number): Fitting | null
   return null;
 }
 
-/** Loads that differ in one setting, the largest first; what is changed beside it costs more from list to list. */
+/** Lists of loads that differ in one setting, the largest first; each list makes a more expensive change than the one before. */
 function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
   const again = load.recompute ? load : { ...load, recompute: true };
   const halves = load.lora !== null && load.frozen === null && load.lossless !== null;
@@ -46,7 +46,7 @@ function* smallerLoads(load: EngineLoad): Generator<EngineLoad[]> {
   if (slots.length > 0) yield slots.map((each) => ({ ...least, slots: each }));
 }
 
-/** A number, its half, a quarter and so on, down to `least`; itself alone where that is more. */
+/** A number, its half, a quarter and so on, down to `least`; only the number itself if `least` is larger. */
 function halvings(number: number, least: number): number[] {
   if (number <= least) return [number];
   return [number, ...halvings(Math.max(least, Math.floor(number / 2)), least)];

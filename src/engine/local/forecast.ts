@@ -13,93 +13,93 @@ import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
 import { GRADIENT, trainingGraph } from "./training-graph.ts";
 
-/** What a run of the local engine is made of, as far as its memory depends on it. */
+/** The settings of a run that determine its memory. */
 export interface EngineLoad {
   config: DecoderConfig;
-  /** null: every parameter is trained. */
+  /** Null: every parameter is trained. */
   lora: LoraConfig | null;
-  /** The type of 16 bits in which matrices are held where they lie under adapters; null: float32. */
+  /** 16-bit dtype of frozen matrices under adapters; null: float32. */
   frozen: HalfType | null;
-  /** What `frozen` can be without rounding: the type that they are stored in, where the device holds it. */
+  /** The value of `frozen` without rounding: the checkpoint's dtype, if the device supports it. */
   lossless: HalfType | null;
   device: DeviceName;
   workers: number;
   slots: number;
   microBatchTokens: number;
   recompute: boolean;
-  /** Tokens of the longest sequence that is trained. */
+  /** Tokens of the longest trained sequence. */
   rowTokens: number;
-  /** Share of its tokens that are scored: written by the policy. */
+  /** Share of its tokens that are scored (written by the policy). */
   scoredShare: number;
   loss: LossSpec;
-  /** Weights kept beside those that are trained; adapters need none, their base is there. */
+  /** Number of weight copies besides the trained weights; adapters need none, because their base is the reference. */
   references: number;
-  /** Whether it samples as well: else its cache stays as short as it begins. */
+  /** Whether it also samples; otherwise the cache stays at its initial size. */
   samples: boolean;
-  /** Trained on in the whole run, each time counted: no more shapes are compiled than they make micro-batches. */
+  /** Sequences trained in the whole run, with repetitions; their micro-batches bound the number of compiled shapes. */
   sequences: number;
-  /** Whether log-probabilities are computed before sequences are learned from: graphs of their own. */
+  /** Whether log-probabilities are recomputed before training, which needs further graphs. */
   rescores: boolean;
-  /** Graphs of training that each worker holds, where a run's steps were gone through; null: as many as lengths and sequences can make. */
+  /** Training graphs of each worker, from a simulation of the run's steps; null: the maximum for these lengths and sequences. */
   graphs: readonly (readonly HeldGraph[])[] | null;
 }
 
-/** A graph of training that stays compiled. */
+/** A compiled training graph. */
 export interface HeldGraph {
   kind: GraphKind;
   length: number;
 }
 
-/** With gradients, or log-probabilities alone. */
+/** With gradients, or log-probabilities only. */
 export type GraphKind = "learn" | "score";
 
-/** Bytes at the peak of a step, by what takes them. */
+/** Peak bytes of a step, by purpose. */
 export interface MemoryForecast {
   parts: { name: string; bytes: number }[];
-  /** All parts together. */
+  /** Sum of all parts. */
   total: number;
 }
 
 /**
- * Node, the runtime's library, the tokenizer, some hundred questions with their index, and what waits to be collected; and of each worker
- * thread, its heap. Measured on Linux x64 (docs/planning.md): heaps grow to this within the first evaluation, whatever the model.
+ * Fixed costs: Node, the runtime's library, the tokenizer, some hundred questions with their index, and garbage; and the heap of each worker
+ * thread. Measured on Linux x64 (docs/planning.md): heaps reach this size during the first evaluation, for any model.
  */
 const PROCESS_BYTES = 180e6;
 const WORKER_BYTES = 50e6;
-/** Of a compiled graph that has run, a node: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes); what splinters between them counts. */
+/** Per node of a compiled graph that has run: 3 400 to 5 400 (13 graphs each of six kinds, 631 to 3 241 nodes), with fragmentation. */
 const NODE_BYTES = 5_000;
-/** Buffers below glibc's largest threshold for mapping lie in its heap, which splinters where many come and go. */
+/** Buffers below glibc's largest mmap threshold are in its heap, which fragments when many are allocated and freed. */
 const RECOMPUTE_ALLOWANCE = 1.12;
 
-/** What a process holds at the peak of a training run that was planned to take so much. */
+/** The expected memory of a process whose planned memory is this. */
 export function withAllowance(planned: number, recompute: boolean): number {
   return planned * (recompute ? RECOMPUTE_ALLOWANCE : 1);
 }
 
 /**
- * Forecasts the memory of a training step: on the processor, of the whole process; on a device with memory of its own, there.
- * Activations are found by planning the largest graph that will run (`runMemory`), everything else is counted.
+ * Forecasts the memory of a training step: of the whole process on a CPU, of the device on a device with its own memory.
+ * Activations come from a plan of the largest graph (`runMemory`); everything else is counted.
  */
 export function forecastMemory(load: EngineLoad): MemoryForecast {
   const { config, lora, workers } = load;
   const resident = load.device === "webgpu";
   const trained = 4 * totalSize(trainedSpecs(config, lora));
   const model = modelBytes(load);
-  // Several workers sum and step in arrays that they share; one steps its own.
+  // Several workers use shared arrays; a single worker has its own.
   const shared = workers === 1 ? 0 : (1 + workers) * trained;
   const references = load.references * (lora === null ? model : trained);
   const { training, sampling, graphs } = runs(load);
   const shorter = shorterCacheBytes(load);
-  // One worker hands copies over to be saved; several have all that in shared memory.
+  // A single worker sends copies for saving; several have everything in shared memory.
   const saving = workers === 1 && !resident ? 3 * trained : 0;
   const passing = [
     { name: "a training run's activations", bytes: workers * training },
-    // A device gives the shorter cache back at once; in the host's memory it waits to be collected, and is counted apart.
+    // A device frees the shorter cache at once; in host memory it waits for garbage collection and is counted separately.
     {
       name: "a sampling run's activations",
       bytes: workers * (resident ? Math.max(sampling, shorter) : sampling),
     },
-    { name: "copies to be saved", bytes: saving },
+    { name: "copies for saving", bytes: saving },
   ];
   const parts = [
     { name: "weights", bytes: workers * (model + references + (lora === null ? 0 : trained)) },
@@ -107,7 +107,7 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
     { name: "optimiser's moments", bytes: 2 * trained },
     { name: "key/value cache", bytes: workers * cacheBytes(load) },
     { name: "shorter key/value cache before it", bytes: resident ? 0 : workers * shorter },
-    // These take turns.
+    // Only one of these is alive at a time.
     passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
     { name: "compiled graphs", bytes: graphs },
     ...(resident
@@ -117,7 +117,7 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   return { parts, total: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** How matrices are held: of 16 bits only under adapters, and then in one layout. */
+/** Layout of matrices: 16-bit only under adapters, and then a single layout. */
 function layoutOf({ config, lora, frozen, device }: EngineLoad): Layout {
   const held = lora === null ? null : frozen;
   const transposed = held === null && keepsTransposed(config, { resident: device === "webgpu" });
@@ -137,14 +137,14 @@ function cacheBytes({ config, slots, rowTokens, samples }: EngineLoad): number {
   return 4 * 2 * layers * slots * kvHeads * headDim * capacityFor(samples ? rowTokens : 1);
 }
 
-/** The cache that the last one grew from, by copying it. */
+/** The previous cache, from which the current one was copied. */
 function shorterCacheBytes(load: EngineLoad): number {
   const capacity = capacityFor(load.samples ? load.rowTokens : 1);
   const before = capacity - capacityStep(capacity);
   return (cacheBytes(load) * Math.max(0, before)) / capacity;
 }
 
-/** Peaks of the largest graphs, and what the compiled ones of all workers hold. */
+/** Peaks of the largest graphs, and bytes of the compiled graphs of all workers. */
 function runs(load: EngineLoad): { training: number; sampling: number; graphs: number } {
   const { config, lora, slots, rowTokens, workers } = load;
   const longest = trainingRun(load, rowTokens, "learn");
@@ -170,7 +170,7 @@ interface TrainingRun extends RunMemory {
   nodes: number;
 }
 
-/** A run of the largest micro-batch of sequences of so many tokens. */
+/** A run of the largest micro-batch with sequences of this many tokens. */
 function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): TrainingRun {
   const { lora, recompute } = load;
   const shape = microBatchShape(tokens, load.microBatchTokens, load.scoredShare);
@@ -181,18 +181,18 @@ function trainingRun(load: EngineLoad, tokens: number, kind: GraphKind): Trainin
   return { ...run, batch: shape.batch, nodes: graph.nodes.length };
 }
 
-/** Shapes that come up for a length: full micro-batches, and the rest of a batch. */
+/** Shapes per length: full micro-batches, and the rest of a batch. */
 const SHAPES_OF_A_LENGTH = 2;
 
 /**
- * Shapes among so many micro-batches: most are alike. search-r1's mini tier has 5 among a worker's first 9, 17 among 63, 30 among 225, 36
- * among 900.
+ * Distinct shapes among this many micro-batches: most repeat. search-r1's mini tier has 5 among a worker's first 9, 17 among 63, 30 among
+ * 225, 36 among 900.
  */
 function shapesAmong(microBatches: number): number {
   return Math.min(microBatches, Math.ceil(2 * Math.sqrt(microBatches)));
 }
 
-/** What is compiled for training in all workers: a graph for each shape that comes up, of each kind. */
+/** Bytes of all workers' compiled training graphs: one per shape and kind. */
 function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const kinds: GraphKind[] = load.rescores ? ["learn", "score"] : ["learn"];
   const room = Math.floor(keptGraphs(load.config).training / kinds.length);
@@ -206,7 +206,7 @@ function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   }, 0);
 }
 
-/** What a compiled graph of training holds, by its sequences' length, and the mean over lengths that are spread evenly. */
+/** Bytes of a compiled training graph by sequence length, and their mean over evenly spread lengths. */
 function graphBytes(
   load: EngineLoad,
   kind: GraphKind,
@@ -214,7 +214,7 @@ function graphBytes(
 ): { mean: number; length: (length: number) => number } {
   const { rowTokens } = load;
   const longest = kind === "learn" ? learned : trainingRun(load, rowTokens, kind);
-  // Masks grow with the square of the length, a table's zeros do not.
+  // Masks grow with the square of the length; a table's zeros do not.
   const half = trainingRun(load, Math.ceil(rowTokens / 2), kind).constants;
   const fixed = Math.max(0, (4 * half - longest.constants) / 3);
   const square = longest.constants - fixed;

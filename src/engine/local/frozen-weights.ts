@@ -13,10 +13,10 @@ import { parameterTensors } from "./parameter-tensors.ts";
 const STORED = { float16: "F16", bfloat16: "BF16" } as const;
 
 /**
- * The type of 16 bits in which frozen matrices are held; null for float32.
+ * The 16-bit storage dtype of frozen matrices; null for float32.
  *
- * @param stored type of the checkpoint's matrices; null where they have several, or nobody knows.
- * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device that has no such type.
+ * @param stored dtype of the checkpoint's matrices; null when mixed or unknown.
+ * @throws {ConfigError} RECIPE_BAD_VALUE for bfloat16 on a device without bfloat16.
  */
 export function heldType(
   asked: StorageDtype,
@@ -27,7 +27,7 @@ export function heldType(
   if (asked === "bfloat16" && lacksBfloat) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `engine.frozenWeights is "bfloat16", a type that ${device} does not have. Take float16 (of bfloat16, only numbers below 8e-6 are rounded then) or float32.`,
+      `engine.frozenWeights is "bfloat16", which ${device} does not support. Use float16 (it rounds only bfloat16 numbers below 8e-6) or float32.`,
     );
   }
   if (asked !== "auto") return asked === "float32" ? null : asked;
@@ -45,9 +45,9 @@ export async function storageDtypeOf(
 }
 
 /**
- * A folder's model of which nothing is trained, its matrices held in 16 bits, in one layout.
- * @throws {DataError} WEIGHT_TOO_LARGE for a number that float16 cannot hold; what `readWeights` throws.
- * @throws {ConfigError} RECIPE_BAD_VALUE where a card does not compute with that type.
+ * Loads a folder's model as frozen: matrices in 16 bits and in one layout.
+ * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; errors of `readWeights`.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the device does not support the dtype.
  */
 export async function frozenWeights(
   config: DecoderConfig,
@@ -77,19 +77,19 @@ export async function frozenWeights(
     ...{ lora: null, transposed: false, frozen: type, feeds },
     trained: await parameterTensors(device, []),
     refresh: () => Promise.resolve(),
-    // It never changes.
+    // Frozen weights never change.
     copy: () => Promise.resolve(weights),
   };
   return weights;
 }
 
-/** Not every card computes with 16 bits: one that does not says so when it first should. */
+/** Not every GPU supports 16-bit types; the first use reveals it. */
 async function requireType(device: Device, type: HalfType): Promise<void> {
   if (!device.resident) return;
   await device.zeros([1], storageOf(type)).catch((cause: unknown) => {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `engine.frozenWeights: weights were to be held as ${type}, with which the ${device.name} device here does not compute. Take float32, or another device.`,
+      `engine.frozenWeights: this ${device.name} device does not support ${type}. Use float32 or another device.`,
       { cause },
     );
   });

@@ -2,18 +2,18 @@ import type { DecoderConfig } from "../../models/config.ts";
 import { cacheNames } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
-/** Keys and values of all slots, by layer: [slots, KV, d, capacity] and [slots, KV, capacity, d]. Graphs read it, `write` writes it. */
+/** Keys and values of all slots, by layer: [slots, KV, d, capacity] and [slots, KV, capacity, d]. Graphs read it; `write` fills it. */
 export interface KvCache {
-  /** Positions that each slot holds. */
+  /** Positions per slot. */
   readonly capacity: number;
   /** Tensors over all slots, by input name. */
   readonly all: Readonly<Record<string, Tensor>>;
   /** Tensors over one slot's part of the same memory. */
   slot(index: number): Readonly<Record<string, Tensor>>;
   /**
-   * Keeps what a run computed for new tokens.
-   * @param results the run's outputs, over several rows of new tokens.
-   * @param place.row whose results, `place.slot` where they go, `place.at` the first one's position, `place.count` how many to keep.
+   * Stores the keys and values that a run computed for new tokens.
+   * @param results the run's outputs, with several rows of new tokens.
+   * @param place.row row of the results, `place.slot` target slot, `place.at` position of the first token, `place.count` number of tokens.
    */
   write(results: Readonly<Record<string, Tensor>>, place: CachePlace): void;
   /** Copies the first `count` positions of one slot to another. */
@@ -103,7 +103,7 @@ export function growKvCache(
   return grown;
 }
 
-/** Copies equal numbers of rows, each to the beginning of a longer one. */
+/** Copies rows to the beginnings of longer rows. */
 function copyRows(from: Tensor, to: Tensor, rows: number): void {
   const source = floats(from);
   const target = floats(to);

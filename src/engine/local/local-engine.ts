@@ -45,52 +45,52 @@ import {
 import { defaultWorkers, startWorker, type WorkerLink } from "./worker-link.ts";
 
 export interface LocalEngineOptions {
-  /** A Hugging Face folder, or one in PEFT's layout: its adapters are then run, and trained alone. */
+  /** A Hugging Face folder, or a PEFT folder, whose adapters are the only trained parameters. */
   model: string;
-  /** Where the base of a folder's adapters lies; as its `adapter_config.json` says where this is missing. */
+  /** Folder of an adapter's base; default: the one in `adapter_config.json`. */
   base?: string;
-  /** Fresh adapters over a whole model: they alone are trained, and saved. */
+  /** New adapters over a whole model; only they are trained and saved. */
   lora?: FreshLora;
-  /** Where the model is run and trained: the processor when absent; `auto` as `fastestDevice` chooses. */
+  /** Device; default the CPU; `auto` selects by `fastestDevice`. */
   device?: DeviceName | "auto";
   /**
-   * Worker threads, one replica each; every core by default, and one where another device computes. Results depend on it in the last
-   * bits (order of sums).
+   * Worker threads, with one replica each; default: one per core, or one in total on another device. The number changes the last
+   * bits of results (order of sums).
    */
   workers?: number;
   /** Sequences decoded together per worker. */
   slots?: number;
-  /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the processor's cache. */
+  /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the CPU's cache. */
   microBatchTokens?: number;
-  /** Keeps each layer's input alone from forward to backward and computes the rest again: less memory, more time. */
+  /** Keeps only each layer's input from forward to backward and recomputes the rest: less memory, more time. */
   recompute?: boolean;
-  /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. float32 when absent. */
+  /** Storage dtype of frozen weights: the base under adapters, or all weights for inference. Default float32. */
   frozenWeights?: StorageDtype;
   /** false: inference only; no gradients and no optimizer state are allocated. */
   trains?: boolean;
   /**
-   * How long a worker thread may give no sign of life while something is asked of it, in milliseconds; null: for ever. As
-   * `defaultDeadlines` say when absent.
+   * Deadline in milliseconds for a heartbeat of a busy worker thread; null: none. Default: that of
+   * `defaultDeadlines`.
    */
   stallMs?: number | null;
 }
 
-/** The engine in this process, with the tokenizer of the model that it runs. */
+/** The engine of this process, with its model's tokenizer. */
 export interface LocalEngine extends Engine {
   readonly config: DecoderConfig;
-  /** Adapters that are trained in place of the weights; these are then the role "base". */
+  /** Adapters that are trained instead of the weights, which are then the role "base". */
   readonly lora: LoraConfig | null;
   readonly tokenizer: Tokenizer;
   readonly workers: number;
   readonly device: DeviceName;
-  /** What crossed between host and device since this was last asked, where the device has memory of its own. */
+  /** Transfers between host and device since the last call, for a device with its own memory. */
   traffic(): Promise<Traffic>;
 }
 
 /**
- * Loads a model and starts its workers: data-parallel replicas of one thread each, which together outrun one session with as
- * many threads (docs/lab-log.md). Several step the optimiser together in memory that they share.
- * @throws {DataError} when the folder does not hold a model that can be run.
+ * Loads a model and starts its workers: data-parallel replicas with one thread each, which are faster than one session with as
+ * many threads (docs/lab-log.md). Several workers run the optimizer step together in shared memory.
+ * @throws {DataError} when the folder does not contain a supported model.
  * @throws {ExternalError} ENGINE_STALLED, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED, here and from every call, when a worker thread fails.
  */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
@@ -102,7 +102,7 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new DataError(
       "CHECKPOINT_MISFIT",
-      `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
+      `${base}: tokenizer.json has ids up to ${tokenizer.vocabSize - 1}, but config.json's vocab_size is ${config.vocabSize}. Use the tokenizer that the model was trained with.`,
     );
   }
   const named = options.device ?? "cpu";
@@ -121,7 +121,7 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   else if (shared !== null) await readWeights(base, config, shared.weights);
   const start: Omit<StartOptions, "rank"> = {
     ...{ config, base, adapter, frozen, slots, device, shared },
-    // Several workers share the cores; one has them all.
+    // Several workers share the cores; a single worker uses all of them.
     threads: workers === 1 ? availableParallelism() : 1,
     memory: { recompute: options.recompute ?? false },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
@@ -190,13 +190,13 @@ class LocalEngineOverWorkers implements LocalEngine {
     if (request.promptIds.length === 0 || request.promptIds.length >= maxPositions) {
       throw new DataError(
         "PROMPT_TOO_LONG",
-        `a prompt of ${request.promptIds.length} tokens: between 1 and ${maxPositions - 1} fit this model's ${maxPositions} positions. Shorten observations or turns.`,
+        `the prompt has ${request.promptIds.length} tokens, but this model's ${maxPositions} positions allow 1 to ${maxPositions - 1}. Shorten observations or turns.`,
       );
     }
     return this.#home(request.sequence).call("sample", request);
   }
 
-  /** A sequence stays with one worker: its cache lies there. New ones are dealt in turn. */
+  /** A sequence always uses the same worker, which has its cache. New sequences are assigned in turn. */
   #home(sequence: string | null): WorkerLink {
     let home = sequence === null ? undefined : this.#homes.get(sequence);
     if (home === undefined) {
@@ -208,7 +208,7 @@ class LocalEngineOverWorkers implements LocalEngine {
 
   forget(sequence: string): void {
     if (!this.#homes.has(sequence)) return;
-    // Nobody waits for it; a worker that has ended says so to the calls that count.
+    // Nobody awaits it; if the worker has ended, later calls report it.
     this.#home(sequence)
       .call("forget", sequence)
       .catch(() => undefined);
@@ -219,7 +219,7 @@ class LocalEngineOverWorkers implements LocalEngine {
     if (model !== "policy" && !this.#roles.has(model)) {
       throw new ConfigError(
         "ENGINE_NO_ROLE",
-        `log-probabilities of "${model}": no weights are kept under that name. ${suggest(model, ["policy", ...this.#roles])}`,
+        `log-probabilities of "${model}": there are no weights with that name. ${suggest(model, ["policy", ...this.#roles])}`,
       );
     }
     const parts = await this.#spread(rows, (link, shard) =>
@@ -248,8 +248,8 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 
   /**
-   * Deals micro-batches to the workers in turn: which worker sums what is fixed by the rows alone. Each worker is sent its own
-   * rows only.
+   * Assigns micro-batches to the workers in turn, so that only the rows determine which worker sums what. Each worker receives only its own
+   * rows.
    */
   async #spread<T>(
     rows: readonly TrainingRow[],
@@ -300,13 +300,13 @@ class LocalEngineOverWorkers implements LocalEngine {
   }
 }
 
-/** Rows and the micro-batches that hold them, for one worker. */
+/** Rows and their micro-batches for one worker. */
 interface Shard {
   rows: readonly TrainingRow[];
   batches: MicroBatch[];
 }
 
-/** Puts the workers' results back where their rows stood. */
+/** Puts the workers' results into the order of the rows. */
 function mergeRows(
   rows: readonly TrainingRow[],
   parts: readonly { places: readonly number[]; answer: readonly Float32Array[] }[],

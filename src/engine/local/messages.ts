@@ -10,12 +10,12 @@ import type { ForwardBackwardResult, SampleRequest, SampleResult, TrainingRow } 
 import type { MicroBatch } from "./batching.ts";
 import type { TrainerMemory } from "./trainer.ts";
 
-/** Everything that the main thread may ask of a worker: arguments and answer by name. */
+/** The calls from the main thread to a worker: argument and answer by name. */
 export interface WorkerCalls {
   start: [StartOptions, null];
   sample: [SampleRequest, SampleResult];
   forget: [string, null];
-  /** Gives up every request and answers when nothing runs any more: native code must not be cut off in the middle. */
+  /** Aborts every request and answers when nothing runs any more, because native code must not be terminated while it runs. */
   stop: [null, null];
   logprobs: [
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; model: string },
@@ -25,53 +25,53 @@ export interface WorkerCalls {
     { rows: readonly TrainingRow[]; batches: readonly MicroBatch[]; loss: LossSpec },
     ForwardBackwardResult,
   ];
-  /** Hands the gradients so far to all workers; they are then zero. */
+  /** Copies the gradients so far to shared memory and clears them. */
   shareGradients: [null, null];
-  /** Sums what all have shared over the worker's stretch. Answers Σ g² there. */
+  /** Sums all workers' gradients over this worker's range. Answers Σ g² of the range. */
   sumGradients: [null, number];
-  /** Steps the worker's stretch of the shared weights. */
+  /** Updates this worker's range of the shared weights. */
   stepPart: [AdamFactors, null];
-  /** Takes over the shared weights. */
+  /** Copies the shared weights to this replica. */
   takeWeights: [null, null];
-  /** The whole step, where there is one worker. */
+  /** The whole optimizer step, for a single worker. */
   optimStep: [AdamOptions, { gradNorm: number }];
   readState: [null, TrainingState];
-  /** `optimizer: null` starts its moments afresh. */
+  /** `optimizer: null` resets the moments. */
   writeState: [{ weights: Float32Array; optimizer: OptimizerState | null }, null];
   snapshot: [string, null];
-  /** What crossed between host and device since this was last asked. */
+  /** Transfers between host and device since the last call. */
   traffic: [null, Traffic];
 }
 
 export interface StartOptions {
   config: DecoderConfig;
-  /** Folder that the worker reads weights from that are not shared, to where they stay: sent, they would be there twice. */
+  /** Folder from which the worker reads unshared weights directly; messages would copy them. */
   base: string;
-  /** Adapters that are trained in place of the weights; null trains these. */
+  /** Adapters to train instead of the weights; null trains the weights. */
   adapter: Adapter | null;
-  /** The type of 16 bits in which the base's matrices are held, where adapters are trained; null: float32. */
+  /** 16-bit dtype of the base's matrices under adapters; null: float32. */
   frozen: HalfType | null;
   device: DeviceName;
   /** Threads inside one operator. */
   threads: number;
-  /** Arrays in which all workers step together; null where there is one. */
+  /** Arrays for the common optimizer step of several workers; null for one worker. */
   shared: SharedTraining | null;
   /** This worker's number. */
   rank: number;
   slots: number;
   memory: TrainerMemory;
-  /** Each token's bytes, one after the other, and where each ends: for stop strings. */
+  /** Concatenated bytes of all tokens, and the end of each: for stop strings. */
   tokenBytes: { bytes: Uint8Array; ends: Int32Array };
-  /** Files of plugins that bring losses: a worker has registries of its own. */
+  /** Plugin files with losses, because each worker has its own registries. */
   plugins: readonly string[];
 }
 
-/** Arrays over shared memory, each as long as what is trained. */
+/** Shared-memory arrays, each with one element per trained number. */
 export interface SharedTraining {
   readonly weights: Float32Array;
   readonly mean: Float32Array;
   readonly square: Float32Array;
-  /** One of each worker; the first then holds the sum. */
+  /** One per worker; the first then contains the sum. */
   readonly gradients: readonly Float32Array[];
 }
 
@@ -82,12 +82,12 @@ export interface OptimizerState {
 }
 
 export interface TrainingState {
-  /** What is trained, in the order of `trainedSpecs`. */
+  /** Trained parameters, in the order of `trainedSpecs`. */
   weights: Float32Array;
   optimizer: OptimizerState;
 }
 
-/** Arrays of a message that go over to the other thread whole; sent like the rest, they would be there two times more on the way. */
+/** Arrays that a message transfers to the other thread, because copies would need twice their memory on the way. */
 export function handedOver(call: keyof WorkerCalls, message: unknown): ArrayBuffer[] {
   if (call !== "readState" && call !== "writeState") return [];
   const { weights, optimizer } = message as WorkerCalls["writeState"][0];
@@ -103,7 +103,7 @@ export interface WorkerRequest<K extends keyof WorkerCalls = keyof WorkerCalls> 
 
 export type WorkerReply = { id: number; answer: unknown } | { id: number; failure: SentError };
 
-/** A worker's call for messages: its name and size. @example "sample (812 tokens, at most 500 more to be written)" */
+/** Name and size of a worker's call, for messages. @example "sample (812 tokens, at most 500 more to be written)" */
 export function describeCall({ call, argument }: Pick<WorkerRequest, "call" | "argument">): string {
   const size = SIZES[call]?.(argument as never);
   return size === undefined ? call : `${call} (${size})`;

@@ -8,31 +8,31 @@ import type { Device } from "../../onnx/device.ts";
 import type { Session, Tensor } from "../../onnx/session.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 
-/** A model's parameters on the device, with the transposed copies that graphs read beside them where there are some: graphs over it must have its layout. */
+/** A model's parameters on the device, with transposed copies where the layout has them: graphs over it must use the same layout. */
 export interface ModelWeights extends Readonly<Layout> {
-  /** Adapters that graphs over this model compute; null for none. */
+  /** Adapters in the graphs of this model; null for none. */
   readonly lora: LoraConfig | null;
-  /** What is trained, in the order of `trainedSpecs`: all parameters, or those of the adapters. */
+  /** The trained parameters, in the order of `trainedSpecs`: all, or those of the adapters. */
   readonly trained: ParameterTensors;
   /** Feeds for any graph over this model. */
   readonly feeds: Readonly<Record<string, Tensor>>;
-  /** Makes the transposed copies again, after `trained` changed. */
+  /** Updates the transposed copies after `trained` changed. */
   refresh(): Promise<void>;
-  /** An independent copy: a frozen reference. With adapters, of those alone; the base is shared. */
+  /** An independent copy: a frozen reference. Copies only the adapters, if any; the base is shared. */
   copy(): Promise<ModelWeights>;
 }
 
-/** Parameters up to which a processor keeps matrices in both layouts: a second copy of 256 MB. */
+/** Largest model (parameters) whose matrices a CPU keeps in both layouts: 256 MB for the second copy. */
 const BOTH_LAYOUTS_UP_TO = 64_000_000;
 
-/** Whether a model's matrices are kept transposed as well: only where products need it and memory allows it. */
+/** Whether a model's matrices are also stored transposed: where products need it and memory allows it. */
 export function keepsTransposed(config: DecoderConfig, device: Pick<Device, "resident">): boolean {
   return !device.resident && parameterCount(config) <= BOTH_LAYOUTS_UP_TO;
 }
 
 /**
- * @param initial values, in the order of `parameterSpecs`, copied; or what writes them into an array, which in the host's memory is the
- *   one that the parameters stay in.
+ * @param initial values in the order of `parameterSpecs`, which are copied; or a function that writes them into an array, which in host
+ *   memory is the parameters' own.
  */
 export async function modelWeights(
   config: DecoderConfig,
@@ -80,7 +80,7 @@ async function makeWeights(
 }
 
 /**
- * A model with adapters over another's parameters, which stay where they are and as they are.
+ * A model with adapters over the frozen, shared parameters of another.
  * @param adapter initial values; copied.
  */
 export async function adaptedWeights(
@@ -104,7 +104,7 @@ async function makeAdapted(
   return {
     ...{ lora, transposed: base.transposed, frozen: base.frozen, trained },
     feeds: { ...base.feeds, ...Object.fromEntries(trained.tensors) },
-    // Adapters are read as stored.
+    // Adapters need no transposed copies.
     refresh: () => Promise.resolve(),
     copy: async () => {
       const other = await makeAdapted(config, base, lora, device);

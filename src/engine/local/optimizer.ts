@@ -14,20 +14,20 @@ import { floats, tensorOf, type Session, type Tensor } from "../../onnx/session.
 import type { OptimizerState, SharedTraining } from "./messages.ts";
 import { parameterTensors, type ParameterTensors } from "./parameter-tensors.ts";
 
-/** AdamW over all that is trained of one replica, with the moments. */
+/** AdamW over all trained parameters of one replica, with its moments. */
 export interface Optimizer {
-  /** Steps the weights in place; copies of them are the caller's to refresh. @returns the norm of the gradients before clipping. */
+  /** Updates the weights in place; the caller must refresh copies of them. @returns the gradient norm before clipping. */
   apply(
     weights: ParameterTensors,
     gradients: ParameterTensors,
     options: AdamOptions,
   ): Promise<number>;
   read(): Promise<OptimizerState>;
-  /** null: no steps yet. */
+  /** Null resets the moments. */
   write(state: OptimizerState | null): Promise<void>;
 }
 
-/** @param specs what is trained. */
+/** @param specs the trained parameters. */
 export function makeOptimizer(device: Device, specs: readonly ParameterSpec[]): Promise<Optimizer> {
   return device.resident ? deviceOptimizer(device, specs) : Promise.resolve(hostOptimizer(specs));
 }
@@ -66,7 +66,7 @@ function hostOptimizer(specs: readonly ParameterSpec[]): Optimizer {
 
 const KINDS = ["parameter", "gradient", "mean", "square"] as const;
 
-/** AdamW as graphs over tensors in a device's own memory, where the moments stay. */
+/** AdamW as graphs over tensors in device memory, where the moments stay. */
 async function deviceOptimizer(
   device: Device,
   specs: readonly ParameterSpec[],
@@ -144,17 +144,17 @@ function updateSession(device: Device, specs: readonly ParameterSpec[]): Promise
   return device.compile(graph, outputs);
 }
 
-/** One worker's part of the optimiser's step over memory that all workers share: an equal stretch of every array. */
+/** One worker's part of the optimizer step over shared memory: an equal range of every array. */
 export interface SharedPart {
-  /** Hands over what this worker has accumulated, which is then zero. */
+  /** Copies this worker's accumulated gradients to shared memory and clears them. */
   share(gradients: Float32Array): void;
-  /** Sums everybody's gradients over the own stretch, once all have shared. @returns Σ g² there. */
+  /** Sums all workers' gradients over this worker's range, after all have shared. @returns Σ g² of the range. */
   sum(): number;
-  /** Steps the own stretch, once all have summed. */
+  /** Updates this worker's range, after all have summed. */
   step(factors: AdamFactors): void;
 }
 
-/** @param decays elements before this index decay. */
+/** @param decays number of leading elements with weight decay. */
 export function sharedPart(shared: SharedTraining, rank: number, decays: number): SharedPart {
   const { gradients } = shared;
   const [summed, ...others] = gradients as readonly [Float32Array, ...Float32Array[]];

@@ -2,20 +2,20 @@ import { tensorsOf, totalSize, type ParameterSpec } from "../../models/parameter
 import type { Device } from "../../onnx/device.ts";
 import { tensorOf, type Tensor } from "../../onnx/session.ts";
 
-/** A tensor for every parameter, where the device computes; one flat array to whoever reads or writes all of them. */
+/** A tensor per parameter on the device, which can be read and written as one flat array. */
 export interface ParameterTensors {
   readonly tensors: ReadonlyMap<string, Tensor>;
-  /** The array whose parts the tensors are, where they lie in the host's memory; null where they do not. */
+  /** The array behind the tensors in host memory; null in device memory. */
   readonly flat: Float32Array | null;
-  /** All numbers, in the order of the parameters: `flat` itself, or a copy. */
+  /** All values, in parameter order: `flat` itself, or a copy. */
   read(): Promise<Float32Array>;
   write(numbers: Float32Array): Promise<void>;
-  /** Overwrites them by others of the same parameters. */
+  /** Overwrites the values with those of the same parameters elsewhere. */
   copyFrom(other: ParameterTensors): Promise<void>;
   clear(): Promise<void>;
 }
 
-/** Zeros for every parameter. */
+/** Zero-initialised parameters. */
 export async function parameterTensors(
   device: Device,
   specs: readonly ParameterSpec[],
@@ -23,7 +23,7 @@ export async function parameterTensors(
   return device.resident ? apart(device, specs) : partsOfOne(specs);
 }
 
-/** Parts of one array: copied, cleared and sent in one piece. */
+/** Views of one array, which can be copied, cleared and sent at once. */
 function partsOfOne(specs: readonly ParameterSpec[]): ParameterTensors {
   const flat = new Float32Array(totalSize(specs));
   const tensors = new Map(
@@ -45,7 +45,7 @@ function partsOfOne(specs: readonly ParameterSpec[]): ParameterTensors {
   };
 }
 
-/** Tensors of their own in a device's memory. */
+/** Separate tensors in device memory. */
 async function apart(device: Device, specs: readonly ParameterSpec[]): Promise<ParameterTensors> {
   const tensors = new Map<string, Tensor>();
   for (const { name, shape } of specs) tensors.set(name, await device.zeros(shape));

@@ -1,14 +1,14 @@
 import type { Random } from "../../base/random.ts";
 import type { SampleRequest } from "../engine.ts";
 
-/** The parts of a request that shape the distribution. */
+/** The options of a request that shape the distribution. */
 export type PickOptions = Pick<SampleRequest, "temperature" | "topP" | "topK" | "logitBias">;
 
 /**
- * Draws a token from probabilities that the temperature has shaped already.
+ * Draws a token from probabilities at the request's temperature.
  *
- * @param probabilities of the whole vocabulary, within a larger array.
- * @param offset where this row starts.
+ * @param probabilities an array that contains the row.
+ * @param offset start of the row.
  * @param size V.
  * @returns the id and its log-probability under the distribution after bias, top-k and top-p (before them for greedy).
  */
@@ -28,7 +28,7 @@ export function pickToken(
     return { id: best, logprob: Math.log(biased[best]!) };
   }
   if (options.topK > 0 || options.topP < 1) return pickAmongLikeliest(biased, options, stream);
-  // The sum is taken as it is: float32 rounding leaves it a little off 1.
+  // The actual sum, because float32 rounding makes it differ slightly from 1.
   let total = 0;
   for (let id = 0; id < size; id++) total += biased[id]!;
   let left = stream.next() * total;
@@ -66,12 +66,12 @@ function pickAmongLikeliest(
   return { id: chosen, logprob: Math.log(row[chosen]! / mass) };
 }
 
-/** Smallest positive float32: what a probability of 0 counts as, so that a bias can still tell forbidden from unlikely. */
+/** Smallest positive float32, used for a probability of 0, so that a bias still distinguishes forbidden from unlikely. */
 const TINIEST = 2 ** -149;
 
 /**
- * p · e^(bias/T), made a distribution again: the bias is added to scores, which the temperature then divides. In logarithms,
- * because a bias of 1000 is a usual way to force a token.
+ * p · e^(bias/T), normalised: the bias is added to the scores before the temperature divides them. Computed with
+ * logarithms, because a bias of 1000 is a common way to force a token.
  */
 function applyBias(
   row: Float32Array,

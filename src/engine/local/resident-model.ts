@@ -19,12 +19,12 @@ import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 
-/** Sizes of fill runs: larger than a processor's, because a GPU is idle in a small one. */
+/** Chunk sizes of prefill: larger than on a CPU, because small runs leave a GPU idle. */
 const CHUNKS = [16, 64, 128, 256, 512] as const;
 
 /**
- * A cache in a device's memory: graphs read and write it and draw the tokens, so that only tokens and their log-probabilities come
- * back. A draw with top-k, top-p or a bias takes its row of probabilities to the host.
+ * A cache in device memory: graphs read it, write it and draw the tokens, so that only tokens and their log-probabilities are
+ * transferred. A draw with top-k, top-p or a bias transfers its row of probabilities.
  */
 export async function residentModel(
   config: DecoderConfig,
@@ -33,7 +33,7 @@ export async function residentModel(
 ): Promise<CachedModel> {
   const { vocabSize } = config;
   const once = compiled(keptGraphs(config).sampling);
-  /** Positions that each slot holds: an idle one's row writes, as all rows do, just behind them. */
+  /** Positions in use per slot; the row of an idle slot writes, like every row, to the next position. */
   const held = new Array<number>(slots).fill(0);
   let cache = await residentCache(CACHE_STEP);
 
@@ -71,7 +71,7 @@ export async function residentModel(
     });
   };
 
-  /** Runs one graph over the caches, which it writes. */
+  /** Runs a graph that reads and writes the caches. */
   const run = (
     ready: Session,
     feeds: Readonly<Record<string, Tensor>>,
@@ -151,12 +151,12 @@ interface ResidentCache {
   tensors: Record<string, Tensor>;
 }
 
-/** Whether the graph can draw: temperature alone shapes the distribution. */
+/** Whether the graph can draw: only the temperature shapes the distribution. */
 function isPlain({ pick: { topK, topP, logitBias } }: NewestToken): boolean {
   return topK === 0 && topP === 1 && logitBias === undefined;
 }
 
-/** A number for each slot's draw; a greedy one takes none from its stream, as on the host. */
+/** A random number per slot; a greedy draw takes none from its stream, as on the host. */
 function drawFeeds(newest: readonly (NewestToken | null)[]): Record<string, Tensor> {
   const greedy = Float32Array.from(newest, (each) => (each?.pick.temperature === 0 ? 1 : 0));
   const uniform = Float32Array.from(newest, (each, slot) =>
@@ -166,7 +166,7 @@ function drawFeeds(newest: readonly (NewestToken | null)[]): Record<string, Tens
   return { uniform: tensorOf(uniform, shape), greedy: tensorOf(greedy, shape) };
 }
 
-/** Caches as fetches: each is written where it lies. */
+/** Caches as fetches, so that each is written in place. */
 function nextOf(caches: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
   return Object.fromEntries(
     Object.entries(caches).map(([name, tensor]) => [`${name}.next`, tensor]),
@@ -192,7 +192,7 @@ interface BuiltGraph {
   outputs: Record<string, Value>;
 }
 
-/** Each cache between zeros that make it longer. */
+/** Pads each cache with zeros. */
 function growingGraph(
   config: DecoderConfig,
   slots: number,
@@ -210,7 +210,7 @@ function growingGraph(
   return { graph, outputs };
 }
 
-/** One slot's caches over another's. */
+/** Copies one slot's cache to another slot. */
 function copyingGraph(config: DecoderConfig, slots: number, capacity: number): BuiltGraph {
   const graph = new Graph();
   const from = graph.input("from", "int32", [1]);

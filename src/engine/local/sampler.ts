@@ -9,35 +9,35 @@ import { stopText, type StopText } from "./stop-text.ts";
 
 export interface SamplerOptions extends CachedModelOptions {
   config: DecoderConfig;
-  /** Positions a sequence may have. */
+  /** Maximum positions of a sequence. */
   capacity: number;
   /** The bytes of a token, for stop strings. */
   tokenBytes(id: number): Uint8Array;
 }
 
-/** Continuously batched sampling. Lives in a worker. */
+/** Continuously batched sampling. Runs in a worker. */
 export interface Sampler {
   sample(request: SampleRequest): Promise<SampleResult>;
   forget(sequence: string): void;
-  /** Gives up every request; resolves when no run is under way. */
+  /** Aborts every request; resolves when no run is in progress. */
   stop(): Promise<void>;
-  /** Everything kept was computed with other weights: forget it. */
+  /** Discards all cached values, because the weights changed. */
   invalidate(): void;
 }
 
-/** One sequence's place in the cache. */
+/** One sequence's slot in the cache. */
 interface Slot {
   readonly index: number;
   sequence: string | null;
-  /** Tokens whose keys and values are in the cache. */
+  /** Tokens with cached keys and values. */
   cached: number[];
-  /** What the cache begins with, where that was computed in one go from position 0: others that begin alike copy it. */
+  /** The start of the cache, if one prefill computed it from position 0: other sequences with this start can copy it. */
   origin: readonly number[] | null;
-  /** The request under way; null while the sequence waits for its environment. */
+  /** The current request; null while the sequence waits for its environment. */
   active: Active | null;
-  /** The weights changed under the request that is under way: what it leaves in the cache is of no use to the next. */
+  /** The weights changed during the current request, so the next one cannot use its cache. */
   stale: boolean;
-  /** When it last finished a request, as a count of requests: the least recent waiter is evicted first. */
+  /** Request count at its last finished request: the least recently used waiting sequence is evicted first. */
   usedAt: number;
 }
 
@@ -49,11 +49,11 @@ interface Active {
   stop: StopText;
   ids: number[];
   logprobs: number[];
-  /** The newest token: computed by the next run. */
+  /** The newest token, which the next run computes. */
   pending: number;
 }
 
-/** How long nothing may move before a sequence that waits for its environment loses its place. */
+/** After this long without any progress, a sequence that waits for its environment may be evicted. */
 const PATIENCE_MS = 10_000;
 
 export async function makeSampler(
@@ -75,8 +75,8 @@ export async function makeSampler(
   let patience: NodeJS.Timeout | undefined;
 
   /**
-   * Gives waiting requests places, in order: a sequence goes on in the place that it holds, whoever waits before it; others take
-   * places that nobody holds.
+   * Assigns slots to waiting requests, in order: a sequence with a slot continues at once, whoever waits before it; others take
+   * unused slots.
    */
   function admit(): Slot[] {
     const admitted: Slot[] = [];
@@ -98,7 +98,7 @@ export async function makeSampler(
     return admitted;
   }
 
-  /** Starts what can run. */
+  /** Starts everything that can run. */
   function wake(): void {
     clearTimeout(patience);
     running ??= run().finally(() => {
@@ -108,9 +108,9 @@ export async function makeSampler(
   }
 
   /**
-   * A sequence that waits for its environment keeps its place: computing a cache again in other pieces can change its last bits,
-   * so who gives way must not depend on timing. Only when nothing has moved for long, because somebody did not forget what had
-   * ended, the least recent one does.
+   * A sequence that waits for its environment keeps its slot: a cache that is recomputed in other chunks can differ in its last bits,
+   * so eviction must not depend on timing. Only after a long time without progress (an ended sequence was not forgotten), the
+   * least recently used one is evicted.
    */
   function giveWay(): void {
     const [oldest] = slots.toSorted((a, b) => a.usedAt - b.usedAt);
@@ -119,9 +119,9 @@ export async function makeSampler(
   }
 
   /**
-   * Computes keys and values of all prompt tokens but the last, which the next decode run takes. A prompt that another slot began
-   * with is not computed again: a group's prompt is computed once. Only whole prompts are shared, because a part of one would have
-   * been computed in other pieces and could differ in its last bits.
+   * Prefills all prompt tokens except the last, which the next decode run computes. If another slot starts with
+   * the whole prompt, it is copied: a group's prompt is computed once. Parts of prompts are not shared, because they were
+   * computed in other chunks and could differ in their last bits.
    */
   async function fill(slot: Slot): Promise<void> {
     const { promptIds } = slot.active!.request;

@@ -1,13 +1,13 @@
 /**
- * Finds where a text that grows token by token first contains one of several strings. A string may straddle tokens and start
- * or end inside one; bytes of unfinished characters wait for the rest.
+ * Finds the first stop string in a text that grows token by token. A stop string may span tokens and start
+ * or end inside one; bytes of incomplete characters wait for the rest.
  */
 export interface StopText {
-  /** Adds a token's bytes. @returns true when a string is complete. */
+  /** Adds a token's bytes. @returns true when a stop string is complete. */
   push(bytes: Uint8Array): boolean;
 }
 
-/** @param strings none: never stops. */
+/** @param strings an empty list never stops. */
 export function stopText(strings: readonly string[]): StopText {
   const longest = Math.max(0, ...strings.map((each) => each.length));
   const decoder = new TextDecoder();

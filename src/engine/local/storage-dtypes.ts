@@ -1,6 +1,6 @@
 import type { HalfType } from "../../autodiff/frozen.ts";
 
-/** Storage dtype of frozen weights. `auto`: that of the checkpoint, so that nothing is rounded. */
+/** Storage dtype of frozen weights. `auto`: the checkpoint's dtype, without rounding. */
 export const storageDtypes = ["float32", "float16", "bfloat16", "auto"] as const satisfies (
   "float32" | "auto" | HalfType
 )[];

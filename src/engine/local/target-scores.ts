@@ -12,20 +12,20 @@ import {
 import { equalChunks } from "../../autodiff/ops/shape.ts";
 import { scoresByVocabulary, vocabularyEntropy } from "./vocabulary-chunks.ts";
 
-/** Largest matrix of scores over the vocabulary, unless told otherwise: 110 rows of 151 936. */
+/** Default limit on the bytes of vocabulary scores: 110 rows of 151 936. */
 export const SCORES_BYTES = 64 * 2 ** 20;
 
 /**
- * Log-probability of each target and, where asked for, entropy of the whole vocabulary there, in nats.
+ * Log-probability of each target and, if requested, entropy of the vocabulary distribution, in nats.
  *
- * Scores [K, V] larger than `scoresBytes` are never there at once: rows are scored in chunks, and for the derivative each chunk's
- * scores are computed a second time (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
- * of it: chunks are then of D rows at least, whose scores are as large. A large head in 16 bits is scored in chunks of the vocabulary instead
- * (`scoresByVocabulary`).
+ * Scores [K, V] larger than `scoresBytes` are never in memory at once: rows are scored in chunks, and the backward pass recomputes each
+ * chunk's scores (`checkpoint`). A trained head has a gradient [V, D], to which each chunk adds in a pass over all
+ * of it, so chunks then have at least D rows, whose scores are equally large. A large 16-bit head is scored in chunks of the vocabulary
+ * instead (`scoresByVocabulary`).
  *
  * @param hidden [K, D].
  * @param targets int32 [K, 1].
- * @returns [K, 1] each; `entropy` is null unless asked for.
+ * @returns [K, 1] each; `entropy` is null unless requested.
  */
 export function targetScores(
   parameters: ParameterValues,
@@ -38,7 +38,7 @@ export function targetScores(
     const logprobs = targetLogprob(scores, of);
     return options.entropy ? concat([logprobs, vocabularyEntropy(scores)], { axis: 1 }) : logprobs;
   };
-  // On the way back, the loss is done before scores are touched again, and they before the layers.
+  // The backward pass finishes the loss before it recomputes scores, and the scores before the layers.
   const border = (x: Value): Value => (options.differentiated ? barrier(x) : x);
   const [count, width] = hidden.shape as readonly [number, number];
   const head = { vocabSize: vocabularySize(parameters), hiddenSize: width };
@@ -69,7 +69,7 @@ export function targetScores(
   }
 }
 
-/** Rows that may be scored together: at least one, and of a trained head at least D. */
+/** Rows per chunk: at least one, and at least D for a trained head. */
 function chunkRows(
   { vocabSize, hiddenSize }: Pick<DecoderConfig, "vocabSize" | "hiddenSize">,
   scoresBytes: number,

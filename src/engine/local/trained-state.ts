@@ -6,11 +6,11 @@ import type { WorkerLink } from "./worker-link.ts";
 export interface TrainedState {
   optimStep(adam: AdamOptions): Promise<{ gradNorm: number }>;
   read(): Promise<TrainingState>;
-  /** @param optimizer null: no steps yet. */
+  /** @param optimizer null resets it. */
   write(weights: Float32Array, optimizer: OptimizerState | null): Promise<void>;
 }
 
-/** Arrays that worker threads share. @param size numbers that are trained. */
+/** Arrays in memory that worker threads share. @param size number of trained numbers. */
 export function sharedTraining(size: number, workers: number): SharedTraining {
   const shared = (): Float32Array => new Float32Array(new SharedArrayBuffer(4 * size));
   return {
@@ -19,7 +19,7 @@ export function sharedTraining(size: number, workers: number): SharedTraining {
   };
 }
 
-/** Replicas in worker threads: each steps a stretch of the arrays that they share, then takes the whole. */
+/** Replicas in worker threads: each updates its range of the shared arrays, then copies all of them. */
 export function stateOverWorkers(
   links: readonly WorkerLink[],
   shared: SharedTraining,
@@ -55,7 +55,7 @@ export function stateOverWorkers(
   };
 }
 
-/** One replica, in whose worker everything stays: nothing of it crosses but to be saved or loaded. */
+/** A single replica, whose state stays in its worker and is sent only for saving and loading. */
 export function stateInWorker(link: WorkerLink): TrainedState {
   return {
     optimStep: (adam) => link.call("optimStep", adam),
@@ -67,9 +67,9 @@ export function stateInWorker(link: WorkerLink): TrainedState {
 }
 
 /**
- * Refuses to read a state after a failed step: it may hold a mixture of the old and the new weights, and a checkpoint of it would be wrong.
+ * Makes `read` fail after a failed step: the state may mix old and new weights, so a checkpoint of it would be wrong.
  *
- * @throws from `read`, the error of the failed step, until the whole state is written again.
+ * @throws from `read`, the error of the failed step, until a whole state is written.
  */
 export function refuseAfterFailedStep(state: TrainedState): TrainedState {
   let broken: { by: unknown } | null = null;

@@ -18,9 +18,9 @@ import {
   type TrainingGraphOptions,
 } from "./training-graph.ts";
 
-/** Runs micro-batches through compiled graphs and accumulates gradients. Lives in a worker. */
+/** Runs micro-batches and accumulates gradients. Runs in a worker. */
 export interface Trainer {
-  /** Sum of gradients since they were last cleared, in the order of `trainedSpecs`. */
+  /** Sum of gradients since the last clear, in the order of `trainedSpecs`. */
   readonly gradients: ParameterTensors;
   forwardBackward(
     weights: ModelWeights,
@@ -35,11 +35,11 @@ export interface Trainer {
   ): Promise<Float32Array[]>;
 }
 
-/** How graphs are laid out in memory; what is trained and which layouts there are follow from the weights. */
+/** Memory options of the graphs; the weights determine what is trained, and the layouts. */
 export type TrainerMemory = Pick<TrainingGraphOptions, "recompute" | "scoresBytes">;
 
 /**
- * @param options.lora the adapters that are trained; null trains every parameter. Log-probabilities are of any weights.
+ * @param options.lora the trained adapters; null trains every parameter. Log-probabilities may use any weights.
  */
 export async function makeTrainer(
   config: DecoderConfig,
@@ -73,7 +73,7 @@ export async function makeTrainer(
       const result: ForwardBackwardResult = { loss: 0, logprobs: logprobsOf(rows), metrics: {} };
       for (const batch of batches) {
         const ready = await session(batch, loss, weights);
-        // A loss may leave some of its fields out, by its options: what its graph reads is what rows must have.
+        // A loss's options may disable some of its fields: rows need only those that the graph reads.
         const read = lossFields(loss).filter((name) => ready.inputNames.includes(FIELD + name));
         const { feeds, places } = packMicroBatch(rows, batch, read);
         const outputs = await ready.run(
@@ -103,13 +103,13 @@ export async function makeTrainer(
   };
 }
 
-/** Where a scored position's result belongs. */
+/** Target of a scored position's result. */
 interface Place {
   row: number;
   token: number;
 }
 
-/** Pads rows to the micro-batch's shape. Padding positions score position 0's target 0 with weight 0. */
+/** Pads rows to the micro-batch's shape. Padding positions score target 0 at position 0 with weight 0. */
 function packMicroBatch(
   rows: readonly TrainingRow[],
   { rows: members, batch, length, scored }: MicroBatch,
@@ -127,7 +127,7 @@ function packMicroBatch(
     if (lacking !== undefined) {
       throw new InternalError(
         "LOSS_FIELD_MISSING",
-        `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} numbers for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
+        `row ${index}: field "${lacking}" has ${row.fields[lacking]?.length ?? "no"} values for ${row.targets.length} targets; the loss reads ${fieldNames.join(", ")}.`,
       );
     }
     row.fields.weights.forEach((weight, token) => {

@@ -12,31 +12,31 @@ import { SCORES_BYTES, targetScores } from "./target-scores.ts";
 
 /** Prefix of gradient inputs, and of gradient outputs (which end in `.next`). */
 export const GRADIENT = "gradient.";
-/** Prefix of the inputs that a loss reads. */
+/** Prefix of a loss's inputs. */
 export const FIELD = "field.";
 /** Prefix of metric outputs. */
 export const METRIC = "metric.";
 
-/** Names of the per-token inputs that a loss reads. */
+/** Names of a loss's per-token inputs. */
 export function lossFields(loss: LossSpec): string[] {
   return ["weights", ...losses.get(loss.name, "loss").fields];
 }
 
-/** How a training graph is laid out; matrices are float32 and inputs in both layouts unless told otherwise. */
+/** Layout of a training graph; by default matrices are float32 and inputs in both layouts. */
 export interface TrainingGraphOptions extends Partial<Layout> {
-  /** Adapters, which alone are trained; null trains every parameter. */
+  /** Adapters, which are the only trained parameters; null trains every parameter. */
   lora?: LoraConfig | null;
-  /** Keep each layer's input alone from forward to backward. */
+  /** Keep only each layer's input from forward to backward. */
   recompute?: boolean;
-  /** Scores over the vocabulary that may exist at once (see `targetScores`). */
+  /** Limit on the bytes of vocabulary scores at once (see `targetScores`). */
   scoresBytes?: number;
 }
 
 /**
- * Forward and, with a loss, backward of one padded shape: the policy's log-probability of each scored target and, added to those
- * that went in, the gradients of all parameters or, with adapters, of those alone.
+ * Forward and, with a loss, backward pass for one padded shape. Outputs: the policy's log-probability of each scored target, and the
+ * accumulated gradients (inputs plus new ones) of all parameters or, with adapters, of the adapters.
  *
- * @param loss null for log-probabilities alone.
+ * @param loss null for log-probabilities only.
  */
 export function trainingGraph(
   config: DecoderConfig,
@@ -81,18 +81,18 @@ export function trainingGraph(
   return { graph, outputs };
 }
 
-/** What a loss reads, one number for each of `count` targets. */
+/** A loss's inputs, one number for each of `count` targets. */
 function fieldInputs(graph: Graph, loss: LossSpec, count: number): Record<string, Value> {
   return Object.fromEntries(
     lossFields(loss).map((name) => [name, graph.input(FIELD + name, "float32", [count, 1])]),
   );
 }
 
-/** Gives an output of the model to a loss. */
+/** Passes a model output to a loss, if its `reads` lists it. */
 function declared(value: Value | null, name: LossOutput, loss: LossSpec): () => Value {
   return () => {
     if (value !== null) return value;
-    const message = `loss ${loss.name} reads the output "${name}" of the model; its reads() does not name it. Add "${name}" there.`;
+    const message = `loss ${loss.name} uses the model output "${name}", which its reads() does not list. Add "${name}" there.`;
     throw new ShapeError("LOSS_READS_UNDECLARED", message);
   };
 }

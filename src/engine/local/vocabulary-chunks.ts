@@ -20,10 +20,10 @@ import { concat, split } from "../../autodiff/ops/shape.ts";
 import { equalChunks } from "../../autodiff/ops/shape.ts";
 
 /**
- * What `targetScores` gives, of an output matrix in 16 bits that is too large to be float32 at once: all rows are scored against one
- * stretch of the vocabulary after the other, and each stretch is widened once on each way. A stretch gives the logarithm of its summed
- * exponentials, the target's log-probability within it and, where asked for, its entropy; those of all chunks make up the whole:
- * ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of stretch s.
+ * `targetScores` for a 16-bit output matrix that is too large for float32: all rows are scored against one chunk of the vocabulary
+ * after the other, and each pass widens each chunk once. A chunk gives its log-sum-exp, the target's log-probability
+ * within the chunk and, if requested, its entropy. All chunks combine by
+ * ln p = ln pₛ + ln wₛ and H = Σ wₛ (Hₛ − ln wₛ), with wₛ the probability of chunk s.
  *
  * @param head [V, D], as stored.
  * @param hidden [K, D].
@@ -37,10 +37,10 @@ export function scoresByVocabulary(
   options: { scoresBytes: number; entropy: boolean; differentiated: boolean },
 ): Value {
   const [size, width] = head.shape as readonly [number, number];
-  // A few of such size are alive at a time: scores, their softmax, the matrix before and after it is widened.
+  // Several tensors of this size are alive at once: scores, their softmax, the matrix before and after widening.
   const bytes = options.scoresBytes / 2;
   const longest = Math.floor(bytes / (4 * Math.max(width, hidden.shape[0]!)));
-  // As floats, which are exact up to 2²⁴: GPUs compute with integers on the processor.
+  // As floats, which are exact up to 2²⁴: on a GPU, integer arithmetic would run on the CPU.
   const wanted = castTo(targets, "float32");
   const columns = options.entropy ? 3 : 2;
   const found = equalChunks(size, Math.max(1, longest)).map(([from, to]) => {

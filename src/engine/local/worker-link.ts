@@ -15,45 +15,45 @@ import {
 } from "./messages.ts";
 import { answeredFailure, deadWorker, stalledWorker } from "./worker-failure.ts";
 
-/** The main thread's end of one worker: typed calls, each answered or failed. */
+/** The main thread's side of a worker: typed calls. */
 export interface WorkerLink {
   /**
-   * @throws {ExternalError} ENGINE_STALLED when it gives no sign of life in time, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED when its thread ends;
-   *   once it has ended or stalled, from every later call too.
+   * @throws {ExternalError} ENGINE_STALLED when the worker shows no progress within the deadline, ENGINE_OUT_OF_MEMORY, ENGINE_STOPPED when
+   *   its thread ends; after either, every later call throws it too.
    */
   call<K extends keyof WorkerCalls>(
     call: K,
     argument: WorkerCalls[K][0],
   ): Promise<WorkerCalls[K][1]>;
-  /** Comes to an end also where the thread does not. */
+  /** Resolves even if the thread does not end. */
   close(): Promise<void>;
 }
 
 export interface WorkerOptions {
-  /** Who it is in messages: `engine worker 1 of 2`. */
+  /** Its name in messages: `engine worker 1 of 2`. */
   name: string;
-  /** How long it may give no sign of life while something is asked of it, in milliseconds; null: for ever. */
+  /** Deadline in milliseconds for a heartbeat while a call is pending; null: none. */
   stallMs: number | null;
-  /** Module that its thread runs; worker.ts when absent. */
+  /** Module of the thread; default worker.ts. */
   entry?: URL;
   resourceLimits?: ResourceLimits;
-  /** Where it is registered while it is waited for; this process's waits when absent. */
+  /** Register of its pending calls; default: that of this process. */
   register?: Waits;
 }
 
-/** Worker threads run compiled code: from the sources (tests), the build beside them is used. */
+/** Worker threads run compiled code; tests that run from the sources use the build as well. */
 const workerEntry = new URL(
   "./worker.js",
   import.meta.url.replace(/\/src\/(engine\/local\/[^/]*)$/, "/dist/$1"),
 );
 
-/** How long a worker may take to end what it runs before it is cut off. */
+/** How long a worker may take to stop before its thread is terminated. */
 const STOP_MS = 10_000;
 
-/** How long the thread of a worker that has stalled may take to end. */
+/** How long the thread of a stalled worker may take to terminate. */
 const CUT_MS = 5000;
 
-/** Workers when nobody says how many: one for every core, and where another device computes one in all. */
+/** Default number of workers: one per core, or one in total on another device. */
 export function defaultWorkers(device: DeviceName): number {
   return device === "cpu" ? availableParallelism() : 1;
 }
@@ -135,19 +135,19 @@ export function startWorker(options: WorkerOptions): WorkerLink {
     call,
     async close() {
       if (ended === null) await within(STOP_MS, call("stop", null));
-      fail(new ExternalError("ENGINE_STOPPED", `${name}: was closed`));
+      fail(new ExternalError("ENGINE_STOPPED", `${name}: closed`));
       await cutOff(stallMs);
     },
   };
 }
 
-/** Ends a worker's thread. One that hangs in the system cannot be ended, and Node's own exit would wait for it: that is noted. */
+/** Terminates a worker's thread. A thread that hangs in a system call cannot be terminated and would block Node's exit, so it is noted. */
 async function cutThread(worker: Worker, patienceMs: number | null): Promise<void> {
   const over = worker.terminate();
   if (!(await within(patienceMs, over))) noteStuckThread(over);
 }
 
-/** Whether something settled in time. */
+/** Whether work settles in time. */
 async function within(ms: number | null, work: Promise<unknown>): Promise<boolean> {
   const settled = work.then(
     () => true,

@@ -1,4 +1,4 @@
-/** A worker thread's entry: one replica of the model, answering the calls of messages.ts in order of arrival. */
+/** Entry of a worker thread: one replica of the model, which answers the calls of messages.ts in order of arrival. */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import { asPluginError, loadPlugin } from "../../base/plugins.ts";
@@ -29,9 +29,9 @@ interface Replica {
   weights: ModelWeights;
   trainer: Trainer;
   sampler: Sampler;
-  /** Steps everything in this worker; built when first needed. */
+  /** Optimizer of the whole replica; created on first use. */
   optimizer: () => Promise<Optimizer>;
-  /** Steps a stretch of what all workers share. */
+  /** Optimizer of this worker's part of the shared arrays. */
   shared: (SharedPart & { weights: Float32Array }) | null;
   roles: Map<string, ModelWeights>;
 }
@@ -43,7 +43,7 @@ async function startReplica(options: StartOptions): Promise<Replica> {
   const { heartbeat } = workerData as WorkerData;
   const device = beatingDevice(openDevice(options.device, options.threads), heartbeat);
   const read = (into: Float32Array): Promise<void> => readWeights(options.base, config, into);
-  // What is shared are all weights, unless it is adapters.
+  // Without adapters, the shared arrays are the weights.
   const initial = shared !== null && adapter === null ? shared.weights : read;
   const base =
     options.frozen === null
@@ -74,12 +74,12 @@ async function startReplica(options: StartOptions): Promise<Replica> {
 function answers(): Answers {
   let started: Replica | null = null;
   const replica = (): Replica => {
-    if (started === null) throw new Error("the worker was called before it was started");
+    if (started === null) throw new Error("the worker received a call before its start");
     return started;
   };
   const part = (): NonNullable<Replica["shared"]> => {
     const { shared } = replica();
-    if (shared === null) throw new Error("the worker shares nothing");
+    if (shared === null) throw new Error("the worker has no shared arrays");
     return shared;
   };
   const changed = async (): Promise<null> => {
@@ -106,7 +106,7 @@ function answers(): Answers {
     logprobs({ rows, batches, model }) {
       const { trainer, weights, roles } = replica();
       const chosen = model === "policy" ? weights : roles.get(model);
-      if (chosen === undefined) throw new Error(`no weights are kept as "${model}"`);
+      if (chosen === undefined) throw new Error(`there are no weights named "${model}"`);
       return trainer.logprobs(chosen, rows, batches);
     },
     forwardBackward({ rows, batches, loss }) {
@@ -138,7 +138,7 @@ function answers(): Answers {
       const { weights, optimizer } = replica();
       const moments = await (await optimizer()).read();
       const numbers = await weights.trained.read();
-      // What is answered is handed over: the worker keeps its own.
+      // Answers transfer their arrays, so return a copy.
       return {
         weights: numbers === weights.trained.flat ? numbers.slice() : numbers,
         optimizer: moments,
@@ -164,7 +164,7 @@ function answers(): Answers {
   };
 }
 
-/** Sampling requests overlap; everything else runs after what came before it. */
+/** Sampling requests run concurrently; every other call waits for the calls before it. */
 function serve(port: MessagePort): void {
   const table = answers();
   let last: Promise<unknown> = Promise.resolve();
@@ -182,7 +182,7 @@ function serve(port: MessagePort): void {
       }
       port.postMessage(reply, given);
     };
-    // Whatever runs must end before the thread does; requests to sample are given up at once.
+    // Running native code must end before the thread does; sampling requests are aborted at once.
     if (call === "stop") last = Promise.all([last, table.stop(null)]).then(answer);
     else if (call === "sample" || call === "forget") void last.then(answer);
     else last = last.then(answer);

@@ -141,14 +141,11 @@ describe("an engine with adapters", () => {
     const at = join(folder, "rank-4");
     await engine.save(at);
     await expect(openLocalEngine({ model: at, lora: { ...lora, rank: 8 } })).rejects.toThrow(
-      errorWith(
-        "RECIPE_BAD_VALUE",
-        /policy\.lora is \{"rank":8.*holds adapters that are \{"rank":4/,
-      ),
+      errorWith("RECIPE_BAD_VALUE", /policy\.lora is \{"rank":8.* \{"rank":4/),
     );
     const other = await open(model, { ...lora, alpha: 4 });
     await expect(other.load(at)).rejects.toThrow(
-      errorWith("CHECKPOINT_MISFIT", /holds adapters that are .*"alpha":8.* being trained are/),
+      errorWith("CHECKPOINT_MISFIT", /"alpha":8.* this run trains/),
     );
   });
 });

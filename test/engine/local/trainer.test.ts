@@ -71,7 +71,7 @@ describe("a row that lacks a field of its loss", () => {
     });
     await expect(run).rejects.toMatchObject({ code: "LOSS_FIELD_MISSING" });
     await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[InternalError: row 0: field "oldLogprobs" has 1 numbers for 3 targets; the loss reads weights, advantages, oldLogprobs, refLogprobs.]`,
+      `[InternalError: row 0: field "oldLogprobs" has 1 values for 3 targets; the loss reads weights, advantages, oldLogprobs, refLogprobs.]`,
     );
   });
 

@@ -87,7 +87,7 @@ describe("forwardBackward", () => {
     const loss = { name: "policy-gradient", options: {} };
     // Thrown in a worker: class and code come back with it.
     await expect(engine.forwardBackward(batch(1), loss)).rejects.toThrow(
-      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no numbers for 40 targets/),
+      errorWith("LOSS_FIELD_MISSING", /field "advantages" has no values for 40 targets/),
     );
     expect(await step(engine, 1)).toBeGreaterThan(0);
   });
@@ -180,7 +180,7 @@ describe("snapshot", () => {
     const asked = engine.logprobs(batch(1), "referense");
     await expect(asked).rejects.toMatchObject({ code: "ENGINE_NO_ROLE" });
     await expect(asked).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[ConfigError: log-probabilities of "referense": no weights are kept under that name. Did you mean "reference"? Known: policy, reference.]`,
+      `[ConfigError: log-probabilities of "referense": there are no weights with that name. Did you mean "reference"? Known: policy, reference.]`,
     );
   });
 });
@@ -189,7 +189,7 @@ describe("a model whose tokenizer has more ids than its config", () => {
   it("is refused, with both numbers", async () => {
     const small = await writeTinyModel(join(folder, "small"), { ...tinyConfig, vocabSize: 100 });
     await expect(openLocalEngine({ model: small, workers: 1 })).rejects.toThrow(
-      errorWith("CHECKPOINT_MISFIT", "has ids up to 265, config.json's vocab_size is 100."),
+      errorWith("CHECKPOINT_MISFIT", /265.* vocab_size is 100\./),
     );
   });
 });

@@ -37,7 +37,7 @@ describe("a worker that gives no sign of life", () => {
     await expect(stuck).rejects.toThrow(
       errorWith(
         "ENGINE_STALLED",
-        /^engine worker 1 of 2: no sign of life for \d s, since [\d:]{8}, while it was asked for forwardBackward \(a micro-batch of 2 × 64 positions, 9 of them scored\)\. Checkpoints are kept: start the same command with --resume\./,
+        /^engine worker 1 of 2: no progress for \d s, since [\d:]{8}, during forwardBackward \(a micro-batch of 2 × 64 positions, 9 of them scored\)\. Checkpoints are kept: run the same command with --resume\./,
       ),
     );
     await outcome;
