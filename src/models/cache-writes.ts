@@ -3,7 +3,7 @@ import { castTo } from "../autodiff/ops/elementwise.ts";
 import { scatterNd } from "../autodiff/ops/indexing.ts";
 import { concat, expand, reshape } from "../autodiff/ops/shape.ts";
 
-/** Where new keys and values go in caches of all slots. */
+/** Writes new keys and values into caches of all slots. */
 export interface CacheWriter {
   /** Keys [R, KV, d, C] into [slots, KV, d, capacity]. */
   keys(cache: Value, fresh: Value): Value;
@@ -12,11 +12,11 @@ export interface CacheWriter {
 }
 
 /**
- * Writes inside the graph, for caches in a device's memory: a scatter whose output is the cache that it reads, given as a fetch, moves
- * the new elements only. Indices are made of two small inputs.
+ * Writes inside the graph, for caches in device memory: a scatter whose output is its own input cache (given as a fetch) moves
+ * only the new elements. Indices are computed from two small inputs.
  *
- * @param slots int32 [R]: whose cache each row's is. @param positions int32 [R, C].
- * @param sizes of a cache: key/value heads and numbers of each.
+ * @param slots int32 [R]: the cache slot of each row. @param positions int32 [R, C].
+ * @param sizes numbers of key/value heads and of elements per head.
  */
 export function cacheWriter(
   slots: Value,
@@ -25,7 +25,7 @@ export function cacheWriter(
 ): CacheWriter {
   const { graph } = slots;
   const [rows, chunk] = positions.shape as readonly [number, number];
-  /** Index vectors over axes [R, KV, (d,) C], each part spread over the axes that it does not name. */
+  /** Index vectors over axes [R, KV, (d,) C], each part broadcast over the other axes. */
   const indices = (withinHead: boolean): Value => {
     const axes = withinHead ? [rows, kvHeads, headDim, chunk] : [rows, kvHeads, chunk];
     const spread = (part: Value, at: readonly number[]): Value =>

@@ -18,24 +18,24 @@ import { writeSafetensors, type NamedTensor } from "./safetensors.ts";
 import { storedTypes, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 import { openWeightFiles, type WeightFiles } from "./weight-files.ts";
 
-/** A model as it lies in a Hugging Face folder. */
+/** A model from a Hugging Face folder. */
 export interface Checkpoint {
   config: DecoderConfig;
   /** All parameters in the order of `parameterSpecs`, float32. */
   weights: Float32Array;
 }
 
-/** Files beside the weights that travel with a checkpoint unchanged: the tokenizer's, and how to sample. */
+/** Files that are copied with a checkpoint: the tokenizer's, and sampling settings. */
 const COMPANIONS = [
   ...["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"],
   ...["vocab.json", "merges.txt", "tokenizer.model", "chat_template.jinja"],
   "generation_config.json",
 ];
 
-/** Keys of a `config.json` that no graph reads and other programs do: they travel too. */
+/** Keys of `config.json` that graphs do not use but other programs do; they are copied too. */
 const TOKEN_KEYS = ["bos_token_id", "eos_token_id", "pad_token_id"];
 
-/** Reads `config.json` and the weights. @throws {DataError} what `readDecoderConfig` and `readWeights` throw. */
+/** Reads `config.json` and the weights. @throws {DataError} as `readDecoderConfig` and `readWeights`. */
 export async function readCheckpoint(folder: string): Promise<Checkpoint> {
   const config = await readDecoderConfig(folder);
   const weights = new Float32Array(parameterCount(config));
@@ -50,11 +50,11 @@ export async function readDecoderConfig(folder: string): Promise<DecoderConfig> 
 }
 
 /**
- * Reads the weights, in one file or in shards, tensor by tensor to where they belong: beside `into` it takes pieces of 256 KiB.
+ * Reads the weights, from one file or from shards, tensor by tensor into one array, with buffers of 256 KiB.
  *
- * @param into as many numbers as `parameterCount`; afterwards all parameters in the order of `parameterSpecs`. May be shared memory.
- * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over; what `openWeightFiles`
- *   throws.
+ * @param into array of `parameterCount` elements, filled in the order of `parameterSpecs`. May be shared memory.
+ * @throws {DataError} CHECKPOINT_MISFIT with the tensor that is missing, has another shape, or is unexpected; as
+ *   `openWeightFiles`.
  */
 export async function readWeights(
   folder: string,
@@ -73,10 +73,10 @@ export async function readWeights(
 }
 
 /**
- * Reads the weights one by one as numbers of 16 bits, those of vectors as float32: beside each it takes pieces of 256 KiB.
+ * Reads the weights one by one: matrices in 16 bits, vectors in float32, with buffers of 256 KiB.
  *
- * @param take gets each parameter and what reads it, in the order of `parameterSpecs`.
- * @throws {DataError} WEIGHT_TOO_LARGE for a number that float16 cannot hold; as `readWeights`.
+ * @param take receives each parameter and its reader, in the order of `parameterSpecs`.
+ * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; as `readWeights`.
  */
 export async function readHalfWeights(
   folder: string,
@@ -102,10 +102,10 @@ export async function readHalfWeights(
   });
 }
 
-/** Reads one parameter into an array of as many numbers: float32, or 16 bits each. */
+/** Reads one parameter into an array of its size, as float32 or in 16 bits. */
 export type WeightReader = (into: Float32Array | Uint16Array) => Promise<void>;
 
-/** The type in which all matrices of a folder are stored; null where it is not one alone. @throws {DataError} as `openWeightFiles`. */
+/** The common dtype of a folder's matrices; null when mixed. @throws {DataError} as `openWeightFiles`. */
 export async function storedTypeOf(folder: string): Promise<StoredType | null> {
   const files = await openWeightFiles(folder);
   try {
@@ -118,7 +118,7 @@ export async function storedTypeOf(folder: string): Promise<StoredType | null> {
   }
 }
 
-/** Opens a folder's weights, once they are those that `config.json` asks for. */
+/** Opens a folder's weights and checks them against `config.json`. */
 async function withWeights(
   folder: string,
   config: DecoderConfig,
@@ -127,9 +127,9 @@ async function withWeights(
   const files = await openWeightFiles(folder);
   try {
     const stored = new Map(files.tensors);
-    // Buffers that old Llama files hold: they follow from config.json.
+    // Buffers in old Llama files, which config.json determines.
     for (const name of files.tensors.keys()) if (BUFFER.test(name)) stored.delete(name);
-    // Some writers store the output matrix beside the embedding that it is tied to.
+    // Some programs store the output matrix beside the embedding that it is tied to.
     const tiedHead = config.tiedEmbeddings && stored.delete(HEAD);
     checkTensors(parameterSpecs(config), stored, files.where, "config.json");
     if (tiedHead) refuseOtherShape(files, config);
@@ -141,7 +141,7 @@ async function withWeights(
 
 const BUFFER = /\.rotary_emb\.inv_freq$/;
 
-/** One array of all parameters. @throws {DataError} CHECKPOINT_MISFIT */
+/** Concatenates all parameters. @throws {DataError} CHECKPOINT_MISFIT */
 export function flatten(
   config: DecoderConfig,
   tensors: ReadonlyMap<string, NamedTensor>,
@@ -151,9 +151,9 @@ export function flatten(
 }
 
 /**
- * One array of the tensors that a list asks for, in its order.
- * @param asker the file that the list comes from, for messages.
- * @throws {DataError} CHECKPOINT_MISFIT naming the tensor that is missing, of another shape, or left over.
+ * Concatenates the tensors of a list, in its order.
+ * @param asker the file with the list, for messages.
+ * @throws {DataError} CHECKPOINT_MISFIT with the tensor that is missing, has another shape, or is unexpected.
  */
 export function flattenAs(
   specs: readonly ParameterSpec[],
@@ -167,7 +167,7 @@ export function flattenAs(
   return flat;
 }
 
-/** All that a list asks for, in its shapes, and nothing else. @throws {DataError} CHECKPOINT_MISFIT */
+/** Checks that the tensors are exactly those of a list. @throws {DataError} CHECKPOINT_MISFIT */
 function checkTensors(
   specs: readonly ParameterSpec[],
   tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>,
@@ -182,18 +182,18 @@ function checkTensors(
     }
     if (tensor.shape.join() !== shape.join()) {
       throw misfit(
-        `"${name}" is [${tensor.shape.join(", ")}], ${asker} asks for [${shape.join(", ")}]`,
+        `"${name}" is [${tensor.shape.join(", ")}], but ${asker} requires [${shape.join(", ")}]`,
       );
     }
   }
   const known = new Set(specs.map(({ name }) => name));
   const extra = [...tensors.keys()].find((name) => !known.has(name));
   if (extra !== undefined) {
-    throw misfit(`holds "${extra}", which ${asker} does not ask for`);
+    throw misfit(`contains "${extra}", which ${asker} does not define`);
   }
 }
 
-/** A tied output matrix must be the embedding: transformers would not tie two that differ, whatever config.json says. */
+/** A tied output matrix must equal the embedding: transformers does not tie different ones, even if config.json says so. */
 function refuseUntied<T extends Float32Array | Uint16Array>(
   files: WeightFiles,
   head: T,
@@ -210,25 +210,25 @@ function untied(files: WeightFiles): DataError {
   const { shape } = files.tensors.get(HEAD)!;
   return new DataError(
     "CHECKPOINT_MISFIT",
-    `${files.where}: "${HEAD}" [${shape.join(", ")}] differs from "${EMBEDDING}", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "${HEAD}".`,
+    `${files.where}: "${HEAD}" [${shape.join(", ")}] differs from "${EMBEDDING}", although config.json sets tie_word_embeddings. Set it to false, or remove "${HEAD}".`,
   );
 }
 
 function misfitOf(where: string, what: string, asker: string): DataError {
   return new DataError(
     "CHECKPOINT_MISFIT",
-    `${where}: ${what}. The tensors must be those of the ${asker} beside it; save or fetch both together.`,
+    `${where}: ${what}. The tensors must match the ${asker} beside it; save or download both together.`,
   );
 }
 
-/** The parameters of one array, by name. */
+/** Splits an array into the parameters, by name. */
 export function unflatten(config: DecoderConfig, flat: Float32Array): NamedTensor[] {
   return tensorsOf(parameterSpecs(config), flat);
 }
 
 /**
- * Writes a Hugging Face folder: `config.json`, `model.safetensors`, and of another folder what lies beside the weights there (the
- * tokenizer's files, `generation_config.json`) and the special tokens that its `config.json` names.
+ * Writes a Hugging Face folder: `config.json`, `model.safetensors`, and from another folder the companion files (the
+ * tokenizer's files, `generation_config.json`) and the special tokens in its `config.json`.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeCheckpoint(

@@ -11,21 +11,21 @@ import type { DecoderConfig } from "./config.ts";
  * Reads a Hugging Face `config.json`.
  *
  * @param where the file, for messages.
- * @throws {DataError} MODEL_CONFIG_UNSUPPORTED naming the key, what was found and what is allowed: an architecture that is not
- *   registered, a value that its decoder does not have, a key that may change what is computed and that nothing here reads.
+ * @throws {DataError} MODEL_CONFIG_UNSUPPORTED with the key, its value and the allowed values: an unregistered architecture,
+ *   a value that the decoder does not support, or an unknown key that may affect the computation.
  */
 export function parseDecoderConfig(json: unknown, where: string): DecoderConfig {
   const fail = (what: string): DataError =>
     new DataError("MODEL_CONFIG_UNSUPPORTED", `${where}: ${what}`);
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    throw fail(`is ${quote(json)}: expected keys and values, model_type among them.`);
+    throw fail(`is ${quote(json)}: expected keys and values, including model_type.`);
   }
   const keys = json as Record<string, unknown>;
   const architecture = architectures.parts.find(({ name }) => name === keys["model_type"]);
   if (architecture === undefined) {
     const found = keys["model_type"];
     const hint = suggest(typeof found === "string" ? found : "", architectures.names);
-    throw fail(`model_type is ${quote(found)}; no such architecture is supported. ${hint}`);
+    throw fail(`model_type is ${quote(found)}; this architecture is not supported. ${hint}`);
   }
   const identity = {
     model_type: z.literal(architecture.name),
@@ -41,7 +41,7 @@ export function parseDecoderConfig(json: unknown, where: string): DecoderConfig 
   return checkSizes(architecture.toConfig(what.value), fail);
 }
 
-/** A key that nothing reads could mean another model: it is named, not passed over. */
+/** An unknown key could mean a different model, so it is an error. */
 function refuseUnread(
   { name }: Architecture,
   read: z.ZodRawShape,
@@ -51,7 +51,7 @@ function refuseUnread(
   for (const [key, value] of Object.entries(keys)) {
     if (Object.hasOwn(read, key) || isIgnored(key, value)) continue;
     throw fail(
-      `${key} is ${quote(value)}; models of type ${name} are read without such a key. ${suggest(key, Object.keys(read))} If what the model computes does not depend on it, take it out of the file.`,
+      `${key} is ${quote(value)}; models of type ${name} do not have this key. ${suggest(key, Object.keys(read))} If it does not affect the model's output, remove it from the file.`,
     );
   }
 }
@@ -63,15 +63,15 @@ function checkSizes(config: DecoderConfig, fail: (what: string) => DataError): D
   }
   if (headDim % 2 !== 0) {
     throw fail(
-      `head_dim is ${headDim} (missing, it is hidden_size ${config.hiddenSize} / ${heads} heads): expected an even whole number, since rotary positions turn halves.`,
+      `head_dim is ${headDim} (missing, it is hidden_size ${config.hiddenSize} / ${heads} heads): expected an even whole number, because rotary positions rotate halves.`,
     );
   }
   return config;
 }
 
 /**
- * The `config.json` that transformers reads back as the same model.
- * @throws {DataError} MODEL_CONFIG_UNSUPPORTED when the configuration has a feature that its architecture cannot write.
+ * The `config.json` from which transformers loads the same model.
+ * @throws {DataError} MODEL_CONFIG_UNSUPPORTED when its architecture's format cannot express the configuration.
  */
 export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unknown> {
   const architecture = architectures.get(config.architecture, "architecture");
@@ -89,7 +89,7 @@ export function toHuggingFaceConfig(config: DecoderConfig): Record<string, unkno
   if (lost !== undefined) {
     throw new DataError(
       "MODEL_CONFIG_UNSUPPORTED",
-      `${lost} of the ${name} model to be written is ${quote(config[lost])}; a config.json of that architecture says ${quote(back[lost])}. Choose an architecture that has it: ${architectures.names.join(", ")}.`,
+      `${lost} of the ${name} model is ${quote(config[lost])}, but a config.json of this architecture would say ${quote(back[lost])}. Choose an architecture that supports it: ${architectures.names.join(", ")}.`,
     );
   }
   return json;

@@ -1,9 +1,9 @@
 /**
- * What a decoder is built from: pre-norm, rotary positions, grouped-query attention, SwiGLU, and the features by which families
- * differ. Graphs read features, never a family's name.
+ * Configuration of a decoder: pre-norm, rotary positions, grouped-query attention, SwiGLU, and the features in which families
+ * differ. Graphs use the features, never a family's name.
  */
 export interface DecoderConfig extends DecoderFeatures {
-  /** Registered name of the architecture that writes this as `config.json`; `model_type` there. */
+  /** Registered name of the architecture that writes this `config.json` (its `model_type`). */
   architecture: string;
   vocabSize: number;
   hiddenSize: number;
@@ -11,49 +11,49 @@ export interface DecoderConfig extends DecoderFeatures {
   heads: number;
   /** Key/value heads; a divisor of `heads`. */
   kvHeads: number;
-  /** Even: rotary positions turn its two halves against each other. */
+  /** Even, because rotary positions rotate its two halves. */
   headDim: number;
   intermediateSize: number;
   normEpsilon: number;
   ropeTheta: number;
-  /** The output matrix is the embedding matrix. */
+  /** Whether the output matrix is the embedding matrix. */
   tiedEmbeddings: boolean;
   /** Longest sequence, in tokens. */
   maxPositions: number;
 }
 
-/** Where families of decoders differ. */
+/** Differences between decoder families. */
 export interface DecoderFeatures {
   /** Biases on the query, key and value projections. */
   qkvBias: boolean;
-  /** Root-mean-square norm over each head of queries and keys, before rotation, with a learned scale [headDim]. */
+  /** RMSNorm over each head of queries and keys, before rotation, with a learned scale [headDim]. */
   qkNorm: boolean;
-  /** null: every token sees all before it. */
+  /** null: every token sees all earlier ones. */
   slidingWindow: SlidingWindow | null;
-  /** null: frequencies are the plain powers of `ropeTheta`. */
+  /** null: unscaled powers of `ropeTheta`. */
   ropeScaling: RopeScaling | null;
 }
 
-/** Layers from `fromLayer` on see the last `size` tokens only, a token itself included. */
+/** Layers from `fromLayer` on see only the last `size` tokens, including the token itself. */
 export interface SlidingWindow {
   size: number;
   fromLayer: number;
 }
 
-/** How rotary frequencies are slowed for contexts longer than those first trained on. */
+/** Scaling of rotary frequencies for contexts longer than the original one. */
 export type RopeScaling =
   | { type: "linear"; factor: number }
   | {
       type: "llama3";
       factor: number;
-      /** Waves longer than `originalPositions` over this are slowed by `factor`. */
+      /** Waves longer than `originalPositions` / this are slowed by `factor`. */
       lowFrequencyFactor: number;
-      /** Waves shorter than `originalPositions` over this stay; those between are slowed by degrees. */
+      /** Waves shorter than `originalPositions` / this stay; those in between are interpolated. */
       highFrequencyFactor: number;
       originalPositions: number;
     };
 
-/** None of the features: Llama 2. */
+/** The default features: Llama 2. */
 export const plainFeatures: DecoderFeatures = {
   qkvBias: false,
   qkNorm: false,
@@ -61,7 +61,7 @@ export const plainFeatures: DecoderFeatures = {
   ropeScaling: null,
 };
 
-/** How many tokens, itself included, a token of this layer sees; Infinity for all before it. */
+/** How many tokens, including itself, a token of this layer sees; Infinity without a window. */
 export function windowOf({ slidingWindow }: DecoderConfig, layer: number): number {
   return slidingWindow !== null && layer >= slidingWindow.fromLayer ? slidingWindow.size : Infinity;
 }

@@ -21,23 +21,23 @@ import { ropeFrequencies } from "./rope.ts";
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
 export type ParameterValues = ReadonlyMap<string, Value>;
 
-/** Suffix under which a matrix is also given transposed (see `linear`). */
+/** Suffix of a matrix's transposed copy (see `linear`). */
 export const TRANSPOSED = ".transposed";
 
-/** How a model's parameters are held. */
+/** Layout of a model's parameters. */
 export interface Layout {
-  /** Whether matrices are there in both layouts; only of float32. */
+  /** Whether matrices have transposed copies; only for float32. */
   transposed: boolean;
-  /** The type of matrices that nobody trains, which are then there once; null: float32, as vectors always are. */
+  /** Storage dtype of frozen matrices, which have no copy; null: float32, as always for vectors. */
   frozen: HalfType | null;
 }
 
-/** Everything float32, in both layouts. */
+/** Everything in float32, with transposed copies. */
 const plainLayout: Layout = { transposed: true, frozen: null };
 
 /**
- * Declares every parameter as an input of the graph; matrices twice, as stored and transposed, or as their layout says. Those of
- * adapters once.
+ * Declares every parameter as an input of the graph: matrices according to the layout, the matrices of adapters
+ * without transposed copies.
  */
 export function declareParameters(
   graph: Graph,
@@ -60,17 +60,17 @@ export function declareParameters(
   return values;
 }
 
-/** How a decoder is computed over whole rows. */
+/** Options of a decoder over whole rows. */
 export interface RowsOptions {
-  /** Adapters, declared with the parameters; null computes the model without any. */
+  /** Adapters, declared with the parameters; null: none. */
   lora?: LoraConfig | null;
-  /** Keep each layer's input alone for the derivative, and compute the layer once more there (see `checkpoint`). */
+  /** Keep only each layer's input for the backward pass, and recompute the layer there (see `checkpoint`). */
   recompute?: boolean;
 }
 
 /**
  * The decoder over whole rows, causal, right-padded: position t sees positions up to t, so padding after a row's end
- * never reaches a real token and needs no mask.
+ * never affects a real token and needs no mask.
  *
  * @param ids int32 [B, T].
  * @returns the normalised hidden state of every position [B·T, D].
@@ -86,7 +86,7 @@ export function decoderRows(
   const rotary = rotaryTables(ids.graph, config, length);
   const rows: Rows = { config, parameters, lora, batch, length, masks, rotary };
   let x = embedded(parameters.get(EMBEDDING)!, reshape(ids, [batch * length])); // [B·T, D]
-  // Made before the first layer, which may be computed twice.
+  // Created before the first layer, which may be recomputed.
   for (let layer = 0; layer < config.layers; layer++) masks(windowOf(config, layer));
   for (let layer = 0; layer < config.layers; layer++) {
     const build = (input: Value): Value => decoderLayer(rows, layer, input);
@@ -95,7 +95,7 @@ export function decoderRows(
   return rmsNorm(x, parameters.get(FINAL_NORM)!, config.normEpsilon);
 }
 
-/** What the layers of one graph share. */
+/** Shared by all layers of one graph. */
 interface Rows {
   config: DecoderConfig;
   parameters: ParameterValues;
@@ -135,7 +135,7 @@ function decoderLayer(rows: Rows, layer: number, x: Value): Value {
   }
 }
 
-/** Each head of rows [N, heads · d] normed on its own, with one scale [d] for all of them. */
+/** Normalises each head of rows [N, heads · d], with one scale [d] for all heads. */
 export function normHeads(config: DecoderConfig, rows: Value, scale: Value): Value {
   const { headDim, normEpsilon } = config;
   const apart = reshape(rows, [sizeOf(rows.shape) / headDim, headDim]);
@@ -152,7 +152,7 @@ export function embedded(table: Value, ids: Value): Value {
   return isStoredHalf(table) ? frozenRows(table, ids) : gather([table, ids]);
 }
 
-/** The output matrix [V, D] where it is held in 16 bits; null else. */
+/** The output matrix [V, D] if it is stored in 16 bits, else null. */
 export function frozenHead(parameters: ParameterValues): Value | null {
   const head = parameters.get(HEAD) ?? parameters.get(EMBEDDING)!;
   return isStoredHalf(head) ? head : null;
@@ -163,7 +163,7 @@ export function vocabularySize(parameters: ParameterValues): number {
   return parameters.get(EMBEDDING)!.shape[0]!;
 }
 
-/** x · Wᵀ (+ b), the weight and bias by name. */
+/** x · Wᵀ (+ b), with weight and bias by name. */
 function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""): Value {
   const transposed = parameters.get(weight + TRANSPOSED);
   const stored = parameters.get(weight)!;
@@ -177,8 +177,8 @@ function linear(parameters: ParameterValues, x: Value, weight: string, bias = ""
 }
 
 /**
- * Grouped-query attention. The G query heads that share a key/value head are stacked along the query axis, so that keys and
- * values are never repeated: [B, KV, G·T, d] against [B, KV, T, d].
+ * Grouped-query attention. The G query heads of a key/value head are stacked along the query axis, so that keys and
+ * values need no copies: [B, KV, G·T, d] against [B, KV, T, d].
  */
 function attend(
   config: DecoderConfig,
@@ -201,22 +201,22 @@ function attend(
   return reshape(transpose(mixed, [0, 3, 1, 2, 4]), [batch * length, config.heads * headDim]);
 }
 
-/** Added to the score of a position that must not be seen: its weight becomes exactly 0. */
+/** Added to the score of an invisible position: its weight becomes exactly 0. */
 export const MASKED = -1e9;
 
 /**
- * 0 where a query may look, MASKED where it may not: [T, T], made of two vectors of positions inside the graph. One mask for each
- * window, made when first asked for.
+ * Causal masks [T, T]: 0 for visible positions, MASKED for others, computed from two position vectors inside the graph. One mask per
+ * window size, created on first use.
  *
- * @param input any int32 value that is given at each run: positions are made to depend on it, or the runtime would compute the masks
- *   when it compiles and keep T² numbers with every graph.
- * @param window of the returned function: how many tokens, itself included, a token sees.
+ * @param input any int32 value of the run. The positions depend on it, because the runtime would otherwise fold the masks
+ *   when it compiles and store T² numbers with every graph.
+ * @param window of the returned function: number of tokens that a token sees, including itself.
  */
 export function causalMasks(input: Value, length: number): (window: number) => Value {
   const { graph } = input;
   const positions = Array.from({ length }, (_, t) => t);
   const made = new Map<number, Value>();
-  // Numbers as floats: they are exact, and GPUs cut integers on the processor.
+  // Positions are exact as floats, and GPUs slice integers on the CPU.
   const zero = runtimeZero(castTo(input, "float32"));
   const column = (numbers: readonly number[]): Value =>
     add([graph.constant("float32", [length, 1], numbers), zero]);

@@ -4,24 +4,24 @@ import { DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { checkOptions, z } from "../base/schema.ts";
 
-/** How a model's makers would have it sampled. null: they do not say. */
+/** A model's recommended sampling settings. null: not specified. */
 export interface GenerationConfig {
-  /** Any of these ends a completion; empty when none is known. */
+  /** Any of these ends a completion; empty when unknown. */
   eosIds: readonly number[];
   bosId: number | null;
   padId: number | null;
-  /** false: the likeliest token each time, whatever the values below say. */
+  /** false: greedy decoding, whatever the other values are. */
   doSample: boolean | null;
   temperature: number | null;
   topP: number | null;
-  /** 0: all tokens. */
+  /** 0: off. */
   topK: number | null;
   minP: number | null;
-  /** 1: none. */
+  /** 1: off. */
   repetitionPenalty: number | null;
   maxNewTokens: number | null;
   stopStrings: readonly string[];
-  /** What else the file says, as it says it: who would pass over a key here can name it. */
+  /** All other keys of the file, unchanged, so that a caller can name those it ignores. */
   others: Readonly<Record<string, unknown>>;
 }
 
@@ -38,7 +38,7 @@ const fileSchema = z.looseObject({
   do_sample: z.boolean().nullish(),
   temperature: z.number().nonnegative().nullish(),
   top_p: z.number().positive().max(1).nullish(),
-  // −1 is vLLM's way to say all.
+  // vLLM writes −1 for "all".
   top_k: z.int().min(-1).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
   repetition_penalty: z.number().positive().nullish(),
@@ -49,8 +49,8 @@ const fileSchema = z.looseObject({
 });
 
 /**
- * Reads a folder's `generation_config.json`; without one, the token ids of its `config.json`, where older models have them.
- * @throws {DataError} GENERATION_CONFIG_BAD naming the key whose value cannot be.
+ * Reads a folder's `generation_config.json`; without one, the token ids of its `config.json`, where older models store them.
+ * @throws {DataError} GENERATION_CONFIG_BAD with the key of the invalid value.
  */
 export async function readGenerationConfig(folder: string): Promise<GenerationConfig> {
   const own = join(folder, "generation_config.json");

@@ -4,9 +4,9 @@ import { EMBEDDING, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
 /**
- * Fresh weights that learn to read quickly ("mimetic", after Trockman & Kolter, arXiv 2305.09828): in each layer the query
- * projection of every key/value group's first head starts equal to the key projection, so that tokens first attend to their
- * own kind. Matrices are normal with deviation √(1/in), residual outputs scaled by .35, embeddings with deviation .1, norms 1.
+ * Initial weights that learn to read quickly ("mimetic", after Trockman & Kolter, arXiv 2305.09828): in each layer, the query
+ * projection of each key/value group's first head equals the key projection, so that tokens first attend to similar
+ * tokens. Matrices are normal with deviation √(1/in), residual outputs scaled by .35, embeddings with deviation .1, norms 1.
  *
  * @param seed the same seed gives the same bytes.
  */

@@ -2,11 +2,11 @@ import { sizeOf } from "../autodiff/graph.ts";
 import type { DecoderConfig } from "./config.ts";
 import type { NamedTensor } from "./safetensors.ts";
 
-/** A trained tensor, by its Hugging Face name. Linear weights are stored [out, in]. */
+/** A parameter, by its Hugging Face name. Linear weights are stored [out, in]. */
 export interface ParameterSpec {
   name: string;
   shape: readonly number[];
-  /** Weight decay applies to matrices only (as in every public decoder recipe). */
+  /** Only matrices have weight decay (as in every public decoder recipe). */
   decays: boolean;
 }
 
@@ -51,7 +51,7 @@ export const EMBEDDING = "model.embed_tokens.weight";
 export const FINAL_NORM = "model.norm.weight";
 export const HEAD = "lm_head.weight";
 
-/** Every tensor of a decoder: matrices first, then vectors, so that what decays is one stretch of a flat array. */
+/** Every parameter of a decoder: matrices first, then vectors, so that those with weight decay are one range of a flat array. */
 export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
   const { hiddenSize: d, intermediateSize: f, vocabSize } = config;
   const q = config.heads * config.headDim;
@@ -94,7 +94,7 @@ export function parameterSpecs(config: DecoderConfig): ParameterSpec[] {
   return [...specs.filter(({ decays }) => decays), ...specs.filter(({ decays }) => !decays)];
 }
 
-/** Parts of one array by name. @param flat as many numbers as the tensors have together, in their order; not copied. */
+/** Views of one array by name. @param flat as many elements as all tensors, in their order; not copied. */
 export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): NamedTensor[] {
   let at = 0;
   return specs.map(({ name, shape }) => {
@@ -104,17 +104,17 @@ export function tensorsOf(specs: readonly ParameterSpec[], flat: Float32Array): 
   });
 }
 
-/** Numbers of those tensors that decay: matrices stand before vectors, so they are the beginning of a flat array. */
+/** Number of elements with weight decay. They are the start of a flat array, because matrices come before vectors. */
 export function decayingSize(specs: readonly ParameterSpec[]): number {
   return totalSize(specs.filter(({ decays }) => decays));
 }
 
-/** Numbers in all tensors together. */
+/** Number of elements of all tensors. */
 export function totalSize(specs: readonly Pick<ParameterSpec, "shape">[]): number {
   return specs.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 }
 
-/** Number of trained numbers. */
+/** Number of parameters. */
 export function parameterCount(config: DecoderConfig): number {
   return totalSize(parameterSpecs(config));
 }

@@ -16,11 +16,11 @@ import { reduceMax, reduceSum } from "../autodiff/ops/reduce.ts";
 import { concat, expand, reshape, slice } from "../autodiff/ops/shape.ts";
 
 /**
- * Draws one column of each row of probabilities [R, V] inside a graph, so that no row leaves the device: by inverting the cumulative
- * sum, first over about √V blocks and then within one. Cumulative sums are products with a triangle of ones.
+ * Draws one column of each row of probabilities [R, V] inside a graph, so that no row leaves the device: inverts the cumulative
+ * sum, first over about √V blocks and then within one. Cumulative sums are products with a triangular matrix of ones.
  *
  * @param given.uniform float32 [R, 1], in [0, 1).
- * @param given.greedy float32 [R, 1]: 1 takes the likeliest column, the first of equals.
+ * @param given.greedy float32 [R, 1]: 1 selects the most likely column, the first on ties.
  * @returns `id` int32 [R, 1] and its `logprob` [R, 1], nats.
  */
 export function pick(
@@ -51,14 +51,14 @@ export function pick(
 interface Draw {
   /** int32 [R, 1] */
   index: Value;
-  /** Mass of all columns before it, and the target that was looked for, both [R, 1]. */
+  /** Total mass of all earlier columns, and the target, both [R, 1]. */
   before: Value;
   target: Value;
 }
 
 /**
- * The first column with a mass whose cumulative sum exceeds the target: a share `uniform` of all mass or, inside a block, what of the
- * block's target is left. Sums of float32 can miss by their last bits; then the heaviest column is taken, never one without mass.
+ * The first column with non-zero mass whose cumulative sum exceeds the target: a share `uniform` of the total mass or, inside a block, the
+ * rest of the block's target. Rounding of float32 sums can miss the target; then the heaviest column is chosen, never one without mass.
  */
 function draw(masses: Value, uniform: Value, outer: Draw | null): Draw {
   const { graph } = masses;
@@ -73,7 +73,7 @@ function draw(masses: Value, uniform: Value, outer: Draw | null): Draw {
     outer === null
       ? mul([uniform, slice(sums, 1, size - 1, size)])
       : sub([outer.target, outer.before]);
-  // Columns beyond the target count as one, the first of them first, and more than a mass, which is at most about 1.
+  // Columns beyond the target get one equal value (so the first wins), larger than any mass, which is at most about 1.
   const weighted = where([greater([masses, zero]), scalarLike(masses, 4), zero]);
   const preference = where([greater([sums, target]), weighted, masses]);
   const index = firstLargest(preference);
@@ -82,7 +82,7 @@ function draw(masses: Value, uniform: Value, outer: Draw | null): Draw {
   return { index, target, before: sub([upTo, mass]) };
 }
 
-/** Column of each row's largest element, the first of equals: [R, N] → int32 [R, 1]. GPUs cannot cast what ArgMax gives. */
+/** Column of each row's largest element, the first on ties: [R, N] → int32 [R, 1]. GPUs cannot cast the output of ArgMax. */
 function firstLargest(x: Value): Value {
   const size = x.shape[1]!;
   const fromEnd = x.graph.constant(

@@ -1,11 +1,11 @@
 import { parseDecoderConfig } from "./config-json.ts";
 import type { DecoderConfig } from "./config.ts";
 
-/** A model of the hub whose shape is known without asking for it. */
+/** A hub model whose shape is built in. */
 export interface PublishedShape {
   /** `organisation/model` */
   name: string;
-  /** Parameters as its publisher's safetensors header counts them: a check on the numbers here. */
+  /** Parameter count in the publisher's safetensors header, to check the shape. */
   parameters: number;
   config: DecoderConfig;
 }
@@ -15,7 +15,7 @@ const LLAMA3_ROPE = {
   ...{ low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 8192 },
 };
 
-/** What the models of a family have in common, in the words of their `config.json`. */
+/** Keys that the models of a family share, in the format of `config.json`. */
 const families = {
   smollm2: {
     ...{ model_type: "llama", vocab_size: 49_152, rms_norm_eps: 1e-5 },
@@ -35,7 +35,7 @@ const families = {
   },
 } as const;
 
-/** Layers, widths and heads of one size: [layers, hidden, intermediate, heads, key/value heads]. */
+/** Dimensions of one size: [layers, hidden, intermediate, heads, key/value heads]. */
 type Size = readonly [number, number, number, number, number];
 
 function shape(
@@ -57,9 +57,9 @@ const llama32 = { ...llama3, tie_word_embeddings: true };
 const times = (factor: number): object => ({ rope_scaling: { ...LLAMA3_ROPE, factor } });
 
 /**
- * Decoders that people train, by family and size.
+ * Common decoders for training, by family and size.
  *
- * Source: each repository's `config.json` and the parameter count that the hub shows of its safetensors header (2026-11).
+ * Source: each repository's `config.json`, and the parameter count that the hub shows from its safetensors header (2026-11).
  */
 export const publishedShapes: readonly PublishedShape[] = [
   shape("HuggingFaceTB/SmolLM2-135M", 134_515_008, [30, 576, 1536, 9, 3], smollm2),

@@ -1,4 +1,4 @@
-/** Rotary positions: the keys of `config.json` that describe them, and the frequencies that they mean. */
+/** Rotary position embedding: its keys in `config.json`, and its frequencies. */
 import { choice, quote, z } from "../base/schema.ts";
 import type { DecoderConfig, RopeScaling } from "./config.ts";
 
@@ -26,7 +26,7 @@ const kinds = {
 };
 type Rope = z.output<(typeof kinds)[keyof typeof kinds]>;
 
-/** One rope as files write it; files before transformers 4.45 say `type` for `rope_type`. */
+/** One rope configuration; files before transformers 4.45 use `type` for `rope_type`. */
 const rope = choice<Rope>((given) => {
   if (typeof given !== "object" || given === null) {
     return {
@@ -46,19 +46,19 @@ const rope = choice<Rope>((given) => {
   return { schema, value: { ...value, rope_type: kind } };
 });
 
-/** Keys of a `config.json`: `rope_theta` beside `rope_scaling`, or both in `rope_parameters` (transformers 5). */
+/** Keys of `config.json`: `rope_theta` and `rope_scaling`, or both inside `rope_parameters` (transformers 5). */
 export const ropeKeys = {
   rope_theta: z.number().positive().optional(),
   rope_scaling: rope.nullish(),
   rope_parameters: rope.nullish(),
-  // Pairs of neighbours instead of halves: a layout that transformers' weights do not have.
+  // Interleaved pairs instead of halves: transformers' weights never have this layout.
   rope_interleaved: z.literal(false).optional(),
   partial_rotary_factor: z.literal(1).optional(),
 };
 
 /**
- * The base and scaling that the keys mean. Where both layouts stand, `rope_scaling` counts, as in transformers.
- * @param maxPositions taken for a llama3 rope that does not say what it was first trained on, as in transformers.
+ * Base and scaling from the keys. If both layouts are present, `rope_scaling` wins, as in transformers.
+ * @param maxPositions original context of a llama3 rope that does not specify it, as in transformers.
  */
 export function readRope(
   keys: z.output<z.ZodObject<typeof ropeKeys>>,
@@ -80,7 +80,7 @@ export function readRope(
   return { ropeTheta, ropeScaling };
 }
 
-/** The keys in the older layout, which every version of transformers, vLLM and llama.cpp read. */
+/** Writes the older layout, which every version of transformers, vLLM and llama.cpp reads. */
 export function writeRope({ ropeTheta, ropeScaling }: DecoderConfig): Record<string, unknown> {
   return { rope_theta: ropeTheta, rope_scaling: ropeScaling && scalingKeys(ropeScaling) };
 }
@@ -97,10 +97,10 @@ function scalingKeys(scaling: RopeScaling): Record<string, unknown> {
 }
 
 /**
- * Radians by which one position turns each pair of a head: θ^(−2i/d), i from 0 to d/2 − 1, scaled.
+ * Rotation per position of each pair in a head, in radians: θ^(−2i/d), i from 0 to d/2 − 1, scaled.
  *
- * Source: Su et al., arXiv 2104.09864, section 3.4.2; "linear": Chen et al., arXiv 2306.15595; "llama3": Llama 3.1's code as
- * transformers has it (modeling_rope_utils.py). Different here: float64 throughout, float32 there.
+ * Source: Su et al., arXiv 2104.09864, section 3.4.2; "linear": Chen et al., arXiv 2306.15595; "llama3": Llama 3.1 as
+ * in transformers (modeling_rope_utils.py). Different here: float64 throughout, float32 there.
  *
  * @example headDim 4, ropeTheta 100 // 1, 0.1
  */
@@ -113,7 +113,7 @@ export function ropeFrequencies({ headDim, ropeTheta, ropeScaling }: DecoderConf
 function scaled(frequency: number, scaling: RopeScaling): number {
   const slow = frequency / scaling.factor;
   if (scaling.type === "linear") return slow;
-  // Waves that fit into the context of the first training.
+  // Number of waves in the original context.
   const waves = (scaling.originalPositions * frequency) / (2 * Math.PI);
   const { lowFrequencyFactor: low, highFrequencyFactor: high } = scaling;
   const kept = Math.min(1, Math.max(0, (waves - low) / (high - low)));

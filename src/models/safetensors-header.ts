@@ -2,13 +2,13 @@ import { z } from "../base/schema.ts";
 import type { DataError } from "../base/errors.ts";
 import { widths } from "./stored-numbers.ts";
 
-/** Where one tensor lies in a safetensors file. */
+/** The place of a tensor in a safetensors file. */
 export interface StoredTensor {
   name: string;
-  /** As the file says: F32, F16, BF16 or a type that is not read here. */
+  /** As in the file: F32, F16, BF16 or an unsupported dtype. */
   dtype: string;
   shape: readonly number[];
-  /** Its first byte, counted from the beginning of the file, and how many it has. */
+  /** Offset of its first byte in the file, and its number of bytes. */
   at: number;
   byteLength: number;
 }
@@ -22,9 +22,9 @@ const schema = z.object({ __metadata__: z.record(z.string(), z.string()).optiona
 );
 
 /**
- * What a header says of a file of that size.
- * @param header the JSON's bytes, which stand after the eight of its length.
- * @param bad makes the error of a sentence about the file.
+ * Parses and checks a header.
+ * @param header the JSON's bytes, which follow the eight bytes of its length.
+ * @param bad makes an error from a sentence about the file.
  */
 export function parseHeader(
   header: Buffer,
@@ -43,11 +43,11 @@ export function parseHeader(
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
     const [begin, end] = data_offsets;
     const width = widths[dtype];
-    if (width === undefined) throw bad(`"${name}" is ${dtype}; F32, F16 and BF16 are read`);
+    if (width === undefined) throw bad(`"${name}" is ${dtype}; supported: F32, F16, BF16`);
     const byteLength = shape.reduce((n, axis) => n * axis, width);
     if (end - begin !== byteLength || start + end > fileSize) {
       throw bad(
-        `is cut or damaged: "${name}" [${shape.join(", ")}] wants ${byteLength} bytes at ${begin}`,
+        `is cut or damaged: "${name}" [${shape.join(", ")}] needs ${byteLength} bytes at ${begin}`,
       );
     }
     tensors.set(name, { name, dtype, shape, at: start + begin, byteLength });
@@ -56,7 +56,7 @@ export function parseHeader(
   return tensors;
 }
 
-/** Tensors must fill the file: none over another, nothing between or after them. */
+/** Tensors must fill the file without overlaps and gaps. */
 function refuseGaps(
   tensors: readonly StoredTensor[],
   start: number,

@@ -4,28 +4,28 @@ import { DataError, errorMessage } from "../base/errors.ts";
 import { parseHeader, type StoredTensor } from "./safetensors-header.ts";
 import { narrow, storedTypes, widen, type HalfNumbers, type StoredType } from "./stored-numbers.ts";
 
-/** A named tensor on the host. */
+/** A named tensor in host memory. */
 export interface NamedTensor {
   name: string;
   shape: readonly number[];
   data: Float32Array;
 }
 
-/** An open safetensors file, whose tensors are read one by one. */
+/** An open safetensors file; tensors are read one by one. */
 export interface SafetensorsFile {
   readonly path: string;
   /** By name, in the order of the header. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   /**
-   * Reads one tensor as float32. F32 goes from the file into `into` and nowhere else; F16 and BF16 through pieces of 256 KiB.
-   * @param into as many numbers as the tensor has.
-   * @throws {DataError} SAFETENSORS_BAD when the tensor is of another type, or the file was cut after it was opened.
+   * Reads one tensor as float32. F32 is read directly into `into`; F16 and BF16 go through a buffer of 256 KiB.
+   * @param into array with as many elements as the tensor.
+   * @throws {DataError} SAFETENSORS_BAD for another dtype, or when the file was truncated after it was opened.
    */
   read(name: string, into: Float32Array): Promise<void>;
   /**
-   * Reads one tensor as numbers of 16 bits: as they are where it is stored so, else rounded to nearest, through pieces of 256 KiB.
-   * @param into as many numbers as the tensor has.
-   * @throws {DataError} WEIGHT_TOO_LARGE for a number that float16 cannot hold; as `read`.
+   * Reads one tensor in 16 bits: unchanged if stored in this dtype, else rounded to nearest, through a buffer of 256 KiB.
+   * @param into array with as many elements as the tensor.
+   * @throws {DataError} WEIGHT_TOO_LARGE for a number beyond float16's range; as `read`.
    */
   readHalf(name: string, into: HalfNumbers): Promise<void>;
   close(): Promise<void>;
@@ -33,10 +33,10 @@ export interface SafetensorsFile {
 
 /**
  * Opens a safetensors file and checks its header against its size.
- * @throws {DataError} FILE_MISSING; SAFETENSORS_BAD when the file is cut or longer than it says, its header is no header, or
- *   tensors overlap or leave bytes between them.
+ * @throws {DataError} FILE_MISSING; SAFETENSORS_BAD when the file is truncated or too long, its header is invalid, or
+ *   tensors overlap or leave gaps.
  *
- * Source: the format's specification (huggingface/safetensors, README), whose reader refuses the same files.
+ * Source: the format's specification (huggingface/safetensors, README); its reader rejects the same files.
  */
 export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   const file = await open(path).catch((error: unknown) => {
@@ -61,7 +61,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 
 /**
  * Reads a whole safetensors file; F16 and BF16 are widened to float32.
- * @throws {DataError} as `openSafetensors`, and SAFETENSORS_BAD for a type that is not F32, F16 or BF16.
+ * @throws {DataError} as `openSafetensors`, and SAFETENSORS_BAD for a dtype other than F32, F16 or BF16.
  */
 export async function readSafetensors(path: string): Promise<Map<string, NamedTensor>> {
   const file = await openSafetensors(path);
@@ -79,8 +79,8 @@ export async function readSafetensors(path: string): Promise<Map<string, NamedTe
 }
 
 /**
- * Writes a safetensors file, whole or not at all.
- * @param metadata free strings, kept under `__metadata__`.
+ * Writes a safetensors file atomically.
+ * @param metadata free strings, stored as `__metadata__`.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeSafetensors(
@@ -111,9 +111,9 @@ export async function writeSafetensors(
   });
 }
 
-/** What stands at one place of a file: an error says which file and what to do. */
+/** SAFETENSORS_BAD with the file, the problem and the advice. */
 function bad(path: string, what: string, cause?: unknown): DataError {
-  return new DataError("SAFETENSORS_BAD", `${path}: ${what}. Fetch or save the file again.`, {
+  return new DataError("SAFETENSORS_BAD", `${path}: ${what}. Download or save the file again.`, {
     cause,
   });
 }
@@ -124,19 +124,19 @@ async function readHeader(file: FileHandle, path: string): Promise<Map<string, S
   await file.read(prefix, 0, 8, 0);
   const headerSize = Number(prefix.readBigUInt64LE());
   if (size < 8 || headerSize > size - 8) {
-    throw bad(path, `is cut: ${size} bytes cannot hold its header`);
+    throw bad(path, `is truncated: ${size} bytes are too short for its header`);
   }
   const header = Buffer.alloc(headerSize);
   await fill(file, path, header, 8);
   return parseHeader(header, size, (what, cause) => bad(path, what, cause));
 }
 
-/** Bytes of halves read at once: small, since each tensor has its own piece and they are collected late. */
+/** Size of a read buffer: small, because each tensor has its own, and garbage collection is late. */
 const PIECE = 2 ** 18;
 
 function typeOf({ name, dtype }: StoredTensor, path: string): StoredType {
   const type = storedTypes.find((each) => each === dtype);
-  if (type === undefined) throw bad(path, `"${name}" is ${dtype}; F32, F16 and BF16 are read`);
+  if (type === undefined) throw bad(path, `"${name}" is ${dtype}; supported: F32, F16, BF16`);
   return type;
 }
 
@@ -186,7 +186,7 @@ async function readHalfTensor(
   }
 }
 
-/** From here on a number rounds to infinity in float16. */
+/** Numbers of this size and above round to infinity in float16. */
 const HALF_OVERFLOW = 65_520;
 
 function refuseOverflow(path: string, name: string, numbers: Float32Array): void {
@@ -194,11 +194,11 @@ function refuseOverflow(path: string, name: string, numbers: Float32Array): void
   if (large === undefined) return;
   throw new DataError(
     "WEIGHT_TOO_LARGE",
-    `${path}: "${name}" holds ${large}; float16 goes up to 65504. Hold frozen weights as bfloat16 or float32 (engine.frozenWeights).`,
+    `${path}: "${name}" contains ${large}, but the largest float16 number is 65504. Use bfloat16 or float32 for frozen weights (engine.frozenWeights).`,
   );
 }
 
-/** Reads until the bytes are full: one call gives at most 2 GiB. */
+/** Reads until the buffer is full: one call reads at most 2 GiB. */
 async function fill(
   file: FileHandle,
   path: string,
@@ -208,7 +208,8 @@ async function fill(
   for (let done = 0; done < bytes.length;) {
     const length = Math.min(bytes.length - done, 2 ** 30);
     const { bytesRead } = await file.read(bytes, done, length, position + done);
-    if (bytesRead === 0) throw bad(path, `was cut while it was read, at byte ${position + done}`);
+    if (bytesRead === 0)
+      throw bad(path, `was truncated during the read, at byte ${position + done}`);
     done += bytesRead;
   }
 }

@@ -22,57 +22,58 @@ import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 import { pick } from "./pick-graph.ts";
 
 /**
- * Names of one layer's key and value caches, [.., KV, d, capacity] and [.., KV, capacity, d], both inputs. The new tokens' keys and
- * values [rows, KV, d, chunk] and [rows, KV, chunk, d] are outputs under these names with `.new` after them or, where the graph writes
- * the caches itself, the caches with `.next`.
+ * Names of a layer's key and value caches, [.., KV, d, capacity] and [.., KV, capacity, d], both inputs. The outputs are the new
+ * tokens' keys and values [rows, KV, d, chunk] and [rows, KV, chunk, d] under these names plus `.new` or, when the graph writes
+ * the caches itself, the caches under these names plus `.next`.
  */
 export function cacheNames(layer: number): { key: string; value: string } {
   return { key: `cache.${layer}.key`, value: `cache.${layer}.value` };
 }
 
 /**
- * Capacities are multiples of this, and the new tokens' share of a row of attention weights is padded to one: a kernel then sums
- * position p in the same lane whatever the capacity, so that what a row gives does not depend on how long the others are.
+ * Capacities are multiples of this, and the new tokens' part of a row of attention weights is padded to one: a kernel then sums
+ * position p in the same lane for any capacity, so that a row's result does not depend on the length of the others.
  */
 export const CACHE_STEP = 64;
 
-/** As much of a frozen matrix as is float32 at a time. */
+/** Limit on the float32 bytes of a frozen matrix at once. */
 const WIDENED_BYTES = 16 * 2 ** 20;
 
 export interface SamplingShape {
-  /** Sequences run together. */
+  /** Number of sequences. */
   rows: number;
   /** New tokens per sequence. */
   chunk: number;
-  /** Positions that the cache holds: a multiple of CACHE_STEP. */
+  /** Positions in the cache: a multiple of CACHE_STEP. */
   capacity: number;
 }
 
-/** Where matrices are in both layouts, as they are unless told otherwise, weights are the transposed copies [in, out]. */
+/** If matrices have both layouts (the default), weights are the transposed copies [in, out]. */
 export interface SamplingOptions extends Partial<Layout> {
   /**
-   * What a run gives besides keys and values, of chunk 1: `probabilities` [rows, V] of the next token; or a draw of it, `id` int32
-   * [rows, 1] and `logprob` [rows, 1]; or nothing, for filling the cache.
+   * The outputs besides keys and values, for chunk 1: `probabilities` [rows, V] of the next token; or a draw, `id` int32
+   * [rows, 1] and `logprob` [rows, 1]; or nothing, for prefill.
    */
   gives: "probabilities" | "picks" | "nothing";
-  /** Adapters, whose A and B are inputs too, as stored. */
+  /** Adapters, whose A and B are inputs too, without transposed copies. */
   lora?: LoraConfig | null;
-  /** Caches of so many slots, which the graph writes in place; absent: caches of the rows alone, which the caller writes. */
+  /** Number of slots in caches that the graph writes in place; absent: caches of the rows only, which the caller writes. */
   slots?: number;
 }
 
 /**
- * The decoder as sampling runs it: new tokens against a key/value cache. In the host's memory the cache is only read, and the caller
- * writes the new keys and values into it afterwards: a cache among the outputs would be copied whole at every run (docs/lab-log.md).
- * In a device's memory the graph writes it (`slots`); whether a position is written before or after the cache is read does not matter,
- * because new positions are masked there and come to attention on their own.
+ * The decoder for sampling: new tokens against a key/value cache. In host memory the graph only reads the cache, and the caller
+ * writes the new keys and values afterwards: a cache among the outputs would be copied at every run (docs/lab-log.md).
+ * In device memory the graph writes it (`slots`); the order of reading and writing a position does not matter,
+ * because new positions are masked in the cache and enter attention separately.
  *
- * Inputs: `ids` and `positions`, int32 [rows, chunk]; `filled` int32 [rows], how many positions of each row's cache are to be seen; with `slots`, `slot` int32 [rows], whose cache is each row's, and
- * `written` int32 [rows, chunk], where its new tokens go; for probabilities and picks,
+ * Inputs: `ids` and `positions`, int32 [rows, chunk]; `filled` int32 [rows], number of visible positions in each row's cache; with
+ * `slots`, `slot` int32 [rows], each row's cache slot, and `written` int32 [rows, chunk], the positions of its new tokens; for
+ * probabilities and picks,
  * `inverseTemperature` float32 [rows, 1]; for picks, `uniform` and `greedy` as `pick` has them.
- * New tokens see the filled cache and each other up to themselves; those after a row's real tokens may be garbage.
+ * New tokens see the filled cache, and each other causally; values after a row's real tokens may be garbage.
  *
- * @returns the graph and its outputs: new keys and values or whole caches (see `cacheNames`), and what is asked for.
+ * @returns the graph and its outputs: new keys and values or whole caches (see `cacheNames`), and the requested results.
  */
 export function samplingGraph(
   config: DecoderConfig,
@@ -145,7 +146,7 @@ export function samplingGraph(
       outputs[`${cache.key}.next`] = writer.keys(allKeys, keys);
       outputs[`${cache.value}.next`] = writer.values(allValues, values);
     }
-    // The last layer's output is not needed when only the cache is filled.
+    // For prefill, the last layer's output is not needed.
     if (options.gives === "nothing" && layer === config.layers - 1) break;
     const window = windowOf(config, layer);
     const own = (all: Value): Value =>
@@ -153,7 +154,7 @@ export function samplingGraph(
     const mixed = attendCache(config, shape, q, {
       keys,
       values,
-      // A single new token sees itself: it needs no mask.
+      // A single new token sees only itself and needs no mask.
       freshMask: chunk === 1 ? null : masks.fresh(window),
       cacheMask: masks.cached(window),
       cachedKeys: own(allKeys),
@@ -168,7 +169,7 @@ export function samplingGraph(
   if (options.gives === "nothing") return { graph, outputs };
   const hidden = rmsNorm(x, weight(FINAL_NORM, [hiddenSize]), config.normEpsilon);
   const perRow = (name: string): Value => graph.input(name, "float32", [rows, 1]);
-  // The temperature divides scores: here what they are made of, which is smaller.
+  // The temperature divides the scores; it is applied to the hidden states, which are smaller.
   const shaped = mul([hidden, perRow("inverseTemperature")]);
   const scores = matrix(shaped, config.tiedEmbeddings ? EMBEDDING : HEAD, config.vocabSize);
   const probabilities = softmax([scores], { axis: -1 });
@@ -182,8 +183,8 @@ export function samplingGraph(
 }
 
 /**
- * The mask of cached positions for each window: 0 where a row's cache is filled and within the window of a new token, MASKED elsewhere;
- * [rows, 1, 1, capacity], or where the window is shorter than that, [rows, 1, G · chunk, capacity].
+ * The mask of cached positions per window: 0 where a row's cache is filled and within the window of a new token, else MASKED;
+ * [rows, 1, 1, capacity] or, when the window is shorter, [rows, 1, G · chunk, capacity].
  */
 function cacheMasks(
   { rows, chunk, capacity }: SamplingShape,
@@ -209,7 +210,7 @@ function cacheMasks(
       const apart = reshape(positions, [rows, 1, 1, chunk]);
       const spread = expand(apart, [rows, 1, group, chunk]);
       const queries = reshape(spread, [rows, 1, group * chunk, 1]);
-      // Position at is seen from t where t − at < window.
+      // Query t sees position p if t − p < window.
       mask = where([greater([range(window), queries]), all, masked]);
       made.set(window, mask);
     }

@@ -1,27 +1,27 @@
-/** The number types that weights are stored in, to float32 and back. Bytes are little-endian, as files and this processor have them. */
+/** Converts between the storage dtypes of weights and float32. Little-endian, like the files and this processor. */
 import { floatBitsToHalf, halfToFloat } from "../base/half.ts";
 
 export const storedTypes = ["F32", "F16", "BF16"] as const;
 export type StoredType = (typeof storedTypes)[number];
 
-/** Numbers of 16 bits on the host. */
+/** 16-bit numbers in host memory. */
 export interface HalfNumbers {
   type: "F16" | "BF16";
   bits: Uint16Array;
 }
 
-/** Bytes of one number of each type that safetensors knows. */
+/** Bytes per element of each safetensors dtype. */
 export const widths: Readonly<Partial<Record<string, number>>> = {
   ...{ F64: 8, F32: 4, F16: 2, BF16: 2, F8_E4M3: 1, F8_E5M2: 1 },
   ...{ I64: 8, I32: 4, I16: 2, I8: 1, U64: 8, U32: 4, U16: 2, U8: 1, BOOL: 1 },
 };
 
-/** Every half as a float, made when the first is asked for: 65 536 numbers, 256 kB. */
+/** Table from half to float, created on first use: 65 536 numbers, 256 kB. */
 let halves: Float32Array | null = null;
 
 /**
- * Halves or bfloat16s to float32, exactly.
- * @param bits of as many numbers as `into` holds.
+ * Converts halves or bfloat16s to float32, exactly.
+ * @param bits as many elements as `into`.
  */
 export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Array): void {
   if (type === "BF16") {
@@ -33,7 +33,7 @@ export function widen(bits: Uint16Array, type: "F16" | "BF16", into: Float32Arra
   for (let i = 0; i < bits.length; i++) into[i] = table[bits[i]!]!;
 }
 
-/** The bytes of numbers in a type, rounded to nearest, ties to even; NaN stays NaN. float32 is not copied. */
+/** The bytes of numbers in a dtype, rounded to nearest, ties to even; NaN stays NaN. float32 is not copied. */
 export function narrow(data: Float32Array, type: StoredType): Uint8Array {
   if (type === "F32") return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);

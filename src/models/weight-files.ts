@@ -7,9 +7,9 @@ import type { StoredTensor } from "./safetensors-header.ts";
 import type { HalfNumbers } from "./stored-numbers.ts";
 import { openSafetensors, type SafetensorsFile } from "./safetensors.ts";
 
-/** The tensors of a model's folder, in one file or several; read one by one. */
+/** The tensors of a model's folder, in one or several files; read one by one. */
 export interface WeightFiles {
-  /** The file that lists the tensors: for messages. */
+  /** The file with the list of tensors, for messages. */
   readonly where: string;
   readonly tensors: ReadonlyMap<string, StoredTensor & { readonly path: string }>;
   /** As `SafetensorsFile.read`. */
@@ -22,13 +22,15 @@ export interface WeightFiles {
 const WHOLE = "model.safetensors";
 const INDEX = "model.safetensors.index.json";
 
-/** A shard lies beside its index: a name that leads elsewhere is refused. */
-const shardName = z.string().regex(/^[^/\\]+\.safetensors$/, "expected a file beside the index");
+/** A shard is beside its index: a path to another folder is rejected. */
+const shardName = z
+  .string()
+  .regex(/^[^/\\]+\.safetensors$/, "expected a file name in the index's folder");
 const indexSchema = z.looseObject({ weight_map: z.record(z.string(), shardName) });
 
 /**
- * Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names.
- * @throws {DataError} FILE_MISSING when the folder holds neither, or lacks a shard; CHECKPOINT_MISFIT when index and shards
+ * Opens `model.safetensors`, or the shards in `model.safetensors.index.json`.
+ * @throws {DataError} FILE_MISSING when the folder has neither, or a shard is missing; CHECKPOINT_MISFIT when index and shards
  *   disagree; SAFETENSORS_BAD from `openSafetensors`.
  */
 export async function openWeightFiles(folder: string): Promise<WeightFiles> {
@@ -40,11 +42,11 @@ export async function openWeightFiles(folder: string): Promise<WeightFiles> {
   }
   if (!existsSync(index)) {
     const pickle = existsSync(join(folder, "pytorch_model.bin"))
-      ? " Its pytorch_model.bin is not read: save the model again with safetensors."
+      ? " pytorch_model.bin is not supported: save the model again with safetensors."
       : "";
     throw new DataError(
       "FILE_MISSING",
-      `${folder}: holds neither ${WHOLE} nor ${INDEX}, so no weights can be read.${pickle}`,
+      `${folder}: contains neither ${WHOLE} nor ${INDEX}, so there are no weights.${pickle}`,
     );
   }
   return openShards(folder, index);
@@ -52,7 +54,7 @@ export async function openWeightFiles(folder: string): Promise<WeightFiles> {
 
 async function openShards(folder: string, index: string): Promise<WeightFiles> {
   const misfit = (what: string): DataError =>
-    new DataError("CHECKPOINT_MISFIT", `${index}: ${what}. Fetch or save the model again.`);
+    new DataError("CHECKPOINT_MISFIT", `${index}: ${what}. Download or save the model again.`);
   const result = checkOptions(indexSchema, await readJson(index));
   if (result.problem !== null) {
     const { path, message } = result.problem;
@@ -66,7 +68,7 @@ async function openShards(folder: string, index: string): Promise<WeightFiles> {
       if (!existsSync(path)) {
         throw new DataError(
           "FILE_MISSING",
-          `${path}: is named in ${INDEX} beside it and is not there. Fetch the model again.`,
+          `${path}: does not exist, but ${INDEX} lists it. Download the model again.`,
         );
       }
       open.set(shard, await openSafetensors(path));
@@ -74,14 +76,14 @@ async function openShards(folder: string, index: string): Promise<WeightFiles> {
     const places = new Map(map.map(([name, shard]) => [name, open.get(shard)!]));
     for (const [name, shard] of map) {
       if (!open.get(shard)!.tensors.has(name)) {
-        throw misfit(`"${name}" should be in ${shard}, which does not hold it`);
+        throw misfit(`"${name}" should be in ${shard}, but is not`);
       }
     }
     for (const [shard, { tensors }] of open) {
       const extra = [...tensors.keys()].find((name) => places.get(name) !== open.get(shard));
       if (extra !== undefined) {
         const said = quote(result.value.weight_map[extra]);
-        throw misfit(`${shard} holds "${extra}", for which the index says ${said}`);
+        throw misfit(`${shard} contains "${extra}", for which the index says ${said}`);
       }
     }
     return gather(index, places, [...open.values()]);

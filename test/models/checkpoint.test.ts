@@ -67,7 +67,7 @@ describe("a checkpoint", () => {
 
   it("that lacks a tensor says which", async () => {
     expect(await damaged("lacking", (tensors) => tensors.slice(0, -1))).toMatchInlineSnapshot(
-      `"/lacking/model.safetensors: has no tensor "model.norm.weight" [32]. The tensors must be those of the config.json beside it; save or fetch both together."`,
+      `"/lacking/model.safetensors: has no tensor "model.norm.weight" [32]. The tensors must match the config.json beside it; save or download both together."`,
     );
   });
 
@@ -76,14 +76,14 @@ describe("a checkpoint", () => {
       tensors.map((each, i) => (i === 0 ? { ...each, shape: [150, 64] } : each)),
     );
     expect(message).toMatchInlineSnapshot(
-      `"/reshaped/model.safetensors: "model.embed_tokens.weight" is [150, 64], config.json asks for [300, 32]. The tensors must be those of the config.json beside it; save or fetch both together."`,
+      `"/reshaped/model.safetensors: "model.embed_tokens.weight" is [150, 64], but config.json requires [300, 32]. The tensors must match the config.json beside it; save or download both together."`,
     );
   });
 
   it("with a tensor too many says which", async () => {
     const extra = { name: "score.weight", shape: [1], data: Float32Array.of(1) };
     expect(await damaged("extra", (tensors) => [...tensors, extra])).toMatchInlineSnapshot(
-      `"/extra/model.safetensors: holds "score.weight", which config.json does not ask for. The tensors must be those of the config.json beside it; save or fetch both together."`,
+      `"/extra/model.safetensors: contains "score.weight", which config.json does not define. The tensors must match the config.json beside it; save or download both together."`,
     );
   });
 
@@ -99,7 +99,7 @@ describe("a checkpoint", () => {
     const data = new Float32Array(tinyConfig.vocabSize * tinyConfig.hiddenSize);
     const head = { name: "lm_head.weight", shape: [300, 32], data };
     expect(await damaged("differing", (tensors) => [...tensors, head])).toMatchInlineSnapshot(
-      `"/differing/model.safetensors: "lm_head.weight" [300, 32] differs from "model.embed_tokens.weight", although tie_word_embeddings in config.json says that they are one. Set it to false there, or drop "lm_head.weight"."`,
+      `"/differing/model.safetensors: "lm_head.weight" [300, 32] differs from "model.embed_tokens.weight", although config.json sets tie_word_embeddings. Set it to false, or remove "lm_head.weight"."`,
     );
     const halves = readHalfWeights(join(folder, "differing"), tinyConfig, "F16", (spec, read) =>
       read(new Uint16Array(totalSize([spec]))),

@@ -68,8 +68,8 @@ describe("config.json", () => {
       refusal(() => toHuggingFaceConfig({ ...plain, architecture: "mistral", ...window })),
     ]).toMatchInlineSnapshot(`
       [
-        "qkNorm of the llama model to be written is true; a config.json of that architecture says false. Choose an architecture that has it: llama, mistral, qwen2, qwen3.",
-        "slidingWindow of the mistral model to be written is {"size":4,"fromLayer":1}; a config.json of that architecture says {"size":4,"fromLayer":0}. Choose an architecture that has it: llama, mistral, qwen2, qwen3.",
+        "qkNorm of the llama model is true, but a config.json of this architecture would say false. Choose an architecture that supports it: llama, mistral, qwen2, qwen3.",
+        "slidingWindow of the mistral model is {"size":4,"fromLayer":1}, but a config.json of this architecture would say {"size":4,"fromLayer":0}. Choose an architecture that supports it: llama, mistral, qwen2, qwen3.",
       ]
     `);
   });
@@ -171,7 +171,7 @@ describe("a sliding window in config.json", () => {
       expect(refusal(() => parsed({ ...on, layer_types }))).toContain("layer_types is [");
     }
     expect(refusal(() => parsed({ layer_types: [full, slides] }))).toMatchInlineSnapshot(
-      `"config.json: layer_types is ["full_attention","sliding_attention"]: expected one for each of num_hidden_layers, full_attention before sliding_attention, which use_sliding_window and sliding_window switch on."`,
+      `"config.json: layer_types is ["full_attention","sliding_attention"]: expected one entry per layer (num_hidden_layers), full_attention before sliding_attention, which use_sliding_window and sliding_window enable."`,
     );
   });
 });
@@ -186,11 +186,11 @@ describe("a config.json that no decoder here fits", () => {
       refusal(() => parseDecoderConfig([], "config.json")),
     ]).toMatchInlineSnapshot(`
       [
-        "config.json: model_type is "gpt2"; no such architecture is supported. Known: llama, mistral, qwen2, qwen3.",
-        "config.json: model_type is "qwen"; no such architecture is supported. Did you mean "qwen2"? Known: llama, mistral, qwen2, qwen3.",
-        "config.json: model_type is missing; no such architecture is supported. Known: llama, mistral, qwen2, qwen3.",
+        "config.json: model_type is "gpt2"; this architecture is not supported. Known: llama, mistral, qwen2, qwen3.",
+        "config.json: model_type is "qwen"; this architecture is not supported. Did you mean "qwen2"? Known: llama, mistral, qwen2, qwen3.",
+        "config.json: model_type is missing; this architecture is not supported. Known: llama, mistral, qwen2, qwen3.",
         "config.json: architectures.0 is "Qwen2ForSequenceClassification": allowed: "Qwen2ForCausalLM".",
-        "config.json: is []: expected keys and values, model_type among them.",
+        "config.json: is []: expected keys and values, including model_type.",
       ]
     `);
     const every = architectures.names.map((name) => as(name, { num_key_value_heads: 2 }));
@@ -221,8 +221,8 @@ describe("a config.json that no decoder here fits", () => {
         "config.json: attention_bias is true: allowed: false.",
         "config.json: num_key_value_heads is missing: expected a number.",
         "config.json: num_key_value_heads is 3: expected a divisor of the 4 heads.",
-        "config.json: head_dim is 5 (missing, it is hidden_size 32 / 4 heads): expected an even whole number, since rotary positions turn halves.",
-        "config.json: head_dim is 7.5 (missing, it is hidden_size 30 / 4 heads): expected an even whole number, since rotary positions turn halves.",
+        "config.json: head_dim is 5 (missing, it is hidden_size 32 / 4 heads): expected an even whole number, because rotary positions rotate halves.",
+        "config.json: head_dim is 7.5 (missing, it is hidden_size 30 / 4 heads): expected an even whole number, because rotary positions rotate halves.",
         "config.json: hidden_act is "gelu": allowed: "silu".",
         "config.json: vocab_size is missing: expected a number.",
       ]
@@ -236,9 +236,9 @@ describe("a config.json that no decoder here fits", () => {
       refusal(() => parsed({ rope_tetha: 1e6 })),
     ]).toMatchInlineSnapshot(`
       [
-        "config.json: quantization_config is {"bits":4}; models of type qwen2 are read without such a key. Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If what the model computes does not depend on it, take it out of the file.",
-        "config.json: final_logit_softcapping is 30; models of type qwen2 are read without such a key. Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If what the model computes does not depend on it, take it out of the file.",
-        "config.json: rope_tetha is 1000000; models of type qwen2 are read without such a key. Did you mean "rope_theta"? Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If what the model computes does not depend on it, take it out of the file.",
+        "config.json: quantization_config is {"bits":4}; models of type qwen2 do not have this key. Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If it does not affect the model's output, remove it from the file.",
+        "config.json: final_logit_softcapping is 30; models of type qwen2 do not have this key. Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If it does not affect the model's output, remove it from the file.",
+        "config.json: rope_tetha is 1000000; models of type qwen2 do not have this key. Did you mean "rope_theta"? Known: vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, rms_norm_eps, max_position_embeddings, tie_word_embeddings, hidden_act, attention_dropout, rope_theta, rope_scaling, rope_parameters, rope_interleaved, partial_rotary_factor, num_key_value_heads, head_dim, use_sliding_window, sliding_window, max_window_layers, layer_types, use_mrope, model_type, architectures. If it does not affect the model's output, remove it from the file.",
       ]
     `);
   });

@@ -64,7 +64,7 @@ describe("a sharded checkpoint", () => {
   it("that lacks a shard says which", async () => {
     const { at } = await sharded("lacking");
     await rm(join(at, shardName(1)));
-    const message = `${shardName(1)}: is named in ${INDEX} beside it and is not there`;
+    const message = `${shardName(1)}: does not exist, but ${INDEX} lists it`;
     await refused(at, "FILE_MISSING", message);
   });
 
@@ -79,11 +79,11 @@ describe("a sharded checkpoint", () => {
     const [first, second] = Object.keys(map) as [string, string];
     const weight_map = { ...map, [first]: map[second] };
     await writeJson(join(at, INDEX), { weight_map });
-    const lacks = `"${first}" should be in ${shardName(1)}, which does not hold it`;
+    const lacks = `"${first}" should be in ${shardName(1)}, but is not`;
     await refused(at, "CHECKPOINT_MISFIT", lacks);
     const { [first]: _, ...rest } = map;
     await writeJson(join(at, INDEX), { weight_map: rest });
-    const holds = `${shardName(0)} holds "${first}", for which the index says missing`;
+    const holds = `${shardName(0)} contains "${first}", for which the index says missing`;
     await refused(at, "CHECKPOINT_MISFIT", holds);
   });
 
@@ -93,8 +93,7 @@ describe("a sharded checkpoint", () => {
     await refused(at, "CHECKPOINT_MISFIT", "weight_map is []: expected keys and values");
     const outside = { ...map, "model.norm.weight": "../other.safetensors" };
     await writeJson(join(at, INDEX), { weight_map: outside });
-    const message =
-      'weight_map.model.norm.weight is "../other.safetensors": expected a file beside';
+    const message = 'weight_map.model.norm.weight is "../other.safetensors": expected a file name';
     await refused(at, "CHECKPOINT_MISFIT", message);
   });
 
@@ -113,9 +112,9 @@ describe("a folder without safetensors", () => {
   it("is refused, with what there is instead", async () => {
     const at = await writeTinyModel(join(folder, "pickled"));
     await rename(join(at, "model.safetensors"), join(at, "pytorch_model.bin"));
-    await refused(at, "FILE_MISSING", "pytorch_model.bin is not read: save the model again");
+    await refused(at, "FILE_MISSING", "pytorch_model.bin is not supported");
     await mkdir(join(folder, "empty"));
-    const error = errorWith("FILE_MISSING", `holds neither model.safetensors nor ${INDEX}`);
+    const error = errorWith("FILE_MISSING", `contains neither model.safetensors nor ${INDEX}`);
     await expect(openWeightFiles(join(folder, "empty"))).rejects.toThrow(error);
   });
 });

@@ -3,20 +3,20 @@ import { z } from "../../base/schema.ts";
 import type { DecoderConfig, DecoderFeatures } from "../config.ts";
 import { readRope, ropeKeys, writeRope } from "../rope.ts";
 
-/** One family of decoders: what its `config.json` says, as features, and back. */
+/** One family of decoders: converts between `config.json` and features. */
 export interface Architecture<S extends z.ZodObject = z.ZodObject> extends Part {
-  /** `model_type` in a `config.json`. */
+  /** `model_type` in `config.json`. */
   readonly name: string;
-  /** The class that transformers makes of it: the only entry of `architectures`. */
+  /** Its class in transformers: the only entry of `architectures`. */
   readonly className: string;
-  /** Keys that change what is computed; those of `commonKeys` among them. */
+  /** Keys that affect the computation, including those of `commonKeys`. */
   readonly schema: S;
   toConfig(keys: z.output<S>): DecoderConfig;
-  /** Keys beside those of `commonKeys`. */
+  /** Keys besides those of `commonKeys`. */
   toKeys(config: DecoderConfig): Record<string, unknown>;
 }
 
-/** Makes an architecture; its schema types the keys that `toConfig` is given. */
+/** Makes an architecture; its schema types the argument of `toConfig`. */
 export function defineArchitecture<S extends z.ZodObject>(
   architecture: Architecture<S>,
 ): Architecture {
@@ -25,7 +25,7 @@ export function defineArchitecture<S extends z.ZodObject>(
 
 const size = z.int().positive();
 
-/** Keys that every family has, with transformers' defaults for those that may be missing. */
+/** Keys of every family, with transformers' defaults for optional ones. */
 export const commonKeys = {
   vocab_size: size,
   hidden_size: size,
@@ -40,10 +40,10 @@ export const commonKeys = {
   ...ropeKeys,
 };
 
-/** Key/value heads; null means as many as heads. The families' own defaults belong to one size each, so the key must be there. */
+/** Key/value heads; null means as many as heads. Required, because each family's default fits only one model size. */
 export const keyValueHeads = size.nullable();
 
-/** A head's size; missing or null means hidden_size / num_attention_heads. */
+/** Size of a head; missing or null means hidden_size / num_attention_heads. */
 export const headSize = size.nullish();
 
 type CommonKeys = z.output<z.ZodObject<typeof commonKeys>> & {
@@ -51,7 +51,7 @@ type CommonKeys = z.output<z.ZodObject<typeof commonKeys>> & {
   head_dim?: number | null | undefined;
 };
 
-/** The part of a configuration that all families read alike. */
+/** The part of a configuration that all families share. */
 export function commonConfig(
   architecture: string,
   keys: CommonKeys,
@@ -72,7 +72,7 @@ export function commonConfig(
   };
 }
 
-/** `commonConfig` the other way. */
+/** The inverse of `commonConfig`. */
 export function commonKeysOf(config: DecoderConfig): Record<string, unknown> {
   return {
     vocab_size: config.vocabSize,

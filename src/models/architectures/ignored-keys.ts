@@ -1,18 +1,18 @@
 /**
- * Keys of a `config.json` on which no number that the decoder computes depends: provenance, storage, what generation or other
- * heads than the language model's read. Older versions of transformers wrote all of them into every file.
+ * Keys of `config.json` that do not affect the decoder's output: provenance, storage, generation settings, and heads other
+ * than the language model's. Older versions of transformers wrote all of them into every file.
  */
 const IGNORED: ReadonlySet<string> = new Set([
-  // Where it comes from and how it was stored.
+  // Provenance and storage.
   ...["transformers_version", "torch_dtype", "dtype", "transformers.js_config", "is_llama_config"],
   ...["model_name", "tokenizer_class", "finetuning_task", "problem_type", "prefix"],
-  // How fresh weights were drawn; how a forward is split or kept, not what it gives.
+  // Initialisation and execution options that do not change results.
   ...["initializer_range", "use_cache", "pretraining_tp", "chunk_size_feed_forward"],
   ...["return_dict", "output_hidden_states", "output_attentions", "torchscript", "use_bfloat16"],
   ...["tf_legacy_loss", "use_flash_attn", "attn_implementation", "max_sequence_length"],
   // Heads for other tasks.
   ...["id2label", "label2id", "num_labels", "task_specific_params"],
-  // Generation: read from generation_config.json (the token ids from here where that file is missing).
+  // Generation: read from generation_config.json (only the token ids are read from here when that file is missing).
   ...["bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id"],
   ...["max_length", "min_length", "do_sample", "early_stopping", "num_beams", "num_beam_groups"],
   ...["diversity_penalty", "temperature", "top_k", "top_p", "typical_p", "repetition_penalty"],
@@ -22,10 +22,10 @@ const IGNORED: ReadonlySet<string> = new Set([
   ...["suppress_tokens", "begin_suppress_tokens"],
 ]);
 
-/** Keys that begin so are a program's own notes: `_name_or_path`, `unsloth_version`. */
+/** Prefixes of a program's own notes: `_name_or_path`, `unsloth_version`. */
 const NOTES = /^(_|unsloth_)/;
 
-/** Whether a key that no schema names may stand in a `config.json`: it changes nothing, or says that something is not there. */
+/** Whether an unknown key may be in `config.json`: it has no effect, or its value means "absent". */
 export function isIgnored(key: string, value: unknown): boolean {
   if (IGNORED.has(key) || NOTES.test(key)) return true;
   return value === null || value === false || JSON.stringify(value) === "{}";

@@ -4,7 +4,7 @@ import { commonConfig, commonKeys, defineArchitecture, headSize } from "./archit
 
 export const llama = defineArchitecture({
   name: "llama",
-  summary: "Llama 2 and 3, SmolLM and SmolLM2, and whatever else is stored as one.",
+  summary: "Llama 2 and 3, SmolLM and SmolLM2, and other models in Llama's format.",
   className: "LlamaForCausalLM",
   schema: z.object({
     ...commonKeys,

@@ -10,13 +10,13 @@ import {
 
 export const mistral = defineArchitecture({
   name: "mistral",
-  summary: "Mistral 7B and Nemo: Llama whose every layer may see a sliding window only.",
+  summary: "Mistral 7B and Nemo: Llama with an optional sliding window in every layer.",
   className: "MistralForCausalLM",
   schema: z.object({
     ...commonKeys,
     num_key_value_heads: keyValueHeads,
     head_dim: headSize,
-    // A file without the key is the first Mistral 7B; later ones write null.
+    // The first Mistral 7B has no such key; later models write null.
     sliding_window: z.int().positive().nullable().default(4096),
   }),
   toConfig: (keys) => ({

@@ -17,7 +17,7 @@ export const qwen3 = defineArchitecture({
     .object({
       ...commonKeys,
       num_key_value_heads: keyValueHeads,
-      // Not hidden_size / heads: the family's own size where the key is missing.
+      // Not hidden_size / heads: the family's own default.
       head_dim: z.int().positive().default(128),
       attention_bias: z.literal(false).optional(),
       ...windowKeys,

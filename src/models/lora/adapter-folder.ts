@@ -14,10 +14,10 @@ import type { Adapter, LoraConfig } from "./lora.ts";
 export const ADAPTER_CONFIG = "adapter_config.json";
 export const ADAPTER_WEIGHTS = "adapter_model.safetensors";
 
-/** What PEFT puts before a layer's path. */
+/** PEFT's prefix of layer paths. */
 const PREFIX = "base_model.model.";
 
-/** Keys that change what is computed, or say what it is of. Initial values are read from the file; ways that change the base are not. */
+/** Keys that affect the computation or identify the adapter. Initialisations that change the base are not supported; others need no support. */
 const schema = z.object({
   peft_type: z.literal("LORA"),
   task_type: z.literal("CAUSAL_LM").nullish(),
@@ -32,7 +32,7 @@ const schema = z.object({
   init_lora_weights: z.literal([true, false, "gaussian", "orthogonal"]).default(true),
 });
 
-/** Keys on which nothing depends that is computed here. */
+/** Keys without effect on the computation. */
 const IGNORED: ReadonlySet<string> = new Set([
   ...["inference_mode", "revision", "auto_mapping", "peft_version"],
   ...["megatron_core", "qalora_group_size"],
@@ -41,10 +41,10 @@ const IGNORED: ReadonlySet<string> = new Set([
 /**
  * Reads PEFT's `adapter_config.json`.
  *
- * @param config of the model that it is to adapt.
+ * @param config of the model to adapt.
  * @param where the file, for messages.
- * @throws {DataError} ADAPTER_UNSUPPORTED naming the key, what was found and what is allowed: another kind of adapter, an option
- *   that is not computed here, a target that the model does not have.
+ * @throws {DataError} ADAPTER_UNSUPPORTED with the key, its value and the allowed values: another adapter type, an unsupported
+ *   option, or a target that the model does not have.
  */
 export function parseAdapterConfig(
   json: unknown,
@@ -57,7 +57,7 @@ export function parseAdapterConfig(
   for (const [key, value] of Object.entries(keys)) {
     if (Object.hasOwn(schema.shape, key) || IGNORED.has(key) || isNothing(value)) continue;
     throw fail(
-      `${key} is ${quote(value)}: allowed: null, false or {}, since adapters with it are not computed here. Merge the adapter into its base with PEFT and use the result.`,
+      `${key} is ${quote(value)}: allowed: null, false or {}, because agentrl does not support such adapters. Merge the adapter into its base with PEFT and use the result.`,
     );
   }
   const named = keys["target_modules"] === "all-linear" ? targetModules : keys["target_modules"];
@@ -70,7 +70,7 @@ export function parseAdapterConfig(
   const stray = target_modules.find((target) => layersOf(target, weights).length === 0);
   if (stray !== undefined) {
     throw fail(
-      `target_modules names ${quote(stray)}, and no layer of the model that may have an adapter ends so: allowed: "all-linear", or a list of ${targetModules.join(", ")} or paths that end in them.`,
+      `target_modules contains ${quote(stray)}, which matches no adaptable layer of the model: allowed: "all-linear", or a list of ${targetModules.join(", ")} or paths that end in them.`,
     );
   }
   return { rank: r, alpha: lora_alpha, rslora: use_rslora, targets: target_modules };
@@ -82,7 +82,7 @@ function keysOf(json: unknown, where: string): Record<string, unknown> {
   }
   throw new DataError(
     "ADAPTER_UNSUPPORTED",
-    `${where}: is ${quote(json)}: expected keys and values, peft_type among them.`,
+    `${where}: is ${quote(json)}: expected keys and values, including peft_type.`,
   );
 }
 
@@ -90,15 +90,15 @@ function isNothing(value: unknown): boolean {
   return value === null || value === false || ["{}", "[]"].includes(JSON.stringify(value));
 }
 
-/** Whether a folder holds an adapter and no weights of its own; a copy of its base's `config.json` may lie there. */
+/** Whether a folder contains an adapter and no model weights; it may contain a copy of its base's `config.json`. */
 export function isAdapterFolder(folder: string): boolean {
   const has = (file: string): boolean => existsSync(join(folder, file));
   return has(ADAPTER_CONFIG) && !has("model.safetensors") && !has("model.safetensors.index.json");
 }
 
 /**
- * The model that a folder's adapter belongs to, as its `adapter_config.json` names it: a folder, or a name on the hub.
- * @throws {DataError} ADAPTER_UNSUPPORTED when it names none.
+ * The base model of a folder's adapter, as named in its `adapter_config.json`: a folder, or a name on the hub.
+ * @throws {DataError} ADAPTER_UNSUPPORTED when it is missing.
  */
 export async function baseOfAdapter(folder: string): Promise<string> {
   const where = join(folder, ADAPTER_CONFIG);
@@ -106,16 +106,16 @@ export async function baseOfAdapter(folder: string): Promise<string> {
   if (typeof base === "string" && base !== "") return base;
   throw new DataError(
     "ADAPTER_UNSUPPORTED",
-    `${where}: base_model_name_or_path is ${quote(base)}: expected the folder or the name of the model that was adapted. Write it there.`,
+    `${where}: base_model_name_or_path is ${quote(base)}: expected the folder or the name of the base model. Add it to the file.`,
   );
 }
 
 /**
  * Reads a folder in PEFT's layout: `adapter_config.json` and `adapter_model.safetensors`.
  *
- * @param config of the model that it is to adapt.
- * @throws {DataError} what `parseAdapterConfig` throws; CHECKPOINT_MISFIT naming a tensor that is missing, of another shape or left
- *   over; FILE_MISSING, FILE_NOT_JSON, SAFETENSORS_BAD.
+ * @param config of the model to adapt.
+ * @throws {DataError} the errors of `parseAdapterConfig`; CHECKPOINT_MISFIT with the tensor that is missing, has another shape, or is
+ *   unexpected; FILE_MISSING, FILE_NOT_JSON, SAFETENSORS_BAD.
  */
 export async function readAdapter(folder: string, config: DecoderConfig): Promise<Adapter> {
   const where = join(folder, ADAPTER_CONFIG);
@@ -127,7 +127,7 @@ export async function readAdapter(folder: string, config: DecoderConfig): Promis
 
 /**
  * Writes a folder that PEFT reads: `PeftModel.from_pretrained(base, folder)`.
- * @param options.base the model that it adapts: a folder or a name on the hub, for whoever loads the adapter.
+ * @param options.base the base model, a folder or a name on the hub, written into the adapter's config.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
 export async function writeAdapter(

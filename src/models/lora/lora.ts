@@ -6,7 +6,7 @@ import { random } from "../../base/random.ts";
 import type { DecoderConfig } from "../config.ts";
 import { parameterSpecs, tensorsOf, totalSize, type ParameterSpec } from "../parameters.ts";
 
-/** Linear layers that may have adapters, by PEFT's names: all but the output matrix, which is what PEFT calls "all-linear". */
+/** Linear layers that may have adapters, by PEFT's names: all except the output matrix (PEFT's "all-linear"). */
 export const targetModules = [
   ...["q_proj", "k_proj", "v_proj", "o_proj"],
   ...["gate_proj", "up_proj", "down_proj"],
@@ -20,41 +20,41 @@ export interface LoraConfig {
   rank: number;
   alpha: number;
   rslora: boolean;
-  /** As PEFT matches them: a layer's path, or what it ends in after a dot: `q_proj`, `layers.0.mlp.up_proj`. */
+  /** In PEFT's form: a layer's path, or its end after a dot: `q_proj`, `layers.0.mlp.up_proj`. */
   targets: readonly string[];
 }
 
-/** Adapters with their numbers. */
+/** Adapters with their weights. */
 export interface Adapter {
   lora: LoraConfig;
   /** All A and B in the order of `loraSpecs`, float32. */
   weights: Float32Array;
 }
 
-/** What B A x is multiplied by. */
+/** The factor of B A x. */
 export function loraScale({ rank, alpha, rslora }: LoraConfig): number {
   return alpha / (rslora ? Math.sqrt(rank) : rank);
 }
 
-/** The linear layers that a target means. @param weights names of tensors, `….q_proj.weight`. */
+/** The linear layers that a target matches. @param weights names of tensors, `….q_proj.weight`. */
 export function layersOf(target: string, weights: readonly string[]): string[] {
   return weights.filter((name) => `.${name}`.endsWith(`.${target}.weight`));
 }
 
-/** Tensors of all linear layers that may have adapters. */
+/** Weight specs of all linear layers that may have adapters. */
 export function linearSpecs(config: DecoderConfig): ParameterSpec[] {
   return parameterSpecs(config).filter(({ name }) =>
     targetModules.some((target) => name.endsWith(`.${target}.weight`)),
   );
 }
 
-/** Names of the two matrices of a layer. @param weight the layer's own tensor, `….q_proj.weight`. */
+/** Names of a layer's A and B. @param weight the layer's own tensor, `….q_proj.weight`. */
 function loraNames(weight: string): { a: string; b: string } {
   const module = weight.slice(0, -".weight".length);
   return { a: `${module}.lora_A.weight`, b: `${module}.lora_B.weight` };
 }
 
-/** Every A [r, in] and B [out, r], layer by layer: for each, A and then B. */
+/** Every A [r, in] and B [out, r], layer by layer, A before B. */
 export function loraSpecs(config: DecoderConfig, { rank, targets }: LoraConfig): ParameterSpec[] {
   return linearSpecs(config)
     .filter(({ name }) => targets.some((target) => layersOf(target, [name]).length > 0))
@@ -68,13 +68,13 @@ export function loraSpecs(config: DecoderConfig, { rank, targets }: LoraConfig):
     });
 }
 
-/** What is trained: the adapters where there are some, or all parameters. */
+/** The trained parameters: the adapters, or without adapters all parameters. */
 export function trainedSpecs(config: DecoderConfig, lora: LoraConfig | null): ParameterSpec[] {
   return lora === null ? parameterSpecs(config) : loraSpecs(config, lora);
 }
 
 /**
- * Fresh adapters, which change nothing yet: B zero, A uniform within ±1/√in (what PEFT's Kaiming initialisation comes to).
+ * New adapters, which have no effect yet: B is zero, A uniform within ±1/√in (equal to PEFT's Kaiming initialisation).
  * @param seed the same seed gives the same bytes.
  */
 export function initialAdapter(config: DecoderConfig, lora: LoraConfig, seed: number): Adapter {
@@ -90,14 +90,14 @@ export function initialAdapter(config: DecoderConfig, lora: LoraConfig, seed: nu
   return { lora, weights };
 }
 
-/** A linear layer's result with what its adapter adds; as it was where the layer has none. */
+/** Adds the adapter's output to a linear layer's result; unchanged when the layer has no adapter. */
 export function withAdapter(
   lora: LoraConfig | null,
   weight: string,
   given: {
     x: Value;
     product: Value;
-    /** The graph's value of that name and shape. */
+    /** The graph's input with this name and shape. */
     at: (name: string, shape: readonly number[]) => Value;
   },
 ): Value {
@@ -106,13 +106,13 @@ export function withAdapter(
   const names = loraNames(weight);
   const a = at(names.a, [lora.rank, x.shape.at(-1)!]);
   const b = at(names.b, [product.shape.at(-1)!, lora.rank]);
-  // [N, in] → [N, r] → [N, out]; the scale goes to the smallest of them.
+  // [N, in] → [N, r] → [N, out]; the scale applies to the smallest of them.
   const inner = linear(x, a, swapLast(a));
   return add([product, linear(mul([inner, scalarLike(inner, loraScale(lora))]), b, swapLast(b))]);
 }
 
 /**
- * Adds scale · B A to the layers' own weights: the model without adapters that computes the same.
+ * Adds scale · B A to the layers' weights: an equivalent model without adapters.
  * @param weights all parameters in the order of `parameterSpecs`; changed in place.
  */
 export function mergeAdapter(

@@ -55,7 +55,7 @@ describe("parseAdapterConfig", () => {
     [{ target_modules: "q_.*" }, 'a.json: target_modules is "q_.*": expected a list.'],
     [
       { target_modules: ["q_proj", "lm_head"] },
-      'a.json: target_modules names "lm_head", and no layer of the model that may have an adapter ends so: allowed: "all-linear", or a list of q_proj',
+      'a.json: target_modules contains "lm_head", which matches no adaptable layer of the model: allowed: "all-linear", or a list of q_proj',
     ],
   ])("refuses %j by key, what stands there and what is allowed", (change, message) => {
     expect(() => parseAdapterConfig({ ...keys, ...change }, config, "a.json")).toThrow(
@@ -91,11 +91,11 @@ describe("an adapter's folder", () => {
     const written = (await readJson(path)) as Record<string, unknown>;
     await writeJson(path, { ...written, r: 3 });
     await expect(readAdapter(at, config)).rejects.toThrow(
-      errorWith("CHECKPOINT_MISFIT", "is [2, 4], adapter_config.json asks for [3, 4]"),
+      errorWith("CHECKPOINT_MISFIT", "is [2, 4], but adapter_config.json requires [3, 4]"),
     );
     await writeJson(path, { ...written, target_modules: ["k_proj"] });
     await expect(readAdapter(at, config)).rejects.toThrow(
-      errorWith("CHECKPOINT_MISFIT", "which adapter_config.json does not ask for"),
+      errorWith("CHECKPOINT_MISFIT", "which adapter_config.json does not define"),
     );
     await writeJson(path, []);
     await expect(readAdapter(at, config)).rejects.toThrow(
