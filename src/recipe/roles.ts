@@ -16,6 +16,7 @@ import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Role } from "../trajectory/role.ts";
 import { baseFolder, policyFolder } from "./assemble.ts";
 import type { Settings } from "./settings/settings-schema.ts";
+import { snapshotRole } from "./snapshots.ts";
 
 /** What the roles of a run share with it. */
 export interface RoleOptions {
@@ -36,31 +37,12 @@ export function openRoles(settings: Settings, options: RoleOptions = {}): Opened
   });
 }
 
-/**
- * Copies the policy's weights for the snapshots that are due at a step. The training loop calls it before the step's rollouts.
- * @param step from 0.
- */
-export async function takeSnapshots(
-  { models = {} }: Pick<Settings, "models">,
-  engine: LocalEngine,
-  step: number,
-): Promise<void> {
-  for (const [name, model] of Object.entries(models)) {
-    if ("every" in model && step % model.every === 0) await engine.snapshot(snapshotOf(name));
-  }
-}
-
-/** The name under which the engine keeps a snapshot: models of a recipe cannot take the names of other kept weights. */
-function snapshotOf(name: string): string {
-  return `models.${name}`;
-}
-
 async function openRole(
   name: string,
   model: ModelSettings,
   options: RoleOptions & { settings: Settings },
 ): Promise<OpenedRole> {
-  if ("every" in model) return policyRole(name, options.settings, options, snapshotOf(name));
+  if ("every" in model) return policyRole(name, options.settings, options, snapshotRole(name));
   if ("endpoint" in model) {
     return { role: endpointRole(name, model.endpoint), close: () => Promise.resolve() };
   }

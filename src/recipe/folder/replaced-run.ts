@@ -9,7 +9,7 @@ const REPLACED = "replaced";
 
 /** What a run leaves in its folder, whichever command ran it; last what says that there is a run. */
 const REMAINS = [
-  ...["checkpoints", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
+  ...["checkpoints", "snapshots", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
   ...["outcome.json", "stages.json", "sft.json", "report.html"],
   ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
   ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],

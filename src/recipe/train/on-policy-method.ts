@@ -14,9 +14,10 @@ import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
 import { requireHonoured } from "../checks/ignored-settings.ts";
 import { checkpointFolder } from "../folder/checkpoints.ts";
 import { type HeldOutEvaluation, recordedEvaluation } from "../held-out-evaluation.ts";
-import { openRoles, takeSnapshots } from "../roles.ts";
+import { openRoles } from "../roles.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
+import { restoreSnapshots, takeSnapshots } from "../snapshots.ts";
 import { checkFirstBatch } from "./first-batch.ts";
 import { type AlgorithmSettings, assembleOnPolicyRun, onPolicyOptions } from "./on-policy-run.ts";
 import { HELD_OUT_EM, openRewardProgress } from "./progress.ts";
@@ -156,10 +157,11 @@ function learn(
     const { run: assembled, retriever, close } = await assembleOnPolicyRun(settings, from);
     defer(close);
     const { protocol } = assembled.environment;
+    await restoreSnapshots(settings, engine, run.path, firstStep);
     await trainOnPolicy({
       ...{ ...assembled, firstStep, learningRateFactor },
       ...rewardScoring(session, { retriever, roles }),
-      onStepBegin: (step) => takeSnapshots(settings, engine, step),
+      onStepBegin: (step) => takeSnapshots(settings, engine, run.path, step),
       state: (leg.state as LoopState | undefined) ?? null,
       onBatch: async (trajectories, step) => {
         await run.trajectories(step, trajectories);

@@ -5,7 +5,9 @@ import { DataError } from "../../base/errors.ts";
 import { isRunFolder } from "./run-files.ts";
 
 /** Subfolders of a run that are not searched; stages are read with their run. */
-const INSIDE = new Set(["checkpoints", "trajectories", "eval", "stages", "policy", "rolled-back"]);
+const INSIDE = new Set([
+  ...["checkpoints", "snapshots", "trajectories", "eval", "stages", "policy", "rolled-back"],
+]);
 
 /**
  * The folders of all runs in a folder, itself included; links are not followed.
