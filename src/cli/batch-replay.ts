@@ -6,7 +6,7 @@ import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { CliContext } from "./command.ts";
 import { watchDownload } from "./model-download.ts";
 
-/** `agentrl train --replay-batch N`: a step's batch learned from again, and nothing written. */
+/** `agentrl train --replay-batch N`: recomputes a step's update from its saved batch, and writes nothing. */
 export async function showReplay(
   context: CliContext,
   resolved: ResolvedSettings<Settings>,
@@ -32,7 +32,7 @@ function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string 
   const isSame = Object.entries(replayed).every(([name, value]) => logged?.[name] === value);
   const begun = from === 0 ? "the start" : `the checkpoint of step ${from}`;
   const outcome = isSame
-    ? "Every metric is what the run logged, to the last bit."
+    ? "Every metric equals the logged one, to the last bit."
     : "Settings, device or workers are not those of the run, or its metrics were not logged.";
   return [
     renderText({ columns: [`step ${step}`, ...COLUMNS], rows }),
@@ -42,7 +42,7 @@ function asText({ step, from, logged, replayed, klAfter }: BatchReplay): string 
   ].join("\n");
 }
 
-/** Six digits: enough to see two learning rates apart. */
+/** Six digits: enough to distinguish two learning rates. */
 const shortly: NumberFormat = (value) => String(Number(value.toPrecision(6)));
 
 const COLUMNS = ["logged", "replayed", "difference"].map((label): Column => ({

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
-/** The borders of the command line: injected, so that commands can be tested without a process. */
+/** Input and output of the command line: injected, so that commands can be tested without a process. */
 export interface CliContext {
-  /** Results only; nothing else ever goes to stdout. A final newline is added where it lacks one. */
+  /** Results only; nothing else ever goes to stdout. A missing final newline is added. */
   readonly out: (text: string) => void;
   /** Everything for people: progress, notes, warnings, on stderr. Silent under --quiet. Final newline as in `out`. */
   readonly note: (text: string) => void;
@@ -10,13 +10,16 @@ export interface CliContext {
   readonly terminal: boolean;
   /** Aborted on Ctrl-C, SIGTERM and SIGHUP: finish what is being written, keep it, and throw the reason. */
   readonly signal: AbortSignal;
-  /** For a command that runs until it is told to stop. Resolves then; after SIGTERM the exit status is 0: it is how such a command ends well. */
+  /**
+   * For a command that runs until it is stopped. Resolves then; SIGTERM gives exit status 0, because it is the normal end of such a
+   * command.
+   */
   readonly untilStopped: () => Promise<void>;
 }
 
 /**
- * One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts.
- * Import what is slow to load (runtime, models) inside the action: `agentrl --help` loads every command file.
+ * One command (or family: `index build`, `index search`, …), one file, registered in commands/index.ts. Import slow modules (runtime,
+ * models) inside the action: `agentrl --help` loads every command file.
  */
 export interface CliCommand {
   readonly name: string;

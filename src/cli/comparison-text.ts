@@ -20,7 +20,7 @@ import type { Measurement, PublishedGap } from "../evaluate/compare/published-ga
 import type { PaperCell } from "../recipe/claims.ts";
 import { READS_GOLD } from "./evaluation-text.ts";
 
-/** How a comparison is written: for a terminal, or as Markdown for a pull request. */
+/** Format of a comparison: for a terminal, or as Markdown for a pull request. */
 export type ComparisonFormat = keyof typeof TABLE_WRITERS;
 
 const LINE_END: Record<ComparisonFormat, string> = { text: "\n", md: "  \n" };
@@ -34,7 +34,7 @@ const SIDES = [
   intervalColumn("95 % interval", difference),
 ];
 
-/** A comparison for people; fits 80 columns where names do. */
+/** A comparison for people; fits 80 columns if the names are short. */
 export function comparisonOfRunsText(comparison: Comparison, format: ComparisonFormat): string {
   const { comparisons, protocol, tests, readsGold } = comparison;
   const across = protocol.differences.map((each) => `  ${differenceText(each)}`);
@@ -127,7 +127,7 @@ function precisionTable({ metrics }: SideComparison, format: ComparisonFormat): 
   });
 }
 
-/** Of several runs of a side: what p is of, and the test between runs. */
+/** For several runs of a side: the meaning of p, and the test between runs. */
 function severalRunsText({ metrics }: SideComparison): string[] {
   const lines = metrics.flatMap(({ metric, runs }) => {
     if (runs === null) return [];
@@ -157,14 +157,14 @@ function groupsTable({ groups, metrics }: SideComparison, format: ComparisonForm
   const rows = (["hops", "type"] as const).flatMap((by) => {
     const first = groups[by][metrics[0]?.metric ?? ""] ?? {};
     const names = Object.keys(first);
-    // One group is the whole.
+    // A single group equals the whole.
     if (names.length < 2) return [];
     return names.flatMap((name) =>
       metrics.flatMap(({ metric }, i) => {
         const group = groups[by][metric]?.[name];
         if (group === undefined) return [];
         const { n, left, right, difference: change, ci95 } = group;
-        // The group's name stands once, and its n again where a metric has another.
+        // The group's name appears once, and its n again if a metric has another.
         const head = i === 0 ? [name, n] : ["", n === first[name]?.n ? "" : n];
         return [[...head, metric, left, right, change, ci95]];
       }),
@@ -202,13 +202,13 @@ export interface PublishedComparison {
   run: string;
   ours: Measurement;
   gaps: (PublishedGap & { cell: PaperCell | null; n: number | null })[];
-  /** Parts of the protocol that are known of both and differ. */
+  /** Differences between known parts of both protocols. */
   differences: { part: string; ours: string; theirs: string }[];
-  /** Parts that are known of one side alone. */
+  /** Parts known for only one side. */
   unseen: string[];
 }
 
-/** A comparison with published numbers for people; fits 80 columns where names do. */
+/** A comparison with published numbers for people; fits 80 columns if the names are short. */
 export function publishedText(found: PublishedComparison, format: ComparisonFormat): string {
   const { run, ours, gaps, differences, unseen } = found;
   const { metric, n, value: measured, ci95, method, leftOut } = ours;

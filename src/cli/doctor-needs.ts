@@ -8,25 +8,25 @@ import { formatBytes } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface Check {
   name: string;
-  /** false: what cannot be done without. */
+  /** false: required. */
   ok: boolean;
-  /** Of what can be done without: whether it is there. */
+  /** For optional parts: whether it is there. */
   there?: boolean;
-  /** What was found, for a person; of what is not well, with what to do. */
+  /** The finding as text; a problem with its remedy. */
   found: string;
 }
 
-/** Below it, a run of the tiny world with its checkpoints may not end. */
+/** With less, a tiny-world run with its checkpoints may fail. */
 const LITTLE_DISK = 1e9;
-/** Below it, an index of many segments or a busy server runs out. */
+/** With fewer, an index of many segments or a busy server may fail. */
 const FEW_DESCRIPTORS = 256;
-/** 1 January 2024: an earlier clock is not set, so that certificates are not valid. */
+/** 1 January 2024: an earlier clock is wrong, so certificates would be invalid. */
 const EARLIEST = 1_704_067_200_000;
 
-/** What a run needs beside the runtime: cores, memory, disk, descriptors, clock, optional packages, caches, and the shipped policy. */
+/** Requirements of a run beside the runtime: cores, memory, disk, descriptors, clock, optional packages, caches, and the shipped policy. */
 export async function checkNeeds(): Promise<Check[]> {
   return [
     checkCores(),
@@ -56,7 +56,7 @@ function checkCores(): Check {
   };
 }
 
-/** Processors that a container may use; null where there is no limit. */
+/** Processors that a container may use; null without a limit. */
 function cpuQuota(): number | null {
   const [limit, period] = (read("/sys/fs/cgroup/cpu.max") ?? "max").trim().split(/\s+/);
   if (limit !== undefined && limit !== "max") return Number(limit) / Number(period ?? 100_000);
@@ -130,7 +130,7 @@ async function checkPackage(name: string, without: string): Promise<Check> {
   return { name, ok: true, found: version };
 }
 
-/** Of a package here or in a folder above, where npm hoists to. */
+/** Version of a package here or in a folder above, to which npm hoists. */
 async function installedVersion(folder: string, name: string): Promise<string | null> {
   for (const place of [folder, join(packageRoot, "..", ...name.split("/"))]) {
     const text = await readFile(join(place, "package.json"), "utf8").catch(() => null);
@@ -159,7 +159,7 @@ const VARIABLES = [
   ...["HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_TOKEN"],
 ];
 
-/** Which are set, and never to what: a proxy's address may hold a password. */
+/** Names of the set variables without their values: a proxy's address may contain a password. */
 function checkVariables(): Check {
   const set = VARIABLES.filter((name) => {
     return [name, name.toLowerCase()].some((each) => (process.env[each] ?? "").trim() !== "");
@@ -167,7 +167,7 @@ function checkVariables(): Check {
   return { name: "variables set", ok: true, found: set.length === 0 ? "none" : set.join(", ") };
 }
 
-/** Whether the policy that comes with the package is the one whose hash stands beside it. */
+/** Whether the shipped policy matches its recorded hash. */
 async function checkBasePolicy(): Promise<Check> {
   const name = "base policy";
   const folder = join(packageRoot, "datasets", "base-policy");

@@ -21,7 +21,7 @@ export interface EvalCompareFlags {
   json?: true;
 }
 
-/** What to compare, and with what. */
+/** The runs to compare. */
 export function addWhatOptions(command: Command): void {
   command
     .option(
@@ -59,7 +59,7 @@ export function addWhatOptions(command: Command): void {
     );
 }
 
-/** Where a predictions file has its answers. */
+/** Fields of a predictions file. */
 export function addPredictionOptions(command: Command): void {
   command
     .option(

@@ -15,7 +15,7 @@ import {
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
-/** Flags that say what is measured, on what and how. */
+/** Flags for the policy, the questions and the protocol. */
 export interface MeasuringFlags {
   policy?: string;
   model?: string;
@@ -36,7 +36,7 @@ export interface MeasuringFlags {
   plugin?: string[];
 }
 
-/** How a server is asked. */
+/** Flags of requests to a server. */
 type Api = "chat" | "tools" | "completions";
 
 export function addMeasuringOptions(command: Command): void {
@@ -82,7 +82,7 @@ export function addMeasuringOptions(command: Command): void {
     .addHelpText("after", () => strategiesHelp(command));
 }
 
-/** Each strategy with what it does, as the help of a command lists its options. */
+/** Each strategy with its summary, formatted like options in help. */
 function strategiesHelp(command: Command): string {
   const help = command.createHelp();
   help.prepareContext({ helpWidth: process.stdout.isTTY ? process.stdout.columns : 80 });
@@ -93,15 +93,15 @@ function strategiesHelp(command: Command): string {
   return ["\nStrategies:", ...lines].join("\n");
 }
 
-/** The recipe that sets the environment when none is named. */
+/** The default recipe of the environment. */
 export const DEFAULT_RECIPE = "search-r1";
 
-/** What a policy is asked that was not trained on the protocol. */
+/** The prompt for a policy that was not trained on the protocol. */
 export const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{context}";
 
 /**
- * The recipe's settings with the flags laid over them.
- * @throws {ConfigError} USAGE when flags do not go together; as `settingsOf` and `evaluationDataset`.
+ * The recipe's settings with the flags as overrides.
+ * @throws {ConfigError} USAGE when flags exclude each other; as `settingsOf` and `evaluationDataset`.
  */
 export async function measuringSettings(
   flags: MeasuringFlags,
@@ -115,7 +115,7 @@ export async function measuringSettings(
     ["evaluation.samplesPerTask", flags.samples, "--samples"],
   ];
   const overrides = overridesOf(values);
-  // Below --set, which may hold its options.
+  // Before --set, which may set its options.
   const chosen: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
   const assumed = overridesOf([...explained(flags), chosen]);
   const resolved = await settingsOf(given, overrides, assumed);
@@ -126,10 +126,10 @@ export async function measuringSettings(
   return settingsOf(given, [...overrides, dataset], assumed);
 }
 
-/** A setting that a flag stands for; undefined: the flag was not given. */
+/** The override of a flag; undefined: the flag was not given. */
 export type FlagValue = [key: string, value: unknown, flag: string];
 
-/** The overrides that flags stand for. */
+/** The overrides of flags. */
 export function overridesOf(values: readonly FlagValue[]): Override[] {
   return values.flatMap(([key, value, origin]) =>
     value === undefined ? [] : [{ key, value, origin }],
@@ -145,7 +145,7 @@ const KINDS: Record<PolicyKind, string> = {
   predictions: "a file of answers",
 };
 
-/** Flags that say something of some kinds of policy alone. */
+/** Flags that apply only to some kinds of policy. */
 const FLAGS_OF: Partial<Record<keyof MeasuringFlags, readonly PolicyKind[]>> = {
   ...{ model: ["server"], api: ["server"], concurrency: ["server"], chat: ["folder"] },
   ...{ index: ["folder", "server"], strategy: ["folder", "server"] },
@@ -188,7 +188,7 @@ function policyValues(flags: MeasuringFlags): FlagValue[] {
   ];
 }
 
-/** For a policy that was not trained on the protocol: the prompt explains it, unless the recipe's is set by hand. */
+/** For a policy that was not trained on the protocol: the prompt explains the protocol, unless the user sets a prompt. */
 function explained({ policy, api, chat }: MeasuringFlags): FlagValue[] {
   const server = kindOf(policy) === "server";
   // Plain completions are for base models and policies trained here: the recipe's own prompt, as in training.

@@ -36,7 +36,7 @@ export function addTestSetOptions(command: Command): void {
 }
 
 /**
- * What is wrong with the flags that say what is measured: a retriever, or a run.
+ * Checks the flags of the retriever or run to score.
  * @throws {ConfigError} USAGE
  */
 export function checkMeasured(flags: EvalRetrievalFlags): void {
@@ -53,7 +53,7 @@ export function checkMeasured(flags: EvalRetrievalFlags): void {
 }
 
 /**
- * What is wrong with the flags that name queries and judgements: one test set, whole.
+ * Checks the flags of queries and judgements: exactly one complete test set.
  * @throws {ConfigError} USAGE
  */
 export function checkTestSet(flags: EvalRetrievalFlags): void {
@@ -70,7 +70,7 @@ export function checkTestSet(flags: EvalRetrievalFlags): void {
   if (qrels === undefined && queries === undefined) {
     throw usage("--dataset, --questions or --queries with --qrels is missing: name the test set.");
   }
-  if (qrels === undefined) throw usage("--qrels is missing: name the judgements of --queries.");
+  if (qrels === undefined) throw usage("--qrels is missing: give the judgements of --queries.");
   if (queries === undefined && run === undefined) {
     throw usage("--queries is missing: name the queries of --qrels; only a --run needs none.");
   }
@@ -78,7 +78,7 @@ export function checkTestSet(flags: EvalRetrievalFlags): void {
 
 /**
  * The metrics of --metrics, each once, or the default ones.
- * @throws {ConfigError} USAGE for an unknown metric, or one that looks deeper than --depth.
+ * @throws {ConfigError} USAGE for an unknown metric, or one with a cutoff above --depth.
  */
 export function metricsOf({ metrics, questions, depth }: EvalRetrievalFlags): RetrievalMetric[] {
   const support = questions === undefined ? [] : ["support@5", "support@10"];

@@ -19,13 +19,13 @@ import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
 
-/** Stands wherever numbers are shown that a policy owes to the gold passages of its questions. */
+/** Shown with all numbers of a policy that could read gold passages. */
 export const READS_GOLD =
   "The search looks at the questions' gold passages: these numbers are a control, not a result.";
 
 const share = fixed(3);
 
-/** An evaluation for people: what was measured, a row for all questions and for each group, the intervals. */
+/** An evaluation as text: the policy, a row for all questions and for each group, the intervals. */
 export function evaluationText(result: EvalResult): string {
   const { n, metrics, groups, samplesPerTask, seed, intervals, intervalMethods } = result;
   const rows: [string, GroupSummary][] = [
@@ -64,7 +64,7 @@ function drawsText({ n, samplesPerTask }: Pick<EvaluationSummary, "n" | "samples
   return `${n} questions${samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : ""}`;
 }
 
-/** Which gold passages the policy was shown, and how often it answered rightly then; where they are known. */
+/** How many gold passages the policy saw, and how often it was then right; if gold is known. */
 function evidenceText(metrics: MetricValues): string[] {
   const { evidence_recall: recall, evidence_all_rate: all, answer_after_evidence: right } = metrics;
   if (recall === undefined || all === undefined) return [];
@@ -104,7 +104,7 @@ function plus(format: NumberFormat): NumberFormat {
   return (value) => withPlus(format(value), value);
 }
 
-/** Results of rows that are summed up again: every metric, and what other runs of the policy say about its searches. */
+/** Results computed from rows: every metric, and the comparison with other runs of the policy. */
 export function rowsText(summary: RowsSummary): string {
   const { n, metrics, metricCounts, intervals, searchNeed } = summary;
   const four = fixed(4);
@@ -138,7 +138,7 @@ function needText(need: SearchNeed): string {
   return renderText({ columns, rows });
 }
 
-/** How long an evaluation took, and what a server was asked, for people. */
+/** Times of an evaluation and requests to a server, as text. */
 export function timingsText(
   { seconds, questionsPerSecond, model, search }: EvaluationTimings,
   requests: MeterReading | undefined,
@@ -151,7 +151,7 @@ export function timingsText(
   return requests === undefined ? took : `${took}\n${requestsText(requests)}`;
 }
 
-/** What a server was asked. */
+/** Requests and tokens of a server. */
 export function requestsText({ cost, firstTokenMs, ...counts }: MeterReading): string {
   const { requests, retries, failed, promptTokens, completionTokens, uncounted } = counts;
   return [

@@ -1,6 +1,6 @@
 /**
- * Two examples for every command that does something, by its path: its help ends with them. Each works as typed once the
- * files that it names exist; most of these are made by the examples of earlier commands.
+ * Two examples for every command, by its path: its help ends with them. Each works as typed once the files that it names exist; most of
+ * these are made by the examples of earlier commands.
  */
 export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "data generate": [

@@ -7,7 +7,7 @@ import {
   ScoreError,
 } from "../base/errors.ts";
 
-/** What the process's exit status says. */
+/** Meaning of the exit status. */
 export const EXIT = {
   done: 0,
   bug: 1,
@@ -16,7 +16,7 @@ export const EXIT = {
   failed: 4,
   scoreMissed: 5,
   notEvaluated: 6,
-  /** The engine gave no sign of life any more: started again with --resume, a run goes on. */
+  /** The engine stopped responding; the run can be resumed. */
   stalled: 7,
   /** The terminal was closed: 128 + SIGHUP. */
   hungUp: 129,
@@ -24,7 +24,7 @@ export const EXIT = {
   interrupted: 130,
   /** The reader of stdout went away: 128 + SIGPIPE. */
   pipeClosed: 141,
-  /** Asked to end, as containers and schedulers do: 128 + SIGTERM. */
+  /** SIGTERM, as containers and schedulers send it: 128 + SIGTERM. */
   terminated: 143,
 } as const;
 
@@ -35,7 +35,7 @@ const byClass = [
   [RolloutError, EXIT.failed],
 ] as const;
 
-/** The exit status for anything that a command threw; what is not one of our classes is a bug of ours. */
+/** The exit status for anything that a command threw; an error of no known class is a bug. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ScoreError) {
     return error.code === "SCORE_MISSED" ? EXIT.scoreMissed : EXIT.notEvaluated;
@@ -44,7 +44,7 @@ export function exitCodeOf(error: unknown): number {
   return byClass.find(([type]) => error instanceof type)?.[1] ?? EXIT.bug;
 }
 
-/** Whether to show the message alone: somebody else than us can act on it. */
+/** Whether to show only the message, because the user can act on it. */
 export function isKnown(error: unknown): error is AgentrlError {
   return error instanceof AgentrlError && exitCodeOf(error) !== EXIT.bug;
 }

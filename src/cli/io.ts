@@ -3,12 +3,12 @@ import { EXIT } from "./exit-code.ts";
 import { writeAroundProgress } from "./progress.ts";
 
 /**
- * Why a process is asked to stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; or the
- * reader of its output went away, or there is no room for it.
+ * Why a process must stop: Ctrl-C; SIGTERM, as containers and schedulers send it; SIGHUP, when its terminal is closed; the reader of its
+ * output has closed it, or the disk is full.
  */
 export type StopRequest = "interrupt" | "terminate" | "hang-up" | "pipe-closed" | "output-failed";
 
-/** Where the command line meets the process; a test passes its own. */
+/** The process's side of the command line; a test passes its own. */
 export interface CliIo {
   out(text: string): void;
   err(text: string): void;
@@ -16,14 +16,14 @@ export interface CliIo {
   readonly terminal: boolean;
   /** Columns for help. */
   readonly width: number;
-  /** Calls back when the process is asked to stop; returns how to stop listening. */
+  /** Calls back when the process must stop; returns a function to stop listening. */
   onStop(listener: (reason: StopRequest) => void): () => void;
 }
 
 /**
- * The real process. After the first Ctrl-C or SIGTERM its listener is gone, so a second one kills. A closed terminal is told of by the
- * system and by the shell: a second SIGHUP says nothing new. Without a terminal at stdin, stdout or stderr SIGHUP is passed over: it is
- * how a process looks under nohup, whose wish to go on Node forgets at its start.
+ * The real process. After the first Ctrl-C or SIGTERM its listener is gone, so a second one kills. The system and the shell both report a
+ * closed terminal, so a second SIGHUP is ignored. Without a terminal at stdin, stdout or stderr SIGHUP is ignored: the process then runs
+ * under nohup, whose setting Node resets at its start.
  */
 export function processIo(): CliIo {
   return {
@@ -45,7 +45,7 @@ export function processIo(): CliIo {
       const hangUp = (): void => {
         if ([0, 1, 2].some((stream) => isatty(stream))) listener("hang-up");
       };
-      // EIO: of a terminal that was closed. What else fails of stderr was only said to people.
+      // EIO: the terminal was closed. Other failures of stderr lose only messages for people.
       const saidFailed = ({ code }: NodeJS.ErrnoException): void => {
         if (code === "EPIPE" || code === "EIO") listener("pipe-closed");
       };

@@ -4,9 +4,9 @@ import { hasStuckThreads } from "../base/waits/stuck-threads.ts";
 const { execve } = process as { execve?: (file: string, argv: readonly string[]) => void };
 
 /**
- * Ends the process, whatever still runs in it, with the exit status that is set. Node waits at its end for every thread, and so for ever for
- * one that hangs in the system, on a disk or in a driver: then a shell takes the process's place and exits with the status, and where Node
- * cannot do that (before 22.15, on Windows) the process is killed.
+ * Ends the process with the set exit status, even if threads still run. At exit Node waits for every thread, so it would wait forever for a
+ * thread that hangs in the system, on a disk or in a driver. A shell then replaces the process and exits with the status; if Node cannot do
+ * that (before 22.15, on Windows), the process is killed.
  */
 export function leave(): void {
   if (!hasStuckThreads()) process.exit();

@@ -11,7 +11,7 @@ import { buildProgram } from "./program.ts";
 
 export { leave } from "./leave.ts";
 
-/** Why the signal is aborted when a run is asked to stop. */
+/** Abort reason of a requested stop. */
 class StopReason extends Error {
   readonly exitCode: number;
 
@@ -22,27 +22,27 @@ class StopReason extends Error {
   }
 }
 
-/** What is known only once the command line is read, or once something went wrong. */
+/** State that is known only after parsing, or after an error. */
 interface RunState {
   quiet: boolean;
   debug: boolean;
-  /** Command whose line has the mistake, for "see … --help". */
+  /** Command with the usage error, for "see … --help". */
   misused: string;
-  /** Being told to stop is how the command ends well. */
+  /** Whether a stop signal is the normal end of the command. */
   servesUntilStopped: boolean;
 }
 
-/** What a person is told who asked for a stop, and the exit status. */
+/** Message and exit status for each stop reason. */
 const STOPS: Record<StopRequest, { said: string; exitCode: number }> = {
   interrupt: {
-    said: "\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n",
+    said: "\nInterrupted: saving finished work. A second Ctrl-C stops at once.\n",
     exitCode: EXIT.interrupted,
   },
   terminate: {
-    said: "Asked to end (SIGTERM): keeping what is finished. A second SIGTERM stops at once.\n",
+    said: "SIGTERM received: saving finished work. A second SIGTERM stops at once.\n",
     exitCode: EXIT.terminated,
   },
-  // There is nobody left to be told.
+  // No reader is left.
   "hang-up": { said: "", exitCode: EXIT.hungUp },
   "pipe-closed": { said: "", exitCode: EXIT.pipeClosed },
   "output-failed": {
@@ -55,15 +55,15 @@ const STOPS: Record<StopRequest, { said: string; exitCode: number }> = {
  * Runs one command line. The only place that prints errors and decides the exit status.
  *
  * @param argv arguments after the program's name.
- * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required
- *   score was missed, 6 could not be evaluated, 7 the engine stalled; asked to stop: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM, 141 when the reader of
- *   the output went away.
+ * @returns the exit status: 0 done, 1 a bug of ours, 2 usage or recipe, 3 data, 4 the run failed, 5 a required score was missed, 6 could
+ *    not be evaluated, 7 the engine stalled; stopped: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM, 141 when the reader of the output has
+ *    closed it.
  */
 export function main(argv: readonly string[]): Promise<number> {
   return runCommands(argv, commandGroups, processIo());
 }
 
-/** As `main`, with commands and borders of the caller's choice. */
+/** As `main`, with the caller's commands and io. */
 export async function runCommands(
   argv: readonly string[],
   groups: readonly CommandGroup[],
@@ -100,7 +100,7 @@ export async function runCommands(
   }
 }
 
-/** `agentrl trian --help` is answered as `agentrl trian`: help for a command that is not there helps nobody. */
+/** `agentrl trian --help` is handled like `agentrl trian`: an unknown command has no help. */
 function withoutVainHelp(program: Command, argv: readonly string[]): readonly string[] {
   const [first = "-"] = argv;
   const known = ["help", ...program.commands.map((command) => command.name())];
@@ -133,12 +133,12 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
   };
 }
 
-/** Prints an error as its reader needs it; returns the exit status. */
+/** Prints an error; returns the exit status. */
 function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal): number {
   if (signal.reason instanceof StopReason && isAbort(error, signal)) return signal.reason.exitCode;
   if (error instanceof StoppedAsAsked) return EXIT.interrupted;
   if (error instanceof CommanderError) {
-    // Help (asked for, or shown for a family without a subcommand) and the version are printed by now.
+    // Help (requested, or shown for a family without a subcommand) and the version are already printed.
     if (error.exitCode === 0) return EXIT.done;
     if (error.code === "commander.help") return EXIT.usage;
     return report(usageError(error, state.misused), io, state, signal);
@@ -170,7 +170,7 @@ function isAbortCause(cause: unknown, signal: AbortSignal): boolean {
   return cause !== undefined && isAbort(cause, signal);
 }
 
-/** Commander's sentence in the form of ours. */
+/** Commander's message in our format. */
 function usageError(error: CommanderError, path: string): ConfigError {
   const sentence = error.message
     .replace(/^error: /, "")

@@ -2,8 +2,8 @@ import { InvalidArgumentError, Option } from "commander";
 import { deviceNames } from "../onnx/device-names.ts";
 
 /**
- * Options that mean the same in every command. None has a default: the recipe or the command's own code has it.
- * --quiet and --debug need no mention; every command takes them.
+ * Options with the same meaning in every command. None has a default here: the recipe or the command sets it. Every command also takes
+ * --quiet and --debug.
  */
 export function jsonOption(what = "one JSON document on stdout"): Option {
   return new Option("--json", what);
@@ -16,12 +16,12 @@ export function seedOption(
   return new Option("--seed <n>", what).argParser(wholeNumber(0));
 }
 
-/** --out PATH: where the result is written. */
+/** --out PATH: path of the result. */
 export function outOption(what: string): Option {
   return new Option("--out <path>", what);
 }
 
-/** --set key=value, any number of times: settings that win over the recipe. */
+/** --set key=value, repeatable: settings that override the recipe. */
 export function setOption(): Option {
   return new Option(
     "--set <key=value>",
@@ -29,7 +29,7 @@ export function setOption(): Option {
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }
 
-/** --plugin FILE: parts of the user's own. */
+/** --plugin FILE: the user's own parts. */
 export function pluginOption(): Option {
   return new Option(
     "--plugin <file>",
@@ -37,7 +37,7 @@ export function pluginOption(): Option {
   ).argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
 }
 
-/** --device NAME: where a policy is run and trained; engine.device of a recipe. */
+/** --device NAME: device of sampling and training; engine.device of a recipe. */
 export function deviceOption(): Option {
   return new Option(
     "--device <name>",

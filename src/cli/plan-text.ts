@@ -39,8 +39,8 @@ function modelText({ model, device }: Plan): string {
 function frozenText({ held, stored }: FrozenPlan): string {
   if (held === "float32") return held;
   const own = { F32: "float32", F16: "float16", BF16: "bfloat16" };
-  if (stored === null) return `${held}; how they are stored is not known`;
-  if (own[stored] === held) return `${held}, as they are stored`;
+  if (stored === null) return `${held}; their stored dtype is unknown`;
+  if (own[stored] === held) return `${held}, as stored`;
   return `${held}, rounded: they are stored as ${own[stored]}`;
 }
 
@@ -107,7 +107,7 @@ function memoryText({ memory, device }: Plan): string {
   return `${lines}\n\n${verdict} A retriever over a large corpus comes on top.`;
 }
 
-/** What was found of a plan's settings: a line each. */
+/** The findings on a plan's settings, one per line. */
 export function checksText({ budgets, ignored, withoutFacts }: PlanChecks): string {
   const lines = [
     ...budgets.map(
@@ -115,12 +115,12 @@ export function checksText({ budgets, ignored, withoutFacts }: PlanChecks): stri
     ),
     ...ignored.map(({ key, origin, why }) => `ignored: ${key} (${origin}): ${why}.`),
   ];
-  const told = lines.length > 0 ? lines.join("\n") : "Budgets go together; no setting is ignored.";
+  const told = lines.length > 0 ? lines.join("\n") : "Budgets fit together; no setting is ignored.";
   if (withoutFacts === null) return told;
   return `${told}\nNot checked against questions and passages: ${withoutFacts.replace(/\.$/, "")}.`;
 }
 
-/** What a probe says of time and memory, or why there was none. */
+/** Time and memory from a probe, or why there was none. */
 export function forecastText(forecast: ProbedForecast | { why: string }): string {
   if ("why" in forecast) return `No forecast of time: ${forecast.why}.`;
   const { time, memory, probe } = forecast;

@@ -8,7 +8,7 @@ import { rootHelp } from "./root-help.ts";
 interface ProgramEvents {
   /** Before an action runs, with the options that every command takes. */
   onStart(options: { quiet?: boolean; debug?: boolean }): void;
-  /** Commander found a mistake on the command line of `path` ("agentrl index build"). */
+  /** Commander found a usage error in the command `path` ("agentrl index build"). */
   onUsageError(path: string): void;
 }
 

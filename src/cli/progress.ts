@@ -2,24 +2,24 @@ import { type Options, type Params, Presets, SingleBar } from "cli-progress";
 import { formatDuration } from "../base/format.ts";
 import type { CliContext } from "./command.ts";
 
-/** Shows how far a piece of work is: a bar on a terminal, nothing in a pipe or under --quiet. */
+/** Shows the progress of some work: a bar on a terminal, nothing in a pipe or under --quiet. */
 export interface Progress {
   /**
    * @param done units done so far.
    * @param status short text behind the bar; stays until the next one.
    */
   update(done: number, status?: string): void;
-  /** Takes the bar away: what is worth keeping belongs in `context.note`. */
+  /** Erases the bar; permanent output belongs in `context.note`. */
   stop(): void;
 }
 
-/** What is being done, and in which units. */
+/** The work and its units. */
 export interface ProgressOptions {
   /** At most about 20 characters: `indexing`. */
   label: string;
-  /** 0 when unknown, which counts without a bar. */
+  /** 0 if unknown: a count without a bar. */
   total: number;
-  /** Plural name of what is counted: `passages`. */
+  /** Plural name of the units: `passages`. */
   unit: string;
 }
 
@@ -27,10 +27,10 @@ const BAR_WIDTH = 20;
 const SAVE_CURSOR = "\u001b7";
 const CLEAR_LINE = "\r\u001b[K";
 
-/** Writes other lines around what stands at the bottom of the terminal. */
+/** Writes other lines above the content at the bottom of the terminal. */
 type WriteAround = (write: () => void) => void;
 
-/** What stands there; null: nothing. */
+/** The content; null: nothing. */
 let shown: WriteAround | null = null;
 
 /** Starts a bar on stderr; one at a time. Stop it in a `finally`. */
@@ -44,7 +44,7 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
         cut(lineOf(options, settings, params, (payload as { status: string }).status)),
       stream: process.stderr,
       clearOnComplete: true,
-      // Cursor and line wrapping stay as they are: nothing needs mending when a second Ctrl-C kills the process.
+      // Cursor and line wrapping are not changed, so a killed process leaves a usable terminal.
       hideCursor: false,
       linewrap: true,
       gracefulExit: false,
@@ -59,7 +59,7 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
   shown = (write) => {
     process.stderr.write(CLEAR_LINE);
     write();
-    // The bar goes back to the saved place when it is taken away.
+    // Erasing the bar returns to the saved position.
     process.stderr.write(SAVE_CURSOR);
     bar.render();
   };
@@ -75,9 +75,9 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
 }
 
 /**
- * Holds the bottom of the terminal for something larger than a bar; bars keep away until it is let go.
- * @param around takes what stands there away, writes, and draws it again.
- * @returns how to let go.
+ * Reserves the bottom of the terminal for something larger than a bar; until its release no bar is drawn.
+ * @param around erases the content, writes, and draws it again.
+ * @returns a function to release it.
  */
 export function holdTerminal(around: WriteAround): () => void {
   shown = around;
@@ -86,7 +86,7 @@ export function holdTerminal(around: WriteAround): () => void {
   };
 }
 
-/** Writes whole lines to the terminal above what stands at its bottom, if anything does. */
+/** Writes whole lines above the content at the bottom of the terminal. */
 export function writeAroundProgress(write: () => void): void {
   if (shown === null) write();
   else shown(write);

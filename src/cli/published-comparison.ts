@@ -10,7 +10,7 @@ import type { CliContext } from "./command.ts";
 import type { EvalCompareFlags } from "./eval-compare-flags.ts";
 import { type PublishedComparison, publishedText } from "./comparison-text.ts";
 
-/** Holds one side against a paper's tables or a number, and prints what comes of it. */
+/** Compares one side with a paper's tables or a number, and prints the result. */
 export async function comparePublished(
   side: Side,
   flags: EvalCompareFlags,
@@ -70,7 +70,7 @@ const NOTHING: Pick<PublishedComparison, "differences" | "unseen"> = {
   unseen: [],
 };
 
-/** Model, data set and top-k, where both sides say them. */
+/** Model, data set and top-k, if both sides have them. */
 function visibleDifferences(
   { facts, protocol }: ComparedRun,
   cells: readonly PaperCell[],

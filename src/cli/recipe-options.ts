@@ -44,7 +44,7 @@ export function addRecipeOptions(command: Command, out: string): Command {
 /**
  * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
- * @param assumed what follows from them unless the user says otherwise: `--set` wins over it.
+ * @param assumed settings that follow from these flags; `--set` wins over them.
  * @throws {ConfigError} as resolveRecipe.
  */
 export async function settingsOf(

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 
-/** What `agentrl eval --out` measured and `agentrl synth-data` drew: nothing that is made of it may take its place. */
+/** Outputs of `agentrl eval --out` and `agentrl synth-data` that derived files must not replace. */
 const MEASURED = new Set([
   ...["rows.jsonl", "trajectories.jsonl", "results.json"],
   ...["draws.jsonl", "samples.jsonl", "validation.jsonl", "dropped.jsonl", "synth.json"],
@@ -10,7 +10,7 @@ const MEASURED = new Set([
 ]);
 
 /**
- * Refuses a file to be written that is one of those read, or lies among the files of a folder that is.
+ * Refuses an output file that is an input file, or a file of an input folder.
  *
  * @param flag for the message.
  * @throws {ConfigError} USAGE
@@ -25,11 +25,11 @@ export function refuseOwnInput(out: string, inputs: readonly string[], flag: str
   if (own === undefined) return;
   throw new ConfigError(
     "USAGE",
-    `${flag} ${out}: would replace what is read of ${own}. Name another file.`,
+    `${flag} ${out}: would replace an input file of ${own}. Choose another file.`,
   );
 }
 
-/** Null where there is nothing. */
+/** Null if it does not exist. */
 function real(path: string): string | null {
   try {
     return realpathSync(path);

@@ -7,17 +7,17 @@ import type { Decode } from "../trajectory/segment-text.ts";
 import type { ReadableResult } from "../report/viewer/evaluation-items.ts";
 import { settingsOf } from "./recipe-options.ts";
 
-/** What a report is read with beside the results' own files. */
+/** Tokenizer and questions for a report. */
 export interface ReadingFlags {
   /** Folder with a tokenizer.json. */
   tokenizer?: string;
-  /** The questions that were asked, if they cannot be found by what the results say. */
+  /** The questions, if the results do not lead to them. */
   dataset?: string;
 }
 
 /**
- * Finds what the trajectories of results are read with: the policy's tokenizer and the questions' gold passages. Neither is downloaded.
- * Without them a report shows less, which `note` is told.
+ * Finds the policy's tokenizer and the questions' gold passages for the trajectories of results. Neither is downloaded. Without them a
+ * report shows less, and `note` gets a message.
  */
 export async function readableResults(
   files: readonly ResultFiles[],
@@ -46,7 +46,7 @@ async function findDecode(
   return (ids) => tokenizer.decode(ids);
 }
 
-/** Gold of the very questions that were asked: those of a dataset with the fingerprint that the results name. */
+/** Gold of the evaluated questions: the dataset must have the fingerprint in the results. */
 async function findGold(
   { name, results }: ResultFiles,
   named: string | undefined,
@@ -64,7 +64,10 @@ async function findGold(
     const asked = await settingsOf(flags, [
       { key: "evaluation.dataset", value, origin: "--dataset" },
     ]);
-    const dataset = await openNamedDataset(asked.settings.evaluation.dataset, asked.settings.environment);
+    const dataset = await openNamedDataset(
+      asked.settings.evaluation.dataset,
+      asked.settings.environment,
+    );
     if (dataset.fingerprint === protocol["dataset"]) {
       const gold = new Map<string, readonly string[]>();
       for (const { id, annotations } of await dataset.tasks(results.n)) {
@@ -74,7 +77,7 @@ async function findGold(
       return ({ id }) => gold.get(id) ?? null;
     }
     note(
-      `${name}: ${how}: ${dataset.name} is not the dataset that was asked. Name it by --dataset.`,
+      `${name}: ${how}: ${dataset.name} is not the evaluated dataset. Give that one with --dataset.`,
     );
   } catch (error) {
     if (!(error instanceof AgentrlError)) throw error;

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { parseYamlValue } from "../base/yaml.ts";
 import type { Override } from "../recipe/settings/settings.ts";
 
-/** --reporter NAME|YAML, any number of times: programs that are told of a training. */
+/** --reporter NAME|YAML, repeatable: programs that receive a training's metrics. */
 export function reporterOption(): Option {
   return new Option(
     "--reporter <name|yaml>",
@@ -11,9 +11,9 @@ export function reporterOption(): Option {
 }
 
 /**
- * What the flag sets: `reporters` of the recipe, in place of those that it names.
+ * The flag's override: replaces `reporters` of the recipe.
  *
- * @param given the flag's values; undefined where it was not given.
+ * @param given the flag's values; undefined if not given.
  * @returns for `settingsOf`, which checks the names and options.
  * @throws {ConfigError} RECIPE_NOT_YAML
  * @example reporterOverrides(["tensorboard"]) // [{ key: "reporters", value: ["tensorboard"], origin: "--reporter" }]

@@ -5,7 +5,7 @@ import type { ClaimResult, Reproduction } from "../recipe/reproduce.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 
-/** A reproduction for people: each claim with its verdict, our numbers beside the paper's, and what was compared. */
+/** A reproduction for people: each claim with its verdict, our numbers, the paper's, and the comparisons. */
 export function reproductionText({ recipe, tier, seeds, claims }: Reproduction): string {
   const runs = seeds.length === 1 ? "1 seed" : `${seeds.length} seeds (${seeds.join(", ")})`;
   const counts = ["supported", "not supported", "inconclusive"].flatMap((verdict) => {

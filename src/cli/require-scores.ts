@@ -16,8 +16,8 @@ const holds: Record<ScoreRequirement["relation"], (value: number, bound: number)
 };
 
 /**
- * @param metrics that the command will measure: asked before the work begins, so that a typing error costs nothing.
- * @throws {ConfigError} USAGE when it is no `metric>=number`, or names a metric that is not measured.
+ * @param metrics that the command will measure; checked before the work starts, so that a typing error costs no time.
+ * @throws {ConfigError} USAGE for another form than `metric>=number`, or an unknown metric.
  * @example parseRequirement("em>=0.5", ["em", "f1"]) // { metric: "em", relation: ">=", bound: 0.5 }
  */
 export function parseRequirement(text: string, metrics: readonly string[]): ScoreRequirement {
@@ -39,7 +39,7 @@ export function parseRequirement(text: string, metrics: readonly string[]): Scor
 }
 
 /**
- * Compares results with what was required; call it after the results are printed.
+ * Compares results with the requirements; call it after the results are printed.
  *
  * @param metrics by name; absent, null or NaN: could not be computed.
  * @throws {ScoreError} SCORE_UNAVAILABLE (exit code 6), SCORE_MISSED (exit code 5).

@@ -8,7 +8,7 @@ const [value, difference] = [fixed(4), signed(4)];
 export function scoresText(name: string, scores: RetrievalScores): string {
   const { n, metrics, intervals, groups, fingerprint } = scores;
   const hops = Object.entries(groups.hops);
-  // One group is the whole.
+  // A single group equals the whole.
   const shown = hops.length > 1 ? hops : [];
   const only = hops.length === 1 ? ` (all ${hops[0]?.[0] ?? ""})` : "";
   return [

@@ -13,7 +13,7 @@ export interface RetrieverFlags {
 
 /**
  * Adds the flags of `RetrieverFlags`: an index folder, or any retriever.
- * @param options.index false where the command has the folder as an argument.
+ * @param options.index false if the command has the folder as an argument.
  */
 export function addRetrieverOptions(
   command: Command,
@@ -32,9 +32,9 @@ export function addRetrieverOptions(
 /**
  * Opens what the flags name; the caller closes it.
  *
- * @throws {ConfigError} USAGE unless exactly one of --index and --retriever is given, and --corpus only beside
- *   --retriever; RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN for what --retriever says.
- * @throws what opening it throws: INDEX_MISSING, INDEX_CORRUPT, …
+ * @throws {ConfigError} USAGE unless exactly one of --index and --retriever is given, and --corpus only beside --retriever;
+ *    RECIPE_NOT_YAML, RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN for the value of --retriever.
+ * @throws the errors of opening it: INDEX_MISSING, INDEX_CORRUPT, …
  */
 export async function openRetrieverFlags(flags: RetrieverFlags): Promise<Retriever> {
   checkRetrieverFlags(flags);
@@ -43,7 +43,7 @@ export async function openRetrieverFlags(flags: RetrieverFlags): Promise<Retriev
 }
 
 /**
- * What is wrong with the flags before anything is opened.
+ * Checks the flags before anything is opened.
  * @throws {ConfigError} USAGE
  */
 export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags): void {
@@ -58,13 +58,13 @@ export function checkRetrieverFlags({ index, retriever, corpus }: RetrieverFlags
   if (wrong !== undefined) throw new ConfigError("USAGE", wrong);
 }
 
-/** Loads what indexes run on only once one is opened, not for --help. */
+/** Loads the runtime of indexes only when one is opened, not for --help. */
 async function openIndexFolder(folder: string): Promise<Retriever> {
   return (await import("../retrieval/open-index-folder.ts")).openIndexFolder(folder);
 }
 
 async function openYaml(text: string, corpus: string | undefined): Promise<Retriever> {
-  // The registry loads every retriever: only once one is opened, not for --help.
+  // The registry loads every retriever, so it is imported only when one is opened, not for --help.
   const [{ parseYamlValue }, { openRetriever, retrieverSchema }, { readPassages }] =
     await Promise.all([
       import("../base/yaml.ts"),
@@ -82,7 +82,7 @@ async function openYaml(text: string, corpus: string | undefined): Promise<Retri
       corpus === undefined ? undefined : () => readPassages(corpus),
     );
   } catch (error) {
-    // Parts name their own keys; which flag they stand in is known here.
+    // Errors of parts name only their keys; the flag is added here.
     if (!(error instanceof ConfigError)) throw error;
     const flags = corpus === undefined ? "--retriever (without --corpus)" : "--retriever";
     throw new ConfigError(error.code, `${flags}: ${error.message}`, { cause: error });

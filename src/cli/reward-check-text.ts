@@ -16,7 +16,7 @@ export function rewardCheckLine(facts: RewardCheckFacts): string {
   return `rewards checked on ${played}; ${withoutAnsweringText(withoutAnswering)}`;
 }
 
-/** A check for people: a row per case with what each reward declares and gave, what went wrong, and what the rewards pay together. */
+/** A check as text: a row per case with each reward's declared and actual value, the errors, and the combined reward. */
 export function rewardCheckText(where: string, check: RewardCheck): string {
   const { rewards, questions, trajectories, notApplicable } = check;
   if (notApplicable !== undefined) return `${where}: rewards not checked: ${notApplicable}`;
@@ -62,7 +62,7 @@ function wrongLines(rewards: readonly CheckedReward[]): string[] {
   );
 }
 
-/** What could not be checked, and what the rewards pay without an answer. */
+/** Rewards that could not be checked, and the reward without an answer. */
 function closingLines({ rewards, notWritten, combined, withoutAnswering }: RewardCheck): string[] {
   const unscored = rewards.flatMap(({ name, unscored: why }) =>
     why === undefined ? [] : [`${name} could not be checked: ${why}`],

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { renderText } from "../base/table.ts";
 
-/** What `agentrl` and `agentrl --help` show: where to start, then every command by purpose, on one screen. */
+/** What `agentrl` and `agentrl --help` show: first steps, then every command by purpose, on one screen. */
 export function rootHelp(program: Command): string {
   const titles = [...new Set(program.commands.map((command) => command.helpGroup()))];
   const groups = titles.map((title): [string, string[][]] => [
@@ -15,7 +15,7 @@ export function rootHelp(program: Command): string {
     ...groups,
     ["Everywhere", EVERYWHERE],
   ];
-  // One first column for the whole page; the longer command lines of "Start" stand on their own.
+  // One first column for the whole page; the longer command lines of "Start" have their own.
   const width = Math.max(
     ...sections.slice(1).flatMap(([, rows]) => rows.map(([name = ""]) => name.length)),
   );

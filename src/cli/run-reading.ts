@@ -7,14 +7,14 @@ import { readRunCheckpoints } from "../report/runs/run-sizes.ts";
 import type { Decode } from "../trajectory/segment-text.ts";
 import type { AskedQuestion, RunReading } from "../report/viewer/run-items.ts";
 
-/** Finds what trajectories of runs are read with; opened datasets and tokenizers are kept for the next run. */
+/** Finds tokenizers and questions for trajectories of runs; opened ones are kept for the next run. */
 export interface RunReader {
   readingOf: (run: RunFiles) => Promise<RunReading>;
 }
 
 /**
- * A run's tokenizer is that of a checkpoint of its own, or of the policy that it started from; its questions are those of its dataset,
- * where it is on this machine and still the same. Nothing is downloaded. Without them a page shows less, which `note` is told.
+ * A run's tokenizer is that of a checkpoint of its own, or of the policy that it started from; its questions are those of its dataset, if
+ * it is on this machine and unchanged. Nothing is downloaded. Without them a page shows less, and `note` gets a message.
  */
 export function openRunReader(note: (text: string) => void): RunReader {
   const questions = new Map<string, Promise<Map<string, AskedQuestion>>>();
@@ -49,7 +49,7 @@ async function findDecode(run: RunFiles, note: (text: string) => void): Promise<
   }
 }
 
-/** The questions that a run was trained on, by the ids of its trajectories; none where they cannot be had. */
+/** The questions that a run was trained on, by the ids of its trajectories; empty if they are not available. */
 async function findQuestions(
   run: RunFiles,
   note: (text: string) => void,
@@ -61,11 +61,11 @@ async function findQuestions(
     const { loadRecipe, selectTier } = await import("../recipe/settings/recipe-file.ts");
     const { checkSettings, resolveSettings } = await import("../recipe/settings/settings.ts");
     const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
-    // A path is known by its slash.
+    // A slash means a path.
     const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);
     const resolved = resolveSettings(recipe, { tier });
-    // The rest may be of a version that had other settings.
+    // Other settings may come from another version.
     const { dataset: named, environment } = resolved.settings as Record<string, unknown>;
     const only = { ...resolved, settings: { dataset: named, environment } };
     const { dataset: questions, environment: world } = settingsSchema.shape;

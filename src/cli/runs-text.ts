@@ -13,7 +13,7 @@ const RUN_COLUMNS = [
   { label: "size", format: formatBytes },
 ];
 
-/** Runs as a table, one a line, stages under their run; then what could not be read, with why. */
+/** Runs as a table, one per line, stages under their run; then unreadable runs, with the reason. */
 export function runTable(
   runs: readonly RunSummary[],
   unread: readonly { path: string; trouble: string }[],
@@ -53,7 +53,7 @@ function timeText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 }
 
-/** Everything that is known of a run, for people. @param all every setting, not only what differs from the recipe. */
+/** The details of a run as text. @param all every setting, not only overrides. */
 export function runText(run: RunDetail, all: boolean): string {
   const { path, stages, evaluations, checkpoints, events, troubles, next, last } = run;
   const number = { label: "", align: "right" } as const;
@@ -102,7 +102,7 @@ export function runText(run: RunDetail, all: boolean): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-/** A table under a title; nothing where it has no rows. */
+/** A table under a title; nothing if it has no rows. */
 function section(title: string, table: Table): string {
   return table.rows.length === 0 ? "" : `${title}\n${renderText(table, 2)}`;
 }

@@ -15,7 +15,7 @@ export interface RowsFlags {
   json?: true;
 }
 
-/** What `score` takes instead of --predictions. */
+/** The alternatives of `score` to --predictions. */
 export function addRowsOptions(command: Command): void {
   command
     .option(
@@ -32,7 +32,7 @@ export function addRowsOptions(command: Command): void {
     );
 }
 
-/** The figures of an evaluation from its rows, and what other runs of the same policy say about its searches. */
+/** The figures of an evaluation from its rows, and the comparison with other runs of the same policy. */
 export async function scoreRows(
   flags: RowsFlags & { rows: string },
   context: CliContext,

@@ -1,9 +1,9 @@
 import type { SampleFacts } from "../recipe/train/run-events.ts";
 
-/** Ids that are named in a line of their own; the run's sft.json has all. */
+/** Most ids on the line; the run's sft.json has all. */
 const NAMED = 3;
 
-/** What was read of a file of samples, and which were left out. */
+/** Counts of a file of samples, and the samples left out. */
 export function sampleLines(purpose: string, facts: SampleFacts): string[] {
   const { samples, tokens, learned, file } = facts;
   const leftOut: [string, readonly string[]][] = [

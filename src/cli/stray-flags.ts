@@ -1,10 +1,10 @@
 import { ConfigError } from "../base/errors.ts";
 
 /**
- * Refuses flags that would be passed over.
+ * Refuses flags that would have no effect.
  *
  * @param names keys of `flags`, as the parser names them: `unaidedRows`.
- * @param belongTo what they are for and what is not asked for, as the message ends.
+ * @param belongTo the option that they need, at the end of the message.
  * @throws {ConfigError} USAGE
  */
 export function refuseStray(flags: object, names: readonly string[], belongTo: string): void {
@@ -13,7 +13,7 @@ export function refuseStray(flags: object, names: readonly string[], belongTo: s
   if (stray.length === 0) return;
   throw new ConfigError(
     "USAGE",
-    `${stray.join(", ")} would be passed over: ${stray.length === 1 ? "it belongs" : "they belong"} to ${belongTo}. Leave ${stray.length === 1 ? "it" : "them"} out.`,
+    `${stray.join(", ")} would have no effect: ${stray.length === 1 ? "it belongs" : "they belong"} to ${belongTo}. Leave ${stray.length === 1 ? "it" : "them"} out.`,
   );
 }
 

@@ -7,7 +7,7 @@ import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
-/** Flags that say who writes trajectories, of which questions, over which corpus. */
+/** Flags for the teacher, the questions and the corpus. */
 export interface SynthFlags {
   recipe?: string;
   tier?: string;
@@ -59,8 +59,8 @@ export function addSynthOptions(command: Command): void {
 }
 
 /**
- * The recipe's settings with the flags laid over them. What --set says wins over what follows from --teacher.
- * @throws {ConfigError} USAGE when flags do not go together; PART_UNKNOWN for a dataset; as `settingsOf`.
+ * The recipe's settings with the flags as overrides. --set wins over settings that follow from --teacher.
+ * @throws {ConfigError} USAGE when flags exclude each other; PART_UNKNOWN for a dataset; as `settingsOf`.
  */
 export async function synthSettings(flags: SynthFlags): Promise<ResolvedSettings<Settings>> {
   const plain = flags.recipe === undefined && flags.tier === undefined;
@@ -116,7 +116,7 @@ function teacherValues(flags: SynthFlags): FlagValue[] {
   ];
 }
 
-/** What a recipe would say to search an index folder. */
+/** The retriever setting for an index folder. */
 async function indexRetriever(index: string): Promise<object> {
   const { indexKind } = await import("../retrieval/store/index-folder.ts");
   return { name: (await indexKind(index)) === "dense" ? "dense" : "bm25", index };

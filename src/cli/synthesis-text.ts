@@ -5,7 +5,7 @@ import type { SynthOutcome, SynthResult } from "../recipe/synth/run-synth.ts";
 import type { DrawYield, StepYield } from "../synth/yields.ts";
 import { requestsText } from "./evaluation-text.ts";
 
-/** A synthesis for people: what each draw gave, what each step kept, and where the samples are. */
+/** A synthesis for people: the yield of each draw, the samples kept by each step, and the files. */
 export function synthesisText(result: SynthResult, out: string): string {
   const { recipe, tier, seed, teacher, dataset, questions, draws, yields, files } = result;
   const who = [teacher.name, teacher.model ?? teacher.from].filter((text) => text !== undefined);
@@ -54,7 +54,7 @@ function stepTable(yields: readonly StepYield[]): string {
     rows: yields.map(({ name, out, questions, dropped, mended, pairs, ...step }) => {
       const notes = [
         counts(dropped),
-        mended > 0 ? `${mended} mended` : "",
+        mended > 0 ? `${mended} repaired` : "",
         pairs > 0 ? `${pairs} pairs` : "",
       ];
       return [name, step.in, out, questions, notes.filter((text) => text !== "").join("; ")];
@@ -70,7 +70,7 @@ function counts(by: Readonly<Record<string, number>>): string {
     .join(", ");
 }
 
-/** How fast a synthesis drew, and what a server was asked, for people. */
+/** Speed of a synthesis and requests to a server, as text. */
 export function drawnText({ drawn: { rollouts, seconds }, requests }: SynthOutcome): string {
   const rate = seconds > 0 ? `, ${(rollouts / seconds).toFixed(1)}/s` : "";
   const asked = requests === undefined ? "" : `; ${requestsText(requests)}`;

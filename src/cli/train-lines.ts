@@ -17,7 +17,7 @@ const COLUMNS: readonly (readonly [string, string, (value: number) => string])[]
   ["flat groups", "rollout/zero_variance_share", (v) => v.toFixed(2)],
 ];
 
-/** A training as lines that stay, a line per step: for pipes, logs and terminals too small for the live view. */
+/** A training as permanent lines, one per step: for pipes, logs and terminals too small for the live view. */
 export function trainLines(context: CliContext): TrainWatch {
   let progress: Progress | null = null;
   let rows = 0;
@@ -79,7 +79,7 @@ export function trainLines(context: CliContext): TrainWatch {
         context.note(heads);
       }
       rows += 1;
-      // After an evaluation on the way the bar is another.
+      // An evaluation during training replaces the bar.
       const bar = { label: "training", total: step.totalSteps, unit: "steps" };
       progress ??= startProgress(context, bar);
       context.note(cells);
@@ -92,7 +92,7 @@ export function trainLines(context: CliContext): TrainWatch {
   return { news, stop };
 }
 
-/** Lines of a training on data, about: its steps are many and short. */
+/** Approximate number of lines of a training on data, whose steps are many and short. */
 const LINES = 20;
 
 /** Whether a step learned from samples or pairs. */
@@ -167,7 +167,7 @@ function alignedRow({
   return [aligned(heads), aligned(cells)];
 }
 
-/** What came of the check of the rewards, in a line. */
+/** Result of the reward check in a line. */
 function rewardCheckNote(check: Parameters<RunEvents["onRewardCheck"]>[0]): string {
   return check === null ? "rewards: not checked (rewardCheck is false)" : rewardCheckLine(check);
 }

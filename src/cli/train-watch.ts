@@ -6,20 +6,20 @@ import { trainLines } from "./train-lines.ts";
 import type { TrainWatch } from "./train-news.ts";
 import { screenOf } from "./trace/screen.ts";
 
-/** What is watched, and how. */
+/** Options of showing a training. */
 export interface WatchOptions {
   resolved: ResolvedSettings<Settings>;
   /** Run folder. */
   out: string;
   resume: boolean;
   control: RunControl;
-  /** Lines, whatever the terminal. */
+  /** Lines on any terminal. */
   plain: boolean;
 }
 
 /**
- * Shows a training to people: a live view on a terminal, lines in a pipe, in CI, in the background, under --quiet and --plain, and where
- * the terminal is too small or cannot move its cursor. What draws is loaded only for the view.
+ * Shows a training to people: a live view on a terminal, lines in a pipe, in CI, in the background, under --quiet and --plain, and if the
+ * terminal is too small or cannot move its cursor. The drawing code is loaded only for the view.
  */
 export async function watchTraining(
   context: CliContext,
@@ -53,21 +53,21 @@ export async function watchTraining(
   });
 }
 
-/** The folder of the policy, which lies here by the time that it is trained. */
+/** The folder of the policy, which is on this machine once training runs. */
 async function policyHere({ policy }: Settings): Promise<string> {
   const { policyFolder } = await import("../recipe/assemble.ts");
   const { hubSettings } = await import("../hub/hub-cache.ts");
   return policyFolder(policy.from, { settings: { ...hubSettings(), offline: true } });
 }
 
-/** A log is read later, and by many: nothing may be drawn over in it. */
+/** A CI log is read later, so nothing may be overwritten in it. */
 export function isContinuousIntegration(
   environment: Readonly<Record<string, string | undefined>>,
 ): boolean {
   return !["", "0", "false", undefined].includes(environment["CI"]);
 }
 
-/** React's other build is slower, and keeps a record of every frame. It looks at this when it is loaded, and never again. */
+/** React's development build is slower and records every frame. React reads this variable only when it is loaded. */
 async function inProduction<T>(load: () => Promise<T>): Promise<T> {
   const before = process.env["NODE_ENV"];
   process.env["NODE_ENV"] = "production";

@@ -34,18 +34,18 @@ export function addTrainingOptions(command: Command, out: string): Command {
     .option("--plain", "print a line per step instead of the live view");
 }
 
-/** What is done about a run that the folder holds. */
+/** How to handle an existing run in the folder. */
 export function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUse> {
   return { resume: resume === true, overwrite: overwrite === true };
 }
 
-/** What the flags set of the recipe. @throws {ConfigError} RECIPE_NOT_YAML */
+/** The overrides of the flags. @throws {ConfigError} RECIPE_NOT_YAML */
 export function trainingOverrides({ model, reporter }: TrainingFlags): Override[] {
   const from = { key: "policy.from", value: model, origin: "--model" };
   return [...(model === undefined ? [] : [from]), ...reporterOverrides(reporter)];
 }
 
-/** A training that a command starts. */
+/** A training started by a command. */
 export interface ShownTraining<R> {
   flags: TrainingFlags;
   resolved: ResolvedSettings<Settings>;
@@ -58,8 +58,8 @@ export interface ShownTraining<R> {
 }
 
 /**
- * Trains with everything that a person sees of it: live view or lines, keys, downloads, and the result on stdout. Where the person
- * ends it early, a note says how to continue.
+ * Trains with all output: live view or lines, keys, downloads, and the result on stdout. If the user ends it early, a note says how to
+ * continue.
  */
 export async function showTraining<R>(
   context: CliContext,
@@ -88,9 +88,9 @@ export async function showTraining<R>(
     context.out(isJson ? JSON.stringify(json(result, wallSeconds)) : text(result, wallSeconds));
   } catch (error) {
     const { MANIFEST_FILE } = await import("../recipe/folder/run-origin.ts");
-    // Before its folder is made there is nothing to resume.
+    // Without a run folder there is nothing to resume.
     if (context.signal.aborted && existsSync(join(out, MANIFEST_FILE)))
-      context.note(`${out}: kept as far as it is; the same command with --resume goes on.`);
+      context.note(`${out}: stopped early and saved; the same command with --resume continues.`);
     throw error;
   }
 }

@@ -29,7 +29,7 @@ describe("agentrl train --replay-batch", { timeout: 240_000 }, () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^step 1 +logged +replayed +difference\n/);
     expect(stdout).toMatch(/\noptimizer\/grad_norm +(\S+) +\1 +=\n/);
-    expect(stdout).toContain("Every metric is what the run logged, to the last bit.");
+    expect(stdout).toContain("Every metric equals the logged one, to the last bit.");
     expect(stdout).toMatch(
       /replayed from the start; after the step's updates the policy is \S+ nats/,
     );

@@ -178,7 +178,7 @@ describe("agentrl eval compare", () => {
   it("says what is missing or does not go together", async () => {
     const alone = await compare(["a"]);
     expect(alone.stderr).toMatchInlineSnapshot(`
-      "error: one run was named; name what it is compared with, or --paper, or --published. [USAGE]
+      "error: only one run is given: give a second run, or --paper, or --published. [USAGE]
       "
     `);
     expect((await compare(["a", "b"], "--paper", "search-r1")).status).toBe(2);

@@ -166,21 +166,21 @@ describe("agentrl eval of a server", () => {
     expect(stray).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "--api would be passed over: it belongs to a server (http://…/v1), and --policy is not",
+        "--api would have no effect: it belongs to a server (http://…/v1), and --policy is not",
       ) as string,
     });
     const resumed = await evaluate("http://127.0.0.1:1", "--resume");
     expect(resumed).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "--resume would be passed over: it belongs to --out",
+        "--resume would have no effect: it belongs to --out",
       ) as string,
     });
     const chat = await evaluate("http://127.0.0.1:1", "--chat");
     expect(chat).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "--chat would be passed over: it belongs to a model in a folder",
+        "--chat would have no effect: it belongs to a model in a folder",
       ) as string,
     });
   });

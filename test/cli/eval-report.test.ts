@@ -42,7 +42,7 @@ describe("agentrl eval report", () => {
     const { status, stderr } = await run("report", place, "--tokenizer", folder);
     expect([status, stderr]).toEqual([
       2,
-      expect.stringContaining("--tokenizer would be passed over: it belongs to --format html"),
+      expect.stringContaining("--tokenizer would have no effect: it belongs to --format html"),
     ]);
   });
 

@@ -74,7 +74,7 @@ it("a plan tells sizes and time, and is refused when it exceeds --max-memory", a
     "2 passages, 16 dimensions, f32, flat; from the first 2
     on disk # B text # B, vectors # B, graph # B
     while building # B beside that, until it is done
-    in memory # B once opened; where memory is short, read from disk
+    in memory # B once opened; with little memory, read from disk
     to build # s encoding # s, graph # s, on this machine"
   `);
   await expect(planDense(corpus, { ...flags, maxMemory: 1e-9 }, context)).rejects.toThrow(

@@ -108,7 +108,7 @@ describe("agentrl judge run", () => {
       ...["run", "--predictions", cwd, "--question-field", "q", ...ask],
     );
     expect(status).toBe(2);
-    expect(stderr).toContain("--question-field would be passed over: it belongs to a file of");
+    expect(stderr).toContain("--question-field would have no effect: it belongs to a file of");
     expect(server.received).toHaveLength(0);
   });
 
@@ -340,6 +340,6 @@ describe("agentrl judge agree", () => {
     expect(stderr).toContain("--model is given alone");
     const prompt = await agree("--prompt", "graded");
     expect(prompt.status).toBe(2);
-    expect(prompt.stderr).toContain("--prompt would be passed over: it belongs to a judge");
+    expect(prompt.stderr).toContain("--prompt would have no effect: it belongs to a judge");
   });
 });

@@ -160,7 +160,7 @@ describe("the process", () => {
     child.stdout.once("data", () => child.kill("SIGINT"));
     const { status, stderr } = await child.ended;
     expect(status).toBe(130);
-    expect(stderr).toBe("\nInterrupted: keeping what is finished. Ctrl-C again stops at once.\n");
+    expect(stderr).toBe("\nInterrupted: saving finished work. A second Ctrl-C stops at once.\n");
   });
 
   it("takes SIGTERM as Ctrl-C is taken, and ends with 143", async () => {
@@ -169,7 +169,7 @@ describe("the process", () => {
     const { status, stderr } = await child.ended;
     expect(status).toBe(143);
     expect(stderr).toBe(
-      "Asked to end (SIGTERM): keeping what is finished. A second SIGTERM stops at once.\n",
+      "SIGTERM received: saving finished work. A second SIGTERM stops at once.\n",
     );
   });
 

@@ -54,7 +54,7 @@ describe("agentrl recipes plan", () => {
 
       Fits in 1.0 GB. A retriever over a large corpus comes on top.
 
-      Budgets go together; no setting is ignored.
+      Budgets fit together; no setting is ignored.
       Not checked against questions and passages: the tokenizer of tiny is not here.
 
       No forecast of time: --no-probe.
@@ -70,10 +70,10 @@ describe("agentrl recipes plan", () => {
     const published = ["--model", "Qwen/Qwen2.5-0.5B", "--set"];
     expect(await frozen()).toBe("float32");
     expect(await frozen("--set", "engine.frozenWeights=float16")).toBe(
-      "float16; how they are stored is not known",
+      "float16; their stored dtype is unknown",
     );
     expect(await frozen(...published, "engine.frozenWeights=auto")).toBe(
-      "bfloat16, as they are stored",
+      "bfloat16, as stored",
     );
     expect(await frozen(...published, "engine.frozenWeights=float16")).toBe(
       "float16, rounded: they are stored as bfloat16",

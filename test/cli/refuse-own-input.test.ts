@@ -23,7 +23,7 @@ beforeAll(() => {
 
 describe("refuseOwnInput", () => {
   it("refuses the file that is read, by any name, and what was measured in a folder that is", () => {
-    const refused = errorWith("USAGE", "would replace what is read of");
+    const refused = errorWith("USAGE", "would replace an input file of");
     for (const [out, input] of [
       [at("q.jsonl"), at("link.jsonl")],
       [at("a", "..", "q.jsonl"), at("q.jsonl")],

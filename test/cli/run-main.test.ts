@@ -139,7 +139,7 @@ describe("main", () => {
       expect(result.status).toBe(130);
       expect(result.err).toMatchInlineSnapshot(`
         "
-        Interrupted: keeping what is finished. Ctrl-C again stops at once.
+        Interrupted: saving finished work. A second Ctrl-C stops at once.
         "
       `);
     }

@@ -113,9 +113,9 @@ describe("agentrl score --rows", () => {
     const metrics = await score("--rows", "a", "--metrics", "em", "--prediction-field", "p");
     expect(metrics.status).toBe(2);
     expect(metrics.stderr).toContain(
-      "--prediction-field, --metrics would be passed over: they belong to --predictions.",
+      "--prediction-field, --metrics would have no effect: they belong to --predictions.",
     );
     const rows = await score("--predictions", "a", "--unaided-rows", "b");
-    expect(rows.stderr).toContain("--unaided-rows would be passed over: it belongs to --rows.");
+    expect(rows.stderr).toContain("--unaided-rows would have no effect: it belongs to --rows.");
   });
 });

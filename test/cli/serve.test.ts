@@ -83,7 +83,7 @@ describe("agentrl serve", () => {
       "Serving bm25, 3 passages: URL/retrieve, URL/health, URL/stats
       fingerprint FINGERPRINT
       try   curl -s URL/retrieve -H "content-type: application/json" -d '{"queries":["capital of Norway"],"topk":3,"return_scores":true}'
-      stop  Ctrl-C, or kill PID; what was taken in is answered first
+      stop  Ctrl-C, or kill PID; accepted requests are answered first
       Stopped. Requests 1, queries 1, failed 0, turned away 0.
       "
     `);

@@ -133,10 +133,10 @@ describe("agentrl synth-data", () => {
     const stray = await run(...small("none", "--model", "m"));
     expect(stray).toMatchObject({ status: 2 });
     expect(stray.stderr).toContain(
-      "--model would be passed over: it belongs to a server (http://…/v1), and --teacher is not given",
+      "--model would have no effect: it belongs to a server (http://…/v1), and --teacher is not given",
     );
     const chat = await run(...small("none", "--teacher", "gold-chain", "--chat"));
-    expect(chat.stderr).toContain("--chat would be passed over: it belongs to a model in a folder");
+    expect(chat.stderr).toContain("--chat would have no effect: it belongs to a model in a folder");
     const server = await run(...small("none", "--teacher", "http://127.0.0.1:1/v1"));
     expect(server.stderr).toContain("--model must say which of its models is meant");
     expect(existsSync(at("none"))).toBe(false);
@@ -202,7 +202,7 @@ describe("agentrl synth-data again", () => {
       "tinyworld-train-7-0/plain-0: trajectory.reward was 0.5, is 1\n3 of 4 rows came out the same to the byte\n",
     );
     expect(stderr).toContain(
-      "1 of 4 rows came out otherwise than they stand there. [SYNTHESIS_UNLIKE]",
+      "1 of 4 rows differ from the file. [SYNTHESIS_UNLIKE]",
     );
   });
 

@@ -56,7 +56,7 @@ describe("agentrl synth-data export", () => {
       const before = readFileSync(at(out), "utf8");
       const { stderr, status } = await run("trl-messages", out, from);
       expect(status).toBe(2);
-      expect(stderr).toMatch(/would replace what is read of .*\[USAGE\]/);
+      expect(stderr).toMatch(/would replace an input file of .*\[USAGE\]/);
       expect(readFileSync(at(out), "utf8")).toBe(before);
     }
   });

@@ -26,7 +26,7 @@ describe("agentrl trace lint", () => {
     expect(status).toBe(0);
     expect(stdout).toMatchInlineSnapshot(`
       "/evaluation/trajectories.jsonl: 1 trajectory checked, no violation.
-      Could not be told, of any: logprob-greedy, end-token, answer (no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer.)
+      Not checked, of any: logprob-greedy, end-token, answer (no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer.)
       "
     `);
   });
@@ -50,7 +50,7 @@ describe("agentrl trace lint", () => {
       end    1  line 3  s  end is tool-error, but no error is recorded.
       json   1  line 4     /bad.jsonl:4: is not JSON (Unterminated string in JSON at position 5). Each line must be one JSON value; correct or remove the line.
 
-      Could not be told, of any: logprob-greedy, end-token, answer (no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer.)
+      Not checked, of any: logprob-greedy, end-token, answer (no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer.)
       "
     `);
     expect(stderr).toContain("[TRACE_VIOLATIONS]");

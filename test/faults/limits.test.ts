@@ -89,7 +89,7 @@ describe("SIGTERM", () => {
     running.child.kill("SIGTERM");
     const { status, stderr } = await running.ended;
     expect(status, stderr).toBe(143);
-    expect(stderr).toContain("Asked to end (SIGTERM): keeping what is finished.");
+    expect(stderr).toContain("SIGTERM received: saving finished work.");
     const resumed = await runAgentrl(trainArguments("ended", STEPS, "--resume"), { cwd });
     expect(resumed.status, resumed.stderr).toBe(0);
     expect(resumed.stderr).toMatch(/goes on from step [1-3]/);

@@ -16,7 +16,7 @@ import { packageVersion } from "../package-info.ts";
 
 const MIN_NODE = 20;
 
-/** `agentrl doctor`: whether this machine can run what the package needs. */
+/** `agentrl doctor`: checks whether this machine can run the package. */
 export const doctorCommand: CliCommand = {
   name: "doctor",
   register(program, context) {
@@ -24,7 +24,7 @@ export const doctorCommand: CliCommand = {
       .command("doctor")
       .summary("check this machine")
       .description(
-        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, and the policy that comes with the package; what is not well says what to do.",
+        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, and the shipped policy. Each problem is shown with a remedy.",
       )
       .addOption(jsonOption())
       .action(async ({ json }: { json?: true }) => {
@@ -101,7 +101,7 @@ async function checkRuntime(): Promise<Check> {
   }
 }
 
-/** Each device that `--device` may name, tried. None but the processor is needed. */
+/** A test of each device of `--device`. Only the processor is required. */
 async function checkDevices(): Promise<Check[]> {
   const checks: Check[] = [];
   for (const device of deviceNames) {

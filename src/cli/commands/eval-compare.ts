@@ -20,7 +20,7 @@ import { jsonOption, seedOption } from "../options.ts";
 import { comparePublished } from "../published-comparison.ts";
 import { refuseOwnInput } from "../refuse-own-input.ts";
 
-/** Adds `compare` to `agentrl eval`: what two runs on the same questions show, or a run and a published number. */
+/** Adds `compare` to `agentrl eval`: compares two runs on the same questions, or a run with a published number. */
 export function addEvalCompare(parent: Command, context: CliContext): void {
   const command = parent
     .command("compare")
@@ -31,7 +31,7 @@ export function addEvalCompare(parent: Command, context: CliContext): void {
         "A run is a folder of `agentrl eval --out` or `agentrl train`, a file of rows, or a file of predictions. Several runs " +
         "(seeds) of one system are joined by commas: a1,a2,a3 b1,b2,b3.",
     )
-    .argument("<runs...>", "the run under test, then what it is compared with");
+    .argument("<runs...>", "the run to test, then the runs to compare it with");
   addWhatOptions(command);
   addPredictionOptions(command);
   command
@@ -91,7 +91,7 @@ function checkGiven(
       ? ["--changed and --across need a second run; a published number has no questions."]
       : []),
     ...(!wantsPublished && given.length < 2
-      ? ["one run was named; name what it is compared with, or --paper, or --published."]
+      ? ["only one run is given: give a second run, or --paper, or --published."]
       : []),
     ...(!wantsPublished && n !== undefined ? ["--n belongs to --published and --paper."] : []),
     ...(paper === undefined && (column ?? row) !== undefined
@@ -101,7 +101,7 @@ function checkGiven(
   if (problems.length > 0) throw new ConfigError("USAGE", problems.join(" "));
 }
 
-/** A run, or several with commas between; a file whose own name has a comma is itself. */
+/** A run, or several, comma-separated; an existing file with a comma in its name is one run. */
 async function readSide(name: string, fields: EvalCompareFlags): Promise<Side> {
   const paths = existsSync(name) ? [name] : name.split(",").filter((path) => path !== "");
   const { predictionField, referencesField, references, idField } = fields;

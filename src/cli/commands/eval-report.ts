@@ -23,7 +23,7 @@ export function addEvalReport(parent: Command, context: CliContext): void {
     .command("report")
     .summary("results as a page or file: html, md, csv, jsonl, json, lm-eval")
     .description(
-      "Results as a page or file. Several are shown side by side; those of unlike protocols stand apart and are marked. " +
+      "Results as a page or file. Several are shown side by side; results of different protocols are separated and marked. " +
         "html: one self-contained page with scores, search behaviour and every trajectory; md: a table; csv, jsonl: a line per " +
         "draw; json: the results; lm-eval: a folder as lm-evaluation-harness writes it.",
     )
@@ -71,7 +71,7 @@ export async function writeReport(
     }
     const given = { time: new Date(), version: packageVersion() };
     for (const { files: own, decode } of readable) {
-      // Results of one policy on one dataset would have the same names.
+      // Results of one policy on one dataset would get the same file names.
       const folder = readable.length === 1 ? out : join(out, own.name);
       for (const path of await writeLmEval(folder, own, { ...given, decode })) context.out(path);
     }
@@ -95,7 +95,7 @@ export async function writeReport(
   context.note(`written to ${out}`);
 }
 
-/** @throws {ConfigError} USAGE for an ending of another kind. @example formatOf("runs/a/report.html") // "html" */
+/** @throws {ConfigError} USAGE for another file extension. @example formatOf("runs/a/report.html") // "html" */
 function formatOf(out = ""): TextFormat | undefined {
   const ending = extname(out);
   if (ending === "") return undefined;

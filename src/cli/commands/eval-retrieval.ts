@@ -41,17 +41,17 @@ import {
   type RetrieverFlags,
 } from "../retriever-option.ts";
 
-/** What was measured, and of which run. */
+/** The scores of a run. */
 interface Measured {
   scores: RetrievalScores;
   run: RetrievalRun;
   /** Name of the run in files and tables. */
   name: string;
-  /** Whether what was searched looked at the judgements: a control, no result. A run file does not tell. */
+  /** Whether the retriever used the judgements: a control, not a result. Unknown for a run file. */
   readsGold: boolean;
 }
 
-/** Adds `retrieval` to `agentrl eval`: how well a retriever finds what was judged relevant. */
+/** Adds `retrieval` to `agentrl eval`: scores a retriever by relevance judgements. */
 export function addEvalRetrieval(parent: Command, context: CliContext): void {
   const command = parent
     .command("retrieval")
@@ -158,7 +158,7 @@ async function measure(
   }
 }
 
-/** Scores of the run of --compare: asked before the search, so that a typing error costs nothing. */
+/** Scores of the run of --compare, read before the search, so that a typing error costs no time. */
 async function otherScores(
   { compare: path }: EvalRetrievalFlags,
   set: RetrievalSet,
@@ -200,7 +200,7 @@ function print(
   }
 }
 
-/** What is worth knowing beside the numbers. */
+/** Notes beside the numbers. */
 function notesOn({ scores, run }: Measured, { queries, qrels }: RetrievalSet): string[] {
   const hits = queries.map(({ id }) => run.get(id) ?? []);
   const empty = hits.filter((list) => list.length === 0).length;

@@ -83,7 +83,7 @@ function addOutputOptions(command: Command): void {
 }
 
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
-  if (flags.out === undefined) refuseStray(flags, ["resume"], "--out, whose rows it goes on with");
+  if (flags.out === undefined) refuseStray(flags, ["resume"], "--out, whose rows it continues");
   const resolved = await measuringSettings(flags);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
@@ -123,7 +123,7 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   requireScores(requirements, metrics);
 }
 
-/** A folder for the rows that a format is made of, where they are not kept. */
+/** A temporary folder for the rows of a format, if they are not kept. */
 async function folderForRows(
   format: TextFormat | undefined,
   out: string | undefined,
@@ -144,8 +144,7 @@ function requireComplete(
 ): void {
   if (n <= allowErrors) return;
   const codes = Object.entries(byCode).map(([code, count]) => `${code} ${count}`);
-  const again =
-    out === undefined ? "With --out, --resume asks them again" : "--resume asks them again";
+  const again = out === undefined ? "With --out, --resume retries them" : "--resume retries them";
   throw new ScoreError(
     "EVALUATION_INCOMPLETE",
     `${n} rollouts failed and are not measured (${codes.join(", ")}). ${again}; --allow-errors ${n} accepts them.`,

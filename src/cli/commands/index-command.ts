@@ -6,7 +6,7 @@ import { registerCheck } from "./index/check.ts";
 import { registerPlan } from "./index/plan.ts";
 import { registerSearch } from "./index/search.ts";
 
-/** `agentrl index …`: search indexes in folders, of words (BM25) or of vectors. */
+/** `agentrl index …`: search indexes in folders, BM25 or dense. */
 export const indexCommand: CliCommand = {
   name: "index",
   register(program, context) {

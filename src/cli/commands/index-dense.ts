@@ -29,21 +29,21 @@ export interface DenseFlags {
   maxMemory?: number;
 }
 
-/** Flags of a plan, beside those. */
+/** Further flags of a plan. */
 export interface DensePlanFlags extends DenseFlags {
   out?: string;
   /** GB. */
   maxDisk?: number;
 }
 
-/** Flags of a build, beside those of the plan. */
+/** Further flags of a build. */
 export interface DenseBuildFlags extends DenseFlags {
   out: string;
   overwrite?: true;
   resume?: true;
 }
 
-/** Adds the options that make an index a dense one; --encoder decides. */
+/** Adds the options of a dense index; --encoder selects it. */
 export function addDenseOptions(command: Command): Command {
   return command
     .option(
@@ -100,7 +100,7 @@ export function addDenseOptions(command: Command): Command {
     .option("--max-memory <GB>", "fail if the opened index takes more memory", decimal(0));
 }
 
-/** What a dense build reports. */
+/** Result of a dense build. */
 export interface DenseSummary {
   out: string;
   passages: number;
@@ -113,7 +113,7 @@ export interface DenseSummary {
 }
 
 /**
- * Plans, refuses what does not fit, and builds, with progress and time left for each phase.
+ * Plans, refuses an index that does not fit, and builds, with progress and time left for each phase.
  * @throws as `planDenseIndex`, `refuseUnlessFits`, `buildDenseIndex`.
  */
 export async function buildDense(
@@ -145,7 +145,7 @@ export async function buildDense(
 }
 
 /**
- * What a dense index would cost.
+ * The cost of a dense index.
  * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
  */
 export async function planDense(
@@ -167,7 +167,7 @@ export async function planDense(
   });
 }
 
-/** A plan as people read it. */
+/** A plan as text. */
 export function densePlanText(plan: DensePlan): string {
   const { passages, sampled, dimensions, vectors, graph, M } = plan;
   const rows = [
@@ -180,7 +180,7 @@ export function densePlanText(plan: DensePlan): string {
     [
       "in memory",
       formatBytes(plan.residentBytes),
-      graph === "flat" ? "once opened; where memory is short, read from disk" : "once opened",
+      graph === "flat" ? "once opened; with little memory, read from disk" : "once opened",
     ],
     [
       "to build",
@@ -198,7 +198,7 @@ export async function checkDense(folder: string, { signal }: CliContext): Promis
   return checkDenseIndex(folder, { signal });
 }
 
-/** A finished build as people read it. */
+/** A finished build as text. */
 export function denseSummaryText(summary: DenseSummary): string {
   const { out, passages, dimensions, vectors, graph, bytesOnDisk, seconds } = summary;
   return `${out}: ${passages} passages, ${dimensions} dimensions, ${vectors}, ${graph}, ${formatBytes(bytesOnDisk)}, built in ${formatDuration(seconds)}`;
@@ -231,7 +231,7 @@ function denseOptionsOf({ vectors, graph, m, efConstruction, efSearch }: DenseFl
   return present({ vectors, graph, M: m, efConstruction, efSearch });
 }
 
-/** Without the keys that are not set: then the default of whoever owns the option holds. */
+/** Without unset keys, for which the option's own default then holds. */
 function present(values: Record<string, unknown>): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -16,7 +16,7 @@ import { synthDataCommand } from "./synth-data.ts";
 import { traceCommand } from "./trace.ts";
 import { trainCommand } from "./train.ts";
 
-/** The one list of commands, in the order of help: add yours to the group whose purpose it serves. */
+/** The one list of commands, in the order of help: add a new command to the group of its purpose. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },

@@ -114,13 +114,13 @@ function print(
   }
 }
 
-/** Flags that the string metrics make no use of; --seed is of their intervals too. */
+/** Flags without effect on the string metrics; --seed also sets their intervals. */
 const OF_JUDGES: readonly (keyof JudgeFlags)[] = [
   ...(["apiKeyEnv", "prompt", "verdictFormat", "temperature", "maxTokens", "tokenLimit"] as const),
   ...(["concurrency", "timeoutMs", "retries", "minCalibration", "maxUnparsed"] as const),
 ];
 
-/** null: no judge is named. @throws {ConfigError} USAGE when only half of one is. */
+/** null: no judge. @throws {ConfigError} USAGE with only one of --endpoint and --model. */
 function judgeFlagsOf(flags: AgreeFlags): JudgeFlags | null {
   const { endpoint, model } = flags;
   if (endpoint === undefined && model === undefined) {

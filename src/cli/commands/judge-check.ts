@@ -19,7 +19,7 @@ interface CheckFlags extends JudgeFlags {
   json?: true;
 }
 
-/** Where replies are kept by the commands that write no results of their own. */
+/** Cache folder of the commands without an --out. */
 export const JUDGE_CACHE = "runs/judge-cache";
 
 const METRICS = ["false_positive_rate", "false_positive_rate_after_rule", ...attacks.names];
@@ -89,7 +89,7 @@ async function questionsOf(
   { questionField = "question", referencesField }: CheckFlags,
   path: string,
 ): Promise<AttackedQuestion[]> {
-  // A question stands where an answer would: there are no answers in such a file.
+  // The question is read as the answer, because such a file has no answers.
   const { answers } = await readAnswersToJudge({
     ...{ predictions: path, predictionField: questionField, questionField },
     ...(referencesField === undefined ? {} : { referencesField }),

@@ -38,13 +38,13 @@ export interface JudgeFlags {
   maxUnparsed?: number;
 }
 
-/** What a judge must reach when not told. */
+/** Default minimum of both calibration rates. */
 const BOUNDS: CalibrationBounds = { minimum: 0.9, maxUnparsed: 0.05 };
 
-/** Answers under way when not told: the client's own default. */
+/** Default number of concurrent answers: the client's own. */
 export const DEFAULT_CONCURRENCY = 8;
 
-/** Adds the flags of `JudgeFlags`. @param options.required whether the command cannot do without a judge. */
+/** Adds the flags of `JudgeFlags`. @param options.required whether the command requires a judge. */
 export function addJudgeOptions(command: Command, options: { required: boolean }): Command {
   const endpoint = new Option(
     "--endpoint <url>",
@@ -67,7 +67,7 @@ export function addJudgeOptions(command: Command, options: { required: boolean }
     .addOption(
       new Option(
         "--verdict-format <form>",
-        "how the server is told to reply with JSON (auto: the first it accepts)",
+        "how to request JSON from the server (auto: the first way that it accepts)",
       ).choices(["auto", ...VERDICT_FORMATS]),
     )
     .option(
@@ -108,7 +108,7 @@ export function addJudgeOptions(command: Command, options: { required: boolean }
     );
 }
 
-/** What a judge must reach, by the flags. */
+/** The limits of the flags. */
 export function boundsOf({ minCalibration, maxUnparsed }: JudgeFlags): CalibrationBounds {
   return {
     minimum: minCalibration ?? BOUNDS.minimum,
@@ -119,7 +119,7 @@ export function boundsOf({ minCalibration, maxUnparsed }: JudgeFlags): Calibrati
 /**
  * Opens the judge that the flags describe and calibrates it; both rates go to stderr.
  *
- * @param cacheFolder where replies are kept when --cache does not say.
+ * @param cacheFolder default of --cache.
  * @throws {ConfigError} RECIPE_BAD_VALUE for the address, HTTP_KEY_MISSING.
  * @throws {ScoreError} JUDGE_UNREACHABLE, JUDGE_UNPARSABLE, JUDGE_UNCALIBRATED.
  */

@@ -35,7 +35,7 @@ interface RunFlags extends JudgeFlags, JudgedSource {
   json?: true;
 }
 
-/** Flags that say where in a file something stands. */
+/** Flags that name fields of a file. */
 const FIELDS: readonly (keyof RunFlags)[] = [
   ...(["questionField", "predictionField", "referencesField", "references", "idField"] as const),
 ];
@@ -100,7 +100,7 @@ async function judgeRun(flags: RunFlags, context: CliContext): Promise<void> {
     );
   }
   const { judge, calibration } = await calibratedJudge(flags, join(out, "cache"), context);
-  // Two servers may call unlike models by one name.
+  // Two servers may use one name for different models.
   const identity = shortHash({ judge: judge.identity, server: flags.endpoint, repeats });
   const log = await openVerdictLog(out, { identity, resume: flags.resume === true });
   if (log.kept > 0) context.note(`${log.kept} verdicts are taken over from ${out}.`);

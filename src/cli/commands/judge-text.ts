@@ -9,7 +9,7 @@ import type { JudgeSummary } from "../../evaluate/judge/judge-summary.ts";
 import type { JudgeIdentity } from "../../evaluate/judge/judge.ts";
 import type { Interval, Share } from "../../evaluate/statistics.ts";
 
-/** Both rates of a calibration, and what the judge got wrong. */
+/** Both rates of a calibration, and the judge's errors. */
 export function calibrationText(calibration: Calibration, judge: JudgeIdentity): string {
   const { rightAccepted, wrongRejected, unparsed, mistakes } = calibration;
   const shown = mistakes.slice(0, SHOWN_MISTAKES).map(({ prediction, verdict, question }) => {
@@ -82,7 +82,7 @@ export function judgeRunText(summary: JudgeSummary): string {
   ].join("\n");
 }
 
-/** What asking cost, for stderr. */
+/** The number of requests and tokens, for stderr. */
 export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic): string {
   const { promptTokens, completionTokens } = tokens;
   const cost = asked === 0 ? "" : `; ${promptTokens} + ${completionTokens} tokens`;
@@ -90,7 +90,7 @@ export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic)
   return `${asked} requests answered by the server, ${cached} by the cache${again}${cost}`;
 }
 
-/** Attacks and how many of each got through. */
+/** Attacks, and how many of each were accepted. */
 export function attacksText(results: readonly AttackResult[]): string {
   const rows = results.map(({ attack, falsePositives, guarded, unparsed }) => [
     attack,
@@ -119,7 +119,7 @@ export function attacksText(results: readonly AttackResult[]): string {
   ].join("\n");
 }
 
-/** Agreement with humans: a row for each giver of verdicts, over all systems, then by system. */
+/** Agreement with humans: a row for each source of verdicts, over all systems, then by system. */
 export function humanAgreementText(results: Readonly<Record<string, HumanAgreement>>): string {
   const entries = Object.entries(results);
   const systems = Object.keys(entries[0]?.[1].systems ?? {});
@@ -169,7 +169,7 @@ function intervalText(interval: Interval | null): string {
   return interval === null ? "" : interval.map((end) => formatShare(end)).join("–");
 }
 
-/** On one line, cut; what a terminal would obey or hide is escaped. */
+/** On one line, cut; control and invisible characters are escaped. */
 function quoted(text: string, width: number): string {
   const line = JSON.stringify(text).replace(
     /\p{C}/gu,

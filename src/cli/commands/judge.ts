@@ -3,7 +3,7 @@ import { addJudgeAgree } from "./judge-agree.ts";
 import { addJudgeCheck } from "./judge-check.ts";
 import { addJudgeRun } from "./judge-run.ts";
 
-/** `agentrl judge`: a model says whether answers are right, and how far it can be trusted. */
+/** `agentrl judge`: a model judges answers, and is itself checked. */
 export const judgeCommand: CliCommand = {
   name: "judge",
   register(program, context) {

@@ -17,7 +17,7 @@ type PlanFlags = Omit<RecipeFlags, "recipe" | "out"> & {
   allowIgnored?: true;
 };
 
-/** `agentrl recipes plan`: what a recipe would take, before anything starts. */
+/** `agentrl recipes plan`: the memory and time of a recipe, before it starts. */
 export function registerPlan(recipes: Command, context: CliContext): void {
   recipes
     .command("plan")
@@ -82,7 +82,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
     });
 }
 
-/** The error that ends a command whose plan is over its budget. */
+/** The error of a plan over its budget. */
 function overBudget(title: string, { memory, fitting, smallest }: Plan): ConfigError {
   const { total, budget } = memory;
   const over = `${title}: is forecast to take ${formatBytes(total)} of the ${formatBytes(budget ?? 0)} there are.`;

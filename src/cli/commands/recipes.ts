@@ -22,7 +22,7 @@ import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, pluginOption, setOption } from "../options.ts";
 import { registerPlan } from "./recipes-plan.ts";
 
-/** `agentrl recipes list|show|plan|check`: what there is, what it would run with, and what that would take. */
+/** `agentrl recipes list|show|plan|check`: lists recipes, shows their settings, plans and checks them. */
 export const recipesCommand: CliCommand = {
   name: "recipes",
   register(program, context) {
@@ -161,7 +161,7 @@ function asText({ recipe, tier, settings, origins }: ResolvedSettings<Settings>)
   return `${name}, tier ${tier}: ${summary}${source}\n\n${renderText({ rows })}${reward}`;
 }
 
-/** A value on one line, cut where it would push the origins off the screen. */
+/** A value on one line, cut so that the origins stay on the screen. */
 function shown(value: unknown): string {
   const text = typeof value === "string" ? value.replaceAll("\n", "⏎") : JSON.stringify(value);
   return shorten(text, 40);

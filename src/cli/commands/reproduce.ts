@@ -54,7 +54,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
   };
 }
 
-/** With the recipe, trained on this machine, as what a run is. */
+/** Trains the recipe on this machine; the result is one run. */
 export const reproduceCommand = makeReproduceCommand(train);
 
 async function run(
@@ -91,7 +91,7 @@ function print(
   context.note(`written to ${join(out, "results.json")}`);
 }
 
-/** `search-seed1-3f0c91be6a27`: an arm's name for people, the key for what it was. */
+/** `search-seed1-3f0c91be6a27`: an arm's name for people, and the key of its settings. */
 function folderOf(out: string, { arms, seed, key }: ArmRun): string {
   const arm = arms[0]?.split("/")[1] ?? "run";
   return join(out, "runs", `${arm}-seed${seed}-${key}`);
@@ -114,7 +114,7 @@ async function train({ settings }: ArmRun, folder: string, context: CliContext):
       stages,
     } = await runRecipe(settings, {
       ...{ out: folder, version: packageVersion(), signal: context.signal },
-      // What an interrupted reproduction left of it.
+      // Left by an interrupted reproduction.
       resume: existsSync(folder),
       onEvaluationStart: (name, questions) => {
         begin(`evaluating ${name}`, questions, "questions");
@@ -139,7 +139,7 @@ async function train({ settings }: ArmRun, folder: string, context: CliContext):
     const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
     return {
       ...{ steps, wallSeconds, eval: { before: flat(before), after: flat(after) } },
-      // Of stages of one name, the last.
+      // The last of several stages with one name.
       ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
     };
   } finally {

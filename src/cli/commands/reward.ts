@@ -16,7 +16,7 @@ interface RewardCheckFlags {
   json?: true;
 }
 
-/** `agentrl reward check`: whether rewards score known answers, and attempts to cheat, as they declare. */
+/** `agentrl reward check`: checks whether rewards score known answers, and attempts to cheat, as declared. */
 export const rewardCommand: CliCommand = {
   name: "reward",
   register(program, context) {
@@ -28,7 +28,7 @@ export const rewardCommand: CliCommand = {
   },
 };
 
-/** The recipe whose protocol and questions are used when none is named. */
+/** The default recipe, for its protocol and questions. */
 const DEFAULT_RECIPE = "search-r1";
 
 function addCheck(family: Command, context: CliContext): void {

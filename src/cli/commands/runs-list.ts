@@ -4,7 +4,7 @@ import type { CliContext } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { runTable } from "../runs-text.ts";
 
-/** Where runs are when --out names no other place. */
+/** The default folder of runs. */
 const RUNS_FOLDER = "runs";
 
 /** Adds `list` to `agentrl runs`. */

@@ -10,10 +10,10 @@ interface ReportFlags {
   trajectories?: number;
 }
 
-/** Trajectories of a step in the page, at most. */
+/** Most trajectories of a step in the page. */
 const PER_STEP = 4;
 
-/** Of all trajectories in the page, as they lie on disk: what is packed into it is an eighth of that. */
+/** Most characters of all trajectories in the page, as on disk; compressed in the page they take an eighth. */
 const CHARACTERS = 48e6;
 
 /** Adds `report` to `agentrl runs`. */

@@ -9,8 +9,8 @@ export function addRunsShow(parent: Command, context: CliContext): void {
     .command("show")
     .summary("everything that is known of a run")
     .description(
-      "A run: what was set for it beside its recipe and where, what it was made with, its last step, evaluations, checkpoints and " +
-        "events, and the command that goes on with it.",
+      "Show a run: its overrides with their origins, versions and data, last step, evaluations, checkpoints and " +
+        "events, and the command that continues it.",
     )
     .argument("<run>", "run folder")
     .option("--all", "every setting with its origin, not only those that differ from the recipe")

@@ -3,7 +3,7 @@ import { addRunsList } from "./runs-list.ts";
 import { addRunsReport } from "./runs-report.ts";
 import { addRunsShow } from "./runs-show.ts";
 
-/** `agentrl runs list|show|report`: which runs there are, how one stands, and several to compare by looking. */
+/** `agentrl runs list|show|report`: lists runs, shows one, and compares several on a page. */
 export const runsCommand: CliCommand = {
   name: "runs",
   register(program, context) {
@@ -11,7 +11,7 @@ export const runsCommand: CliCommand = {
       .command("runs")
       .summary("list, show and compare runs")
       .description(
-        "Runs of agentrl train, sft and dpo: which there are, how one stands, and a page to compare them by. Nothing in a run's " +
+        "Runs of agentrl train, sft and dpo: a list, the state of one, and a page to compare several. Nothing in a run's " +
           "folder is changed, so runs under way can be looked at.",
       );
     addRunsList(runs, context);

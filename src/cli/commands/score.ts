@@ -25,13 +25,13 @@ interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, Ro
   out?: string;
 }
 
-/** Flags that rows, which hold their scores, make no use of. */
+/** Flags without effect on rows, which already have scores. */
 const OF_PREDICTIONS: readonly (keyof ScoreFlags)[] = [
   ...(["references", "layout", "predictionField", "referencesField", "idField"] as const),
   ...(["verdictField", "spans", "normalization", "metrics", "out"] as const),
 ];
 
-/** `agentrl score`: a predictions file of anybody's, by the answer metrics. */
+/** `agentrl score`: scores any predictions file by the answer metrics. */
 export const scoreCommand: CliCommand = {
   name: "score",
   register(program, context) {
@@ -175,7 +175,7 @@ async function writeRows(path: string, rows: readonly ScoredRow[]): Promise<void
   });
 }
 
-/** Published numbers rest on one normalisation or another: where it matters, the reader must know. */
+/** Published numbers use different normalisations: a note shows the difference, if there is one. */
 function noteOther(
   { rows, normalization }: ScoredFile,
   { metrics }: AnswerScores,

@@ -25,7 +25,7 @@ interface ServeFlags extends RetrieverFlags {
   json?: true;
 }
 
-/** `agentrl serve`: a retriever over HTTP, for trainers that speak to Search-R1's server. */
+/** `agentrl serve`: a retriever over HTTP, with the API of Search-R1's server. */
 export const serveCommand: CliCommand = {
   name: "serve",
   register(program, context) {
@@ -33,7 +33,7 @@ export const serveCommand: CliCommand = {
       .command("serve")
       .summary("serve an index over HTTP to any trainer")
       .description(
-        "Serve an index, or any retriever, over HTTP: POST /retrieve as Search-R1's server has it, GET /health, GET /stats. Ctrl-C or SIGTERM ends it: what was taken in is answered first.",
+        "Serve an index, or any retriever, over HTTP: POST /retrieve as in Search-R1's server, GET /health, GET /stats. Ctrl-C or SIGTERM stops it after the accepted requests are answered.",
       );
     addServerOptions(addRetrieverOptions(command))
       .addOption(jsonOption("one line of JSON on stdout once it listens: url, fingerprint, …"))
@@ -117,13 +117,13 @@ function readToken(name: string): string {
   );
 }
 
-/** Where a retriever has its passages at hand. */
+/** The passages of a retriever, if it has them. */
 function passagesOf(retriever: Retriever): number | undefined {
   const { passages } = retriever as { passages?: { count?: number } };
   return passages?.count;
 }
 
-/** A failure that repeats is told once. */
+/** A repeated failure is reported once. */
 function noteOfErrors(context: CliContext): (error: unknown) => void {
   let last = "";
   return (error) => {
@@ -152,7 +152,7 @@ function announce({ server, retriever, passages, flags }: Served, context: CliCo
       `Serving ${name}${count}: ${url}/retrieve, ${url}/health, ${url}/stats`,
       `fingerprint ${fingerprint}`,
       `try   curl -s ${url}/retrieve${header} -H "content-type: application/json" -d '${body}'`,
-      `stop  Ctrl-C, or kill ${process.pid}; what was taken in is answered first`,
+      `stop  Ctrl-C, or kill ${process.pid}; accepted requests are answered first`,
     ].join("\n"),
   );
   if (flags.json !== true) return;

@@ -5,7 +5,7 @@ import { addSynthExport } from "./synth-data/export.ts";
 import { addSynthReport } from "./synth-data/report.ts";
 import { addSynthSelect } from "./synth-data/select.ts";
 
-/** `agentrl synth-data`: a teacher's trajectories to learn from. */
+/** `agentrl synth-data`: a teacher's trajectories for training. */
 export const synthDataCommand: CliCommand = {
   name: "synth-data",
   register(program, context) {

@@ -33,7 +33,7 @@ export function addTraceLint(parent: Command, context: CliContext): void {
         "recipe.resolved.yaml or results.json beside the file. Exits with 3 if a rule is broken.",
     )
     .argument("<file>", "JSON lines of trajectories, samples, draws or pairs; .gz is unpacked")
-    .option("--protocol <name>", "protocol of the messages (default: what the run's files say)")
+    .option("--protocol <name>", "protocol of the messages (default: from the run's files)")
     .option(
       "--model <model>",
       "model that sampled, to recompute log-probabilities: a folder, a model of the hub, or base (default: do not recompute)",
@@ -65,7 +65,7 @@ async function lint(file: string, flags: LintFlags, context: CliContext): Promis
   if (total === 0) return;
   throw new DataError(
     "TRACE_VIOLATIONS",
-    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in ${checked} trajectories (${Object.keys(counts).join(", ")}). What each rule asks is in docs/trace.md; drop such lines, or draw them anew.`,
+    `${file}: ${total} ${total === 1 ? "violation" : "violations"} in ${checked} trajectories (${Object.keys(counts).join(", ")}). docs/trace.md explains each rule. Delete these lines, or draw them again.`,
   );
 }
 

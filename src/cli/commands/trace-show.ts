@@ -17,7 +17,7 @@ interface ShowFlags {
   plain?: true;
 }
 
-/** Lines of a prompt or an observation that are shown without --full. */
+/** Lines shown of a prompt or an observation without --full. */
 const SHORT = 12;
 
 /** Adds `show` to `agentrl trace`. */

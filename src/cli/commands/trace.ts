@@ -2,7 +2,7 @@ import type { CliCommand } from "../command.ts";
 import { addTraceLint } from "./trace-lint.ts";
 import { addTraceShow } from "./trace-show.ts";
 
-/** `agentrl trace lint|show`: whether trajectories hold together, and what they say. */
+/** `agentrl trace lint|show`: checks trajectories, and shows them. */
 export const traceCommand: CliCommand = {
   name: "trace",
   register(program, context) {

@@ -13,7 +13,7 @@ import type { RunView } from "./run-view.ts";
 import { TrajectoryPane } from "./TrajectoryPane.tsx";
 import { askedText, WorkLines } from "./WorkLines.tsx";
 
-/** What a frame is made of. */
+/** Content of a frame. */
 export interface DashboardProps {
   view: RunView;
   terminal: { columns: number; rows: number };
@@ -21,10 +21,10 @@ export interface DashboardProps {
   /** Whether keys are read. */
   keys: boolean;
   help: boolean;
-  /** Which rollout of the latest step is shown. */
+  /** Number of the shown rollout of the latest step. */
   rollout: number;
   textOf: (segment: Segment) => string | null;
-  /** The last frame, which stays: without keys and rollout. */
+  /** The final frame, which stays on the screen: without keys and rollout. */
   ended: boolean;
 }
 
@@ -36,7 +36,7 @@ export function frameOf(props: DashboardProps): string {
   return renderToString(<Dashboard {...props} />, { columns: props.terminal.columns });
 }
 
-/** As wide and as high as the terminal allows. */
+/** Columns and rows of the terminal. */
 function Dashboard(props: DashboardProps): ReactNode {
   const { view, terminal, colours, ended } = props;
   const asked = askedText(view);
@@ -52,7 +52,7 @@ function Dashboard(props: DashboardProps): ReactNode {
   const { columns } = layout;
   const common = { columns, colours };
   const work = <WorkLines view={view} {...common} />;
-  // A terminal made too small for anything else.
+  // The terminal has become too small for more.
   if (isSmall) return <Box width={columns} flexDirection="column" children={work} />;
   const rows = shown.slice(0, layout.metrics * layout.metricColumns);
   const gap = layout.gaps ? 1 : 0;

@@ -10,7 +10,7 @@ interface EvaluationLineProps {
   colours: boolean;
 }
 
-/** Exact match on held-out questions so far: the first, the latest ones that find a place, and the best. */
+/** Exact match on held-out questions so far: the first, as many of the latest as fit, and the best. */
 export function EvaluationLine({ evaluations, columns, colours }: EvaluationLineProps): ReactNode {
   return <StyledLines lines={[fittingLine(evaluations, columns)]} colours={colours} />;
 }

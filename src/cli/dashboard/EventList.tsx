@@ -15,7 +15,7 @@ const STYLES: Record<RunEvent["kind"], Style> = {
   reporter: "dim",
 };
 
-/** What happened to the run, the latest last. */
+/** The events of the run, the latest last. */
 export function EventList(props: {
   events: readonly RunEvent[];
   rows: number;
@@ -27,7 +27,7 @@ export function EventList(props: {
     .map(({ kind, step, message }): Line => [
       piece(`step ${step} `, "dim"),
       piece(`${kind} `, STYLES[kind] === "plain" ? "bold" : STYLES[kind]),
-      // A message of several lines is read in events.jsonl.
+      // A message becomes one line here; events.jsonl has its line breaks.
       piece(message.replaceAll(/\s+/g, " "), STYLES[kind] === "dim" ? "dim" : "plain"),
     ]);
   return <StyledLines lines={lines} colours={colours} />;

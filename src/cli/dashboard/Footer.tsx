@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 import { type Line, piece, widthOf } from "../trace/styled.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
-/** What keys do, in a word and in a sentence. */
+/** The keys, each with a short and a long description. */
 export const KEYS: readonly { key: string; long: string; short: string; means: string }[] = [
   {
     ...{ key: "p", long: "pause", short: "pause" },
-    means: "wait after the step under way; p again goes on",
+    means: "pause after the current step; p again continues",
   },
   {
     ...{ key: "s", long: "save", short: "save" },
@@ -18,17 +18,17 @@ export const KEYS: readonly { key: string; long: string; short: string; means: s
   },
   {
     ...{ key: "q", long: "stop after this step", short: "stop" },
-    means: "end with a checkpoint after the step under way; --resume goes on",
+    means: "end with a checkpoint after the current step; --resume continues",
   },
   { key: "t", long: "next rollout", short: "next", means: "show another rollout of the step" },
   { key: "?", long: "help", short: "help", means: "show or hide this" },
   {
     ...{ key: "Ctrl-C", long: "interrupt", short: "end" },
-    means: "end now and keep what is finished; once more kills",
+    means: "end now and keep finished steps; a second Ctrl-C kills the process",
   },
 ];
 
-/** What may be pressed. */
+/** The available keys. */
 export function Footer(props: { able: boolean; columns: number; colours: boolean }): ReactNode {
   const { able, columns, colours } = props;
   return <StyledLines lines={[able ? keyLine(columns) : noKeys()]} colours={colours} />;

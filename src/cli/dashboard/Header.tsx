@@ -5,7 +5,7 @@ import { shortDuration } from "./durations.ts";
 import type { RunView } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
-/** Which run this is, since when, and where it is written. */
+/** The run's name, duration and folder. */
 export function Header(props: { view: RunView; folder: boolean; colours: boolean }): ReactNode {
   const { view, folder, colours } = props;
   const { facts, device, stage, elapsedMs } = view;

@@ -4,7 +4,7 @@ import { KEYS } from "./Footer.tsx";
 import { SHOWN_METRICS } from "./metric-rows.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
-/** What keys do and what metrics say. */
+/** Explains keys and metrics. */
 export function Help(props: { rows: number; colours: boolean }): ReactNode {
   const { rows, colours } = props;
   const lines: Line[] = [

@@ -10,7 +10,7 @@ interface MetricTableProps {
   /** Metrics beside each other. */
   metricColumns: 1 | 2;
   columns: number;
-  /** Metrics that an alarm has lately rung for. */
+  /** Metrics with a recent alarm. */
   alarmed: ReadonlySet<string>;
   colours: boolean;
 }
@@ -18,7 +18,7 @@ interface MetricTableProps {
 const GAP = 3;
 const STYLES: Record<MetricRow["trend"], Style> = { better: "good", worse: "bad", neutral: "dim" };
 
-/** Metrics by row: what it is now, how it has changed over the run, and its curve. */
+/** Metrics by row: the current value, its change over the run, and its curve. */
 export function MetricTable(props: MetricTableProps): ReactNode {
   const { rows, metricColumns, columns, colours } = props;
   const width = Math.floor((columns - GAP * (metricColumns - 1)) / metricColumns);

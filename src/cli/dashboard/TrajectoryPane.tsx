@@ -7,7 +7,7 @@ import { outcomePieces, paneLines } from "./trajectory-pane.ts";
 
 interface TrajectoryPaneProps {
   batch: Batch;
-  /** Any whole number: it goes round. */
+  /** Any whole number, modulo the number of rollouts. */
   index: number;
   columns: number;
   rows: number;
@@ -17,7 +17,7 @@ interface TrajectoryPaneProps {
 
 const WIDE = 100;
 
-/** A rollout of the latest step: what it came to, and who wrote what. */
+/** A rollout of the latest step: its outcome and its text by owner. */
 export function TrajectoryPane(props: TrajectoryPaneProps): ReactNode {
   const { batch, index, columns, rows, colours, textOf } = props;
   const number = index % Math.max(1, batch.trajectories.length);
@@ -29,7 +29,7 @@ export function TrajectoryPane(props: TrajectoryPaneProps): ReactNode {
 }
 
 function heading(trajectory: Trajectory, { step, size }: Batch, columns: number): Line {
-  // On a narrow terminal its place is for the outcome; the id names the step.
+  // A narrow terminal shows only the outcome; the id contains the step.
   const of = columns < WIDE ? "" : ` of step ${step}'s ${size}`;
   const line: Piece[] = [
     piece("── ", "dim"),

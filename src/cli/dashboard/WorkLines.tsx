@@ -4,7 +4,7 @@ import { shortDuration, stepDuration } from "./durations.ts";
 import type { RunView } from "./run-view.ts";
 import { StyledLines } from "./StyledLines.tsx";
 
-/** What the run is doing and how far it is; below it, what was asked of it. */
+/** The run's current work and progress; below it, pending requests. */
 export function WorkLines(props: { view: RunView; columns: number; colours: boolean }): ReactNode {
   const { view, columns, colours } = props;
   const asked = askedText(view);
@@ -13,7 +13,7 @@ export function WorkLines(props: { view: RunView; columns: number; colours: bool
   return <StyledLines lines={lines} colours={colours} />;
 }
 
-/** What was asked of a run and is not done yet; null: nothing. */
+/** Pending requests to a run; null: none. */
 export function askedText({ asked, paused, step }: RunView): string | null {
   if (paused) return `paused after step ${step}: p goes on`;
   const parts = [
@@ -58,7 +58,7 @@ function trainingLine(
     return [piece(`step ${step + 1}`, "bold"), piece(` · ${doing}`, "dim")];
   }
   const share = totalSteps === 0 ? 1 : step / totalSteps;
-  // Without rollouts of its own it learns from samples or pairs.
+  // A run without rollouts learns from samples or pairs.
   const isUpdating = batch === null || batch.step > step;
   const doing = isUpdating ? "updating" : "sampling";
   const facts = [

@@ -1,7 +1,7 @@
 import type { RunControl } from "../../recipe/folder/run-control.ts";
 import type { FollowedRun } from "./follow-run.ts";
 
-/** What a key asks of a run. @returns whether it asks for anything. */
+/** Sends a key's request to a run. @returns whether the key has one. */
 export function askRun(key: string, control: RunControl, run: Pick<FollowedRun, "ask">): boolean {
   switch (key) {
     case "p":

@@ -14,7 +14,7 @@ import {
   type Work,
 } from "./run-view.ts";
 
-/** What an earlier process left of a run that is gone on with. */
+/** The state of a resumed run from its earlier process. */
 export interface RunPast {
   device: string | null;
   history: readonly StepPoint[];
@@ -22,19 +22,19 @@ export interface RunPast {
   events: readonly RunEvent[];
 }
 
-/** What a run has told so far. */
+/** The state of a run from its events so far. */
 export interface FollowedRun {
   readonly news: RunEvents;
   view(): RunView;
-  /** What was asked of the run, for as long as it is not done. */
+  /** Pending requests to the run. */
   ask(what: keyof Asked): void;
   remember(past: RunPast): void;
 }
 
-/** Rollouts of a step that are kept to be looked at: a batch can be large. */
+/** Most rollouts of a step that are kept for display: a batch can be large. */
 const KEPT_TRAJECTORIES = 24;
 const KEPT_EVENTS = 100;
-/** Steps whose mean time foretells the next ones. */
+/** Number of steps whose mean time predicts the next ones. */
 const RECENT = 20;
 const NOTHING: Asked = { pause: false, save: false, evaluate: false, stop: false };
 
@@ -48,18 +48,18 @@ interface Following {
   events: RunEvent[];
   batch: Batch | null;
   asked: Asked;
-  /** The run has taken up what was asked: what is asked from here on is done after the next step. */
+  /** Whether the run is handling the requests: later requests wait for the next step. */
   isTaken: boolean;
   paused: boolean;
   /** Milliseconds from one step's end to the next's, pauses left out. */
   stepTimes: number[];
   lastStepAt: number | null;
   evaluationBegun: number;
-  /** How long the first evaluation took: so long will the last. */
+  /** Duration of the first evaluation, the estimate for the last. */
   evaluationMs: number;
 }
 
-/** Follows a run by its news. @param now milliseconds. */
+/** Follows a run by its events. @param now milliseconds. */
 export function followRun(
   facts: RunFacts,
   control: Pick<RunControl, "paused">,
@@ -81,7 +81,7 @@ export function followRun(
   return {
     news: newsOf(run, control, now),
     view() {
-      // It goes on as soon as it is told to.
+      // The run continues at once.
       if (!control.paused) run.asked.pause = run.paused = false;
       const recent = run.stepTimes.slice(-RECENT);
       const stepMs = recent.length === 0 ? null : knownMean(recent);
@@ -154,7 +154,7 @@ function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => 
       onStep(run, step, control.paused);
       if (run.lastStepAt !== null) run.stepTimes.push(now() - run.lastStepAt);
       if (run.stepTimes.length > RECENT) run.stepTimes.shift();
-      // The time of a pause is nobody's.
+      // A pause does not count as time of a step.
       run.lastStepAt = control.paused ? null : now();
     },
     onEvent(event) {
@@ -169,7 +169,7 @@ function onStep(
   { step, totalSteps, metrics, timing, trajectories }: RunStep,
   paused: boolean,
 ): void {
-  // A run that went back takes its steps again.
+  // A rolled-back run repeats its steps.
   while ((run.history.at(-1)?.step ?? 0) >= step) run.history.pop();
   const perSecond = timing["tokensPerSecond"] ?? NaN;
   run.history.push({ step, metrics: { ...metrics, [TOKENS_PER_SECOND]: perSecond } });
@@ -182,13 +182,13 @@ function onStep(
   if (trajectories.length > 0 && run.batch?.step !== step) run.batch = batchOf(trajectories, step);
 }
 
-/** An evaluation on the way comes before the news of its step. */
+/** An evaluation during training is reported before its step. */
 function takeUp(run: Following): void {
   run.asked = { ...NOTHING, pause: run.asked.pause, stop: run.asked.stop };
   run.isTaken = true;
 }
 
-/** Spread over the batch, whose groups lie one after the other. */
+/** Evenly spaced in the batch, whose groups are adjacent. */
 function batchOf(trajectories: readonly Trajectory[], step: number): Batch {
   const size = trajectories.length;
   const kept = Math.min(size, KEPT_TRAJECTORIES);

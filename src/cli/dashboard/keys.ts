@@ -8,16 +8,16 @@ export interface KeyStream {
   pause(): unknown;
 }
 
-/** Keys as they are pressed, until they are given back. */
+/** Reads single keys until it is closed. */
 export interface Keys {
-  /** Whether there is a keyboard. */
+  /** Whether stdin is a terminal. */
   readonly able: boolean;
   take(): void;
-  /** The terminal is as before: what is typed goes to it, and it makes signals of its keys. */
+  /** Restores the terminal: it echoes input and turns keys into signals again. */
   giveBack(): void;
 }
 
-/** @param onKey gets one character a key: letters in lower case, `\u0003` for Ctrl-C. Keys of several (arrows) are passed over. */
+/** @param onKey gets one character a key: letters in lower case, `\u0003` for Ctrl-C. Keys of several characters (arrows) are ignored. */
 export function openKeys(stream: KeyStream, onKey: (key: string) => void): Keys {
   const able = stream.isTTY === true && stream.setRawMode !== undefined;
   let taken = false;

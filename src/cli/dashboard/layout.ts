@@ -1,8 +1,8 @@
 /** How a frame divides a terminal. */
 export interface Layout {
-  /** Of the whole frame. */
+  /** Size of the whole frame. */
   columns: number;
-  /** The run folder has a line of its own. */
+  /** Whether the run folder has its own line. */
   folder: boolean;
   /** Blank lines between the parts. */
   gaps: boolean;
@@ -11,30 +11,30 @@ export interface Layout {
   /** Rows of them. */
   metrics: number;
   events: number;
-  /** With its heading; 0: there is no place. */
+  /** Lines including the heading; 0: no room. */
   trajectory: number;
 }
 
-/** What there is to show. */
+/** The available content. */
 export interface LayoutNeeds {
   metrics: number;
   events: number;
   /** Whether there is a trajectory. */
   trajectory: boolean;
-  /** Lines beside the parts that are always there: what was asked for, evaluations. */
+  /** Lines for pending requests and evaluations. */
   more: number;
 }
 
-/** A terminal that can show the view; a smaller one gets lines. */
+/** Smallest terminal for the view; a smaller one gets lines. */
 export const LEAST = { columns: 60, rows: 15 };
 
 const MOST_COLUMNS = 200;
-/** The least that says something of a trajectory: its heading and three lines. */
+/** Fewest lines for a trajectory: its heading and three lines. */
 const LEAST_TRAJECTORY = 4;
 /** Head, work, keys. */
 const FIXED = 3;
 
-/** Divides the rows of a terminal: metrics first, then an event or two, then a trajectory, which takes what is left. */
+/** Divides the rows of a terminal: metrics first, then an event or two, then a trajectory, which takes the rest. */
 export function layoutOf(terminal: { columns: number; rows: number }, needs: LayoutNeeds): Layout {
   // The last column and the last row stay free: writing there would wrap and scroll.
   const columns = Math.min(terminal.columns - 1, MOST_COLUMNS);

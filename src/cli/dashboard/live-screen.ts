@@ -1,17 +1,17 @@
 import { displayWidth } from "../../base/table.ts";
 
-/** The terminal that a frame stands on. */
+/** The terminal of a frame. */
 export interface FrameStream {
   readonly columns?: number;
   readonly rows?: number;
   write(text: string): unknown;
 }
 
-/** Draws frames over one another where the cursor is. The cursor stands below, visible: nothing needs mending when the process is killed. */
+/** Draws each frame over the last one at the cursor. The cursor stays visible below it, so a killed process leaves a usable terminal. */
 export interface LiveScreen {
-  /** Only lines that have changed are written. @param frame lines, none wider than the terminal, fewer than it has rows. */
+  /** Writes only changed lines. @param frame lines, none wider than the terminal, fewer than it has rows. */
   draw(frame: string): void;
-  /** Takes the frame away. */
+  /** Erases the frame. */
   clear(): void;
 }
 
@@ -19,11 +19,11 @@ const ESC = "\u001b[";
 const CLEAR_TO_END_OF_LINE = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
 
-/** See LiveScreen. No other screen of the terminal is used: what stood on it before stays above. */
+/** See LiveScreen. The terminal's alternate screen is not used: earlier output stays above. */
 export function liveScreen(stream: FrameStream): LiveScreen {
   let shown: string[] = [];
   let columns = stream.columns ?? 80;
-  /** To the frame's first line. A terminal made narrower has broken its lines. */
+  /** Moves to the frame's first line; a narrower terminal has wrapped its lines. */
   const up = (): string => {
     const now = stream.columns ?? 80;
     const rows =
@@ -37,7 +37,7 @@ export function liveScreen(stream: FrameStream): LiveScreen {
   return {
     draw(frame) {
       const lines = frame.split("\n");
-      // Of another width nothing stands where it was written.
+      // After a change of width, no line is where it was written.
       if (columns !== (stream.columns ?? 80)) clear();
       columns = stream.columns ?? 80;
       if (lines.length === shown.length && lines.every((line, i) => line === shown[i])) return;
@@ -53,7 +53,7 @@ export function liveScreen(stream: FrameStream): LiveScreen {
   };
 }
 
-/** Rows that a line takes. */
+/** Rows of a line. */
 function rowsOf(line: string, columns: number): number {
   // eslint-disable-next-line no-control-regex -- escape codes take no columns
   const width = displayWidth(line.replace(/\u001b\[[0-9;]*m/g, ""));

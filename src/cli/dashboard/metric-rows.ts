@@ -7,9 +7,9 @@ interface ShownMetric {
   label: string;
   metric: string;
   write: (value: number) => string;
-  /** What it says, for the help. */
+  /** Its meaning, for the help. */
   means: string;
-  /** More of it is what training is for. */
+  /** Whether training should raise it. */
   isGoal?: true;
 }
 
@@ -18,7 +18,7 @@ const decimals =
   (value: number): string =>
     value.toFixed(digits);
 
-/** Of values over many orders of magnitude. */
+/** For values over many orders of magnitude. */
 function scientific(value: number): string {
   return value === 0 ? "0" : value.toExponential(1);
 }
@@ -96,14 +96,14 @@ export interface MetricRow {
   value: string;
   /** With its sign; empty before the second step. */
   change: string;
-  /** What the change is for what training is for. */
+  /** Whether the change is good or bad. */
   trend: "better" | "worse" | "neutral";
-  /** One per step; NaN where a step lacks it. */
+  /** One per step; NaN if a step lacks it. */
   values: readonly number[];
   metric: string;
 }
 
-/** Steps at the beginning and at the end whose means are compared. */
+/** Number of first and last steps whose means are compared. */
 const COMPARED = 5;
 
 /** The metrics that a run has. */
@@ -127,7 +127,7 @@ export function metricRows(history: readonly StepPoint[]): MetricRow[] {
 }
 
 /**
- * The mean of the last five values less that of the first five, of fewer than ten the last half less the first; null for one value.
+ * The mean of the last five values minus that of the first five; with fewer than ten values, of each half; null for one value.
  * @example changeOf([1, 2, 4]) // 3
  */
 function changeOf(values: readonly number[]): number | null {
@@ -136,7 +136,7 @@ function changeOf(values: readonly number[]): number | null {
   return knownMean(values.slice(-compared)) - knownMean(values.slice(0, compared));
 }
 
-/** With its sign; what is written as 0 has both. @example signed(-0.25, decimals(2)) // "−0.25" */
+/** With its sign; a rounded 0 gets ±. @example signed(-0.25, decimals(2)) // "−0.25" */
 function signed(value: number, write: (value: number) => string): string {
   const text = write(Math.abs(value));
   return `${Number(text) === 0 ? "±" : value < 0 ? "−" : "+"}${text}`;

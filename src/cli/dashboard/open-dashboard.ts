@@ -27,25 +27,24 @@ export interface DashboardOptions {
   colours: boolean;
   /** Where frames go: stderr. */
   stream: DashboardStream;
-  /** Where keys come from: stdin. */
+  /** Source of keys: stdin. */
   keyboard: KeyStream;
   clock: Clock;
   signals: TerminalSignals;
-  /** What the run folder knows; asked for once the run has opened it. */
+  /** Reads the run folder's state; called once the run has opened it. */
   readPast: () => Promise<RunPast>;
-  /** How ids are read; asked for likewise. Until then, and without it, only messages are shown. */
+  /** Loads the tokenizer, at the same time. Without it only messages are shown. */
   openTexts: () => Promise<DashboardProps["textOf"]>;
 }
 
-/** Milliseconds between two frames at least: news can wait, a key should not. Without either a frame follows after a second. */
+/** Fewest milliseconds between two frames: events can wait, keys should not. Without either a frame follows after a second. */
 const WAIT = { news: 500, key: 100, clock: 1000 };
 
 /**
- * The live view of a training. Frames are made by Ink and drawn by us: Ink's own drawing takes over the process's signals, erases what a
- * terminal remembers, and hides the cursor from whoever is killed.
+ * The live view of a training. Ink makes the frames, and LiveScreen draws them: Ink's own drawing takes over signals, erases the
+ * scrollback, and leaves the cursor hidden if the process is killed.
  *
- * It ends by `stop`, or when the run is interrupted; its last frame stays. Should it fail, lines go on in its place: a run is never lost
- * for its view.
+ * It ends by `stop`, or when the run is interrupted; its last frame stays. If it fails, lines replace it: a failed view never ends a run.
  */
 export function openDashboard(context: CliContext, options: DashboardOptions): TrainWatch {
   const dashboard = new LiveDashboard(context, options);
@@ -65,7 +64,7 @@ class LiveDashboard {
   readonly #keys: Keys;
   readonly #redraw: Throttled;
   #state: "waiting" | "shown" | "suspended" | "ended" = "waiting";
-  /** In its place, once it has failed. */
+  /** The lines that replace a failed view. */
   #lines: TrainWatch | null = null;
   #help = false;
   #rollout = 0;
@@ -87,7 +86,7 @@ class LiveDashboard {
     }, options.clock);
   }
 
-  /** The run's news, each followed by a frame. */
+  /** The run's events, each followed by a frame. */
   news(): RunEvents {
     const told =
       <K extends keyof RunEvents>(name: K, opensFolder = true) =>
@@ -126,11 +125,11 @@ class LiveDashboard {
     const { asked, step, totalSteps } = this.#run.view();
     if (isOpen && asked.stop && step < (totalSteps ?? 0))
       this.#context.note(
-        `Stopped after step ${step} of ${totalSteps}, as asked: --resume goes on.`,
+        `Stopped after step ${step} of ${totalSteps} as requested; --resume continues.`,
       );
   }
 
-  /** The first news show it: a download before them has a bar of its own. */
+  /** The first event shows it: a download before has its own bar. */
   #show(): void {
     if (this.#state === "waiting") {
       this.#state = "shown";
@@ -166,7 +165,7 @@ class LiveDashboard {
     this.stop();
   };
 
-  /** Time passes without news too. */
+  /** Durations change without events, too. */
   #tick(): void {
     if (this.#state === "suspended" && this.#options.signals.isForeground()) this.#goOn();
     this.#redraw.askSparingly(WAIT.news);
@@ -194,7 +193,7 @@ class LiveDashboard {
     this.#end();
     this.#lines = trainLines(this.#context);
     this.#context.note(
-      `The live view failed and is closed: ${errorMessage(error)}. The run goes on; --plain does without the view.`,
+      `The live view failed and is closed: ${errorMessage(error)}. The run continues; --plain turns the view off.`,
     );
   }
 
@@ -202,7 +201,7 @@ class LiveDashboard {
     if (this.#isFolderOpen) return;
     this.#isFolderOpen = true;
     const { readPast, openTexts } = this.#options;
-    // Neither is worth a run: what cannot be read is not shown.
+    // A failure here must not end the run: unreadable data is not shown.
     void readPast().then(
       (past) => {
         this.#run.remember(past);
@@ -230,7 +229,7 @@ class LiveDashboard {
         this.#help = !this.#help;
         break;
       case CTRL.c:
-        // From here on the terminal makes the signal itself, which kills even a process that is stuck.
+        // From now on the terminal sends the signal itself, which kills even a stuck process.
         this.stop();
         signals.interrupt();
         return;

@@ -7,8 +7,8 @@ import type { RunPast } from "./follow-run.ts";
 import { type EvaluationPoint, type StepPoint, TOKENS_PER_SECOND } from "./run-view.ts";
 
 /**
- * What a run folder knows of a run that has opened it: where the policy runs, and, of one that is gone on with, what was before.
- * @param resumed false: only where the policy runs.
+ * Facts in the folder of a started run: the policy's device and, for a resumed run, its history.
+ * @param resumed false: only the policy's device.
  */
 export async function readPast(folder: string, resumed: boolean): Promise<RunPast> {
   const { machine } = (await readJson(join(folder, "manifest.json"))) as {
@@ -36,7 +36,7 @@ async function readHistory(file: string): Promise<StepPoint[]> {
   }));
 }
 
-/** In the order in which they were made: before, on the way, after. */
+/** In the order of measurement: before, during, after. */
 async function readEvaluations(folder: string): Promise<EvaluationPoint[]> {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder).flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []);

@@ -1,7 +1,7 @@
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
 
-/** What is known of a run before it starts. */
+/** Facts of a run before it starts. */
 export interface RunFacts {
   recipe: string;
   tier: string;
@@ -10,15 +10,15 @@ export interface RunFacts {
   out: string;
 }
 
-/** What a run is doing. */
+/** The current work of a run. */
 export type Work =
   | { kind: "starting" }
   | { kind: "evaluating"; name: string; done: number; total: number; em: number | null }
   | { kind: "training" }
-  /** A stage that draws, or learns from draws. */
+  /** A stage that draws, or trains on draws. */
   | { kind: "stage"; done: number; total: number | null; note: string };
 
-/** A step, as far as its curves go. */
+/** A step's values for the curves. */
 export interface StepPoint {
   step: number;
   metrics: Readonly<Record<string, number>>;
@@ -32,7 +32,7 @@ export interface EvaluationPoint {
   n: number;
 }
 
-/** What was asked for and is done between two steps. */
+/** Requests, handled between two steps. */
 export interface Asked {
   pause: boolean;
   save: boolean;
@@ -40,41 +40,41 @@ export interface Asked {
   stop: boolean;
 }
 
-/** A step's rollouts, a few of them. */
+/** Some of a step's rollouts. */
 export interface Batch {
   step: number;
-  /** How many there were. */
+  /** Number of all rollouts. */
   size: number;
   trajectories: readonly Trajectory[];
 }
 
-/** All that a frame shows of a run. */
+/** The state of a run for a frame. */
 export interface RunView {
   facts: RunFacts;
-  /** Where the policy runs; null until it is known. */
+  /** The policy's device; null until known. */
   device: string | null;
-  /** Of a recipe with stages: the one that runs. */
+  /** Current stage of a recipe with stages. */
   stage: { number: number; total: number; name: string; kind: string } | null;
   work: Work;
-  /** Steps done of this run, or of this stage. */
+  /** Completed steps of this run or stage. */
   step: number;
   /** null until the first step is done. */
   totalSteps: number | null;
-  /** In order; of a run that went back, only what was not taken back. */
+  /** In order, without rolled-back steps. */
   history: readonly StepPoint[];
   evaluations: readonly EvaluationPoint[];
   /** The oldest first. */
   events: readonly RunEvent[];
   batch: Batch | null;
   asked: Asked;
-  /** It waits, between two steps, for being told to go on. */
+  /** Whether it is paused between two steps. */
   paused: boolean;
   elapsedMs: number;
-  /** Of a step, lately, with all that is done between two; null until two are done. */
+  /** Recent milliseconds per step, with all work between two steps; null until two are done. */
   stepMs: number | null;
-  /** Until the end, the last evaluation with it; null: not known. */
+  /** Milliseconds left, including the last evaluation; null: unknown. */
   leftMs: number | null;
 }
 
-/** Metric of tokens sampled and trained a second, which is no metric of the run: it differs between two runs of one seed. */
+/** Tokens sampled and trained per second; not in the run's metrics, because it differs between two runs of one seed. */
 export const TOKENS_PER_SECOND = "timing/tokens_per_second";

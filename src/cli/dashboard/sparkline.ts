@@ -1,10 +1,10 @@
 const BARS = "▁▂▃▄▅▆▇█";
 
 /**
- * Values as a line of bars, the least as the lowest and the greatest as the highest; neighbours share a bar, as their mean, where there
- * are more values than columns.
+ * Values as a line of bars, the least as the lowest and the greatest as the highest; if there are more values than columns, a bar shows the
+ * mean of neighbours.
  *
- * @param values NaN: not known, a gap.
+ * @param values NaN: unknown, a gap.
  * @example sparkline([0, 1, 2, 3], 4) // "▁▃▆█"; with 2 columns "▁█"
  */
 export function sparkline(values: readonly number[], columns: number): string {
@@ -15,7 +15,7 @@ export function sparkline(values: readonly number[], columns: number): string {
   return means
     .map((value) => {
       if (Number.isNaN(value)) return " ";
-      // What never changes stands in the middle.
+      // A constant is drawn in the middle.
       const height = range === 0 ? 0.5 : (value - low) / range;
       return BARS[Math.round(height * (BARS.length - 1))] ?? "";
     })
@@ -31,7 +31,7 @@ function bucketMeans(values: readonly number[], columns: number): number[] {
   });
 }
 
-/** Mean of the values that are known; NaN where none is. */
+/** Mean of the known values; NaN if none is known. */
 export function knownMean(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.reduce((sum, value) => sum + value, 0) / known.length;

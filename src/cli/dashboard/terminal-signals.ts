@@ -1,19 +1,19 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** What a terminal makes of keys, which a program that reads them one by one must do for itself. */
+/** Signals that a terminal sends for keys; a program that reads single keys must send them itself. */
 export interface TerminalSignals {
   /** Ctrl-C. */
   interrupt(): void;
-  /** Ctrl-Z: stops the process. @param onResumed when it goes on, perhaps in the background. */
+  /** Ctrl-Z: stops the process. @param onResumed after it continues, perhaps in the background. */
   suspend(onResumed: () => void): void;
   /** Ctrl-\. */
   quit(): void;
-  /** Whether the process may use its terminal: in the background it would be stopped for it. */
+  /** Whether the process may use its terminal: a background process would be stopped. */
   isForeground(): boolean;
 }
 
-/** Those of this process. */
+/** The signals of this process. */
 export const processSignals: TerminalSignals = {
   interrupt() {
     // Windows knows no signal to send, only listeners.
@@ -42,7 +42,7 @@ export const processSignals: TerminalSignals = {
 
 /** Linux, proc(5): the process's group is its terminal's foreground group. @param stat of /proc/<pid>/stat. */
 export function foregroundOf(stat: string): boolean {
-  // The second field is the program's name, in brackets, and may hold blanks.
+  // The second field is the program's name, in brackets, and may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [, , group, , , terminalGroup] = fields;
   return terminalGroup === "-1" || group === terminalGroup;

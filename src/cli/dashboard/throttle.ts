@@ -2,11 +2,11 @@
 export interface Clock {
   /** Milliseconds from any fixed point. */
   now(): number;
-  /** Calls back once, after so many milliseconds; returns how to call it off. */
+  /** Calls back once, after a number of milliseconds; returns a function to cancel. */
   later(ms: number, call: () => void): () => void;
 }
 
-/** The process's own time; what waits does not keep the process. */
+/** The process's clock; its timers do not keep the process alive. */
 export const processClock: Clock = {
   now: () => performance.now(),
   later: (ms, call) => {
@@ -17,27 +17,27 @@ export const processClock: Clock = {
   },
 };
 
-/** Work that is asked for more often than it is done. */
+/** Work that is requested more often than it is done. */
 export interface Throttled {
   /**
-   * Asks for it: done from a timer, never within this call, and once however often it was asked for meanwhile.
-   * @param wait milliseconds after the last time, at least.
+   * Requests the work: it runs from a timer, never within this call, and once for all requests until then.
+   * @param wait fewest milliseconds after the last time.
    */
   ask(wait: number): void;
-  /** As `ask`, with a longer wait where the work has lately taken long: at most a fortieth of the time, or once in two seconds. */
+  /** As `ask`, with a longer wait if the work is slow: it takes at most a fortieth of the time, or runs once in two seconds. */
   askSparingly(wait: number): void;
-  /** Calls off what was asked for. */
+  /** Cancels the request. */
   stop(): void;
 }
 
 const MOST_SHARE = 1 / 40;
 const LONGEST_WAIT = 2000;
-/** How much the last time counts in what the work takes. */
+/** Weight of the last duration in the mean. */
 const NEWEST_SHARE = 0.25;
 
 export function throttled(work: () => void, clock: Clock): Throttled {
   let last = -Infinity;
-  /** Milliseconds that it takes, of late. */
+  /** Recent mean duration, milliseconds. */
   let cost: number | null = null;
   let pending: { due: number; callOff: () => void } | null = null;
   const stop = (): void => {

@@ -3,20 +3,20 @@ import { searchCount } from "../../trajectory/search-count.ts";
 import { type Line, piece, type Piece } from "../trace/styled.ts";
 import { trajectoryLines } from "../trace/trajectory-lines.ts";
 
-/** Where a trajectory is shown. */
+/** Space for a trajectory. */
 export interface PaneSize {
   columns: number;
   rows: number;
-  /** Without colours: owners stand before every line. */
+  /** Without colours: every line starts with its owner. */
   plain: boolean;
 }
 
-/** Lines of a prompt or an observation, from what is best to what is least. */
+/** Lines of a prompt or an observation, from the most to the fewest. */
 const SHORTENED = [12, 6, 3, 1];
 
 /**
- * A trajectory in a number of rows: prompts and observations are shortened first; then its middle is left out, since it begins with the
- * question and ends with the answer.
+ * A trajectory in a number of rows: prompts and observations are shortened first; then the middle is left out, because the question is at
+ * the start and the answer at the end.
  */
 export function paneLines(
   trajectory: Trajectory,
@@ -39,7 +39,7 @@ export function paneLines(
   ];
 }
 
-/** What came of a trajectory, for its heading. */
+/** Outcome of a trajectory, for its heading. */
 export function outcomePieces(trajectory: Trajectory): Piece[] {
   const { end, answer, reward } = trajectory;
   const searches = searchCount(trajectory);

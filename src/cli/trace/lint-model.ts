@@ -6,14 +6,14 @@ import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
 import type { CliContext } from "../command.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
-/** What came of computing log-probabilities again, with the trajectories that were drawn otherwise. */
+/** Result of recomputed log-probabilities, with the trajectories that differ. */
 export type Recomputed = RecomputedSummary & { otherwiseDrawn: number };
 
-/** A model that trajectories are held to. */
+/** A model to check trajectories with. */
 export interface LintModel {
   tokenizer: Tokenizer;
   vocabSize: number;
-  /** Why its chat template could not be trained under; empty where the run used none. */
+  /** Why its chat template cannot be used for training; empty if the run used none. */
   templateProblems: string[];
   recompute(
     tolerance: number,
@@ -63,7 +63,7 @@ export async function openLintModel(
   };
 }
 
-/** Whether the model's chat template leaves earlier turns as they were, where the run was asked through it. */
+/** Whether the model's chat template keeps earlier turns unchanged, if the run used it. */
 async function templateProblems(
   folder: string,
   tokenizer: Tokenizer,

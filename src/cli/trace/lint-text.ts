@@ -3,18 +3,18 @@ import { renderText } from "../../base/table.ts";
 import type { LintReport } from "../../trajectory/lint/open-lint.ts";
 import type { Recomputed } from "./lint-model.ts";
 
-/** A file as it was checked. */
+/** A checked file. */
 export interface LintOutcome {
   report: LintReport;
-  /** What told how the trajectories were made; null: nothing. */
+  /** Source of how the trajectories were made; null: none. */
   origin: string | null;
   recomputed: Recomputed | null;
 }
 
-/** Violations of one rule that are shown to people. */
+/** Most shown violations of one rule. */
 const SHOWN = 3;
 
-/** The outcome for people: counts, the first violations of each rule, and what could not be told. */
+/** The outcome for people: counts, the first violations of each rule, and the rules that could not be checked. */
 export function lintText(file: string, { report, origin, recomputed }: LintOutcome): string {
   const { checked, counts, violations, unknown } = report;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -51,7 +51,7 @@ function unknownLines(
     origin === null
       ? "no recipe.resolved.yaml or results.json lies beside the file; name --protocol, and --model for its tokenizer."
       : `read from ${origin}; tokens are read by --model, and strategies with prompts of their own keep to no protocol.`;
-  return [`Could not be told, of ${of}: ${codes.join(", ")} (${why})`];
+  return [`Not checked, of ${of}: ${codes.join(", ")} (${why})`];
 }
 
 function recomputedLines({

@@ -5,10 +5,10 @@ import { beside, type Line, type Piece, piece, wrap } from "./styled.ts";
 import type { Asked, TraceRecord } from "./trace-records.ts";
 import { trajectoryLines, type TrajectoryView } from "./trajectory-lines.ts";
 
-/** From so many columns on the two sides of a pair stand beside each other. */
+/** Columns from which the two sides of a pair are side by side. */
 const TWO_SIDES = 120;
 
-/** A record for the terminal: what was asked and what came of it, then message by message. */
+/** A record for the terminal: question and outcome, then message by message. */
 export function recordLines(record: TraceRecord, view: TrajectoryView): Line[] {
   switch (record.kind) {
     case "trajectory":
@@ -144,7 +144,7 @@ function pairLines(pair: PreferencePair, view: TrajectoryView): Line[] {
           : [
               [
                 "Compared",
-                [piece(`turns${compared}${many}; what stands before is the same in both`, "note")],
+                [piece(`turns${compared}${many}; earlier turns are the same in both`, "note")],
               ] satisfies Fact,
             ]),
       ],

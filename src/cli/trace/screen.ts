@@ -1,16 +1,13 @@
-/** Where text is shown. */
+/** The output for text. */
 export interface Screen {
   columns: number;
   colours: boolean;
 }
 
-/** Columns of a pipe, and the most that are used of a terminal: longer lines are hard to read. */
+/** Columns of a pipe, and the most used columns of a terminal: longer lines are hard to read. */
 const [PIPE_COLUMNS, MOST_COLUMNS] = [100, 180];
 
-/**
- * Colours on a terminal, unless NO_COLOR says otherwise (no-color.org: set and not empty), or `plain`; FORCE_COLOR asks for them in a
- * pipe.
- */
+/** Colours on a terminal, unless NO_COLOR (no-color.org: set and not empty) or `plain`; FORCE_COLOR adds them in a pipe. */
 export function screenOf(
   stream: { isTTY?: boolean; columns?: number },
   environment: Readonly<Record<string, string | undefined>>,

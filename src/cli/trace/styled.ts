@@ -1,7 +1,7 @@
 /** Text for a terminal: pieces with a style, wrapped to a width, painted with escape codes only at the end. */
 import { displayWidth } from "../../base/table.ts";
 
-/** How a piece looks; "plain" is the terminal's own. */
+/** Style of a piece; "plain" is the terminal's own. */
 export type Style =
   | "plain"
   | "bold"
@@ -20,14 +20,14 @@ export interface Piece {
 }
 export type Line = Piece[];
 
-/** Select graphic rendition, ECMA-48 8.3.117: from the 16 colours that every terminal has and its user has chosen. */
+/** Select graphic rendition, ECMA-48 8.3.117: only the 16 colours of the terminal's own palette. */
 const CODES: Record<Style, string> = {
   plain: "",
   bold: "1",
   dim: "2",
   environment: "2",
   template: "2;3",
-  // The one background: what stood in the policy's message and was not the policy's must not be missed.
+  // The only background: inserted text in the policy's message must be visible.
   inserted: "30;43",
   tag: "1;36",
   good: "1;32",
@@ -62,7 +62,7 @@ export function painted(lines: readonly Line[], colours: boolean): string {
     .join("\n");
 }
 
-/** A model's text must not steer the terminal: control characters are shown, not obeyed. */
+/** A model's text must not steer the terminal: control characters are shown, not executed. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, (character) =>
     character < " " ? String.fromCharCode(0x2400 + character.charCodeAt(0)) : "\uFFFD",
@@ -78,7 +78,7 @@ export function wrap(pieces: readonly Piece[], width: number): Line[] {
   let line: Line = [];
   let used = 0;
   const close = (): void => {
-    // A space that ends a line could stand beyond the width.
+    // A space at the end of a line could exceed the width.
     const last = line.at(-1);
     if (last !== undefined) last.text = last.text.trimEnd();
     lines.push(line);

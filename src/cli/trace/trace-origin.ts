@@ -8,30 +8,29 @@ import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ChatOptions } from "../../rollout/chat-rendering.ts";
 
-/** How messages of some trajectories were drawn. */
+/** Sampling settings of trajectories. */
 interface Manner {
-  /** As settings name it; undefined: not known. */
+  /** Its name in settings; undefined: unknown. */
   strategy: unknown;
   sampling: { temperature: number; topP: number; topK: number } | undefined;
 }
 
-/** Where a file of trajectories comes from, as far as the files beside it tell. */
+/** Origin of a file of trajectories, from the files beside it. */
 export interface TraceOrigin {
-  /** What told it, for people: a path, or a flag. */
+  /** Source of these facts: a path, or a flag. */
   from: string;
   protocol: Protocol;
-  /** Folder or name of the policy; undefined where nothing names one. */
+  /** Folder or name of the policy; undefined if unknown. */
   policy: string | undefined;
-  /** How the policy was put to a chat template; undefined: it was not. */
+  /** Chat-template settings of the policy; undefined: none. */
   chat: ChatOptions | undefined;
   mannerOf: (trajectory: Trajectory, provenance: Provenance | undefined) => Manner;
 }
 
 /**
- * Finds how the trajectories of a file were made: by the recipe.resolved.yaml of the run that it lies in, or the results.json of the
- * evaluation.
- * @param named protocol that wins over both, with its defaults.
- * @returns null where nothing tells.
+ * Finds how the trajectories of a file were made: from the recipe.resolved.yaml of its run, or the results.json of its evaluation.
+ * @param named protocol that overrides both, with its defaults.
+ * @returns null if unknown.
  */
 export async function findOrigin(file: string, named?: string): Promise<TraceOrigin | null> {
   const found = await beside(file);
@@ -47,7 +46,7 @@ export async function findOrigin(file: string, named?: string): Promise<TraceOri
 
 async function beside(file: string): Promise<TraceOrigin | null> {
   const folder = dirname(resolve(file));
-  // The trajectories of a training's steps lie in a folder of their own.
+  // The trajectories of a training's steps are in their own folder.
   for (const place of [folder, dirname(folder)]) {
     const recipe = join(place, "recipe.resolved.yaml");
     if (existsSync(recipe)) return ofRecipe(recipe);
@@ -86,7 +85,7 @@ function mannerIn(
   return { strategy: provenance.strategy, sampling: draw?.sampling ?? settings.sampling };
 }
 
-/** How a synthesis draws; nothing where settings have none. */
+/** Sampling of a synthesis; nothing without one. */
 function drawsIn(settings: object): { name: string; sampling?: Manner["sampling"] }[] {
   const { synth } = settings as { synth?: { draws?: { name: string }[] } };
   return synth?.draws ?? [];
@@ -105,7 +104,7 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
     from: path,
     protocol: await protocolOf(environment),
     policy: policy?.from,
-    // Servers have a rendering too, by which nothing here is rendered.
+    // Servers also have a rendering, but it renders nothing here.
     chat: rendering?.template === undefined ? undefined : rendering,
     mannerOf: (_, provenance) => ({
       strategy: provenance?.strategy ?? manner.strategy,
@@ -123,7 +122,7 @@ async function protocolOf(environment: object): Promise<Protocol> {
   return part.create(options, { retriever: noneRetriever() }).protocol;
 }
 
-/** What of an origin trajectories are held to. */
+/** The parts of an origin for the lint rules. */
 export async function lintMannersOf(
   origin: TraceOrigin | null,
 ): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintManner> {

@@ -7,7 +7,7 @@ import type { Task } from "../../trajectory/task.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ReportRow } from "../../report/results-files.ts";
 
-/** What can be shown of a file: a trajectory, alone or with how it came about, or two that are compared. */
+/** A record to show: a trajectory, alone or with its origin, or a pair. */
 export type TraceRecord =
   | { kind: "trajectory"; id: string; trajectory: Trajectory; asked: Asked | null }
   | {
@@ -15,20 +15,20 @@ export type TraceRecord =
       id: string;
       task: Task;
       candidate: Candidate;
-      /** Of a synthesis's dropped.jsonl: which step dropped it, and why. */
+      /** In dropped.jsonl: the step that dropped it, and the reason. */
       dropped?: { by: string; reason: string };
     }
   | { kind: "pair"; id: string; pair: PreferencePair };
 
-/** What was asked, where a row beside the trajectory says so. */
+/** The question, if a row beside the trajectory has it. */
 export type Asked = Pick<Task, "question" | "references">;
 
-/** Which record is wanted. */
+/** The selection of a record. */
 export type Wanted = { id: string } | { index: number };
 
 /**
  * Finds a record of a file of trajectories, samples, draws or pairs.
- * @throws {DataError} TRACE_NOT_FOUND naming a few that are there; DATA_BAD_RECORD for a line that is none of these.
+ * @throws {DataError} TRACE_NOT_FOUND with some existing ids; DATA_BAD_RECORD for a line that is none of these.
  */
 export async function findRecord(file: string, wanted: Wanted): Promise<TraceRecord> {
   const first: string[] = [];
@@ -76,7 +76,7 @@ function recordsOf(value: unknown, where: string): TraceRecord[] {
   );
 }
 
-/** An evaluation has its questions in the rows beside. */
+/** An evaluation's questions are in its rows. */
 async function withQuestion(
   record: Extract<TraceRecord, { kind: "trajectory" }>,
   file: string,

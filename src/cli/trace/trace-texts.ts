@@ -6,17 +6,19 @@ import type { Tokenizer } from "../../text/tokenizer.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
-/** What ids are read with. */
+/** Tokenizer for ids. */
 export type TraceTexts = Pick<LintReading, "textOf" | "endIds" | "vocabSize">;
 
 /** A tokenizer, and the size of its model's vocabulary, which may be padded beyond the tokenizer's. */
 export interface ModelWords {
   tokenizer: Tokenizer;
-  /** null: not known. */
+  /** null: unknown. */
   vocabSize: number | null;
 }
 
-/** Reads ids by a model's tokenizer; without one, by that of the policy that the files name, where it lies here. Nothing is downloaded. */
+/**
+ * Reads ids by a model's tokenizer; without one, by the tokenizer of the recorded policy, if it is on this machine. Nothing is downloaded.
+ */
 export async function openTraceTexts(
   origin: TraceOrigin | null,
   given: ModelWords | null,
@@ -30,8 +32,8 @@ export async function openTraceTexts(
 }
 
 /**
- * The words of a policy: `base`, or a folder.
- * @param isNamed false: null where it does not lie here, as a model of the hub does not.
+ * The tokenizer of a policy: `base`, or a folder.
+ * @param isNamed false: null if it is not on this machine, such as a model of the hub.
  * @throws {DataError} TOKENIZER_BAD, FILE_MISSING, FILE_NOT_JSON
  */
 export async function findWords(

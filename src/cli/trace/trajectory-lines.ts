@@ -2,24 +2,24 @@ import { mainLine } from "../../trajectory/lint/lint-rule.ts";
 import type { Call, Owner, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { type Line, type Piece, piece, type Style, widthOf, wrap } from "./styled.ts";
 
-/** How trajectories are shown. */
+/** Options of showing trajectories. */
 export interface TrajectoryView {
   columns: number;
-  /** Owners stand before every line, so that the text can be searched by them. */
+  /** Every line starts with its owner, for text search. */
   plain: boolean;
-  /** Lines of a text that the policy did not write, at most. */
+  /** Most lines of a text that the policy did not write. */
   shortenTo: number;
   textOf: (segment: Segment) => string | null;
   /** The first call that is shown. */
   fromCall?: number;
-  /** Part of a live view: of a prompt the end is shown, where the question stands, and nothing is said of a command's flags. */
+  /** Part of a live view: the end of a prompt is shown, because it has the question, and command flags are not mentioned. */
   live?: true;
 }
 
 const LABEL = 12;
 const TAGS = /(<\/?(?:think|search|information|answer|tool_call|tool_response)>)/;
 
-/** A trajectory message by message: what led to each, what the policy wrote, what was put into it. */
+/** A trajectory message by message: its context, the policy's text, inserted text. */
 export function trajectoryLines(trajectory: Trajectory, view: TrajectoryView): Line[] {
   const { calls, turns, error } = trajectory;
   const { fromCall = 0 } = view;
@@ -41,7 +41,7 @@ export function trajectoryLines(trajectory: Trajectory, view: TrajectoryView): L
   return lines;
 }
 
-/** Where only ids are there and no tokenizer: messages and observations as they were recorded. */
+/** Without a tokenizer: messages and observations as recorded. */
 function turnLines(turns: readonly Turn[], calls: readonly Call[], view: TrajectoryView): Line[] {
   const note =
     turns.length === 0 || calls.length === 0 || view.live === true
@@ -115,7 +115,7 @@ const STYLES: Record<Owner, Style> = {
 };
 
 function ownedLines(owner: Owner, whole: string, view: TrajectoryView): Line[] {
-  // Blank lines around a text only make gaps: who wrote it stands before it.
+  // Removes blank lines around a text, which already has a heading.
   const text = whole.replace(/^\s*\n/, "").replace(/\s+$/, "");
   if (text === "") return [];
   const style = STYLES[owner];
@@ -125,7 +125,7 @@ function ownedLines(owner: Owner, whole: string, view: TrajectoryView): Line[] {
   const lines = wrap(pieces, widthOfText(view));
   const limit = owner === "policy" || owner === "inserted" ? Infinity : view.shortenTo;
   const hidden = lines.length - limit;
-  // One line in the place of one line hides nothing.
+  // Replacing one line by a note of one line saves nothing.
   const shown = hidden > 1 ? shortened(lines, { owner, limit, live: view.live === true }) : lines;
   return withLabel(owner, style, shown, view);
 }

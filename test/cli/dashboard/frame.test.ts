@@ -191,7 +191,7 @@ describe("a frame of the live view", () => {
   it("explains keys and metrics on demand", () => {
     const text = frame(100, 30, { help: true });
     expect(text).toContain(
-      "q       end with a checkpoint after the step under way; --resume goes on",
+      "q       end with a checkpoint after the current step; --resume continues",
     );
     expect(text).toContain("flat groups  share of questions whose rollouts all earn the same");
   });

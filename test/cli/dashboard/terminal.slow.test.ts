@@ -72,7 +72,7 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       const { shown, status, modes } = await inTerminal("asked", once(/step \d+\/400/, "q"));
       expect(status, shown).toBe(130);
       expect(shown).toContain("held-out EM");
-      expect(shown).toMatch(/Stopped after step \d+ of 400, as asked: --resume goes on\./);
+      expect(shown).toMatch(/Stopped after step \d+ of 400 as requested; --resume continues\./);
       expect(modes[1]).toBe(modes[0]);
       // Neither another screen nor a hidden cursor: nothing to mend after kill -9.
       for (const code of ["1049", "25"]) expect(shown).not.toContain(`\u001b[?${code}`);
@@ -81,8 +81,8 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
     it("keeps what is finished on Ctrl-C", async () => {
       const { shown, status, modes } = await inTerminal("cut", once(/step \d+\/400/, "\u0003"));
       expect(status, shown).toBe(130);
-      expect(shown).toContain("Interrupted: keeping what is finished.");
-      expect(shown).toMatch(/cut: kept as far as it is; the same command with --resume goes on\./);
+      expect(shown).toContain("Interrupted: saving finished work.");
+      expect(shown).toMatch(/cut: stopped early and saved; the same command with --resume continues\./);
       expect(modes[1]).toBe(modes[0]);
     });
 

@@ -89,7 +89,7 @@ async function checkOne(path: string, signal: AbortSignal): Promise<Checked> {
   return { summary: { kind, layout, records }, problems };
 }
 
-/** Queries need no answers: most of BEIR is judged by relevance alone. */
+/** Queries need no answers: most of BEIR has only relevance judgements. */
 async function checkBeir(
   { queries, corpus }: { queries: string; corpus: string | null },
   signal: AbortSignal,

@@ -29,7 +29,7 @@ export function addDataList(data: Command, context: CliContext): void {
     });
 }
 
-/** A file of a card as it is listed. */
+/** A file of a card in the list. */
 interface ListedFile {
   split: string;
   records: number;
@@ -97,7 +97,7 @@ function listText(): string {
   ].join("\n\n");
 }
 
-/** One row per split of the first source; name and licence stand once. */
+/** One row per split of the first source; name and licence appear once. */
 function rowsOf(card: Card): Cell[][] {
   const [source = ""] = Object.keys(card.sources);
   return filesOf(card, source).map(({ split, records, here }, i) => [

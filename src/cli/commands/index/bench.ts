@@ -131,7 +131,7 @@ function hasPassages(retriever: Retriever): retriever is Retriever & { passages:
   return "passages" in retriever;
 }
 
-/** Beyond this many passages an exact search takes minutes: only when asked for. */
+/** Above this number of passages an exact search takes minutes, so it is optional. */
 const RECALL_PASSAGES = 200_000;
 const RECALL_QUERIES = 20;
 

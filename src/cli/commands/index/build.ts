@@ -30,7 +30,7 @@ export function registerBuild(index: Command, context: CliContext): void {
     .argument("<corpus>", CORPUS)
     .addOption(outOption("folder for the index").makeOptionMandatory());
   addBm25Options(command)
-    .option("--overwrite", "replace the index that is there")
+    .option("--overwrite", "replace an existing index")
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));
   addDenseOptions(command)
     .option("--resume", "resume an interrupted build; needs --encoder")

@@ -96,7 +96,7 @@ async function idsOf({ ids, idsFile }: DeleteFlags): Promise<string[]> {
 export function registerCompact(index: Command, context: CliContext): void {
   index
     .command("compact")
-    .summary("write an index anew without what was deleted")
+    .summary("rewrite an index without deleted passages")
     .description(
       "Write all segments of a BM25 index as one, without deleted passages. Hits and scores stay; searches get faster. Needs the disk space of the result while it works.",
     )

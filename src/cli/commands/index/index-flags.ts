@@ -16,7 +16,7 @@ export const CORPUS =
 /** Help of the argument that names an index. */
 export const INDEX = "folder made by `index build`";
 
-/** The options that make an index a BM25 one, which it is unless --encoder is given. */
+/** The options of a BM25 index, the default without --encoder. */
 export function addBm25Options(command: Command): Command {
   return command
     .option("--variant <name>", `one of ${bm25Variants.names.join(", ")} (default: lucene)`)
@@ -48,7 +48,7 @@ const DENSE_FLAGS = {
 } as const;
 
 /**
- * Refuses flags of the other kind of index: they would be ignored.
+ * Refuses flags of the other kind of index, which would be ignored.
  * @throws {ConfigError} USAGE
  */
 export function checkKindFlags(flags: Bm25Options & DenseFlags & { resume?: true }): void {
@@ -82,17 +82,17 @@ export async function checkChangeable(folder: string): Promise<void> {
   );
 }
 
-/** What an index holds, in numbers. */
+/** Counts of an index. */
 export interface IndexSizes {
-  /** Those that can be found. */
+  /** Searchable passages. */
   passages: number;
-  /** Deleted ones that still take space. */
+  /** Deleted passages that still take space. */
   deleted: number;
   segments: number;
-  /** Distinct in each segment, added up. */
+  /** Sum of the distinct terms of each segment. */
   terms: number;
   postings: number;
-  /** Of all files but the manifest. */
+  /** Bytes of all files except the manifest. */
   bytesOnDisk: number;
 }
 

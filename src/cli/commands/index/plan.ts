@@ -45,7 +45,7 @@ export function registerPlan(index: Command, context: CliContext): void {
 }
 
 /**
- * What a BM25 index would cost.
+ * The cost of a BM25 index.
  * @throws as `planIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
  */
 export async function planBm25(

@@ -41,7 +41,7 @@ export function registerSearch(index: Command, context: CliContext): void {
     });
 }
 
-/** The first argument is the index, or the query where --retriever stands for the index. */
+/** The first argument is the index, or the query if --retriever replaces the index. */
 async function openSearch(
   first: string | undefined,
   second: string | undefined,

@@ -12,7 +12,7 @@ interface AgainFlags {
   json?: true;
 }
 
-/** `agentrl synth-data again`: whether rows can be made again. */
+/** `agentrl synth-data again`: checks whether rows can be reproduced. */
 export function addSynthAgain(family: Command, context: CliContext): void {
   family
     .command("again")
@@ -80,6 +80,6 @@ function requireSame({ file, teacher, rows, unlike }: DrawnAgain): void {
       : "";
   throw new ExternalError(
     "SYNTHESIS_UNLIKE",
-    `${file}: ${unlike.length} of ${rows} rows came out otherwise than they stand there.${why}`,
+    `${file}: ${unlike.length} of ${rows} rows differ from the file.${why}`,
   );
 }

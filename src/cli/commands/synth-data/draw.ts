@@ -19,7 +19,7 @@ interface DrawFlags extends SynthFlags {
   json?: true;
 }
 
-/** `agentrl synth-data draw`, which is meant where no subcommand is named. */
+/** `agentrl synth-data draw`, the default subcommand. */
 export function addSynthDraw(family: Command, context: CliContext): void {
   const command = family
     .command("draw", { isDefault: true })
@@ -33,7 +33,7 @@ export function addSynthDraw(family: Command, context: CliContext): void {
   command
     .addOption(outOption("run folder; runs/<recipe>-<tier>-seed<N>-synth when absent"))
     .option("--resume", "resume: keep the draws in --out and make the rest")
-    .option("--dropped", "also write dropped.jsonl: what was dropped, by which step and why")
+    .option("--dropped", "also write dropped samples to dropped.jsonl, with step and reason")
     .option(
       "--allow-errors <n>",
       "exit with status 0 if at most n rollouts failed (default: 0); failed rollouts give no samples",
@@ -57,7 +57,7 @@ async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void>
   requireComplete(result, flags.allowErrors ?? 0);
 }
 
-/** What of an outcome is no part of the result: it differs from run to run. */
+/** The parts of an outcome that differ from run to run, so they are not in the result. */
 function summary({ out, drawn, requests }: SynthOutcome): object {
   return { out, drawn, ...(requests === undefined ? {} : { requests }) };
 }

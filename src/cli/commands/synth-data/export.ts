@@ -62,7 +62,7 @@ async function exportRecords(
   { as, out, hints, calls, tokenizer, json }: ExportFlags,
   context: CliContext,
 ): Promise<void> {
-  // Beside a file of samples lies the rest of its synthesis.
+  // The other files of the synthesis are beside a file of samples.
   const beside =
     statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");

@@ -12,7 +12,7 @@ interface SelectFlags {
   json?: true;
 }
 
-/** `agentrl synth-data select`: other steps over draws that are there. */
+/** `agentrl synth-data select`: runs other steps over existing draws. */
 export function addSynthSelect(family: Command, context: CliContext): void {
   family
     .command("select")
@@ -23,7 +23,7 @@ export function addSynthSelect(family: Command, context: CliContext): void {
     )
     .argument("<folder>", "of `agentrl synth-data --out`")
     .addOption(setOption())
-    .option("--dropped", "also write dropped.jsonl: what was dropped, by which step and why")
+    .option("--dropped", "also write dropped samples to dropped.jsonl, with step and reason")
     .addOption(jsonOption())
     .action((folder: string, flags: SelectFlags) => select(folder, flags, context));
 }
