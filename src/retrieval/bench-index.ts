@@ -1,28 +1,28 @@
 import { setImmediate } from "node:timers/promises";
 import type { Retriever } from "./retriever.ts";
 
-/** How long and with what a retriever is measured. */
+/** Options of a speed measurement. */
 export interface BenchOptions {
-  /** At least one; asked over and over, in this order. */
+  /** At least one; used repeatedly, in this order. */
   queries: readonly string[];
   /** Hits per query. */
   k: number;
-  /** For both measurements together. A warm-up of at most half of it comes before. */
+  /** For both measurements together. A warm-up of at most half of it comes first. */
   seconds: number;
   signal?: AbortSignal | undefined;
-  /** @param seconds done so far, the warm-up included. */
+  /** @param seconds so far, including the warm-up. */
   onProgress?: (seconds: number) => void;
 }
 
-/** How fast a retriever answers. */
+/** Speed of a retriever. */
 export interface RetrieverSpeed {
-  /** Queries answered per second when many are asked at once: `batch` of them. */
+  /** Queries per second in batches of `batch`. */
   queriesPerSecond: number;
   batch: number;
-  /** Time of one query asked alone: half are faster than the first, 99 of 100 than the second. */
+  /** Latency of a single query: median and 99th percentile. */
   p50Ms: number;
   p99Ms: number;
-  /** Queries that were timed, alone and in batches. */
+  /** Timed queries, single and in batches. */
   timed: number;
   seconds: number;
 }
@@ -31,8 +31,8 @@ export interface RetrieverSpeed {
 const BATCH = 64;
 
 /**
- * Measures a retriever as it stands, caches warm: first one query at a time, then in batches, half of the time each.
- * Wall-clock time of this process, other work of the machine included.
+ * Measures a retriever with warm caches: first single queries, then batches, half of the time each.
+ * Wall-clock time of this process, which includes other load on the machine.
  */
 export async function benchRetriever(
   retriever: Retriever,
@@ -49,7 +49,7 @@ export async function benchRetriever(
     if (elapsed(start) - told > 0.2) {
       told = elapsed(start);
       onProgress?.(told);
-      // The bar, and Ctrl-C, get a turn: a search in memory gives none.
+      // Let the progress bar and Ctrl-C run, because a search in memory never yields.
       await setImmediate();
     }
     signal?.throwIfAborted();
@@ -84,23 +84,23 @@ function batchOf(queries: readonly string[], from: number): string[] {
   return Array.from({ length: BATCH }, (_, i) => queries[(from + i) % queries.length]!);
 }
 
-/** The smallest value that a share of the sorted ones does not exceed. */
+/** The nearest-rank percentile of sorted values. */
 function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }
 
-/** Something found, and how well it matches. */
+/** A hit and its score. */
 interface ScoredId {
   id: string;
   score: number;
 }
 
 /**
- * Share of the k best that were found, over all queries. Whatever scores as much as the worst of the k best counts as
- * one of them: which of equals are shown is no loss.
+ * Share of the k best hits that were found, over all queries. A hit whose score equals that of the worst of the k best counts
+ * as one of them: ties are no loss.
  *
  * @param found per query.
- * @param exact per query, best first, at least k where there are so many.
+ * @param exact per query, best first, at least k if there are so many.
  * @returns null when there was nothing to find.
  */
 export function recallOf(
@@ -121,17 +121,17 @@ export function recallOf(
   return wanted === 0 ? null : held / wanted;
 }
 
-/** Rollouts of one batch of training, as recipes have them at most. */
+/** Rollouts per training batch: the maximum in the recipes. */
 const ROLLOUTS = 256;
 
 /**
- * What is wrong with a speed when rollouts search with it: every turn, all of a batch search at once and wait.
- * @returns null when a turn of 256 searches is answered within a second.
+ * A warning about a speed that is too low for rollouts: in every turn, all rollouts of a batch search at once and wait.
+ * @returns null when 256 searches take less than a second.
  */
 export function rolloutWarning({
   queriesPerSecond,
 }: Pick<RetrieverSpeed, "queriesPerSecond">): string | null {
   const seconds = ROLLOUTS / queriesPerSecond;
   if (seconds <= 1) return null;
-  return `a batch of ${ROLLOUTS} rollouts waits ${seconds.toFixed(1)} s for its searches in every turn; below 1 s the search is not felt`;
+  return `a batch of ${ROLLOUTS} rollouts waits ${seconds.toFixed(1)} s for its searches in every turn; aim for less than 1 s`;
 }

@@ -44,11 +44,11 @@ export const retrievers: Registry<RetrieverPart> = registry("retriever", [
 ]);
 
 /**
- * Opens the retriever that settings name, those inside it included.
+ * Opens the retriever of settings, including the retrievers inside it.
  *
- * @param settings as checked by `retrieverSchema`.
- * @param corpus the passages at hand, where there are any.
- * @throws what opening it throws.
+ * @param settings checked by `retrieverSchema`.
+ * @param corpus the dataset's passages, if any.
+ * @throws the errors of the retriever's `open`.
  */
 export function openRetriever(
   settings: RetrieverSettings,

@@ -54,7 +54,7 @@ describe("agentrl index add", () => {
     expect(await index("add", "./idx", "./first.jsonl")).toMatchInlineSnapshot(`
       {
         "status": 3,
-        "stderr": "error: first.jsonl: passage 1 has the id "oslo", which idx has already; every passage needs its own. Drop it, or delete the old one first. [CORPUS_DUPLICATE_ID]
+        "stderr": "error: first.jsonl: passage 1 has the id "oslo", which already exists in idx; ids must be unique. Remove it, or delete the old one first. [CORPUS_DUPLICATE_ID]
       ",
         "stdout": "",
       }

@@ -79,7 +79,7 @@ describe("agentrl index", () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout.replace(/\d+ bytes/, "N bytes")).toBe(
       [
-        "ok  checksums       7 files, N bytes, all as written",
+        "ok  checksums       7 files, N bytes, all intact",
         "ok  self-retrieval  3 of 3 titles find their passage among 10 hits",
         "ok  exact-scores    3 queries: the first 10 scores are the formula's",
         "",
@@ -121,10 +121,12 @@ describe("agentrl index", () => {
   it("ends with 2 when an index would not fit, and says how much of it would", async () => {
     const disk = await index("plan", "./corpus.jsonl", "--max-disk", "0.000001");
     expect(disk.status).toBe(2);
-    expect(disk.stderr).toMatch(/needs 0\.0 MB of disk while it is built; .* \[INDEX_TOO_LARGE\]/);
+    expect(disk.stderr).toMatch(/needs 0\.0 MB of disk during the build; .* \[INDEX_TOO_LARGE\]/);
     const memory = await index("plan", "./corpus.jsonl", "--max-memory", "0", "--json");
     expect(memory.stdout).toBe("");
-    expect(memory.stderr).toContain("of memory once opened; there is 0.0 MB. Some 0 of its");
+    expect(memory.stderr).toContain(
+      "of memory once opened, but only 0.0 MB are available. About 0 of its",
+    );
     const build = await index("build", "./corpus.jsonl", "--out", "./x", "--max-memory", "0");
     expect(build.stderr).toContain("[INDEX_TOO_LARGE]");
     expect(existsSync(join(cwd, "x"))).toBe(false);
@@ -157,7 +159,7 @@ describe("agentrl index", () => {
     expect(await index("build", "./empty.jsonl", "--out", "./none")).toMatchInlineSnapshot(`
       {
         "status": 3,
-        "stderr": "error: empty.jsonl: holds no passages; an index needs at least one. Check that the path is right and the file is not cut. [CORPUS_EMPTY]
+        "stderr": "error: empty.jsonl: contains no passages; an index needs at least one. Check that the path is right and the file is not truncated. [CORPUS_EMPTY]
       ",
         "stdout": "",
       }

@@ -13,37 +13,37 @@ import {
 } from "./sum-layout.ts";
 import type { SumFloor } from "./sum-floor.ts";
 
-/** A stretch of passages. */
+/** A range of passages. */
 export interface Window {
-  /** First passage, and the one behind the last. */
+  /** First passage, and the index after the last. */
   from: number;
   to: number;
-  /** Where distances are counted from: not behind `from`, and at most `WINDOW` before `to`. */
+  /** Origin of distances: not after `from`, and at most `WINDOW` before `to`. */
   start: number;
 }
 
-/** What is added, and to which passages: to all, or only to those that have a sum already. */
+/** The factor, and the target: all passages, or only those that already have a sum. */
 export interface AddOptions {
   weight: number;
   to: "all" | "summed";
 }
 
-/** Postings of one block; addresses. */
+/** Addresses of the postings of one block. */
 export interface BlockPart {
   /** Of the first distance (u16) and the first impact (u8). */
   distances: number;
   impacts: number;
   count: number;
-  /** What the distances count from. */
+  /** Origin of the distances. */
   base: number;
 }
 
-/** Parts of blocks that may wait to be added. */
+/** Maximum number of queued parts of blocks. */
 const QUEUED_BLOCKS = 64;
 const QUEUE_AT = FREE_AT;
 const OWN_BYTES = QUEUED_BLOCKS * ENTRY_BYTES;
 
-/** Stretches that are scanned before the floor rises. */
+/** Stretches scanned before the floor is updated. */
 const SCANNED = 16;
 
 function stretchesTo(distance: number): number {
@@ -51,19 +51,19 @@ function stretchesTo(distance: number): number {
 }
 
 /**
- * The sums of impacts of the passages in one window of a segment, as whole numbers: what a search discards passages by.
- * A search leaves it at 0.
+ * Integer sums of impacts of the passages in one window of a segment, by which a search discards passages.
+ * A search must reset it to 0.
  */
 export class Accumulator {
   readonly store: SearchMemory;
   /** For floors of its sums. */
   readonly heap = scoreHeap();
-  /** How many passages may still be among the best. */
+  /** Number of passages that may still be among the best. */
   candidates = 0;
   private queued = 0;
   private readonly memory: KernelMemory;
 
-  /** @param store for the postings to add. */
+  /** @param store memory of the postings. */
   constructor(store = searchMemory(OWN_BYTES)) {
     this.store = store;
     this.memory = store.memory;
@@ -71,7 +71,7 @@ export class Accumulator {
 
   /**
    * Adds whole blocks.
-   * @param table addresses of the first one's entry and of the one behind the last; `base` what entries count from.
+   * @param table addresses of the first entry and of the end; `base` is the origin of the entries' addresses.
    */
   addBlocks(
     { table, end, base }: { table: number; end: number; base: number },
@@ -95,7 +95,7 @@ export class Accumulator {
     if (this.queued === QUEUED_BLOCKS) this.addQueued(window, options);
   }
 
-  /** Adds postings whose distances are no 16-bit numbers: `from` on among the memory's 32-bit numbers. */
+  /** Adds postings with 32-bit distances, which start at index `from` of the memory's 32-bit view. */
   addWide(
     { from, impacts, count, base }: Omit<BlockPart, "distances"> & { from: number },
     { start }: Window,
@@ -111,7 +111,7 @@ export class Accumulator {
     }
   }
 
-  /** Adds what is queued; must follow before other options or another window come. */
+  /** Adds the queued parts; required before the options or the window change. */
   addQueued(window: Window, options: AddOptions): void {
     if (this.queued === 0) return;
     const end = QUEUE_AT + ENTRY_BYTES * this.queued;
@@ -127,7 +127,7 @@ export class Accumulator {
     this.raise(floor, 0, (out - CANDIDATES_AT) >> 2);
   }
 
-  /** Makes the passages whose sum exceeds the floor the candidates; clears the sums. */
+  /** Makes the passages whose sum exceeds the floor the candidates; resets the sums. */
   takeCandidates({ to, start }: Window, floor: SumFloor): void {
     const { kernel } = this.memory;
     const end = MARKS_AT + stretchesTo(to - start);
@@ -163,16 +163,16 @@ export class Accumulator {
     return list.sort((x, y) => y.sum - x.sum);
   }
 
-  /** Adds to the sum of every candidate what its distance from the window's start is worth. */
+  /** Adds a value to each candidate's sum, by its distance from the window's start. */
   addToCandidates(worth: (at: number) => number): void {
     for (let i = 0; i < this.candidates; i++) {
       const more = worth(this.memory.views.i32[(CANDIDATES_AT >> 2) + i]!);
-      // Asking may have made the memory grow.
+      // `worth` may have grown the memory.
       this.memory.views.i32[(CANDIDATE_SUMS_AT >> 2) + i]! += more;
     }
   }
 
-  /** Gives candidates their sums back, so that more can be added; `takeSums` must follow. */
+  /** Writes the candidates' sums back, so that more can be added; `takeSums` must follow. */
   putSums(): void {
     const { i32 } = this.memory.views;
     for (let i = 0; i < this.candidates; i++) {
@@ -180,7 +180,7 @@ export class Accumulator {
     }
   }
 
-  /** Takes the candidates' sums out again. */
+  /** Reads the candidates' sums again. */
   takeSums(): void {
     const { i32 } = this.memory.views;
     for (let i = 0; i < this.candidates; i++) {
@@ -190,7 +190,7 @@ export class Accumulator {
     }
   }
 
-  /** Drops the candidates whose sum does not exceed a limit. */
+  /** Drops candidates with a sum up to a limit. */
   keepAbove(limit: number): void {
     const { i32 } = this.memory.views;
     let kept = 0;
@@ -204,7 +204,7 @@ export class Accumulator {
     this.candidates = kept;
   }
 
-  /** After a search that broke off. */
+  /** Resets after a failed search. */
   clear(): void {
     this.memory.views.u8.fill(0, 0, CANDIDATES_AT);
     this.queued = 0;

@@ -1,4 +1,4 @@
-/** The thread that turns passages into runs: `run-writers.ts` is the other end of its port. */
+/** The worker thread that makes runs from passages; `run-writers.ts` is the other end of its port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { sendError } from "../../base/errors.ts";
 import { analyzers } from "../../text/analyzer.ts";

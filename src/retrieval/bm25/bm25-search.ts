@@ -13,20 +13,20 @@ import { TermPostings } from "./term-postings.ts";
 /** Finds the best passages of an index for analysed queries. */
 export interface Bm25Search {
   /**
-   * The k best passages for a query's terms, by the formula with exact passage lengths, over all segments together as
-   * if they were one and deleted passages had never been. Sums are float64, the terms ordered by weight, largest
-   * first; a term that the query repeats counts as often. Passages without any of the terms are never returned.
+   * The k best passages for a query's terms, by the formula with exact passage lengths, over all segments as
+   * one corpus without deleted passages. Sums are float64, with the terms ordered by weight, largest
+   * first; a repeated query term counts repeatedly. Passages without any of the terms are never returned.
    *
    * @throws {DataError} INDEX_CORRUPT
    */
   best(terms: readonly string[], k: number): Scored[];
-  /** Passages that can be found. */
+  /** Number of undeleted passages. */
   readonly count: number;
 }
 
 /**
- * Postings are kept in memory up to this size: a sixteenth of the machine's memory (or of what this process may have), 256
- * MiB at least and 1 GiB at most. At 5·10⁶ passages the postings of common questions take about as much.
+ * Size limit of the postings cache: 1/16 of the machine's memory (or of this process's limit), between 256
+ * MiB and 1 GiB. At 5·10⁶ passages, the postings of common questions need about as much.
  */
 export const CACHE_BYTES = Math.min(2 ** 30, Math.max(2 ** 28, memoryLimit() / 16));
 
@@ -82,8 +82,8 @@ export function bm25Search(
 }
 
 /**
- * Bounds were computed with the segment's own mean length. Scores grow with the mean, but not faster; the same holds
- * for their fall.
+ * Bounds assume the segment's own mean length. Scores grow with the mean, but at most proportionally; the same holds
+ * for a decrease.
  */
 function changeOfMean(growth: number): { scale: number; certain: number } {
   return { scale: Math.max(1, growth), certain: Math.min(growth, 1 / growth) };
@@ -96,21 +96,21 @@ function repeatsOf(words: readonly string[]): Map<string, number> {
 }
 
 interface CachedTerm {
-  /** Passages that have it, in all segments, without deleted ones. */
+  /** Number of undeleted passages with it, in all segments. */
   df: number;
   bySegment: (TermPostings | null)[];
   bytes: number;
-  /** Number of its latest use. */
+  /** Sequence number of its latest use. */
   used: number;
 }
 
 interface TermCache {
   get(term: string): CachedTerm;
-  /** Forgets the terms that were not used for longest when the cache has outgrown its limit. */
+  /** Removes the least recently used terms when the cache exceeds its limit. */
   trim(): void;
 }
 
-/** Share of the limit that is kept when the cache has outgrown it. */
+/** Share of the limit to keep when the cache exceeds it. */
 const KEPT_SHARE = 0.75;
 
 function termCache(segments: readonly Segment[], memory: SearchMemory, limit: number): TermCache {

@@ -10,7 +10,7 @@ import { bm25Search } from "./bm25-search.ts";
 import { memorySegment } from "./memory-segment.ts";
 import type { Segment } from "./segment.ts";
 
-/** What a BM25 retriever is made of. */
+/** The parts of a BM25 retriever. */
 export interface Bm25Parts<S extends Segment = Segment> {
   segments: readonly S[];
   analyzer: Analyzer;
@@ -21,12 +21,12 @@ export interface Bm25Parts<S extends Segment = Segment> {
 
 /** BM25 over one corpus. */
 export interface Bm25Retriever extends Retriever, Bm25Parts {
-  /** All passages by position, segment after segment, deleted ones included. */
+  /** All passages by position, segment after segment, including deleted ones. */
   readonly passages: PassageStore;
 }
 
 /**
- * BM25 over passages held in memory. A corpus that is used more than once is better built into a folder (`buildIndex`).
+ * BM25 over passages in memory. For repeated use of a corpus, build a folder (`buildIndex`).
  *
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
  * @throws {ConfigError} as `resolveBm25Options`.
@@ -41,7 +41,7 @@ export function buildBm25(passages: Iterable<Passage>, options: Bm25Options = {}
   return createBm25({ segments: [segment], analyzer, parameters, corpusSha256 });
 }
 
-/** Queries answered before other work gets a turn: some 20 ms on a corpus of 10⁵ passages. */
+/** Queries per turn of the event loop: about 20 ms on a corpus of 10⁵ passages. */
 const QUERIES_PER_TURN = 64;
 
 /** A retriever over segments: built in memory or read from a folder. */

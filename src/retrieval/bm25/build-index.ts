@@ -11,36 +11,36 @@ import {
 } from "./index-manifest.ts";
 import { segmentOfCorpus } from "./write-segment.ts";
 
-/** How an index is told what to do beyond the formula. */
+/** Indexing options besides the formula. */
 export interface IndexingOptions {
   /** The corpus in messages: its path. */
   source?: string;
-  /** Threads that analyse passages; 0 does it in this one. Default: one per core, but one for reading and writing. */
+  /** Threads for analysis; 0 uses this thread. Default: one per core, except one for reading and writing. */
   threads?: number;
   signal?: AbortSignal;
   /** Called after every 1 000 passages. */
   onProgress?: (passages: number) => void;
 }
 
-/** How `buildIndex` is told what to do. */
+/** Options of `buildIndex`. */
 export interface BuildIndexOptions extends Bm25Options, IndexingOptions {
-  /** Replace an index that is already there; without it that is an error. */
+  /** Replace an existing index; without it, an existing index is an error. */
   overwrite?: boolean;
 }
 
-/** One thread per core, but one for reading and writing. */
+/** One thread per core, except one for reading and writing. */
 export function defaultThreads(): number {
   return Math.max(1, availableParallelism() - 1);
 }
 
 /**
- * Builds a BM25 index folder from a stream of passages, in bounded memory: text goes to disk as it comes, postings in
- * sorted runs that are merged at the end. All is written into a temporary folder beside `out` and renamed, so `out` is
- * either a whole index or what it was before.
+ * Builds a BM25 index folder from a stream of passages, in bounded memory: text is written at once, postings as
+ * sorted runs that are merged at the end. Everything is written to a temporary folder beside `out` and renamed, so `out`
+ * is either a complete index or unchanged.
  *
  * @returns the manifest as written.
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG, and what `passages` throws.
- * @throws {ConfigError} INDEX_EXISTS when `out` is there and `overwrite` is not set, or is no index; as `resolveBm25Options`.
+ * @throws {ConfigError} INDEX_EXISTS when `out` exists and `overwrite` is not set, or it is not an index; as `resolveBm25Options`.
  * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission).
  */
 export async function buildIndex(

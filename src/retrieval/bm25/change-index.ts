@@ -1,4 +1,4 @@
-/** Changes to an index folder: each writes new files, then the manifest that names them, then removes what it replaced. */
+/** Changes to an index folder: each writes new files, then the manifest that names them, then removes the replaced files. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
@@ -26,13 +26,13 @@ import type { FolderSegment } from "./segment.ts";
 import { segmentOfCorpus, writeSegment } from "./write-segment.ts";
 
 /**
- * Adds passages to an index as a segment of their own. Results are those of an index built with them at the end of
+ * Adds passages to an index as a new segment. Search results equal those of an index with them at the end of
  * the corpus.
  *
  * @returns the manifest as written.
- * @throws {DataError} CORPUS_EMPTY, PASSAGE_TOO_LONG, INDEX_MISSING and the like; CORPUS_DUPLICATE_ID also when a
- *   passage's id is in the index already.
- * @throws {ExternalError} INDEX_BUSY, FILE_WRITE_FAILED; the index stays what it was.
+ * @throws {DataError} CORPUS_EMPTY, PASSAGE_TOO_LONG, INDEX_MISSING and similar; CORPUS_DUPLICATE_ID also when the
+ *   index already has a passage's id.
+ * @throws {ExternalError} INDEX_BUSY, FILE_WRITE_FAILED; the index is unchanged.
  */
 export function addToIndex(
   folder: string,
@@ -65,11 +65,11 @@ export function addToIndex(
 }
 
 /**
- * Deletes passages by id. They are found no more and count for nothing: scores are those of an index built without
- * them. Their text leaves the disk when the index is compacted.
+ * Deletes passages by id. Search results and scores equal those of an index built without
+ * them. Compaction removes their text from the disk.
  *
- * @returns the manifest as written, and the ids that the index did not have.
- * @throws {ConfigError} INDEX_WOULD_BE_EMPTY when nothing would be left.
+ * @returns the written manifest, and the ids that the index does not have.
+ * @throws {ConfigError} INDEX_WOULD_BE_EMPTY when no passage would remain.
  * @throws as `addToIndex`.
  */
 export async function deleteFromIndex(
@@ -94,7 +94,7 @@ export async function deleteFromIndex(
     if (deleted === manifest.corpus.passages) {
       throw new ConfigError(
         "INDEX_WOULD_BE_EMPTY",
-        `${folder}: all ${deleted} passages were to be deleted; an index holds at least one. Remove the folder instead.`,
+        `${folder}: this would delete all ${deleted} passages; an index needs at least one. Remove the folder instead.`,
       );
     }
     const analyzer = analyzerOf(manifest, folder);
@@ -120,10 +120,10 @@ export async function deleteFromIndex(
 }
 
 /**
- * Writes all segments of an index as one, without what was deleted. Results stay as they are.
+ * Merges all segments of an index into one, without deleted passages. Search results do not change.
  *
- * @returns the manifest as written; as it was when there is nothing to do.
- * @throws {ExternalError} INDEX_BUSY, FILE_WRITE_FAILED; the index stays what it was.
+ * @returns the written manifest; the old one when there is nothing to do.
+ * @throws {ExternalError} INDEX_BUSY, FILE_WRITE_FAILED; the index is unchanged.
  */
 export function compactIndex(
   folder: string,
@@ -139,16 +139,16 @@ export function compactIndex(
   });
 }
 
-/** Runs one change as the only writer; what it left unfinished, or made superfluous, is removed. */
+/** Runs one change as the only writer, and removes unfinished and replaced files. */
 async function change(
   folder: string,
   work: (index: OpenIndex) => Promise<IndexManifest>,
 ): Promise<IndexManifest> {
-  // Whoever names a folder that is no index is told so before a lock is written into it.
+  // Check that the folder is an index before a lock is written into it.
   await closeSegments((await openSegments(folder)).segments);
   try {
     return await withWriteLock(folder, async () => {
-      // What a killed writer left has the names that this one will use.
+      // A killed writer may have left files with the names that this change will use.
       removeUnnamed(folder, await readBm25Manifest(folder));
       try {
         return await changed(folder, work);
@@ -175,16 +175,16 @@ async function changed(
   }
 }
 
-/** After a change that may have failed at any point: what counts is the manifest on disk. */
+/** After a change that may have failed anywhere: the manifest on disk decides. */
 async function removeRemains(folder: string): Promise<void> {
   try {
     removeUnnamed(folder, await readBm25Manifest(folder));
   } catch {
-    // They take space and do no harm; the next change removes them.
+    // They only take space; the next change removes them.
   }
 }
 
-/** Removes segments, files of deletions and unfinished manifests that the manifest does not name. */
+/** Removes segments, files of deletions and unfinished manifests that are not in the manifest. */
 function removeUnnamed(folder: string, { segments }: IndexManifest): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith("manifest.json.tmp-")) rmSync(join(folder, name), { force: true });
@@ -203,7 +203,7 @@ function removeUnnamed(folder: string, { segments }: IndexManifest): void {
   }
 }
 
-/** The passages as they come; throws at the first whose id the index has. */
+/** The passages of a stream; throws at the first whose id is in the index. */
 async function* refusingKnown(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
   segments: readonly FolderSegment[],
@@ -214,7 +214,7 @@ async function* refusingKnown(
     if (findPassage(segments, passage.id) !== null) {
       throw new DataError(
         "CORPUS_DUPLICATE_ID",
-        `${source}: passage ${position + 1} has the id "${passage.id}", which ${folder} has already; every passage needs its own. Drop it, or delete the old one first.`,
+        `${source}: passage ${position + 1} has the id "${passage.id}", which already exists in ${folder}; ids must be unique. Remove it, or delete the old one first.`,
       );
     }
     position += 1;
@@ -222,7 +222,7 @@ async function* refusingKnown(
   }
 }
 
-/** Where the living passage of an id is. */
+/** The position of the undeleted passage with an id. */
 function findPassage(
   segments: readonly FolderSegment[],
   id: string,
@@ -236,7 +236,7 @@ function findPassage(
   return null;
 }
 
-/** Writes a segment's file of deletions anew, with more of them. */
+/** Rewrites a segment's file of deletions with more of them. */
 function withDead(
   folder: string,
   segment: FolderSegment,

@@ -17,35 +17,35 @@ import {
 } from "./index-manifest.ts";
 import { openIndex } from "./open-index.ts";
 
-/** One property that an index must have, and whether this one has it. */
+/** A checked property of an index. */
 interface IndexFinding {
   check: "checksums" | "self-retrieval" | "exact-scores";
   ok: boolean;
-  /** What was looked at and what was found. */
+  /** What was checked and found. */
   detail: string;
 }
 
-/** How much `checkIndex` looks at. */
+/** Sample sizes of `checkIndex`. */
 interface CheckIndexOptions {
-  /** Passages whose title is searched. */
+  /** Number of passages whose title is searched. */
   titles?: number;
-  /** Queries that are scored a second time, by the formula alone. */
+  /** Number of queries compared with the reference implementation. */
   queries?: number;
   signal?: AbortSignal;
 }
 
-/** A title must bring back its passage, or one of the same title, among this many hits. */
+/** A title must find its passage, or one with the same title, among this many hits. */
 const SELF_RETRIEVAL_K = 10;
 
-/** Share of titles that must: below it the index answers something else than was asked. */
+/** Required share of such titles: below it the index does not answer its queries. */
 const SELF_RETRIEVAL_SHARE = 0.8;
 
 /**
- * Checks an index folder: every checksum; that titles find their passages; that hits and scores are those of an
- * independent scorer that reads the stored passages. The sample is the same on every run.
+ * Checks an index folder: every checksum; that titles find their passages; that hits and scores equal those of a
+ * reference implementation that reads the stored passages. The sample is the same on every run.
  *
- * @returns findings in that order; the last two only when the files are whole.
- * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT for a manifest that cannot be read.
+ * @returns findings in this order; the last two only when the files are intact.
+ * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT for an unreadable manifest.
  */
 export async function checkIndex(
   folder: string,
@@ -78,7 +78,7 @@ async function checkChecksums(folder: string, signal?: AbortSignal): Promise<Ind
   }
 }
 
-/** Its message names them all. */
+/** Its message lists them all. */
 class DamagedFiles extends Error {}
 
 async function readAllFiles(folder: string, signal?: AbortSignal): Promise<string> {
@@ -94,7 +94,7 @@ async function readAllFiles(folder: string, signal?: AbortSignal): Promise<strin
     bytes += entry.bytes;
   }
   if (damaged.length > 0) throw new DamagedFiles(damaged.join(" "));
-  return `${files.length} files, ${bytes} bytes, all as written`;
+  return `${files.length} files, ${bytes} bytes, all intact`;
 }
 
 function filesOf(
@@ -125,7 +125,7 @@ async function readThrough(path: string, entry: FileEntry, signal?: AbortSignal)
   }
 }
 
-/** Tells of a position of the whole corpus whether its passage is deleted. */
+/** Whether the passage at a position of the whole corpus is deleted. */
 function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   return (position) => {
     let local = position;
@@ -137,7 +137,7 @@ function deadIn({ segments }: Bm25Retriever): (position: number) => boolean {
   };
 }
 
-/** Distinct titles that have a term to search by, at most `count`; ids are compared when titles repeat. */
+/** At most `count` distinct titles with a searchable term; repeated titles are compared by id. */
 function sampleTitles(retriever: Bm25Retriever, count: number): string[] {
   const { passages, analyzer } = retriever;
   const isDead = deadIn(retriever);
@@ -185,10 +185,10 @@ async function checkExactScores(
     const wanted = expected[i]!.slice(0, SELF_RETRIEVAL_K);
     for (const [rank, { position, score }] of wanted.entries()) {
       const hit = results[i]![rank];
-      // Sums in another order may put equal scores in another order.
+      // Sums in another order may reorder equal scores.
       if (hit !== undefined && Math.abs(hit.score - score) < 1e-9 * Math.max(1, score)) continue;
       const found = hit === undefined ? "nothing" : `"${hit.id}" at ${hit.score}`;
-      const detail = `"${query}", hit ${rank + 1}: the index gives ${found}, the formula "${passages.read(position).id}" at ${score}`;
+      const detail = `"${query}", hit ${rank + 1}: the index returns ${found}, the formula "${passages.read(position).id}" at ${score}`;
       return { check, ok: false, detail };
     }
   }
@@ -197,7 +197,7 @@ async function checkExactScores(
 }
 
 /**
- * Share of the formula's k best passages that an index finds; the formula reads and analyses every passage.
+ * Share of the k best passages by the formula that an index finds; reads and analyses every passage.
  * @returns null when no query has a hit.
  */
 export async function exactRecall(

@@ -12,7 +12,7 @@ import type { CheckedFile } from "../store/checked-file.ts";
 const PASSAGES_PER_BATCH = 1000;
 
 /**
- * The parts of one segment that holds what lives of several, in their order; its passages are written.
+ * The parts of one segment with the undeleted passages of several, in their order; writes its passages.
  * @param folder of the new segment.
  */
 export async function compactedCorpus(
@@ -98,7 +98,7 @@ function placeIds(
   }
 }
 
-/** A segment's terms with what lives of their postings. */
+/** A segment's terms with their undeleted postings. */
 function segmentSource(
   { dictionary, postings }: FolderSegment,
   places: Uint32Array,
@@ -134,7 +134,7 @@ function segmentSource(
 
 const READ_AHEAD_BYTES = 1 << 20;
 
-/** A file that is read from its beginning to its end: in large pieces. */
+/** A file for sequential reading in large pieces. */
 function readAhead(file: CheckedFile): CheckedFile {
   let start = 0;
   let piece = new Uint8Array(0);

@@ -14,9 +14,9 @@ import {
   type WrittenRun,
 } from "./run-writers.ts";
 
-/** A corpus on disk, analysed: what a segment is made of. */
+/** An analysed corpus on disk, the input of a segment. */
 export interface WrittenCorpus {
-  /** In order; together they hold every passage. */
+  /** In order; together they cover every passage. */
   runs: WrittenRun[];
   passages: PassageEntries;
   ids: IdCollector;
@@ -24,10 +24,10 @@ export interface WrittenCorpus {
   sha256: string;
 }
 
-/** How `writeCorpus` works and whom it tells. */
+/** Options of `writeCorpus`. */
 export interface WriteCorpusOptions {
   analyzer: Analyzer;
-  /** Threads that analyse; 0 does it in this one. */
+  /** Worker threads for analysis; 0 uses this thread. */
   threads: number;
   signal: AbortSignal | undefined;
   /** Called after every 1 000 passages. */
@@ -35,24 +35,24 @@ export interface WriteCorpusOptions {
 }
 
 /**
- * Passages after which a run is written: a thirty-second of those before it, so that neither runs nor files grow many,
- * within limits; and UTF-16 units of text.
+ * Passages per run: 1/32 of the earlier ones, within limits, so that neither the number of runs nor their size
+ * grows too much.
  */
 function runPassages(before: number): number {
   return Math.min(1 << 17, Math.max(1 << 15, before / 32));
 }
 const UNITS_PER_PASSAGE = 512;
 
-/** UTF-16 units of text that may wait to be analysed. */
+/** UTF-16 units of text that may wait for analysis. */
 const WAITING_UNITS = 1 << 22;
 
 const BATCH_PASSAGES = 1000;
 
 /**
- * Streams passages to disk and, in other threads, to runs of postings. What is held in memory does not grow with the
- * corpus but for 12 bytes per passage: every thread has one run, and little more text waits for it.
+ * Streams passages to disk and, in worker threads, to runs of postings. Memory does not grow with the
+ * corpus, except for 12 bytes per passage: each thread has one run, and little text waits for it.
  *
- * @param folder of the segment; runs are written below it and removed by `removeRuns`.
+ * @param folder of the segment; contains the runs until `removeRuns`.
  * @throws {DataError} PASSAGE_TOO_LONG, and what `passages` throws.
  */
 export async function writeCorpus(
@@ -97,7 +97,7 @@ export async function writeCorpus(
   }
 }
 
-/** Removes the runs of a folder: a segment has no use for them. */
+/** Removes the runs of a folder, which a segment does not need. */
 export function removeRuns(folder: string): void {
   rmSync(runsFolder(folder), { recursive: true, force: true });
 }
@@ -111,14 +111,14 @@ function emptyBatch(): PassageBatch & { lines: string[] } {
 }
 
 interface RunQueue {
-  /** Resolves when there is room for more. */
+  /** Resolves when more can be added. */
   add(batch: PassageBatch): Promise<void>;
-  /** All runs in order, once they are written. */
+  /** All runs in order, when they are written. */
   finish(): Promise<WrittenRun[]>;
   close(): Promise<void>;
 }
 
-/** Gives every run to one thread, the runs in turn to all of them. */
+/** Assigns each run to one thread, round robin. */
 function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue {
   const writers: RunWriter[] =
     threads === 0
@@ -134,7 +134,7 @@ function runQueue(analyzer: Analyzer, folder: string, threads: number): RunQueue
   const endRun = (): void => {
     if (passages === 0) return;
     const run = writer().write(join(runsFolder(folder), `${runs.length}.run`));
-    // Whoever waits for the runs is told; until then nobody may be listening.
+    // `finish` rethrows it; until then there may be no listener.
     run.catch(() => undefined);
     runs.push(run);
     before += passages;

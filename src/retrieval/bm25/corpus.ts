@@ -1,14 +1,14 @@
 import { DataError } from "../../base/errors.ts";
 
-/** What is wrong with a corpus without passages. @param source the corpus: its path. */
+/** CORPUS_EMPTY. @param source the corpus: its path. */
 export function emptyCorpus(source: string): DataError {
   return new DataError(
     "CORPUS_EMPTY",
-    `${source}: holds no passages; an index needs at least one. Check that the path is right and the file is not cut.`,
+    `${source}: contains no passages; an index needs at least one. Check that the path is right and the file is not truncated.`,
   );
 }
 
-/** What is wrong with a corpus that has an id twice. @param positions of the two passages, from 0. */
+/** CORPUS_DUPLICATE_ID. @param positions of the two passages, from 0. */
 export function duplicateId(
   source: string,
   id: string,
@@ -16,7 +16,7 @@ export function duplicateId(
 ): DataError {
   return new DataError(
     "CORPUS_DUPLICATE_ID",
-    `${source}: passages ${first + 1} and ${second + 1} share the id "${id}"; every passage needs its own. Drop or rename one.`,
+    `${source}: passages ${first + 1} and ${second + 1} have the same id "${id}"; ids must be unique. Remove or rename one.`,
   );
 }
 
@@ -31,7 +31,7 @@ export function lengthsOf(lengths: Uint32Array): { total: number; longest: numbe
   return { total, longest };
 }
 
-/** Terms per passage; 1 where no passage has any, so that it can be divided by. */
+/** Mean number of terms per passage; 1 when all passages are empty, to avoid a division by 0. */
 export function meanLength(total: number, count: number): number {
   return total === 0 ? 1 : total / count;
 }

@@ -1,20 +1,20 @@
 /**
- * The deleted passages of a segment, and how many of them had each term: with these counts taken off, scores are those
- * of an index built without them. Two files would tear; it is one: [2] u32 counts, positions ascending (u32), rows of
- * terms ascending (u32), passages lost per row (u32).
+ * The deleted passages of a segment, and the number of deleted passages per term. Subtracting these counts gives the scores
+ * of an index built without the passages. It is one file, because two could become inconsistent: [2] u32 counts, positions
+ * ascending (u32), rows of terms ascending (u32), deleted passages per row (u32).
  */
 import type { CheckedFile, FileEntry } from "../store/checked-file.ts";
 import { createFile } from "../store/file-writer.ts";
 
-/** What a segment has lost. */
+/** The deletions of a segment. */
 export interface DeadPassages {
   /** Ascending. */
   positions: Uint32Array;
-  /** By row of the dictionary: deleted passages that had the term. */
+  /** By row of the dictionary: number of deleted passages with the term. */
   lost: ReadonlyMap<number, number>;
 }
 
-/** Nothing is deleted. */
+/** No deletions. */
 export const NONE_DEAD: DeadPassages = { positions: new Uint32Array(0), lost: new Map() };
 
 export function writeDead(path: string, { positions, lost }: DeadPassages): FileEntry {
@@ -45,7 +45,7 @@ export function readDead(file: CheckedFile): DeadPassages {
   };
 }
 
-/** Bit p of word p >> 5 is set for every deleted passage; null when there is none. */
+/** Bit p of word p >> 5 is set for every deleted passage; null without deletions. */
 export function deadBits({ positions }: DeadPassages, count: number): Uint32Array | null {
   if (positions.length === 0) return null;
   const bits = new Uint32Array(Math.ceil(count / 32));

@@ -4,11 +4,11 @@ import type { Scored } from "../top-k.ts";
 import type { Bm25Parameters } from "./formula.ts";
 
 /**
- * BM25 by the formulas as they are printed and nothing else: reads every passage, counts, sorts. Shares no code with the
- * index beyond the analyzer, so that `index check` can compare the two.
+ * A reference implementation of BM25: reads every passage, counts, applies the published formulas, sorts. It shares only the
+ * analyzer with the index, so that `index check` can compare the two.
  *
- * @param queries analysed queries, answered together in one pass over the corpus.
- * @param isDead whether a passage is deleted: it counts for nothing.
+ * @param queries analysed queries, answered in one pass over the corpus.
+ * @param isDead whether a passage is deleted, and so ignored.
  * @returns per query all passages with a positive score, best first, ties by position.
  */
 export function exactBm25(
@@ -50,7 +50,7 @@ interface TermNumbers extends Bm25Parameters {
   n: number;
 }
 
-/** What one term adds to a passage's score, by variant. */
+/** A term's contribution to a passage's score, by variant. */
 const FORMULAS: Record<string, (numbers: TermNumbers) => number> = {
   lucene: ({ tf, df, count, n, k1 }) =>
     (Math.log(1 + (count - df + 0.5) / (df + 0.5)) * tf) / (tf + k1 * n),
@@ -67,10 +67,10 @@ const FORMULAS: Record<string, (numbers: TermNumbers) => number> = {
 
 interface CountedCorpus {
   documentFrequencies: Map<string, number>;
-  /** Passages that are not deleted, and their terms. */
+  /** Number of passages that are not deleted, and of their terms. */
   count: number;
   totalLength: number;
-  /** Those of them that have a wanted term. */
+  /** Those with a query term. */
   passages: { position: number; length: number; counts: Map<string, number> }[];
 }
 

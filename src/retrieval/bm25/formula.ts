@@ -2,7 +2,7 @@ import { type Part, registry } from "../../base/registry.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { type Analyzer, analyzers } from "../../text/analyzer.ts";
 
-/** The numbers of the formula that users set. */
+/** The formula's parameters. */
 export interface Bm25Parameters {
   /** Name of the formula. */
   variant: string;
@@ -15,11 +15,11 @@ export interface Bm25Parameters {
 }
 
 /**
- * One member of the BM25 family, written so that one loop serves all:
+ * One member of the BM25 family, in a form that one loop can compute for all:
  *
  *   score(q, p) = Σ_{t in q} weight(t) · ((tf + s) / (tf + s + K) + c),   K = k1 · n,   n = 1 − b + b · length / mean length
  *
- * The sum runs over terms that the passage has; a term that the query repeats counts as often.
+ * The sum is over the terms of the passage; a repeated query term counts repeatedly.
  */
 interface Bm25Variant extends Part {
   /**
@@ -45,7 +45,7 @@ const lucene: Bm25Variant = {
   presence: none,
 };
 
-/** Robertson and Walker 1994, without the constant factor k1 + 1. Different here: the negative weights of terms in more than half of all passages are 0. */
+/** Robertson and Walker 1994, without the constant factor k1 + 1. Different here: negative weights (terms in more than half of all passages) become 0. */
 const robertson: Bm25Variant = {
   name: "robertson",
   summary: "The original: ln((N − df + ½) / (df + ½)), at least 0.",
@@ -63,7 +63,7 @@ const atire: Bm25Variant = {
   presence: none,
 };
 
-/** Lv and Zhai, CIKM 2011: a term's presence is worth `delta` however long the passage. */
+/** Lv and Zhai, CIKM 2011: a term's presence adds `delta` for any passage length. */
 const bm25Plus: Bm25Variant = {
   name: "bm25+",
   summary: "BM25+: ln((N + 1) / df), and `delta` for a term's presence.",
@@ -90,7 +90,7 @@ export const bm25Variants = registry<Bm25Variant>("BM25 variant", [
   bm25L,
 ]);
 
-/** A variant with its parameters and the corpus's mean length: what scores and bounds are computed with. */
+/** Precomputed values of a variant for given parameters and mean length. */
 export interface Bm25Tables {
   /** [longest length + 1] s by passage length. */
   readonly shifts: Float64Array;
@@ -123,7 +123,7 @@ export function bm25Tables(
 }
 
 /**
- * What a term adds to a passage's score, per unit of weight.
+ * A term's contribution to a passage's score, per unit of weight.
  * @example k1 .9, mean length: shift 0, penalty .9, tf 1 → 1 / 1.9 = .526
  */
 export function termScore(tf: number, length: number, tables: Bm25Tables): number {
@@ -131,24 +131,24 @@ export function termScore(tf: number, length: number, tables: Bm25Tables): numbe
   return shifted / (tf + tables.penalties[length]!) + tables.presence;
 }
 
-/** How a BM25 index is made. */
+/** Options of a BM25 index. */
 export const bm25Options = z.strictObject({
   /** Name of the formula. */
   variant: z.string().optional(),
-  /** Saturation of a term's frequency: 0 counts presence only. Anserini .9, Elasticsearch 1.2, bm25s 1.5. */
+  /** Saturation of a term's frequency: 0 means presence only. Anserini .9, Elasticsearch 1.2, bm25s 1.5. */
   k1: z.number().min(0).optional(),
   /** Length normalisation, from 0 (none) to 1 (full). Anserini .4, Elasticsearch and bm25s .75. */
   b: z.number().min(0).max(1).optional(),
-  /** What a term's presence is worth; BM25+ and BM25L only. */
+  /** Value of a term's presence; only for BM25+ and BM25L. */
   delta: z.number().min(0).optional(),
-  /** Name of the analyzer of passages and queries. */
+  /** Name of the analyzer for passages and queries. */
   analyzer: z.string().optional(),
 });
 
-/** Options as written; absent ones take their defaults. */
+/** Options as written, before defaults. */
 export type Bm25Options = z.input<typeof bm25Options>;
 
-/** Lucene's formula with Anserini's numbers: what published baselines use. */
+/** Lucene's formula with Anserini's parameters, as in published baselines. */
 const DEFAULTS = { variant: "lucene", k1: 0.9, b: 0.4, delta: 0.5, analyzer: "english" };
 
 /**

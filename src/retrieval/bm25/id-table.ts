@@ -1,6 +1,6 @@
 /**
- * `ids.u32`: where passages lie by their id. [N] × 12 bytes, ascending: hash of the id (two u32, high word first) and
- * position. Hashes are spread evenly, so a few pages around the expected place hold the answer.
+ * `ids.u32`: passage positions by id. [N] × 12 bytes, ascending: hash of the id (two u32, high word first) and
+ * position. Hashes are uniform, so a few pages around the expected position contain the answer.
  */
 import type { CheckedFile } from "../store/checked-file.ts";
 import type { FileWriter } from "../store/file-writer.ts";
@@ -50,7 +50,7 @@ export function idCollector(): IdCollector {
   };
 }
 
-/** Neighbours with one hash: the same id twice, or (once in 10⁶ corpora of 10⁷ passages) two ids that collide. */
+/** Neighbours with equal hash: a duplicate id, or (once in 10⁶ corpora of 10⁷ passages) a collision. */
 export function* equalHashes({ highs, lows, positions }: IdEntries): Generator<[number, number]> {
   for (let i = 1; i < highs.length; i++) {
     if (highs[i] !== highs[i - 1] || lows[i] !== lows[i - 1]) continue;
@@ -73,14 +73,14 @@ export function writeIds({ highs, lows, positions }: IdEntries, out: FileWriter)
 }
 
 /**
- * The positions whose id has the hash of `id`; whether the id is the same is for the caller to see.
+ * The positions whose id has the hash of `id`; the caller must compare the ids.
  * @throws {DataError} INDEX_CORRUPT
  */
 export function findId(file: CheckedFile, id: string): number[] {
   const count = file.bytes / ENTRY_BYTES;
   const [high, low] = idHash(id);
   const expected = Math.floor((high / 2 ** 32) * count);
-  // Evenly spread hashes stray from their place by up to half the square root of their number, as a deviation.
+  // The standard deviation of a hash's position is up to half the square root of the number of hashes.
   for (let margin = 32 + Math.ceil(Math.sqrt(count)); ; margin *= 4) {
     const from = Math.max(0, expected - margin);
     const to = Math.min(count, expected + margin);
@@ -108,7 +108,7 @@ function positionsOf(entries: Uint32Array, high: number, low: number): number[] 
   return positions;
 }
 
-/** 64 bits of a string: two 32-bit halves, each FNV-1a over its UTF-16 units and then mixed (murmur3's finaliser). */
+/** 64-bit hash of a string: two halves, each FNV-1a over UTF-16 units with murmur3's finaliser. */
 export function idHash(id: string): [high: number, low: number] {
   let high = 0x811c9dc5;
   let low = 0x9747b28c;
@@ -134,7 +134,7 @@ function doubled(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Radix sort by the high word, 11 bits at a time; the few that share it are then put in order of the low one. */
+/** Radix sort by the high word, 11 bits at a time; the few equal ones are then sorted by the low word. */
 function sortEntries(highs: Uint32Array, lows: Uint32Array): IdEntries {
   const count = highs.length;
   let order = Uint32Array.from({ length: count }, (_, i) => i);

@@ -1,5 +1,5 @@
 /**
- * The folder of a BM25 index: a manifest naming immutable segments.
+ * The folder of a BM25 index: a manifest that lists immutable segments.
  *
  *   IDX/manifest.json
  *   IDX/segments/000001/terms.bin, term-blocks.bin   term-dictionary.ts
@@ -7,10 +7,10 @@
  *                      /lengths.u32                  [N] terms per passage
  *                      /passages.jsonl, passage-starts.f64   store/passage-file.ts
  *                      /ids.u32                      id-table.ts
- *                      /dead-000004.bin              dead-file.ts, once passages of it were deleted
+ *                      /dead-000004.bin              dead-file.ts, only with deleted passages
  *
- * Appending adds a segment, deleting a file of dead passages, compacting writes one segment of what is left; each ends
- * with a new manifest. Numbers in names grow with every change and are never used again.
+ * An append adds a segment, a deletion adds a file of deleted passages, compaction writes one new segment; each ends
+ * with a new manifest. The numbers in names grow with every change and are never reused.
  */
 import { join } from "node:path";
 import { DataError } from "../../base/errors.ts";
@@ -25,7 +25,7 @@ import {
 } from "../store/index-folder.ts";
 import { syncFolder } from "../store/replace-folder.ts";
 
-/** Every file of a segment; those of its passages are named by store/passage-file.ts. */
+/** The files of a segment; store/passage-file.ts names those of its passages. */
 export const SEGMENT_FILES = {
   terms: "terms.bin",
   termBlocks: "term-blocks.bin",
@@ -42,21 +42,21 @@ export type SegmentFile = keyof typeof SEGMENT_FILES;
 const segmentSchema = z.strictObject({
   /** Name of its folder under segments/. */
   name: z.string(),
-  /** N, deleted ones included. */
+  /** N, including deleted passages. */
   passages: z.int().min(1),
   terms: z.int().min(0),
   postings: z.int().min(0),
-  /** Sum and largest of `lengths`; bounds of postings were computed with their mean. */
+  /** Sum and maximum of `lengths`; the bounds of postings assume their mean. */
   totalLength: z.int().min(0),
   longest: z.int().min(0),
   files: z.record(z.enum(Object.keys(SEGMENT_FILES) as SegmentFile[]), fileEntrySchema),
-  /** Present once passages were deleted. */
+  /** Only after deletions. */
   dead: z
     .strictObject({
       file: z.string(),
       entry: fileEntrySchema,
       passages: z.int().min(1),
-      /** What `totalLength` has lost. */
+      /** Lost part of `totalLength`. */
       totalLength: z.int().min(0),
     })
     .optional(),
@@ -77,15 +77,15 @@ const manifestSchema = z.strictObject({
     delta: z.number(),
   }),
   corpus: z.strictObject({
-    /** Passages that can be found. */
+    /** Number of undeleted passages. */
     passages: z.int().min(1),
     /**
-     * Of all passages' lines in corpus order when it was built; each later change is hashed together with the hash
-     * before. Equal hashes mean the same corpus; one corpus built in several ways can have several.
+     * Initially the hash of all passages' lines in corpus order; each change is hashed together with the previous
+     * hash. Equal hashes mean the same corpus; the same corpus can have several hashes, by its history.
      */
     sha256: z.string(),
   }),
-  /** Changes so far: the next one's number. */
+  /** Number of changes so far, which is the next change's number. */
   changes: z.int().min(1),
   segments: z.array(segmentSchema).min(1),
 });
@@ -101,7 +101,7 @@ export function segmentFolder(folder: string, segment: string): string {
   return join(folder, "segments", segment);
 }
 
-/** Name of what the change of that number adds. */
+/** Name for the files of a change. */
 export function changeName(number: number): string {
   return String(number).padStart(6, "0");
 }
@@ -111,7 +111,7 @@ export function readBm25Manifest(folder: string): Promise<IndexManifest> {
   return readManifest(folder, manifestSchema);
 }
 
-/** Makes the manifest the index's, once the files that it names are sure to be there. */
+/** Publishes a manifest; its files must already be on disk. */
 export async function writeBm25Manifest(folder: string, manifest: IndexManifest): Promise<void> {
   for (const { name } of manifest.segments) await syncFolder(segmentFolder(folder, name));
   await syncFolder(segmentFolder(folder, ""));
@@ -119,19 +119,21 @@ export async function writeBm25Manifest(folder: string, manifest: IndexManifest)
 }
 
 /**
- * The analyzer that made an index, and no other.
+ * The analyzer of an index.
  *
- * @throws {DataError} INDEX_ANALYZER when this version's analyzer of that name would give other terms.
+ * @throws {DataError} INDEX_ANALYZER when this version's analyzer of that name is missing or different.
  */
 export function analyzerOf(manifest: IndexManifest, folder: string): Analyzer {
   const stored = manifest.analyzer;
   const analyzer = analyzers.parts.find((part) => part.name === stored.name);
   if (analyzer !== undefined && describe(analyzer) === describe(stored)) return analyzer;
   const here =
-    analyzer === undefined ? `there is none of that name here` : `here it is ${describe(analyzer)}`;
+    analyzer === undefined
+      ? `this version has no such analyzer`
+      : `this version has ${describe(analyzer)}`;
   throw new DataError(
     "INDEX_ANALYZER",
-    `${manifestPath(folder)}: made by analyzer ${describe(stored)}; ${here}. Queries must be analysed as the passages were: build the index again. Analyzers: ${analyzers.names.join(", ")}.`,
+    `${manifestPath(folder)}: made by analyzer ${describe(stored)}; ${here}. Queries and passages need the same analyzer: build the index again. Analyzers: ${analyzers.names.join(", ")}.`,
   );
 }
 

@@ -7,38 +7,38 @@ import { sumFloor, type SumFloor } from "./sum-floor.ts";
 import { WINDOW } from "./sum-layout.ts";
 import { TermCursor, type WeightedTerm } from "./term-cursor.ts";
 
-/** What is searched: one segment's passages. */
+/** A segment to search. */
 export interface SearchedSegment {
   /** [N] terms per passage. */
   readonly lengths: Uint32Array;
   /** Position of its first passage in the whole corpus. */
   readonly base: number;
-  /** Bit p of word p >> 5 is set when passage p is deleted; null when none is. */
+  /** Bit p of word p >> 5 is set when passage p is deleted; null without deletions. */
   readonly dead: Uint32Array | null;
 }
 
-/** What a search works with and fills. */
+/** Working memory and results of a search. */
 export interface SearchState {
   accumulator: Accumulator;
   top: TopK;
-  /** How many passages `top` holds. */
+  /** Capacity of `top`. */
   k: number;
-  /** Impacts and bounds are multiplied by it: above 1 when the mean length has grown since they were written. */
+  /** Factor for impacts and bounds: above 1 when the mean length has grown since they were written. */
   scale: number;
-  /** The least share of what they then say that is true. */
+  /** Lower bound of the true share of the scaled values. */
   certain: number;
 }
 
 /**
- * Exact top-k over one segment that leaves out what cannot reach the k best: MaxScore over windows with block bounds.
+ * Exact top-k over one segment that skips passages outside the k best: MaxScore over windows with block bounds.
  *
- * Terms are ordered by weight. In each window the first few of them (the essential ones: without them no passage can
- * beat the worst of the k best so far) add their impacts to an accumulator; the passages that may still be among the
- * best are completed by the other terms, one after the other, and fewer every time. Impacts are rounded up to whole
- * numbers, so a sum is never less than the score; what is left at the end is scored exactly. Which terms are essential
- * is decided per window, from the bounds of the blocks in it.
+ * Terms are ordered by weight. In each window, the essential terms (without them no passage can beat the worst of the k
+ * best so far) add their impacts to an accumulator; the other terms, one after the other, complete the passages that
+ * may still be among the best, which become fewer each time. Impacts are rounded up to integers, so a sum is never
+ * less than the score; the remaining passages are scored exactly. The bounds of a window's blocks determine the
+ * essential terms.
  *
- * Every score is a sum in float64 in the order of the terms, so equal inputs give equal bits.
+ * Every score is a float64 sum in the order of the terms, so equal inputs give equal bits.
  *
  * Source: MaxScore, Turtle and Flood 1995; block bounds, Ding and Suel 2011; rounded impacts, Anh and Moffat 2006.
  *
@@ -64,7 +64,7 @@ export function maxScore(
       from = to;
     }
   } catch (error) {
-    // A block that cannot be read must not leave its neighbours' sums to the next search.
+    // After an unreadable block, the next search must not see leftover sums.
     state.accumulator.clear();
     throw error;
   }
@@ -73,18 +73,18 @@ export function maxScore(
 /** Sums are compared with scores that were rounded in another order. */
 const SLACK = 1 + 1e-9;
 
-/** No sum exceeds it by more than the number of terms times 255: sums are 32-bit numbers. */
+/** Upper limit of sums, except for the number of terms times 255: sums are 32-bit integers. */
 const MOST_SUM = 1 << 29;
 
 interface WindowState extends SearchState {
   tables: Bm25Tables;
-  /** What 1 of a sum stands for. */
+  /** The score of a sum of 1. */
   unit: number;
 }
 
 /**
- * No passage from `from` up to this one has one of the essential terms: those without which the bounds of all others do
- * not exceed the limit. Infinity when none from `from` on has.
+ * No passage from `from` up to this one has an essential term. Infinity when no later passage has one. Terms are essential
+ * when the bounds of all others do not exceed the limit.
  */
 function nextPassage(cursors: readonly TermCursor[], from: number, limit: number): number {
   let rest = 0;
@@ -123,21 +123,21 @@ function searchWindow(
 }
 
 /**
- * Adding stops where the terms left add at most this share of what a passage needs to get in. Measured on 10⁶ passages,
- * ms a query: 0 (never) .97, .3 .94, .5 .87, .8 1.07, 1 (as soon as it is allowed) 1.55.
+ * Adding stops when the remaining terms add at most this share of the required score. Measured on 10⁶ passages,
+ * ms per query: 0 (never) .97, .3 .94, .5 .87, .8 1.07, 1 (as early as allowed) 1.55.
  */
 const LEFT_WORTH = 0.5;
 
-/** And only when they have more postings than this: otherwise it does not pay. 20 000 to 200 000 are as good. */
+/** Minimum postings of the remaining terms for stopping to pay off. 20 000 to 200 000 perform equally. */
 const LEAST_LEFT = 1 << 16;
 
 /**
- * Adds the impacts of the first terms and makes the passages that may still be among the best the candidates.
+ * Adds the impacts of the first terms, and makes the passages that may still be among the best the candidates.
  *
- * The first terms at least until no passage without them can get in; and then until few can: completing many takes
- * longer than adding.
+ * It adds terms at least until no passage without them can be among the best, and then until few candidates remain, because
+ * completing many takes longer than adding.
  *
- * @returns how many terms were added, what the others add at most, and what a sum of all terms must exceed.
+ * @returns the number of added terms, the maximum contribution of the others, and the limit that a sum of all terms must exceed.
  */
 function addEssential(
   cursors: readonly TermCursor[],
@@ -151,15 +151,15 @@ function addEssential(
   for (const cursor of cursors) left += cursor.windowPostings;
   let added = 0;
   let postings = 0;
-  // What the sums so far may say too much.
+  // Upper bound of the excess in the sums so far.
   let excess = 0;
-  // The k-th best of the window is a limit, too, whatever the other terms add to it.
+  // The window's own k-th best is a limit too, whatever the other terms add.
   const counts = (at: number): boolean => !isSet(dead, window.start + at);
   const { heap } = accumulator;
   const floorNow = (): SumFloor => sumFloor({ heap, k, limit, rest, certain, excess, counts });
   let isKnown = limit > 0 || dead !== null;
   const learn = (): void => {
-    // The best of every stretch tell what the k-th best has at least.
+    // The best of each stretch give a lower bound of the k-th best.
     const floor = floorNow();
     accumulator.raiseByStretches(window, floor);
     limit = floor.limit;
@@ -182,7 +182,7 @@ function addEssential(
   return { added, rest, limit: floor.limit };
 }
 
-/** Scores candidates exactly, the most promising first: the others then seldom have a chance. */
+/** Scores candidates exactly, the most promising first, so that few others need scoring. */
 function scoreCandidates(
   cursors: readonly TermCursor[],
   window: Window,
@@ -197,7 +197,7 @@ function scoreCandidates(
   }
 }
 
-/** Finding one passage takes as long as adding so many impacts in order: it misses the caches. 30 to 400 are as good. */
+/** Cost of one passage look-up in sequential additions, due to cache misses. 30 to 400 perform equally. */
 const LOOKUP_COST = 100;
 
 /** Adds a term's impacts to the candidates. */

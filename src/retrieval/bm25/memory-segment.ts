@@ -14,7 +14,7 @@ import type { Segment } from "./segment.ts";
 import { openTermDictionary, termDictionaryWriter } from "./term-dictionary.ts";
 
 /**
- * A segment held in memory, of the same bytes that a folder would hold.
+ * A segment in memory, with the same bytes as in a folder.
  *
  * @returns the segment, and SHA-256 of the passages' lines.
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, PASSAGE_TOO_LONG.
@@ -53,7 +53,7 @@ export function memorySegment(
   return { segment, sha256: hash.digest("hex") };
 }
 
-/** A run as the files of a segment. */
+/** The segment files of a run. */
 export function postingsOf(
   run: Uint8Array<ArrayBuffer>,
   lengths: Uint32Array,

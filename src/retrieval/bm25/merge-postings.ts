@@ -2,27 +2,27 @@ import { type CheckedFile, corrupt } from "../store/checked-file.ts";
 import type { PostingsWriter } from "./postings-format.ts";
 import { readVarint, type TermDictionaryWriter } from "./term-dictionary.ts";
 
-/** The postings of one term, collected from all sources. */
+/** The postings of one term from all sources. */
 export interface PostingsList {
   passages: Uint32Array;
   frequencies: Uint16Array;
   count: number;
 }
 
-/** Terms in code-unit order with their postings. */
+/** Terms and their postings, in code-unit order. */
 export interface PostingsSource {
-  /** The current term; null behind the last. */
+  /** The current term; null after the last. */
   readonly term: string | null;
-  /** Appends the current term's postings, as positions of the merged corpus, and goes on to the next term. */
+  /** Appends the current term's postings, as positions in the merged corpus, and moves to the next term. */
   takeInto(list: PostingsList): void;
 }
 
 /**
- * Merges sources into one: every term once, its postings in the order of the sources.
+ * Merges sources: each term once, with its postings in the order of the sources.
  *
- * @param sources each holds later passages than the one before.
- * @returns how many terms and postings were written. Terms without postings are left out. Yields from time to time, so
- *   that its caller can let other work run, or stop.
+ * @param sources each has later passages than the one before.
+ * @returns numbers of written terms and postings. Omits terms without postings. Yields at intervals, so
+ *   that the caller can run other work or stop.
  */
 export function* mergePostings(
   sources: readonly PostingsSource[],
@@ -48,10 +48,10 @@ export function* mergePostings(
   return { terms: dictionary.count, postings: total };
 }
 
-/** Terms merged before other work gets a turn. */
+/** Terms per turn of the event loop. */
 const TERMS_PER_TURN = 4096;
 
-/** Makes room for `more` postings. */
+/** Ensures capacity for `more` postings. */
 export function reserve(list: PostingsList, more: number): void {
   const needed = list.count + more;
   if (needed <= list.passages.length) return;
@@ -104,7 +104,7 @@ export function runSource(run: CheckedFile, base: number): PostingsSource {
   };
 }
 
-/** The most that a term's head and a posting take. */
+/** Maximum bytes of a term's head and a posting. */
 const HEAD_BYTES = 1024;
 const POSTING_BYTES = 16;
 
@@ -113,7 +113,7 @@ const READ_BYTES = 1 << 17;
 interface SequentialReader {
   bytes: Buffer;
   at: number;
-  /** Reads on until `wanted` bytes lie ahead or the file ends. @returns whether they do. */
+  /** Reads until `wanted` bytes are available or the file ends. @returns whether they are. */
   ensure(wanted: number): boolean;
 }
 
@@ -138,11 +138,11 @@ function sequentialReader(file: CheckedFile): SequentialReader {
 interface SourceHeap {
   /** The smallest current term. */
   term(): string | null;
-  /** Takes from the first source that has it. */
+  /** Takes from the first source with this term. */
   takeInto(list: PostingsList): void;
 }
 
-/** A binary heap of sources by their current term, then by their order. */
+/** A binary heap of sources, ordered by their current term and then by source. */
 function sourceHeap(sources: readonly PostingsSource[]): SourceHeap {
   const heap = sources.map((source, order) => ({ source, order })).filter(hasTerm);
   const isBefore = (i: number, j: number): boolean => {

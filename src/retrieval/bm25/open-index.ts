@@ -9,18 +9,18 @@ import { bm25Options } from "./formula.ts";
 import { analyzerOf, type IndexManifest, readBm25Manifest } from "./index-manifest.ts";
 import { type FolderSegment, openSegment } from "./segment.ts";
 
-/** An index folder, open. */
+/** An open index folder. */
 export interface OpenIndex {
   manifest: IndexManifest;
   segments: FolderSegment[];
 }
 
 /**
- * Opens an index folder. Read are the manifest, the lengths of the passages (4 bytes each), every 64th term and the
- * files' tables of checksums (a thousandth of their size); postings and passages are read, and checked, when queries
- * need them. Files that a later change replaces stay readable until `close`.
+ * Opens an index folder. It reads the manifest, the lengths of the passages (4 bytes each), every 64th term and the
+ * files' checksum tables (a thousandth of their size); queries read and check postings and passages on demand.
+ * Files that a later change replaces stay readable until `close`.
  *
- * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT; searches can throw the last, too.
+ * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_ANALYZER, INDEX_CORRUPT; searches may throw the last too.
  */
 export async function openIndex(folder: string): Promise<Bm25Retriever> {
   const { manifest, segments } = await openSegments(folder);
@@ -34,7 +34,7 @@ export async function openIndex(folder: string): Promise<Bm25Retriever> {
   }
 }
 
-/** The segments of an index as its manifest names them at this moment. @throws {DataError} as `openIndex`. */
+/** The segments in the current manifest of an index. @throws {DataError} as `openIndex`. */
 export function openSegments(folder: string): Promise<OpenIndex> {
   return whileUnchanged(folder, async () => {
     const manifest = await readBm25Manifest(folder);
@@ -58,11 +58,11 @@ export async function closeSegments(segments: readonly FolderSegment[]): Promise
 }
 
 const options = bm25Options.extend({
-  /** Folder made by `agentrl index build`; analyzer and parameters are then the index's own. */
+  /** Folder from `agentrl index build`, with its own analyzer and parameters. */
   index: z.string().optional(),
 });
 
-/** BM25 over an index folder, or over the corpus at hand, in memory. */
+/** BM25 over an index folder, or in memory over the dataset's passages. */
 export const bm25 = defineRetriever({
   name: "bm25",
   summary: "BM25, exact, over an index folder or over the dataset's own passages.",
@@ -73,7 +73,7 @@ export const bm25 = defineRetriever({
     if (key === undefined) return openIndex(index);
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `bm25.${key} is set beside bm25.index: an index keeps what it was built with. Drop the key, or build the index with it.`,
+      `bm25.${key} has no effect with bm25.index: an index has its own settings. Remove the key, or build the index with it.`,
     );
   },
 });
@@ -82,7 +82,7 @@ async function corpusOf({ corpus }: RetrieverContext): Promise<Passage[]> {
   if (corpus === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      "bm25.index is absent and there is no corpus at hand: name an index folder made by `agentrl index build`, or give the corpus (--corpus FILE).",
+      "bm25.index is not set and the dataset has no passages: set it to a folder from `agentrl index build`, or pass a corpus (--corpus FILE).",
     );
   }
   const passages: Passage[] = [];

@@ -11,25 +11,25 @@ import { type Bm25Options, resolveBm25Options } from "./formula.ts";
 import { postingsOf } from "./memory-segment.ts";
 import { type RunBuilder, runBuilder } from "./run-builder.ts";
 
-/** What an index will cost. */
+/** Estimated cost of an index. */
 export interface IndexPlan {
   passages: number;
-  /** Size of the index folder. The text's share is `textBytes`. */
+  /** Size of the index folder, including `textBytes`. */
   bytesOnDisk: number;
   textBytes: number;
-  /** What building needs on disk beside that, until it is done. */
+  /** Additional disk space during the build. */
   temporaryBytes: number;
-  /** The most that an opened index holds in memory; passages and most postings stay on disk. */
+  /** Maximum memory of an open index; passages and most postings stay on disk. */
   residentBytes: number;
-  /** Time to build on this machine, in one thread. */
+  /** Build time on this machine, in one thread. */
   seconds: number;
-  /** Passages that were measured; equal to `passages` when nothing is extrapolated. */
+  /** Number of measured passages; equal to `passages` when nothing is extrapolated. */
   sampled: number;
 }
 
-/** How `planIndex` measures. */
+/** Options of `planIndex`. */
 interface PlanIndexOptions extends Bm25Options {
-  /** Passages to measure, from the start of the corpus. */
+  /** Number of passages to measure, from the start of the corpus. */
   sample?: number;
   /** The corpus in messages: its path. */
   source?: string;
@@ -39,10 +39,10 @@ interface PlanIndexOptions extends Bm25Options {
 }
 
 /**
- * Indexes the first passages of a corpus in memory and extrapolates: text, postings and time grow with the number of
- * passages, the vocabulary by the power law that the two halves of the sample show (Heaps). The rest of the corpus is only counted.
+ * Indexes the first passages of a corpus in memory and extrapolates: text, postings and time linearly in the number of
+ * passages, the vocabulary by the power law between the two halves of the sample (Heaps). The rest of the corpus is only counted.
  *
- * @throws {DataError} CORPUS_EMPTY and what reading throws.
+ * @throws {DataError} CORPUS_EMPTY and read errors.
  */
 export async function planIndex(
   passages: AsyncIterable<Passage> | Iterable<Passage>,
@@ -102,7 +102,7 @@ interface Measured {
   ms: number;
 }
 
-/** Bytes of the folder's layout (index-manifest.ts) and of what an opened index holds (open-index.ts). */
+/** Bytes of the folder (index-manifest.ts) and of an open index (open-index.ts). */
 function forecast(
   measured: Measured,
   { count, termsAtHalf }: { count: number; termsAtHalf: number },
@@ -125,7 +125,7 @@ function forecast(
         checksums +
         3 * growth * measured.blockBytes +
         Math.min(CACHE_BYTES, 2 * postingBytes) +
-        // Mostly Latin letters, a byte each.
+        // Mostly Latin letters, one byte each.
         Math.min(RECENT_UNITS, textBytes),
     ),
     seconds: (measured.ms / 1000) * scale,
@@ -138,18 +138,18 @@ const START_BYTES = 8;
 const ID_BYTES = 12;
 const MANIFEST_BYTES = 1900;
 
-/** What an index may take; what is not given is not looked at. */
+/** Limits of an index; absent ones are not checked. */
 interface IndexLimits {
-  /** Where it will be written: the free space there and the free memory count. */
+  /** Output folder, whose free disk space and the free memory are the limits. */
   out?: string | undefined;
-  /** Bytes of memory, instead of what is free. */
+  /** Bytes of memory, instead of the free memory. */
   maxMemory?: number | undefined;
-  /** Bytes of disk, instead of what is free. */
+  /** Bytes of disk, instead of the free space. */
   maxDisk?: number | undefined;
 }
 
 /**
- * Refuses an index that would not fit, with its size and how many passages would.
+ * Rejects an index that does not fit, with its size and the number of passages that would fit.
  * @throws {ConfigError} INDEX_TOO_LARGE
  */
 export async function refuseUnlessFits(
@@ -162,8 +162,8 @@ export async function refuseUnlessFits(
   const wanted = plan.bytesOnDisk + plan.temporaryBytes;
   if (wanted > disk) {
     throw tooLarge(plan, {
-      ...{ wanted, limit: disk, what: "of disk while it is built" },
-      more: `; when it is done, ${gigabytes(plan.bytesOnDisk)}`,
+      ...{ wanted, limit: disk, what: "of disk during the build" },
+      more: `; afterwards ${gigabytes(plan.bytesOnDisk)}`,
     });
   }
   if (plan.residentBytes > memory) {
@@ -178,13 +178,13 @@ function tooLarge(
   { passages }: IndexPlan,
   { wanted, limit, what, more }: { wanted: number; limit: number; what: string; more: string },
 ): ConfigError {
-  // Rounded down to two digits: a forecast is no promise.
+  // Rounded down to two digits, because it is an estimate.
   const share = Math.floor((passages * limit) / wanted);
   const unit = 10 ** Math.max(0, String(share).length - 2);
   const fitting = Math.floor(share / unit) * unit;
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `the index of ${passages} passages needs ${gigabytes(wanted)} ${what}${more}; there is ${gigabytes(limit)}. Some ${fitting} of its passages would fit: index a part of the corpus, or find a larger place.`,
+    `the index of ${passages} passages needs ${gigabytes(wanted)} ${what}${more}, but only ${gigabytes(limit)} are available. About ${fitting} of its passages would fit: index a part of the corpus, or use a larger disk or machine.`,
   );
 }
 

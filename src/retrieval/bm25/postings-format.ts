@@ -6,11 +6,11 @@
  *   blocks       passages as distances from the block before's last + 1 (u16, or u32 where one is ≥ 65 536), impacts
  *                (u8), then frequencies (nothing where all are 1, u8, or u16), padded to 8 bytes
  *
- * All little-endian; a term begins at a multiple of 8. A posting's score is its `termScore` under the mean length of the
- * time of writing. A block's bound is the largest score in it, rounded up; a posting's impact is its score in 255ths of
- * the term's largest bound, rounded up. Both only ever say too much: with bounds blocks are skipped, with impacts
- * passages are discarded, and what is left is scored from frequencies and lengths. Nothing is packed tighter than bytes:
- * a posting is read where it lies, without unpacking its block.
+ * All little-endian; a term begins at a multiple of 8. A posting's score is its `termScore` under the mean length at the
+ * time of writing. A block's bound is its largest score, rounded up; a posting's impact is its score in 255ths of
+ * the term's largest bound, rounded up. Both are upper bounds: bounds skip blocks, impacts
+ * discard passages, and the remaining passages are scored from frequencies and lengths. Nothing is packed tighter than bytes,
+ * so that a posting is read in place, without unpacking its block.
  */
 import type { FileWriter } from "../store/file-writer.ts";
 import { type Bm25Tables, termScore } from "./formula.ts";
@@ -21,7 +21,7 @@ export const BLOCK = 128;
 /** Bytes per entry of the skip table. */
 export const SKIP_BYTES = 16;
 
-/** The most that a block's data take: wide distances, impacts, wide frequencies, padding. */
+/** Maximum bytes of a block's data: wide distances, impacts, wide frequencies, padding. */
 const MOST_BLOCK_BYTES = BLOCK * 7 + 8;
 
 /** Bits of a block's form. */
@@ -39,12 +39,12 @@ export interface PostingsWriter {
   append(passages: Uint32Array, frequencies: Uint16Array, count: number): number;
 }
 
-/** Impacts run from 1 to this. */
+/** Impacts are from 1 to this. */
 export const MOST_IMPACT = 255;
 
 /**
  * @param lengths [N] terms per passage.
- * @param tables of the corpus as it will be.
+ * @param tables of the final corpus.
  */
 export function postingsWriter(
   out: Pick<FileWriter, "append">,
@@ -96,7 +96,7 @@ interface Range {
   scores: Float64Array;
   from: number;
   to: number;
-  /** What distances are counted from. */
+  /** Origin of distances. */
   base: number;
 }
 
@@ -107,7 +107,7 @@ function formOf({ passages, frequencies, from, to, base }: Range): number {
   return width | (passages[to - 1]! - base >= 1 << 16 ? WIDE_PASSAGES : 0);
 }
 
-/** @returns where the block ends. */
+/** @returns the offset of the block's end. */
 function writeBlock(
   data: DataView,
   start: number,
@@ -135,7 +135,7 @@ function writeBlock(
   if ((form & BYTE_FREQUENCIES) !== 0) {
     for (let i = from; i < to; i++, at++) data.setUint8(at, frequencies[i]!);
   } else if ((form & WIDE_FREQUENCIES) !== 0) {
-    // Impacts may end at an odd place.
+    // Impacts may end at an odd offset.
     if (at % 2 === 1) data.setUint8(at++, 0);
     for (let i = from; i < to; i++, at += 2) data.setUint16(at, frequencies[i]!, true);
   }
@@ -149,7 +149,7 @@ function largestOf(scores: Float64Array, from: number, to: number): number {
   return largest;
 }
 
-/** The smallest impact that does not say less than the score. */
+/** The smallest impact that is not less than the score. */
 function impactOf(score: number, bound: number): number {
   const impact = Math.ceil((score * MOST_IMPACT) / bound);
   return (impact * bound) / MOST_IMPACT < score ? impact + 1 : impact;

@@ -1,6 +1,6 @@
 /**
- * A run: the postings of consecutive passages, collected in memory and written sorted by term. An index is made of
- * runs: they are what worker threads make, and merged they are a segment.
+ * A run: the postings of consecutive passages, collected in memory and written sorted by term. Worker threads make runs, and
+ * merged runs form a segment.
  *
  *   per term: length in bytes, UTF-8, passages, then per passage the distance from the one before and the frequency
  *   (numbers are varints; passages count from the run's first)
@@ -19,7 +19,7 @@ export interface RunBuilder {
    * @throws {DataError} PASSAGE_TOO_LONG when one term occurs more than 65 535 times.
    */
   add(terms: readonly string[], id: string): void;
-  /** Writes what was added and begins anew. @returns [passages] terms per passage. */
+  /** Writes the added passages and resets. @returns [passages] terms per passage. */
   write(out: Pick<FileWriter, "append">): Uint32Array<ArrayBuffer>;
 }
 
@@ -84,7 +84,7 @@ export function runBuilder(): RunBuilder {
   };
 }
 
-/** Three numbers a posting, as they came. */
+/** Three numbers per posting, in insertion order. */
 interface Postings {
   terms: Uint32Array<ArrayBuffer>;
   passages: Uint32Array<ArrayBuffer>;
@@ -99,7 +99,7 @@ function emptyPostings(size: number): Postings {
   };
 }
 
-/** A longer array with the same beginning. */
+/** A copy with twice the length. */
 function doubled<A extends Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>>(
   array: A,
   needed: number,
@@ -146,7 +146,7 @@ function writeTerms(
   { starts, passages, frequencies }: SortedPostings,
   out: Pick<FileWriter, "append">,
 ): void {
-  // Room for a term's head or one posting beyond the flush.
+  // Capacity for a term's head or one posting beyond the flush limit.
   const buffer = Buffer.allocUnsafe(FLUSH_BYTES + 2048);
   let at = 0;
   const flush = (): void => {
@@ -175,6 +175,6 @@ function writeTerms(
 function tooLong(id: string): DataError {
   return new DataError(
     "PASSAGE_TOO_LONG",
-    `passage "${id}": one term occurs more than ${MOST_FREQUENT} times; at most that many are counted. Split it into passages of a few hundred words.`,
+    `passage "${id}": one term occurs more than ${MOST_FREQUENT} times; this is the maximum. Split it into passages of a few hundred words.`,
   );
 }

@@ -8,7 +8,7 @@ import { runBuilder } from "./run-builder.ts";
 /** Consecutive passages of a corpus. */
 export interface PassageBatch {
   ids: string[];
-  /** What is searched of each. */
+  /** The searched text of each. */
   texts: string[];
 }
 
@@ -20,21 +20,21 @@ export interface WrittenRun {
   lengths: Uint32Array<ArrayBuffer>;
 }
 
-/** Makes one run after the other, in this thread or in its own. */
+/** Makes one run after the other, in this thread or a worker thread. */
 export interface RunWriter {
   /** Resolves when the batch has been analysed. @throws {DataError} PASSAGE_TOO_LONG */
   add(batch: PassageBatch): Promise<void>;
-  /** Writes what was added as a run. */
+  /** Writes the added passages as a run. */
   write(path: string): Promise<WrittenRun>;
   close(): Promise<void>;
 }
 
-/** What is asked of a worker thread, and what it answers, in the same order. */
+/** Requests to a worker thread and its answers, in the same order. */
 export type RunRequest = { kind: "add"; batch: PassageBatch } | { kind: "write"; path: string };
 export type RunAnswer =
   { kind: "added" } | ({ kind: "written" } & WrittenRun) | { kind: "failed"; error: SentError };
 
-/** Works in this thread. */
+/** Runs in this thread. */
 export function localRunWriter(analyzer: Analyzer): RunWriter {
   const builder = runBuilder();
   return {
@@ -58,7 +58,7 @@ export function localRunWriter(analyzer: Analyzer): RunWriter {
 }
 
 /**
- * Works in a thread of its own.
+ * Runs in a worker thread.
  * @param analyzer its name.
  */
 export function workerRunWriter(analyzer: string): RunWriter {
@@ -68,7 +68,7 @@ export function workerRunWriter(analyzer: string): RunWriter {
   const fail = (cause: unknown): void => {
     ended ??= new ExternalError(
       "INDEX_WORKER_STOPPED",
-      "index: the thread that analyses passages ended before it was done. If memory ran out, use fewer --threads.",
+      "index: the thread that analyses passages ended too early. If memory ran out, use fewer --threads.",
       { cause },
     );
     for (const { reject } of waiting.splice(0)) reject(ended);
@@ -91,7 +91,7 @@ export function workerRunWriter(analyzer: string): RunWriter {
     },
     async write(path) {
       const answer = await ask({ kind: "write", path });
-      if (answer.kind !== "written") throw new Error(`asked for a run, got "${answer.kind}"`);
+      if (answer.kind !== "written") throw new Error(`expected a run, got "${answer.kind}"`);
       const { file, lengths } = answer;
       return { path, file, lengths };
     },
@@ -101,7 +101,7 @@ export function workerRunWriter(analyzer: string): RunWriter {
   };
 }
 
-/** Worker threads run what is built; from the sources (tests) that is the file in dist/. */
+/** Worker threads need the build; tests that run from the sources use the file in dist/. */
 const WORKER_FILE = new URL(
   "./analysis-worker.js",
   import.meta.url.replace(/\/src\/(retrieval\/bm25\/[^/]*)$/, "/dist/$1"),

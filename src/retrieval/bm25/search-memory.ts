@@ -1,7 +1,7 @@
 import { kernelMemory, type KernelMemory } from "./sum-kernel.ts";
 import { FREE_AT, type MemoryViews, viewsOf } from "./sum-layout.ts";
 
-/** Bytes that are kept in memory; `keep` may move them. */
+/** Bytes in memory; `keep` may move them. */
 export interface Stored {
   /** Address, a multiple of 8. */
   at: number;
@@ -9,23 +9,23 @@ export interface Stored {
   readonly memory: { readonly views: MemoryViews };
 }
 
-/** Where postings are kept. */
+/** Storage of postings. */
 export interface PostingsMemory {
-  /** Copies pieces one behind the other; each but the last of a multiple of 8 bytes. */
+  /** Copies pieces consecutively; each except the last must be a multiple of 8 bytes. */
   store(pieces: readonly Uint8Array[]): Stored;
 }
 
-/** The memory that a search's loops work in, and the postings that they add: these are added where they lie. */
+/** The memory of a search's loops and of the postings, which are added in place. */
 export interface SearchMemory extends PostingsMemory {
   readonly memory: KernelMemory;
-  /** Forgets everything but these; they move together. */
+  /** Discards everything except these, which move together. */
   keep(stored: readonly Stored[]): void;
 }
 
-/** Room for postings that is made at once. */
+/** Growth step. */
 const STEP_BYTES = 1 << 22;
 
-/** @param ownBytes of the memory, from `FREE_AT` on, that no postings are stored in. */
+/** @param ownBytes of the memory, from `FREE_AT` on, without postings. */
 export function searchMemory(ownBytes: number, memory = kernelMemory(FREE_AT)): SearchMemory {
   const first = FREE_AT + multipleOf8(ownBytes);
   memory.grow(first);
@@ -51,7 +51,7 @@ export function searchMemory(ownBytes: number, memory = kernelMemory(FREE_AT)): 
   };
 }
 
-/** An own piece of memory for each: for postings that are read and not searched. */
+/** A separate buffer per request: for postings that are read but not searched. */
 export const separateMemory: PostingsMemory = {
   store(pieces) {
     const bytes = sizeOf(pieces);

@@ -11,20 +11,20 @@ import {
 } from "./index-manifest.ts";
 import { openTermDictionary, type TermDictionary } from "./term-dictionary.ts";
 
-/** One segment, open: in files, or in memory. */
+/** An open segment, from files or in memory. */
 export interface Segment {
-  /** N, deleted ones included. */
+  /** N, including deleted passages. */
   readonly count: number;
   /** [N] terms per passage. */
   readonly lengths: Uint32Array;
-  /** Sum of the lengths, and the mean that the bounds of its postings were computed with. */
+  /** Sum of the lengths, and the mean length that its bounds assume. */
   readonly totalLength: number;
   readonly longest: number;
   readonly dictionary: TermDictionary;
   readonly postings: CheckedFile;
   readonly passages: PassageStore;
   readonly dead: DeadPassages & {
-    /** As `deadBits` gives it. */
+    /** From `deadBits`. */
     bits: Uint32Array | null;
     /** Sum of the lengths of deleted passages. */
     totalLength: number;
@@ -32,16 +32,16 @@ export interface Segment {
   close(): Promise<void>;
 }
 
-/** A segment of an index folder, with the files that changes to the index read. */
+/** A segment of an index folder, with the files that index changes read. */
 export interface FolderSegment extends Segment {
   readonly entry: IndexSegment;
   readonly ids: CheckedFile;
-  /** The line of a passage, its newline included. */
+  /** The line of a passage, including its newline. */
   readLine(position: number): Uint8Array;
 }
 
 /**
- * Opens a segment: lengths and every 64th term are read, everything else when it is needed.
+ * Opens a segment: reads lengths and every 64th term; reads everything else on demand.
  * @throws {DataError} INDEX_CORRUPT
  */
 export function openSegment(folder: string, entry: IndexSegment): FolderSegment {
@@ -90,7 +90,7 @@ export function openSegment(folder: string, entry: IndexSegment): FolderSegment 
 
 function readLengths(file: CheckedFile, { passages }: IndexSegment): Uint32Array {
   if (file.bytes !== 4 * passages) {
-    throw corrupt(`${file.path}: holds ${file.bytes / 4} lengths for ${passages} passages`);
+    throw corrupt(`${file.path}: contains ${file.bytes / 4} lengths for ${passages} passages`);
   }
   const { buffer, byteOffset } = file.read(0, file.bytes);
   return new Uint32Array(buffer, byteOffset, passages);

@@ -1,21 +1,21 @@
 import { BLOCK, SKIP_BYTES, WIDE_PASSAGES } from "./postings-format.ts";
 import type { Stored } from "./search-memory.ts";
 
-/** Blocks that are read from file together: up to 56 KiB. */
+/** Blocks per read: up to 56 KiB. */
 export const CHUNK_BLOCKS = 64;
 
 /** 32-bit numbers of an entry: last passage, end of the block, bound (a float), form. */
 const ENTRY = SKIP_BYTES / 4;
 
-/** What is known of a term's blocks before they are read: its skip table, as it lies on disk. */
+/** A term's skip table in disk format: facts about its blocks before they are read. */
 export class SkipTable {
   /** Postings, at least 1. */
   readonly df: number;
   readonly blocks: number;
-  /** The largest `termScore` of all: what an impact of 255 stands for. */
+  /** The largest `termScore` of all: the score of an impact of 255. */
   readonly bound: number;
   readonly stored: Stored;
-  /** [chunks] the largest of each, where there are several. */
+  /** [chunks] the largest of each, for several chunks. */
   private readonly chunkBounds: Float32Array | null;
 
   /** @param stored [blocks × SKIP_BYTES] */
@@ -51,7 +51,7 @@ export class SkipTable {
     return this.stored.memory.views.f32[(this.stored.at >> 2) + ENTRY * block + 2]!;
   }
 
-  /** Bits, as the format has them. */
+  /** Bits of the format. */
   form(block: number): number {
     return this.stored.memory.views.u32[(this.stored.at >> 2) + ENTRY * block + 3]!;
   }
@@ -61,7 +61,7 @@ export class SkipTable {
     return block < this.blocks - 1 ? BLOCK : this.df - BLOCK * (this.blocks - 1);
   }
 
-  /** The first block, from `block` on, that does not end before a passage; `blocks` when all do. */
+  /** The first block, from `block` on, that ends at or after a passage; `blocks` when there is none. */
   seek(block: number, passage: number): number {
     const { blocks } = this;
     // Most steps are short, few are very long.
@@ -74,7 +74,7 @@ export class SkipTable {
     return this.seekAmong(low, Math.min(blocks, low + step), passage);
   }
 
-  /** The first block of some, `end` behind the last of them, that does not end before a passage; `end` when all do. */
+  /** The first block before `end` that ends at or after a passage; `end` when there is none. */
   seekAmong(first: number, end: number, passage: number): number {
     const { u32 } = this.stored.memory.views;
     const lasts = this.stored.at >> 2;
@@ -111,12 +111,12 @@ export class SkipTable {
     return (this.form(block) & WIDE_PASSAGES) !== 0;
   }
 
-  /** Bytes from the term's first block to a block's beginning. */
+  /** Bytes from the term's first block to a block's start. */
   start(block: number): number {
     return block === 0 ? 0 : this.end(block - 1);
   }
 
-  /** Where a block's passages begin: the one behind the last of the block before. */
+  /** Origin of a block's passages: the last passage of the block before, plus one. */
   base(block: number): number {
     return block === 0 ? 0 : this.last(block - 1) + 1;
   }

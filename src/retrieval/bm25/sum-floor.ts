@@ -1,35 +1,35 @@
 import type { ScoreHeap } from "../score-heap.ts";
 
-/** What `sumFloor` is told. */
+/** Options of `sumFloor`. */
 export interface SumFloorOptions {
-  /** What the floor works with, emptied first: of several floors over one heap only the latest may be used. */
+  /** Working memory, emptied first: of several floors over one heap only the latest is usable. */
   heap: ScoreHeap;
-  /** Passages wanted. */
+  /** Number of passages wanted. */
   k: number;
-  /** What sums of all terms must exceed from the beginning. */
+  /** Initial limit for sums of all terms. */
   limit: number;
-  /** What the terms that are not yet in the sums add at most. */
+  /** Maximum contribution of the terms that are not yet in the sums. */
   rest: number;
-  /** The least share of a sum that is true, after what the sums so far may say too much has been taken off. */
+  /** Lower bound of the true share of a sum, after the excess of the sums so far is subtracted. */
   certain: number;
   excess: number;
-  /** Whether the passage of a sum counts; deleted ones do not. */
+  /** Whether the passage of a sum counts; deleted passages do not. */
   counts: (at: number) => boolean;
 }
 
-/** Keeps track of the k-th largest of the sums it is given: what lies far enough below it is of no interest any more. */
+/** Tracks the k-th largest sum: passages far enough below it are discarded. */
 export interface SumFloor {
-  /** What sums of all terms must exceed. */
+  /** Sums of all terms must exceed it. */
   readonly limit: number;
-  /** What the sums so far must exceed; not below 0. */
+  /** Sums so far must exceed it; not below 0. */
   readonly limitSoFar: number;
-  /** Sums that do not exceed it change nothing. */
+  /** Sums up to it change nothing. */
   readonly least: number;
   /** @param at distance of the sum's passage from the window's start; every passage once. */
   raise(sum: number, at: number): void;
 }
 
-/** A floor that rises. Whole numbers. */
+/** A floor that rises, for integers. */
 export function sumFloor(options: SumFloorOptions): SumFloor {
   const { heap, k, limit, rest, certain, excess, counts } = options;
   heap.clear();

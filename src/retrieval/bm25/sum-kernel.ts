@@ -21,39 +21,39 @@ export interface SumKernel {
   /**
    * Adds `weight` times each impact of some blocks to the sums of their passages, and sets their marks.
    *
-   * @param table address of the first block's entry; `end` that behind the last one's. At least one block, each with at
-   *   least one posting, none of them outside the window.
-   * @param base what the entries' addresses count from.
+   * @param table address of the first block's entry; `end` is the address after the last entry. At least one block, each with at
+   *   least one posting, all inside the window.
+   * @param base that the entries' addresses are relative to.
    * @param start the window's first passage.
    */
   addAll: (table: number, end: number, base: number, start: number, weight: number) => void;
-  /** The same for passages that have a sum already, and for no other. */
+  /** The same, but only for passages that already have a sum. */
   addSummed: (table: number, end: number, base: number, start: number, weight: number) => void;
   /**
    * Lists the largest sum of each marked stretch, as candidates whose distance is that of the stretch.
    *
-   * @param mark address of the first stretch's mark; `end` that behind the last one's.
-   * @param out address of the list's next place.
-   * @returns the list's next place then.
+   * @param mark address of the first stretch's mark; `end` is the address after the last one's.
+   * @param out address of the next list entry.
+   * @returns the new address of the next list entry.
    */
   largest: (mark: number, end: number, out: number) => number;
   /**
-   * Lists the sums of marked stretches that exceed a limit as candidates; sets all of them, and the marks, to 0.
+   * Lists the sums above a limit in marked stretches as candidates; resets all sums and marks to 0.
    * Parameters and result as for `largest`.
    */
   scan: (mark: number, end: number, limit: number, out: number) => number;
 }
 
-/** Memory that the loops work in. */
+/** Memory of the loops. */
 export interface KernelMemory {
-  /** Other ones after `grow`, so they are asked for before every use. */
+  /** `grow` replaces them, so get them before every use. */
   views: MemoryViews;
   readonly kernel: SumKernel;
-  /** Makes it at least so many bytes long. */
+  /** Grows it to at least this many bytes. */
   grow(bytes: number): void;
 }
 
-/** @param api null runs the loops in JavaScript, as where there is no memory for WebAssembly. */
+/** @param api null runs the loops in JavaScript, as does missing WebAssembly memory. */
 export function kernelMemory(
   bytes: number,
   api: WebAssemblyApi | null = webAssembly ?? null,
@@ -72,7 +72,7 @@ export function kernelMemory(
   };
 }
 
-/** The same in JavaScript: what the module must do, and what runs without WebAssembly. */
+/** The JavaScript version: reference for the module, and fallback without WebAssembly. */
 function plainMemory(bytes: number): KernelMemory {
   const memory: KernelMemory = {
     kernel: plainSums(() => memory.views),

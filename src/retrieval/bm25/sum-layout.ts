@@ -1,26 +1,26 @@
-/** Where the accumulator lies in its memory. sums.wat repeats these numbers. */
+/** Memory layout of the accumulator. sums.wat repeats these numbers. */
 
-/** Passages of a window: each has a sum, an i32; the sums lie at address 0. */
+/** Passages per window: each has a sum, an i32; the sums start at address 0. */
 export const WINDOW = 1 << 18;
 
-/** Passages that share a mark, a byte: 1 where one of them may have a sum. */
+/** Passages share one mark byte per stretch: 1 when one of them may have a sum. */
 export const STRETCH_SHIFT = 9;
 export const STRETCH = 1 << STRETCH_SHIFT;
 
-/** Addresses: marks; candidates' distances from the window's start, and their sums; what follows is free for all else. */
+/** Addresses: marks; candidates' distances from the window's start, and their sums; the rest is free. */
 export const MARKS_AT = 4 * WINDOW;
 export const CANDIDATES_AT = MARKS_AT + WINDOW / STRETCH;
 export const CANDIDATE_SUMS_AT = CANDIDATES_AT + 4 * WINDOW;
 export const FREE_AT = CANDIDATE_SUMS_AT + 4 * WINDOW;
 
 /**
- * Numbers per block in a table of blocks (i32): where its distances (u16) begin, where its impacts (u8) begin, where its
- * distances end, all from an address given beside the table; and the passage that the distances count from.
+ * Numbers per entry in a table of blocks (i32): addresses of its distances (u16), of its impacts (u8), and of the
+ * end of its distances, all relative to a base address; and the passage that the distances are relative to.
  */
 export const ENTRY_NUMBERS = 4;
 export const ENTRY_BYTES = 4 * ENTRY_NUMBERS;
 
-/** The memory's content, by the width of what is read. */
+/** The memory's content, by element type. */
 export interface MemoryViews {
   u8: Uint8Array<ArrayBuffer>;
   u16: Uint16Array<ArrayBuffer>;

@@ -1,12 +1,12 @@
 /**
- * The terms of a segment, in code-unit order, and where their postings lie.
+ * The terms of a segment, in code-unit order, and the places of their postings.
  *
  *   terms.bin        blocks of 64 terms: per term its length in bytes, its UTF-8, passages, bytes of postings in units
  *                    of 8 (numbers are varints)
- *   term-blocks.bin  per block: its offset in terms.bin (f64), where its first term's postings begin (f64), then the
+ *   term-blocks.bin  per block: its offset in terms.bin (f64), the offset of its first term's postings (f64), then the
  *                    first term's length (u16) and UTF-8
  *
- * Only the second is held in memory: a 64th of the vocabulary.
+ * Only the second is in memory: 1/64 of the vocabulary.
  */
 import { type CheckedFile, corrupt } from "../store/checked-file.ts";
 import type { FileWriter } from "../store/file-writer.ts";
@@ -14,16 +14,16 @@ import type { FileWriter } from "../store/file-writer.ts";
 /** Terms per block. */
 const BLOCK_TERMS = 64;
 
-/** Analyzers give terms of at most 255 UTF-16 units. */
+/** An analyzer's terms have at most 255 UTF-16 units. */
 const LONGEST_TERM_BYTES = 3 * 255;
 
-/** What the dictionary knows of a term. */
+/** A dictionary entry. */
 export interface TermEntry {
   /** Its number among the terms, from 0. */
   row: number;
-  /** Passages that have it, deleted ones included. */
+  /** Number of passages with it, including deleted ones. */
   df: number;
-  /** Where its postings lie in postings.bin. */
+  /** Offset of its postings in postings.bin. */
   offset: number;
   bytes: number;
 }
@@ -33,7 +33,7 @@ export interface TermDictionaryWriter {
   /** Terms so far. */
   readonly count: number;
   append(term: string, df: number, postingsBytes: number): void;
-  /** Writes what is left; the files are finished by whoever made them. */
+  /** Writes the rest; the caller closes the files. */
   end(): void;
 }
 
@@ -88,8 +88,8 @@ export interface TermDictionary {
 }
 
 /**
- * @param blocks read whole; may be closed afterwards.
- * @param count terms, as the manifest says.
+ * @param blocks read completely; may be closed afterwards.
+ * @param count number of terms in the manifest.
  * @throws {DataError} INDEX_CORRUPT
  */
 export function openTermDictionary(
@@ -99,7 +99,7 @@ export function openTermDictionary(
 ): TermDictionary {
   const { firsts, offsets, postings } = readBlocks(blocks);
   if (firsts.length !== Math.ceil(count / BLOCK_TERMS)) {
-    throw corrupt(`${blocks.path}: holds ${firsts.length} blocks for ${count} terms`);
+    throw corrupt(`${blocks.path}: contains ${firsts.length} blocks for ${count} terms`);
   }
   const readBlock = (block: number): Buffer => {
     const { buffer, byteOffset, length } = terms.read(
@@ -156,7 +156,7 @@ function readBlocks(file: CheckedFile): {
   return { firsts, offsets, postings };
 }
 
-/** Index of the last value that does not exceed `wanted`; −1 when all do. */
+/** Index of the last value up to `wanted`; −1 when there is none. */
 function lastAtMost(values: readonly string[], wanted: string): number {
   let low = 0;
   let high = values.length;
@@ -168,7 +168,7 @@ function lastAtMost(values: readonly string[], wanted: string): number {
   return low - 1;
 }
 
-/** @returns where the next value goes. */
+/** @returns the offset after the value. */
 export function writeVarint(buffer: Uint8Array, start: number, value: number): number {
   let rest = value;
   let at = start;
@@ -180,7 +180,7 @@ export function writeVarint(buffer: Uint8Array, start: number, value: number): n
   return at;
 }
 
-/** Reads at `reader.at` and moves it behind the value. */
+/** Reads at `reader.at` and moves it after the value. */
 export function readVarint(buffer: Uint8Array, reader: { at: number }): number {
   let value = 0;
   let scale = 1;

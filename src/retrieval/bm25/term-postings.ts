@@ -11,31 +11,31 @@ import { CHUNK_BLOCKS, SkipTable } from "./skip-table.ts";
 import type { PostingsMemory, Stored } from "./search-memory.ts";
 import { ENTRY_BYTES, ENTRY_NUMBERS, type MemoryViews } from "./sum-layout.ts";
 
-/** Consecutive blocks of one term: a table of them as `SumKernel` reads it, then the blocks as they lie on disk. */
+/** Consecutive blocks of one term: a block table in `SumKernel`'s format, then the blocks in disk format. */
 interface Chunk {
   readonly stored: Stored;
-  /** Bytes of the table; the entries' addresses count from behind it. */
+  /** Bytes of the table; the entries' addresses are relative to its end. */
   readonly tableBytes: number;
-  /** Byte, from the term's first block, at which the chunk begins. */
+  /** Offset of the chunk from the term's first block. */
   readonly start: number;
-  /** Whether a block has distances that are no 16-bit numbers; its entry is of no use then. */
+  /** Whether a block has 32-bit distances; its entry is then unusable. */
   readonly hasWide: boolean;
 }
 
-/** What a term takes beside what is stored, roughly; and a chunk. */
+/** Approximate memory of a term besides its stored bytes, and of a chunk. */
 const OWN_BYTES = 600;
 const CHUNK_OWN_BYTES = 200;
 
-/** Where a term's postings lie in their file. */
+/** The place of a term's postings in their file. */
 export interface PostingsExtent {
   file: CheckedFile;
   /** A multiple of 8. */
   offset: number;
-  /** Postings, at least 1. */
+  /** Number of postings, at least 1. */
   df: number;
 }
 
-/** The postings of one term in one segment; its blocks are read when they are asked for and kept. */
+/** The postings of one term in one segment; blocks are read on demand and kept. */
 export class TermPostings {
   readonly skips: SkipTable;
   private readonly extent: PostingsExtent;
@@ -44,8 +44,8 @@ export class TermPostings {
   private readonly onLoad: (bytes: number) => void;
 
   /**
-   * @param memory where blocks are kept.
-   * @param onLoad is told of every byte that is kept, here and there.
+   * @param memory storage of the blocks.
+   * @param onLoad receives the number of newly stored bytes.
    */
   constructor(extent: PostingsExtent, memory: PostingsMemory, onLoad: (bytes: number) => void) {
     const { file, offset, df } = extent;
@@ -58,20 +58,20 @@ export class TermPostings {
     onLoad(OWN_BYTES + tableBytes);
   }
 
-  /** What of the postings lies in the memory. */
+  /** The postings in memory. */
   stored(): Stored[] {
     const chunks = this.chunks.flatMap((chunk) => (chunk === undefined ? [] : [chunk.stored]));
     return [this.skips.stored, ...chunks];
   }
 
-  /** The first passage of a block that is not below `from`; the block must not end before it. */
+  /** The first passage of a block that is not below `from`; the block must not end before `from`. */
   nextPassage(block: number, from: number): number {
     const base = this.skips.base(block);
     const i = base >= from ? 0 : this.indexFrom(block, from - base);
     return base + this.distance(block, i);
   }
 
-  /** Unpacks a block: passages and frequencies, as many as `size` says. */
+  /** Unpacks the `size` passages and frequencies of a block. */
   read(block: number, passages: Uint32Array, frequencies: Uint16Array): void {
     const size = this.skips.size(block);
     const base = this.skips.base(block);
@@ -82,8 +82,8 @@ export class TermPostings {
   }
 
   /**
-   * Adds `weight` times their impact to the sums of the passages of some blocks that lie in a window.
-   * @param end the block behind the last; all of them must reach into the window.
+   * Adds `weight` times their impact to the sums of the passages of some blocks inside a window.
+   * @param end index after the last block; all blocks must reach into the window.
    */
   addImpacts(
     first: number,
@@ -95,7 +95,7 @@ export class TermPostings {
       const number = Math.floor(block / CHUNK_BLOCKS);
       const stop = Math.min(end, CHUNK_BLOCKS * (number + 1));
       const { stored, tableBytes, hasWide } = this.chunk(number);
-      // Only the outer two can lie in part outside the window.
+      // Only the first and the last block can be partly outside the window.
       const whole = this.skips.base(block) < from ? block + 1 : block;
       const wholeEnd = this.skips.last(stop - 1) >= to ? stop - 1 : stop;
       if (hasWide || whole >= wholeEnd) {
@@ -113,7 +113,7 @@ export class TermPostings {
     }
   }
 
-  /** Queues what of a block lies in the window. */
+  /** Queues the part of a block inside the window. */
   private addPart(
     block: number,
     { accumulator, window, ...options }: AddOptions & { accumulator: Accumulator; window: Window },
@@ -134,13 +134,13 @@ export class TermPostings {
     }
   }
 
-  /** The impact of the term in a passage that `seek` found the block of; 0 if the passage has not the term. */
+  /** The term's impact in a passage of a block from `seek`; 0 if the passage lacks the term. */
   impact(block: number, passage: number): number {
     const i = this.indexOf(block, passage);
     return i < 0 ? 0 : this.views(block).u8[this.impactsAddress(block) + i]!;
   }
 
-  /** How often such a passage has the term. */
+  /** The term's frequency in such a passage. */
   frequency(block: number, passage: number): number {
     const i = this.indexOf(block, passage);
     return i < 0 ? 0 : this.frequencyAt(block, i);
@@ -159,14 +159,14 @@ export class TermPostings {
     return (form & WIDE_FREQUENCIES) !== 0 ? this.views(block).u16[((at + 1) >> 1) + i]! : 1;
   }
 
-  /** The i-th passage of a block, counted from the block's base. */
+  /** The i-th passage of a block, relative to the block's base. */
   private distance(block: number, i: number): number {
     const address = this.address(block);
     const { u16, u32 } = this.views(block);
     return this.skips.isWide(block) ? u32[(address >> 2) + i]! : u16[(address >> 1) + i]!;
   }
 
-  /** The first posting of a block whose distance is not below one. */
+  /** The first posting of a block whose distance is at least a value. */
   private indexFrom(block: number, distance: number): number {
     const address = this.address(block);
     const { u16, u32 } = this.views(block);
@@ -179,7 +179,7 @@ export class TermPostings {
     return this.chunkOf(block).stored.memory.views;
   }
 
-  /** Where a block lies in the memory: its distances, and its impacts. */
+  /** Addresses of a block's distances and impacts. */
   private address(block: number): number {
     const { stored, tableBytes, start } = this.chunkOf(block);
     return stored.at + tableBytes + this.skips.start(block) - start;
@@ -233,7 +233,7 @@ export class TermPostings {
   }
 }
 
-/** The first of `size` ascending values from `at` on that is not below `value`; `size` when all are. */
+/** The first of `size` ascending values from `at` on that is not below `value`; `size` when there is none. */
 function firstNotBelow(
   values: Uint16Array | Uint32Array,
   at: number,

@@ -12,7 +12,7 @@ import { mergePostings, type PostingsSource, runSource } from "./merge-postings.
 import { postingsWriter } from "./postings-format.ts";
 import { termDictionaryWriter } from "./term-dictionary.ts";
 
-/** What a segment is written from. */
+/** Input of a segment. */
 export interface SegmentParts {
   sources: PostingsSource[];
   /** [N] terms per passage. */
@@ -21,16 +21,16 @@ export interface SegmentParts {
   passages: PassageEntries;
 }
 
-/** Where a segment is written, and how its passages are scored. */
+/** Place and scoring of a segment. */
 export interface SegmentTarget {
-  /** The index. */
+  /** Folder of the index. */
   folder: string;
   name: string;
   parameters: Bm25Parameters;
   signal: AbortSignal | undefined;
 }
 
-/** Makes a segment of a corpus whose passages are in its folder already. */
+/** Writes a segment for a corpus whose passages are already in its folder. */
 export async function segmentOfCorpus(
   { runs, passages, ids }: WrittenCorpus,
   target: SegmentTarget,
@@ -61,7 +61,7 @@ export async function segmentOfCorpus(
   }
 }
 
-/** Writes all files of a segment but those of its passages, which are there. */
+/** Writes all files of a segment except those of its passages. */
 export async function writeSegment(
   { sources, lengths, ids, passages }: SegmentParts,
   { folder, name, parameters, signal }: SegmentTarget,
@@ -106,7 +106,7 @@ export async function writeSegment(
   }
 }
 
-/** Runs a generator to its end, with a turn for other work at every yield. */
+/** Runs a generator to its end and lets other work run at every yield. */
 async function finished<T>(
   steps: Generator<undefined, T>,
   signal: AbortSignal | undefined,

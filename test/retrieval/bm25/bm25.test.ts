@@ -103,7 +103,7 @@ describe("buildBm25", () => {
   it("refuses an empty corpus and a repeated id", () => {
     expect(() => buildBm25([])).toThrow(expect.objectContaining({ code: "CORPUS_EMPTY" }) as Error);
     expect(() => buildBm25([...passages, passages[1]!])).toThrowErrorMatchingInlineSnapshot(
-      `[DataError: corpus: passages 2 and 5 share the id "b"; every passage needs its own. Drop or rename one.]`,
+      `[DataError: corpus: passages 2 and 5 have the same id "b"; ids must be unique. Remove or rename one.]`,
     );
   });
 
@@ -112,7 +112,7 @@ describe("buildBm25", () => {
     const build = () => buildBm25([{ id: "long", title: "", text }]);
     expect(build).toThrow(expect.objectContaining({ code: "PASSAGE_TOO_LONG" }) as Error);
     expect(build).toThrowErrorMatchingInlineSnapshot(
-      `[DataError: passage "long": one term occurs more than 65535 times; at most that many are counted. Split it into passages of a few hundred words.]`,
+      `[DataError: passage "long": one term occurs more than 65535 times; this is the maximum. Split it into passages of a few hundred words.]`,
     );
   });
 

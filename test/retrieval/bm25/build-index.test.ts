@@ -86,9 +86,9 @@ describe("buildIndex", () => {
     const { folder, out } = await freshOut();
     const build = (corpus: Iterable<(typeof passages)[number]>) =>
       buildIndex(corpus, out, { threads: 1, source: "corpus.jsonl" });
-    await expect(build([])).rejects.toThrow(errorWith("CORPUS_EMPTY", "corpus.jsonl: holds no"));
+    await expect(build([])).rejects.toThrow(errorWith("CORPUS_EMPTY", "corpus.jsonl: contains no"));
     await expect(build([...passages, ...passages])).rejects.toThrow(
-      errorWith("CORPUS_DUPLICATE_ID", 'corpus.jsonl: passages 1 and 5 share the id "a"'),
+      errorWith("CORPUS_DUPLICATE_ID", 'corpus.jsonl: passages 1 and 5 have the same id "a"'),
     );
     function* broken() {
       yield* passages;

@@ -178,11 +178,11 @@ describe("addToIndex", () => {
     await expect(add([...made(2, "b"), ...made(3, "a").slice(2)])).rejects.toThrow(
       errorWith(
         "CORPUS_DUPLICATE_ID",
-        `more.jsonl: passage 3 has the id "a-2", which ${out} has already; every passage needs its own.`,
+        `more.jsonl: passage 3 has the id "a-2", which already exists in ${out}; ids must be unique.`,
       ),
     );
     await expect(add([...made(2, "b"), ...made(1, "b")])).rejects.toThrow(
-      errorWith("CORPUS_DUPLICATE_ID", 'passages 1 and 3 share the id "b-0"'),
+      errorWith("CORPUS_DUPLICATE_ID", 'passages 1 and 3 have the same id "b-0"'),
     );
     await expect(add([])).rejects.toThrow(errorWith("CORPUS_EMPTY"));
     expect(await readBm25Manifest(out)).toEqual(before);
@@ -242,7 +242,7 @@ describe("deleteFromIndex", () => {
     await expect(deleteFromIndex(out, ["a-1", "a-2"])).rejects.toThrow(
       errorWith(
         "INDEX_WOULD_BE_EMPTY",
-        `${out}: all 2 passages were to be deleted; an index holds at least one. Remove the folder instead.`,
+        `${out}: this would delete all 2 passages; an index needs at least one. Remove the folder instead.`,
       ),
     );
     await opened(out, (index) => expectAnswersOf(index, made(3, "a").slice(1)));

@@ -76,7 +76,7 @@ describe("checkIndex", () => {
     });
     const findings = await checkIndex(out);
     expect(findings[2]).toMatchObject({ check: "exact-scores", ok: false });
-    expect(findings[2]!.detail).toMatch(/^".*", hit 1: the index gives ".*" at .*, the formula/);
+    expect(findings[2]!.detail).toMatch(/^".*", hit 1: the index returns ".*" at .*, the formula/);
   });
 
   it("stops when asked to, and needs an index", async () => {

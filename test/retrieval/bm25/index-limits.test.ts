@@ -26,13 +26,13 @@ describe("refuseUnlessFits", () => {
     await expect(refuseUnlessFits(plan, { maxDisk: 11e9 })).rejects.toThrow(
       errorWith(
         "INDEX_TOO_LARGE",
-        "the index of 21000000 passages needs 22.0 GB of disk while it is built; when it is done, 18.0 GB; there is 11.0 GB. Some 10000000 of its passages would fit",
+        "the index of 21000000 passages needs 22.0 GB of disk during the build; afterwards 18.0 GB, but only 11.0 GB are available. About 10000000 of its passages would fit",
       ),
     );
     await expect(refuseUnlessFits(plan, { maxMemory: 50e6 })).rejects.toThrow(
       errorWith(
         "INDEX_TOO_LARGE",
-        "needs 0.5 GB of memory once opened; there is 50.0 MB. Some 2100000",
+        "needs 0.5 GB of memory once opened, but only 50.0 MB are available. About 2100000",
       ),
     );
   });

@@ -259,7 +259,7 @@ describe("an interrupted build", () => {
 it("refuses corpora that are empty or have an id twice", async () => {
   await expect(build("empty", {}, [])).rejects.toThrow(errorWith("CORPUS_EMPTY"));
   await expect(build("twice", {}, [passages[0]!, passages[0]!])).rejects.toThrow(
-    errorWith("CORPUS_DUPLICATE_ID", 'share the id "p0"'),
+    errorWith("CORPUS_DUPLICATE_ID", 'have the same id "p0"'),
   );
 });
 
