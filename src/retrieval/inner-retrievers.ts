@@ -9,7 +9,7 @@ import type {
 } from "./retriever.ts";
 
 /**
- * The fingerprint of a retriever made from options and other retrievers: another one for any other value inside.
+ * The fingerprint of a retriever made from options and other retrievers: changes with any of them.
  * @param options checked, defaults filled in, keys always in the same order; as JSON.
  */
 export function derivedFingerprint(
@@ -21,7 +21,7 @@ export function derivedFingerprint(
   return `${name}-${sha256(JSON.stringify(parts)).slice(0, 16)}`;
 }
 
-/** `reads` of a retriever around others: what it looks at itself and what they do; nothing at all leaves the key out. */
+/** `reads` of a retriever with inner ones: its own and theirs; without any, the key is absent. */
 function joinedReads(
   inner: readonly Retriever[],
   own: readonly ContextPart[] = [],
@@ -30,7 +30,7 @@ function joinedReads(
   return reads.size === 0 ? {} : { reads: [...reads].sort() };
 }
 
-/** Opens retrievers inside another one, in order; when one does not open, those before it are closed again. */
+/** Opens inner retrievers in order; if one fails, closes the earlier ones. */
 export async function openAll(
   settings: readonly RetrieverSettings[],
   context: RetrieverContext,
@@ -51,7 +51,7 @@ async function closeAll(retrievers: readonly Retriever[]): Promise<void> {
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
-/** A retriever around others: its fingerprint, what it reads, and closing them. @param own what it reads itself. */
+/** A retriever with inner ones: combines fingerprints and `reads`, and closes them. @param own what it reads itself. */
 export function around(
   name: string,
   inner: readonly Retriever[],
@@ -62,7 +62,7 @@ export function around(
   return { fingerprint, ...joinedReads(inner, own), close: () => closeAll(inner) };
 }
 
-/** What a part makes; its name and a `close` that has nothing to do may be left out. */
+/** The result of a part's `open`; the name, and a `close` without effect, may be omitted. */
 export type Opened = Omit<Retriever, "name" | "close"> & Partial<Retriever>;
 
 /** A retriever part whose options are checked before `open` sees them. */

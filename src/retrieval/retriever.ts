@@ -7,7 +7,7 @@ export interface Hit extends Passage {
   score: number;
 }
 
-/** How far a run has come. */
+/** Progress of a run. */
 export interface TrainingProgress {
   /** From 0. */
   step: number;
@@ -15,29 +15,29 @@ export interface TrainingProgress {
   totalSteps: number;
 }
 
-/** The task that a search belongs to. Only retrievers that declare it in `reads` use it. */
+/** The task of a search. Only retrievers that declare it in `reads` use it. */
 export interface SearchContext {
   task: Task;
   /** Absent outside training. */
   progress?: TrainingProgress;
 }
 
-/** A part of the search context that changes a retriever's hits; all but `progress` reveal gold answers or passages. */
+/** A part of the search context that affects a retriever's hits; all except `progress` reveal gold answers or passages. */
 export type ContextPart = "references" | "supporting-passages" | "progress";
 
 /** Options of one search. */
 export interface SearchOptions {
   signal?: AbortSignal;
-  /** One per query, where the queries come from tasks. */
+  /** One per query, if the queries come from tasks. */
   contexts?: readonly SearchContext[];
 }
 
-/** Anything that ranks passages for queries: BM25, vectors, fusions, remote engines, controls. */
+/** Ranks passages for queries: BM25, vectors, fusions, remote engines, controls. */
 export interface Retriever {
   readonly name: string;
   /** Changes whenever results could change: corpus, analyzer, parameters. Part of every result's protocol fingerprint. */
   readonly fingerprint: string;
-  /** What the hits depend on beside the query, inner retrievers included. Absent: equal queries have equal hits. */
+  /** Dependencies of the hits besides the query, including inner retrievers. Absent: equal queries have equal hits. */
   readonly reads?: readonly ContextPart[];
   /**
    * @param queries any number; answered in order.
@@ -48,14 +48,14 @@ export interface Retriever {
   close(): Promise<void>;
 }
 
-/** Whether it looks at the answers or the gold passages of the task that asks: then it is a control, and what was measured with it no result. */
+/** Whether it reads the task's answers or gold passages: then it is a control, and measurements with it are not results. */
 export function readsGold({ reads = [] }: Retriever): boolean {
   return reads.some((part) => part !== "progress");
 }
 
-/** A retriever that a recipe can name. */
+/** A retriever that a recipe can select. */
 export interface RetrieverPart extends PartWithOptions {
-  /** Whether it looks at the answers or the gold passages of the task that asks: a control, never a result. Then what it opens says so in `reads`. */
+  /** Whether it reads the task's answers or gold passages: a control, never a result. Its retriever declares them in `reads`. */
   readonly readsGold: boolean;
   /**
    * @param options checked by the part's own schema; a recipe's are already.
@@ -67,19 +67,19 @@ export interface RetrieverPart extends PartWithOptions {
 /** A retriever's settings: its name beside its options. */
 export type RetrieverSettings = PartSettings<RetrieverPart>;
 
-/** What retrievers are made from. */
+/** Context for opening retrievers. */
 export interface RetrieverContext {
-  /** The corpus at hand, once per call: a dataset's own passages. Absent where there is none (`serve`, `index search`). */
+  /** The dataset's passages, streamed anew at each call. Absent without a dataset (`serve`, `index search`). */
   readonly corpus?: () => AsyncIterable<Passage> | Iterable<Passage>;
   /**
    * Opens a retriever inside another one; the outer one closes it.
-   * @param corpus the passages that it is to search instead of those at hand.
+   * @param corpus the passages to search instead of the dataset's.
    */
   open(settings: RetrieverSettings, corpus?: RetrieverContext["corpus"]): Promise<Retriever>;
 }
 
 /**
- * The schema of an option that names a retriever inside another one. A part that has such an option is a function of
- * it: only the list of all parts (index.ts) can make the schema, and parts cannot import the list that they stand in.
+ * The schema of an option for an inner retriever. A part with such an option is a function of
+ * it: only the list of all parts (index.ts) can make the schema, and parts cannot import the list that contains them.
  */
 export type InnerRetriever = z.ZodType<RetrieverSettings>;

@@ -172,7 +172,7 @@ describe("agentrl index", () => {
     expect(await index("build", "./corpus.jsonl", "--out", "./idx")).toMatchInlineSnapshot(`
       {
         "status": 2,
-        "stderr": "error: idx: is already there. Choose another --out, or replace it with --overwrite. [INDEX_EXISTS]
+        "stderr": "error: idx: already exists. Choose another --out, or replace it with --overwrite. [INDEX_EXISTS]
       ",
         "stdout": "",
       }

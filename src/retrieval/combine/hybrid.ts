@@ -10,21 +10,21 @@ export function hybrid(inner: InnerRetriever): RetrieverPart {
       of: z.array(inner).min(2),
       /** By rank (reciprocal-rank fusion) or by normalised score. */
       fusion: z.enum(["rrf", "weighted"]).default("rrf"),
-      /** With `fusion: rrf`: 60 when absent. */
+      /** With `fusion: rrf`; default 60. */
       rrfK: z.number().min(0).optional(),
-      /** One per retriever; all 1 when absent. */
+      /** One per retriever; default all 1. */
       weights: z.array(z.number().min(0)).optional(),
-      /** With `fusion: weighted`: min-max when absent. */
+      /** With `fusion: weighted`; default min-max. */
       normalize: z.enum(normalizations).optional(),
-      /** Hits asked of each; when absent 100, or as many as are wanted where that is more. */
+      /** Hits requested from each; default 100, or more if more are wanted. */
       depth: z.int().min(1).optional(),
     })
     .refine(({ fusion, rrfK }) => fusion === "rrf" || rrfK === undefined, {
-      message: "only `fusion: rrf` has it",
+      message: "has an effect only with `fusion: rrf`",
       path: ["rrfK"],
     })
     .refine(({ fusion, normalize }) => fusion === "weighted" || normalize === undefined, {
-      message: "only `fusion: weighted` looks at scores",
+      message: "has an effect only with `fusion: weighted`",
       path: ["normalize"],
     })
     .refine(({ of, weights }) => weights === undefined || weights.length === of.length, {

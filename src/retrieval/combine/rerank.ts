@@ -4,20 +4,20 @@ import { around, defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, InnerRetriever, RetrieverPart } from "../retriever.ts";
 import { searchedText } from "../store/passage-store.ts";
 
-/** The first hits of a retriever put in a new order by a model that reads query and passage together. */
+/** Reorders the first hits of a retriever with a model that reads query and passage together. */
 export function rerank(inner: InnerRetriever): RetrieverPart {
   const options = z.strictObject({
     of: inner,
     /** Folder or hub name of a cross-encoder in ONNX. */
     model: z.string(),
-    /** Hits that are read and put in order; what is beyond is not given. */
+    /** Number of hits to rerank; later hits are dropped. */
     depth: z.int().min(1).default(50),
     /** Of query and passage together. */
     maxTokens: z.int().min(8).optional(),
   });
   return defineRetriever({
     name: "rerank",
-    summary: "Another retriever's first hits, put in order by a cross-encoder.",
+    summary: "Another retriever's first hits, reordered by a cross-encoder.",
     options,
     async open({ of, model, depth, maxTokens }, context) {
       const source = await context.open(of);

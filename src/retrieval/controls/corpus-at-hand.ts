@@ -4,7 +4,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import type { RetrieverContext } from "../retriever.ts";
 import { passageLine } from "../store/passage-store.ts";
 
-/** A corpus read into memory. */
+/** A corpus in memory. */
 export interface CorpusAtHand {
   passages: Passage[];
   /** SHA-256 of the passages' lines. */
@@ -12,10 +12,10 @@ export interface CorpusAtHand {
 }
 
 /**
- * Reads the corpus at hand.
+ * Reads the dataset's corpus.
  *
- * @param where names the retriever, for the message.
- * @throws {ConfigError} RECIPE_BAD_VALUE when there is none.
+ * @param where the retriever, for the message.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the dataset has no passages.
  */
 export async function readCorpus(context: RetrieverContext, where: string): Promise<CorpusAtHand> {
   const passages: Passage[] = [];
@@ -28,8 +28,8 @@ export async function readCorpus(context: RetrieverContext, where: string): Prom
 }
 
 /**
- * The corpus at hand, to be gone through any number of times.
- * @throws {ConfigError} RECIPE_BAD_VALUE when there is none.
+ * The dataset's corpus, which can be streamed repeatedly.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the dataset has no passages.
  */
 export function corpusOf(
   { corpus }: RetrieverContext,
@@ -38,6 +38,6 @@ export function corpusOf(
   if (corpus !== undefined) return corpus;
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `${where} needs a corpus at hand and there is none: it works over a dataset's own passages. Name a dataset that has passages.`,
+    `${where} searches a dataset's own passages, but this dataset has none. Choose a dataset with passages.`,
   );
 }

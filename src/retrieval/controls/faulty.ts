@@ -6,32 +6,32 @@ import { choice, z } from "../../base/schema.ts";
 import { around, defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, SearchOptions, InnerRetriever, RetrieverPart } from "../retriever.ts";
 
-/** A time in milliseconds, or a range that it is drawn from evenly. */
+/** Milliseconds, or a range to draw uniformly from. */
 type Latency = number | { from: number; to: number };
 
 const milliseconds = z.number().min(0).max(3_600_000);
 const range = z
   .strictObject({ from: milliseconds, to: milliseconds })
-  .refine(({ from, to }) => from <= to, { message: "expected `to` not below `from`" });
+  .refine(({ from, to }) => from <= to, { message: "expected `to` of at least `from`" });
 const latency = choice<Latency>((value) => {
   return { schema: typeof value === "object" && value !== null ? range : milliseconds, value };
 });
 const rate = z.number().min(0).max(1).default(0);
 
 /**
- * Another retriever that fails on purpose: queries are answered late, with an error, with nothing, or never. What happens is
- * drawn by seed, query and how often that query was asked before, so that trying again can help; which of several rollouts
- * that ask one query at a time gets which draw is up to their timing. When one query of a search fails, the search fails.
+ * Another retriever with injected faults: delays, errors, empty replies and hangs. Seed, query and the number of earlier
+ * searches for the query determine the fault, so a retry can succeed; when several rollouts search for one query
+ * at once, timing decides which gets which fault. If one query of a search fails, the search fails.
  *
- * A hang ends when the search's signal aborts or the retriever is closed.
+ * A hang ends when the search is aborted or the retriever is closed.
  */
 export function faulty(inner: InnerRetriever): RetrieverPart {
   const options = z
     .strictObject({
       of: inner,
-      /** Every reply waits so long; `{ from, to }` draws from a range. */
+      /** Delay of every reply; `{ from, to }` draws from a range. */
       latencyMs: latency.default(0),
-      /** Probabilities, together at most 1. */
+      /** Probabilities; their sum is at most 1. */
       errors: rate,
       empty: rate,
       hangs: rate,
@@ -43,7 +43,7 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
     });
   return defineRetriever({
     name: "faulty",
-    summary: "Another retriever that is late, fails, finds nothing or hangs at given rates.",
+    summary: "Another retriever with delays, errors, empty replies and hangs at given rates.",
     options,
     async open({ of, ...settings }, context) {
       const sound = await context.open(of);
@@ -76,10 +76,10 @@ export function faulty(inner: InnerRetriever): RetrieverPart {
   });
 }
 
-/** What happens to one query. */
+/** The fault of one query. */
 interface Fate {
   query: string;
-  /** How often it was asked before. */
+  /** Number of earlier searches for it. */
   asked: number;
   kind: "sound" | "error" | "empty" | "hang";
   delayMs: number;
@@ -114,7 +114,7 @@ function fates({ latencyMs, errors, empty, hangs, seed }: Rates): (query: string
   };
 }
 
-/** @throws the ending's reason, when it comes first. */
+/** @throws the reason of `ending`, if it comes first. */
 async function suffer({ query, asked, kind, delayMs }: Fate, ending: AbortSignal): Promise<void> {
   if (delayMs > 0) {
     await setTimeout(delayMs, undefined, { signal: ending }).catch(() => {
@@ -137,7 +137,7 @@ async function suffer({ query, asked, kind, delayMs }: Fate, ending: AbortSignal
 function fault(what: string): ExternalError {
   return new ExternalError(
     "SEARCH_FAULT",
-    `faulty: ${what}. Lower the rates of the recipe's faulty retriever, or name another one, to be rid of it.`,
+    `faulty: ${what}. To avoid this, lower the rates of the recipe's faulty retriever, or use another retriever.`,
   );
 }
 

@@ -5,25 +5,25 @@ import type { InnerRetriever, RetrieverPart, Hit } from "../retriever.ts";
 import { readCorpus } from "./corpus-at-hand.ts";
 
 /**
- * The gold passages of the task that asks, whatever the query: those that `annotations.supportingPassages` names, in the
- * order of the chain, looked up in the task's own context and then in the corpus at hand; an id that neither has is left out.
- * With `of`, that retriever's hits follow, gold passages among them skipped. Scores are 1 / rank.
+ * The task's gold passages for any query: those in `annotations.supportingPassages`, in the
+ * order of the chain, looked up in the task's context and then in the corpus; unknown ids are skipped.
+ * With `of`, that retriever's other hits follow. Scores are 1 / rank.
  *
- * Without a search context, or for a task that names no supporting passages, there is nothing to find but what `of` finds. What opens
- * a recipe refuses a dataset none of whose questions names any.
+ * Without a search context, or for a task without supporting passages, only the hits of `of` remain. A recipe
+ * rejects datasets without any supporting passages.
  */
 export function oracle(inner: InnerRetriever): RetrieverPart {
   const options = z.strictObject({
-    /** Fills up what the gold passages leave of k. */
+    /** Fills the rest of k after the gold passages. */
     of: inner.optional(),
   });
   return defineRetriever({
     name: "oracle",
-    summary: "The asking task's own gold passages: the control for what perfect search would give.",
+    summary: "The task's own gold passages: the control for what perfect search would give.",
     readsGold: true,
     options,
     async open({ of }, context) {
-      // The contexts may hold all that is needed: no corpus is no error.
+      // The contexts may contain all passages, so a missing corpus is not an error.
       const corpus = context.corpus === undefined ? undefined : await readCorpus(context, "oracle");
       const byId = new Map(corpus?.passages.map((passage) => [passage.id, passage]));
       const rest = of === undefined ? [] : await openAll([of], context);
@@ -50,7 +50,7 @@ function goldPassages({ annotations }: Task, corpus: ReadonlyMap<string, Passage
   );
 }
 
-/** The first k, each passage once, scored by rank. */
+/** The first k distinct passages, scored by rank. */
 function ranked(passages: readonly Passage[], k: number): Hit[] {
   const once = new Map<string, Passage>();
   for (const passage of passages) if (!once.has(passage.id)) once.set(passage.id, passage);
@@ -58,14 +58,15 @@ function ranked(passages: readonly Passage[], k: number): Hit[] {
 }
 
 /**
- * What another retriever finds without the passages that `annotations.supportingPassages` of the asking task names; later
- * hits move up. Without a search context, or for a task that names none, nothing is left out.
+ * Another retriever's hits without the task's gold passages (`annotations.supportingPassages`); later
+ * hits move up. Without a search context, or for a task without supporting passages, no hit is removed.
  */
 export function withoutGold(inner: InnerRetriever): RetrieverPart {
   const options = z.strictObject({ of: inner });
   return defineRetriever({
     name: "without-gold",
-    summary: "Another retriever's hits less the gold passages: the control for guessing answers.",
+    summary:
+      "Another retriever's hits without the gold passages: the control for guessing answers.",
     readsGold: true,
     options,
     async open({ of }, context) {

@@ -8,15 +8,15 @@ import { readCorpus } from "./corpus-at-hand.ts";
 import { distinctDraws } from "./distinct-draws.ts";
 
 /**
- * Another retriever's hits, a share of them replaced by distractors. Which ones depends on seed, query and rank alone, so a
- * query always has the same reply at the same rate, and what is replaced at a rate is replaced at every higher one. A
- * distractor takes over the position and the score of the hit that it replaces; where distractors run out, the hit is dropped.
+ * Another retriever's hits, with a share of them replaced by distractors. Seed, query and rank determine which ones, so a
+ * query always has the same reply at the same rate, and a higher rate replaces a superset. A
+ * distractor gets the rank and the score of the hit it replaces; without distractors, the hit is dropped.
  *
- * A rate that is a schedule follows the run's progress; outside training it has its last value.
+ * A scheduled rate follows the run's progress; outside training it has its last value.
  *
  * Source: `per: reply` with `{ schedule: exponential, from: 0, to: 0.5 }` is the useful/noisy switch of ZeroSearch (arXiv
- * 2505.04588, section 3.4). Different here: one query is noisy or not, where ZeroSearch draws anew at each call; and
- * distractors are passages, where ZeroSearch lets a model write them.
+ * 2505.04588, section 3.4). Different here: the draw is fixed per query, where ZeroSearch draws at each call; and
+ * distractors are passages, where ZeroSearch generates them with a model.
  */
 export function noisy(inner: InnerRetriever): RetrieverPart {
   const options = z
@@ -24,11 +24,11 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
       of: inner,
       /** Probability that a hit (or a reply) is replaced. */
       rate: scheduled(z.number().min(0).max(1)),
-      /** What is noisy: each hit on its own, or whole replies. */
+      /** Unit of replacement: single hits, or whole replies. */
       per: z.enum(["hit", "reply"]).default("hit"),
-      /** Distractors: what the other retriever ranks below the hits shown, or any passages of the corpus at hand but those hits. */
+      /** Source of distractors: the other retriever's lower ranks, or random passages of the corpus other than the hits. */
       from: z.enum(["ranks", "corpus"]).default("ranks"),
-      /** With `from: ranks`: how many ranks below; 100 when absent. */
+      /** With `from: ranks`: number of lower ranks; default 100. */
       window: z.int().min(1).optional(),
       seed: z.int().min(0).default(0),
     })
@@ -38,7 +38,8 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
     });
   return defineRetriever({
     name: "noisy",
-    summary: "Another retriever with a share of its hits replaced by distractors, by schedule too.",
+    summary:
+      "Another retriever with a share of its hits replaced by distractors; the share may follow a schedule.",
     options,
     async open({ of, rate, per, from, seed, window = 100 }, context) {
       const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
@@ -73,7 +74,7 @@ function rateAt(rate: Scheduled, progress: TrainingProgress | undefined): number
   return valueAt(rate, progress.step, progress.totalSteps);
 }
 
-/** Random passages that are not among the hits. */
+/** Random passages other than the hits. */
 function* othersOf(
   passages: readonly Passage[],
   hits: readonly Hit[],

@@ -2,7 +2,7 @@ import { z } from "../../base/schema.ts";
 import { defineRetriever } from "../inner-retrievers.ts";
 import type { Retriever } from "../retriever.ts";
 
-/** Finds nothing: what a policy achieves when searching never helps. */
+/** Finds nothing: shows what a policy achieves without any retrieval. */
 export const none = defineRetriever({
   name: "none",
   summary: "Finds nothing: the control for whether retrieval helps at all.",
@@ -10,7 +10,7 @@ export const none = defineRetriever({
   open: noneRetriever,
 });
 
-/** The retriever itself, for those that need no settings. */
+/** The retriever itself, which needs no settings. */
 export function noneRetriever(): Retriever {
   return {
     name: "none",

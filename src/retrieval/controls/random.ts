@@ -11,15 +11,15 @@ const options = z.strictObject({
 });
 
 /**
- * Passages of the corpus at hand drawn by seed and query: a query always has the same hits, and fewer hits are the beginning
- * of more. The passages are held in memory; scores are 1 / rank and mean nothing.
+ * Random passages of the corpus, drawn by seed and query: a query always has the same hits, and fewer hits are a prefix
+ * of more. The passages are kept in memory; scores are 1 / rank and have no meaning.
  *
- * Source: the random-noise engine of arXiv 2505.15117, under which a policy learns to stop searching. Different here: one
+ * Source: the random-noise engine of arXiv 2505.15117, with which a policy learns to stop searching. Different here: a
  * query always has the same passages.
  */
 export const random = defineRetriever({
   name: "random",
-  summary: "Random passages of the corpus: the control for whether what is found matters.",
+  summary: "Random passages of the corpus: the control for whether the hits matter.",
   options,
   async open({ seed }, context) {
     const { passages, fingerprint } = await readCorpus(context, "random");

@@ -15,26 +15,24 @@ import type {
 } from "../retriever.ts";
 
 /**
- * Another retriever's searches kept in a file, or answered from it. It has the fingerprint of the retriever that was recorded:
- * results measured on a recording are that retriever's. One file may hold searches of several retrievers.
+ * Records another retriever's searches in a file, or answers from the file. Its fingerprint is that of the recorded retriever,
+ * so results are comparable. A file may contain searches of several retrievers.
  *
- * @throws {ConfigError} RECIPE_BAD_VALUE when `of` is missing or superfluous, when a recording holds several retrievers and
- *   none is named, or when the retriever looks at more than the query: one recording cannot answer for every task.
- * @throws {DataError} SEARCH_NOT_RECORDED from a search that a replayed recording lacks; what `readRecording` throws;
+ * @throws {ConfigError} RECIPE_BAD_VALUE when `of` is missing or superfluous, when a recording has several retrievers and
+ *   none is selected, or when the retriever reads more than the query: a recording has one answer for all tasks.
+ * @throws {DataError} SEARCH_NOT_RECORDED from a search that is not in the replayed recording; as `readRecording`;
  *   DATA_EMPTY when there is nothing to replay.
  */
 export function recorded(inner: InnerRetriever): RetrieverPart {
   const options = z
     .strictObject({
       /** JSON lines: fingerprint, query, k, hits. */
-      file: z
-        .string()
-        .refine((path) => !path.endsWith(".gz"), "expected a file that is not packed"),
-      /** Ask and keep what is found; answer from the file alone; or ask only what the file does not hold. */
+      file: z.string().refine((path) => !path.endsWith(".gz"), "expected an uncompressed file"),
+      /** record: search and record; replay: only the file; record-missing: search only what the file lacks. */
       mode: z.enum(["record", "replay", "record-missing"]).default("record-missing"),
-      /** The retriever that is recorded; absent when replaying. */
+      /** The retriever to record; absent for a replay. */
       of: inner.optional(),
-      /** When replaying a file of several retrievers: which. */
+      /** For a replay of a file with several retrievers: the one to use. */
       fingerprint: z.string().optional(),
     })
     .refine(({ mode, of }) => (mode === "replay") === (of === undefined), {
@@ -60,13 +58,13 @@ async function replay(file: string, wanted: string | undefined): Promise<Opened>
   const recording = await readRecording(file);
   const fingerprint = wanted ?? recording.fingerprints[0];
   if (fingerprint === undefined) {
-    throw new DataError("DATA_EMPTY", `${file}: holds no recorded search. Record some first.`);
+    throw new DataError("DATA_EMPTY", `${file}: contains no recorded search. Record some first.`);
   }
   const known = recording.fingerprints;
   if (!known.includes(fingerprint) || (wanted === undefined && known.length > 1)) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `recorded.fingerprint is ${quote(wanted)}: ${file} holds searches of ${known.join(", ")}. Name one of them.`,
+      `recorded.fingerprint is ${quote(wanted)}: ${file} contains searches of ${known.join(", ")}. Choose one of them.`,
     );
   }
   return {
@@ -79,7 +77,7 @@ async function replay(file: string, wanted: string | undefined): Promise<Opened>
         if (hits !== undefined) return copied(hits);
         throw new DataError(
           "SEARCH_NOT_RECORDED",
-          `${file}: holds no search for ${quote(query)} with ${k} hits by ${fingerprint}. Record it with \`mode: record-missing\`.`,
+          `${file}: contains no search for ${quote(query)} with ${k} hits by ${fingerprint}. Record it with \`mode: record-missing\`.`,
         );
       });
     },
@@ -100,7 +98,7 @@ async function record(
     if (asked.reads !== undefined) {
       throw new ConfigError(
         "RECIPE_BAD_VALUE",
-        `recorded.of is "${of.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording holds one answer per query, so it cannot replace this retriever. Record the retriever inside it.`,
+        `recorded.of is "${of.name}", whose hits also depend on the task's ${asked.reads.join(", ")}: a recording has one answer per query, so it cannot replace this retriever. Record its inner retriever instead.`,
       );
     }
     const recording = await growRecording(file);
@@ -137,13 +135,13 @@ async function record(
   }
 }
 
-/** What a caller does to its hits stays with it. */
+/** Copies, so that a caller may modify its hits. */
 function copied(hits: readonly Hit[]): Hit[] {
   return hits.map((hit) => ({ ...hit }));
 }
 
 const recordedSearch = z.strictObject({
-  /** The retriever's. */
+  /** Of the retriever. */
   fingerprint: z.string(),
   query: z.string(),
   k: z.int().min(0),
@@ -152,15 +150,15 @@ const recordedSearch = z.strictObject({
   ),
 });
 
-/** Searches with what they found, by retriever: one line of a JSON-lines file each. */
+/** Recorded searches and their hits, by retriever: one line of a JSON-lines file each. */
 interface Recording {
-  /** Fingerprints of the retrievers that it holds searches of, in the order of the file. */
+  /** Fingerprints of its retrievers, in the order of the file. */
   readonly fingerprints: readonly string[];
-  /** What one found; of a search recorded twice, the later. */
+  /** The hits of a search; the last recording wins. */
   find(fingerprint: string, query: string, k: number): Hit[] | undefined;
 }
 
-/** A recording that grows. Searches may be added while others are; one process at a time writes a file. */
+/** A writable recording. Several calls may add searches at once, but only one process may write a file. */
 interface GrowingRecording extends Recording {
   /** @throws {ExternalError} FILE_WRITE_FAILED */
   add(search: RecordedSearch): Promise<void>;
@@ -176,7 +174,7 @@ interface RecordedSearch {
 }
 
 /**
- * Reads a recording into memory. A cut last line is left out.
+ * Reads a recording into memory. Skips a truncated last line.
  *
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD with file and line.
  */
@@ -191,7 +189,7 @@ async function readSearches(path: string): Promise<Searches> {
     if (problem !== null) {
       throw new DataError(
         "DATA_BAD_RECORD",
-        `${path}:${line}: ${problem} Expected a recorded search: fingerprint, query, k, hits. Drop the line, or record again.`,
+        `${path}:${line}: ${problem} Expected a recorded search: fingerprint, query, k, hits. Remove the line, or record again.`,
       );
     }
     searches.set(search);
@@ -200,7 +198,7 @@ async function readSearches(path: string): Promise<Searches> {
 }
 
 /**
- * Opens a recording to add to it; one that is not there yet is empty. A cut last line is dropped from the file.
+ * Opens a recording for writing; creates a missing one. Removes a truncated last line from the file.
  *
  * @throws as `readRecording`.
  * @throws {ExternalError} FILE_WRITE_FAILED
@@ -215,7 +213,7 @@ async function growRecording(path: string): Promise<GrowingRecording> {
     fingerprints: searches.fingerprints,
     find: (...key) => searches.find(...key),
     add(search) {
-      // One line after the other, whether or not those before it could be written.
+      // Lines are written in turn, even if an earlier write failed.
       const write = last.then(() => log.append(search));
       last = write.catch(() => undefined);
       searches.set(search);
@@ -256,7 +254,7 @@ function asRecorded(
   return { problem: `${path.length === 0 ? "the line" : path.join(".")} ${message}` };
 }
 
-/** Cuts a file after its last newline, so that what is appended begins a line. */
+/** Truncates a file after its last newline, so that appended text starts a line. */
 async function dropCutLine(path: string): Promise<void> {
   await writing(path, async () => {
     const file = await open(path, "r+");
@@ -287,7 +285,7 @@ async function writing(path: string, work: () => Promise<unknown>): Promise<void
   } catch (error) {
     throw new ExternalError(
       "FILE_WRITE_FAILED",
-      `${path}: cannot be written to (${errorMessage(error)}). Name a file in a folder that can be.`,
+      `${path}: is not writable (${errorMessage(error)}). Choose a file in a writable folder.`,
       { cause: error },
     );
   }

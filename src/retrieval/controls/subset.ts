@@ -7,16 +7,16 @@ import type { Retriever, InnerRetriever, RetrieverContext, RetrieverPart } from 
 import { corpusOf } from "./corpus-at-hand.ts";
 
 /**
- * Another retriever over some passages of the corpus at hand only, drawn by seed and passage id: a smaller subset lies
- * within a larger one of the same seed, and the order of the corpus does not matter. The corpus is streamed, not held.
+ * Another retriever over a random part of the corpus, drawn by seed and passage id: with one seed, a smaller subset is part of
+ * a larger one, and the order of the corpus does not matter. The corpus is streamed, not kept in memory.
  */
 export function subset(inner: InnerRetriever): RetrieverPart {
   const options = z
     .strictObject({
       of: inner,
-      /** Share of the passages, rounded to a whole number of them and at least one. */
+      /** Share of the passages, rounded, at least one passage. */
       share: z.number().gt(0).max(1).optional(),
-      /** Instead: how many; all of them where there are fewer. */
+      /** Alternatively their number; all passages if there are fewer. */
       passages: z.int().min(1).optional(),
       seed: z.int().min(0).default(0),
     })
@@ -42,7 +42,7 @@ export function subset(inner: InnerRetriever): RetrieverPart {
 
 type Corpus = NonNullable<RetrieverContext["corpus"]>;
 
-/** @returns per passage, by position, whether it is in. */
+/** @returns for each position, whether the passage is in the subset. */
 async function choose(
   corpus: Corpus,
   {
@@ -57,7 +57,7 @@ async function choose(
   const wanted = passages ?? Math.max(1, Math.round((share ?? 1) * draws.length));
   const order = Float64Array.from(draws).sort();
   const limit = wanted >= order.length ? Infinity : order[wanted]!;
-  // Equal draws (32 bits) at the limit: the earlier passages are in.
+  // On equal draws (32 bits) at the limit, earlier passages win.
   let ties = wanted - order.findIndex((draw) => draw === limit);
   return Uint8Array.from(draws, (draw) => (draw < limit || (draw === limit && ties-- > 0) ? 1 : 0));
 }
@@ -70,7 +70,7 @@ async function* only(corpus: Corpus, chosen: Uint8Array): AsyncGenerator<Passage
   }
 }
 
-/** @throws {ConfigError} RECIPE_BAD_VALUE when the inner retriever never looks at the corpus: it would search all of another one. */
+/** @throws {ConfigError} RECIPE_BAD_VALUE when the inner retriever does not read this corpus: it would search all of another one. */
 async function openOver(
   of: Parameters<RetrieverContext["open"]>[0],
   context: RetrieverContext,
@@ -86,6 +86,6 @@ async function openOver(
   await full.close();
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `subset.of is "${of.name}", which does not read the corpus at hand, so nothing could be left out. Name a retriever without an index of its own.`,
+    `subset.of is "${of.name}", which does not read the dataset's corpus, so a subset has no effect. Use a retriever without its own index.`,
   );
 }

@@ -43,9 +43,9 @@ type BuildPhase = "passages" | "encoding" | "graph";
 /** How `buildDenseIndex` is told what to do beyond the vectors. */
 export interface BuildDenseOptions extends DenseOptions {
   encoder: Encoder;
-  /** Replace an index, and throw away an interrupted build, that is there. */
+  /** Replace an existing index, and discard an interrupted build. */
   overwrite?: boolean;
-  /** Continue an interrupted build from its last whole batch. */
+  /** Continue an interrupted build after its last complete batch. */
   resume?: boolean;
   /** The corpus in messages: its path. */
   source?: string;
@@ -59,7 +59,7 @@ const BATCH_PASSAGES = 256;
 
 /**
  * Builds a dense index folder: passages to disk, their vectors batch by batch, then the graph. The folder is written
- * whole or not at all; vectors survive an interruption in `OUT.draft` and `resume` goes on from there.
+ * atomically; vectors survive an interruption in `OUT.draft`, and `resume` continues from there.
  *
  * @returns the manifest as written.
  * @throws {DataError} CORPUS_EMPTY, CORPUS_DUPLICATE_ID, ENCODER_BAD (vectors that are no numbers), what `passages` throws.
@@ -150,7 +150,7 @@ function refuseUnlessFinite(vectors: Float32Array, { model }: Encoder, id: strin
   if (vectors.every((x) => Number.isFinite(x))) return;
   throw new DataError(
     "ENCODER_BAD",
-    `${model}: gives vectors that are no finite numbers, in the batch that begins with passage "${id}". Choose another --dtype: fp16 models overflow on some machines.`,
+    `${model}: returns vectors with non-finite numbers, in the batch that starts with passage "${id}". Choose another --dtype: fp16 models overflow on some machines.`,
   );
 }
 

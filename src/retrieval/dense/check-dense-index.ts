@@ -9,7 +9,7 @@ import { type DenseManifest, graphPath, readDenseManifest, vectorsPath } from ".
 import { type DenseRetriever, openDenseIndex, openVectors } from "./open-dense-index.ts";
 import { CHUNK_BYTES } from "./vector-scan.ts";
 
-/** One property that a dense index must have, and whether this one has it. */
+/** A checked property of a dense index. */
 export interface DenseFinding {
   check: "checksums" | "self-retrieval" | "graph-recall";
   ok: boolean;
@@ -17,7 +17,7 @@ export interface DenseFinding {
   detail: string;
 }
 
-/** How much `checkDenseIndex` looks at. */
+/** Sample size of `checkDenseIndex`. */
 export interface CheckDenseOptions {
   /** Passages whose text is searched. */
   sample?: number;
@@ -37,10 +37,10 @@ const GRAPH_RECALL = 0.95;
 
 /**
  * Checks a dense index folder: every checksum; that passages, encoded again, find themselves by exact search; that the
- * graph, where there is one, finds what exact search finds. The sample is the same on every run.
+ * graph, if any, finds the exact hits. The sample is the same on every run.
  *
- * @returns findings in that order; the last two only when the files are whole.
- * @throws as `openDenseIndex`, but for damage, which is a finding.
+ * @returns findings in this order; the last two only when the files are intact.
+ * @throws as `openDenseIndex`, except that damage is a finding.
  */
 export async function checkDenseIndex(
   folder: string,
@@ -88,12 +88,12 @@ async function checkChecksums(
   if (graph !== null) {
     const path = graphPath(folder);
     const found = await sha256File(path).catch(errorMessage);
-    if (found !== graph.sha256) damaged.push(`${path}: missing or changed`);
+    if (found !== graph.sha256) damaged.push(`${path}: missing or modified`);
   }
   const bytes = files.reduce((sum, [, entry]) => sum + entry.bytes, graph?.bytes ?? 0);
   const count = files.length + (graph === null ? 0 : 1);
   const detail =
-    damaged.length === 0 ? `${count} files, ${bytes} bytes, all as written` : damaged.join("; ");
+    damaged.length === 0 ? `${count} files, ${bytes} bytes, all intact` : damaged.join("; ");
   return { check: "checksums", ok: damaged.length === 0, detail };
 }
 

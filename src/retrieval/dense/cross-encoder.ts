@@ -98,7 +98,7 @@ function relevance({ source }: ModelFiles, logits?: ModelTensor): number[] {
   if (logits === undefined || labels < 1 || labels > 2) {
     throw new DataError(
       "ENCODER_BAD",
-      `${source}: is no cross-encoder: it returns ${logits === undefined ? "no logits" : `${labels} labels`}; 1 or 2 are expected. Export it for text classification.`,
+      `${source}: is not a cross-encoder: it returns ${logits === undefined ? "no logits" : `${labels} labels`}; expected 1 or 2. Export it for text classification.`,
     );
   }
   const values = floatsOf(logits);

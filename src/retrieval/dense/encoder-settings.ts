@@ -11,14 +11,14 @@ export const encoderOptions = z.strictObject({
   pooling: z.enum(POOLINGS).optional(),
   /** Scale vectors to length 1: inner products are then cosines. */
   normalize: z.boolean().optional(),
-  /** Longer texts lose their end. */
+  /** Longer texts are truncated. */
   maxTokens: z.int().min(4).optional(),
-  /** Which of the model's files: fp32 is `onnx/model.onnx`, q8 `onnx/model_quantized.onnx`, … Default: the first that is there. */
+  /** The model file: fp32 is `onnx/model.onnx`, q8 `onnx/model_quantized.onnx`, … Default: the first that exists. */
   dtype: z.enum(MODEL_DTYPES).optional(),
 });
 export type EncoderOptions = z.output<typeof encoderOptions>;
 
-/** All of it decided: what an index keeps. */
+/** Complete settings, as stored in an index. */
 export const encoderSettingsSchema = z.strictObject({
   queryPrefix: z.string(),
   passagePrefix: z.string(),

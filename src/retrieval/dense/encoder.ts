@@ -160,7 +160,7 @@ function sentenceVectors(
   if (hidden?.dims.length !== 3 && ready === undefined) {
     throw new DataError(
       "ENCODER_BAD",
-      `${source}: returns ${Object.keys(outputs).join(", ")}; an encoder returns last_hidden_state of [batch, tokens, dimensions]. Export it for feature extraction.`,
+      `${source}: returns ${Object.keys(outputs).join(", ")}; expected last_hidden_state of [batch, tokens, dimensions]. Export it for feature extraction.`,
     );
   }
   const [width = 0, dimensions = 0] = (hidden ?? ready!).dims.slice(1);

@@ -13,16 +13,16 @@ import type { VectorSearch } from "./vector-format.ts";
 
 /** A navigable small-world graph's parameters, by the paper's names (Malkov and Yashunin, arXiv 1603.09320). */
 export const hnswParameters = z.strictObject({
-  /** Neighbours per vector and layer; twice as many in the lowest. */
+  /** Neighbours per vector and layer (the paper's M); twice as many in the lowest layer. */
   M: z.int().min(2).max(256).default(16),
-  /** Candidates looked at for each vector that is added. */
+  /** Candidates examined when a vector is added. */
   efConstruction: z.int().min(10).default(200),
-  /** Candidates looked at by a query, at least k. Absent: as many as the vectors turn out to need (choose-ef-search.ts). */
+  /** Candidates examined by a query, at least k. Default: measured on the vectors (choose-ef-search.ts). */
   efSearch: z.int().min(1).optional(),
 });
 export type HnswParameters = z.output<typeof hnswParameters>;
 
-/** A manifest's entry for the graph's file, which has hnswlib's own layout and holds its vectors in f32. */
+/** A manifest's entry for the graph's file, in hnswlib's format, with vectors in f32. */
 export const graphEntrySchema = hnswParameters.extend({
   efSearch: z.int().min(1),
   bytes: z.int().min(0),
@@ -32,7 +32,7 @@ export type GraphEntry = z.output<typeof graphEntrySchema>;
 
 type Hnswlib = typeof Hnsw;
 
-/** hnswlib-node, or null where it was not built: it compiles when it is installed. */
+/** hnswlib-node, or null when it is not built: npm compiles it at installation. */
 async function hnswLibrary(): Promise<Hnswlib | null> {
   const { default: library } = (await import("hnswlib-node").catch(() => ({ default: null }))) as {
     default: Hnswlib | null;
@@ -40,9 +40,9 @@ async function hnswLibrary(): Promise<Hnswlib | null> {
   return library;
 }
 
-/** What to do where the graph's library is missing. */
+/** Advice when the graph library is missing. */
 export const HNSW_ADVICE =
-  "hnswlib-node is not installed, which builds graphs: it is compiled when it is installed, which needs a C++ compiler, make and Python. With them, `npm rebuild hnswlib-node` or `npm install hnswlib-node@3`";
+  "hnswlib-node, which builds graphs, is not installed: its installation needs a C++ compiler, make and Python. With them, run `npm rebuild hnswlib-node` or `npm install hnswlib-node@3`";
 
 /** @throws {ExternalError} HNSW_MISSING */
 export async function requireHnsw(): Promise<Hnswlib> {
@@ -76,7 +76,7 @@ export interface HnswBuild extends HnswParameters {
   onProgress?: ((vectors: number) => void) | undefined;
 }
 
-/** Vectors added between looks at the abort signal. */
+/** Vectors added between checks of the abort signal. */
 const STEP = 64;
 
 /**
@@ -106,13 +106,13 @@ export async function buildHnsw(path: string, build: HnswBuild): Promise<GraphEn
     onProgress?.(to);
     await pause();
   }
-  // Its promise resolves false rather than rejecting where the disk is full, and not every error is told.
+  // Its promise resolves to false on a full disk, and some errors are not reported.
   graph.writeIndexSync(path);
   const { size: bytes } = await stat(path);
   refuseUnlessWhole(path, bytes, count * (hnswRecordBytes(dimensions, M) + 4));
   const file = { M, efConstruction, bytes, sha256: await sha256File(path) };
   if (build.efSearch !== undefined) return { ...file, efSearch: build.efSearch };
-  // Measured with the search that will be used, where there is room for the graph a second time.
+  // Measured with the search that will be used, if memory allows a second copy of the graph.
   const isRoom = hnswMemory(count, dimensions, M) < availableMemory();
   const api = isRoom ? webAssemblyFor(bytes) : null;
   const searched =
@@ -191,7 +191,7 @@ export async function openByLibrary({
   const found = await sha256File(path).catch((error: unknown) => {
     throw corrupt(`${path}: cannot be read (${errorMessage(error)})`, error);
   });
-  if (found !== entry.sha256) throw corrupt(`${path}: has changed`);
+  if (found !== entry.sha256) throw corrupt(`${path}: was modified`);
   const graph = new HierarchicalNSW("ip", dimensions);
   await graph.readIndex(path);
   return { search: searchBy(graph, count) };
@@ -208,12 +208,12 @@ function searchBy(graph: Hnsw.HierarchicalNSW, count: number): GraphSearch["sear
   };
 }
 
-/** hnswlib writes without looking whether it succeeds. */
+/** hnswlib does not check whether its writes succeed. */
 function refuseUnlessWhole(path: string, bytes: number, least: number): void {
   if (bytes >= least) return;
   throw new ExternalError(
     "FILE_WRITE_FAILED",
-    `${path}: ${bytes} bytes of the graph were written, and it has ${least} or more. The disk may be full: make room and go on with --resume.`,
+    `${path}: only ${bytes} of at least ${least} bytes of the graph were written. The disk may be full: free space and continue with --resume.`,
   );
 }
 
@@ -223,7 +223,7 @@ function guarded(path: string, work: () => void): void {
   } catch (error) {
     throw new ExternalError(
       "RUNTIME_FAILED",
-      `${path}: the graph could not be made (${errorMessage(error)}). If memory ran out, build it with a smaller M or search exactly (--graph flat).`,
+      `${path}: the graph could not be built (${errorMessage(error)}). If memory ran out, build it with a smaller M or search exactly (--graph flat).`,
       { cause: error },
     );
   }

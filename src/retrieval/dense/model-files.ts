@@ -54,7 +54,7 @@ export async function findModel(model: string, dtype?: ModelDtype): Promise<Mode
   if (!/^[\w.-]+\/[\w.-]+$/.test(model) || model.startsWith(".")) {
     throw new DataError(
       "ENCODER_BAD",
-      `${model}: is no folder, and no name of a model on the hub (owner/name). Give a folder with config.json, tokenizer.json and onnx/model.onnx.`,
+      `${model}: is neither a folder nor the name of a model on the hub (owner/name). Pass a folder with config.json, tokenizer.json and onnx/model.onnx.`,
     );
   }
   const folder = join(library.env.cacheDir ?? "", model);
@@ -102,7 +102,7 @@ export function modelFailure({ source, local }: ModelFiles, error: unknown): Err
   if (local || !/fetch|network|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out/i.test(deepMessage(error))) {
     return new DataError(
       "ENCODER_BAD",
-      `${source}: cannot be loaded as a model (${said}). It needs config.json, tokenizer.json and onnx/model.onnx, as \`optimum-cli export onnx\` writes them.`,
+      `${source}: cannot be loaded as a model (${said}). It needs config.json, tokenizer.json and onnx/model.onnx, as written by \`optimum-cli export onnx\`.`,
       { cause: error },
     );
   }
@@ -112,7 +112,7 @@ export function modelFailure({ source, local }: ModelFiles, error: unknown): Err
 function unreachable(source: string, error: unknown): ExternalError {
   return new ExternalError(
     "ENCODER_UNAVAILABLE",
-    `${source}: is no folder here, and the hub could not be reached (${deepMessage(error)}). Give a folder that holds the model, or set HF_ENDPOINT to a mirror.`,
+    `${source}: is not a local folder, and the hub could not be reached (${deepMessage(error)}). Pass a folder with the model, or set HF_ENDPOINT to a mirror.`,
     { cause: error },
   );
 }
@@ -131,7 +131,7 @@ async function presentDtype(folder: string, asked?: ModelDtype): Promise<ModelDt
   const wanted = asked === undefined ? "onnx/model.onnx" : graphFile({ dtype: asked });
   throw new DataError(
     "ENCODER_BAD",
-    `${folder}: has no ${wanted}. Export the model to ONNX (\`optimum-cli export onnx\`), or choose a dtype whose file is there.`,
+    `${folder}: has no ${wanted}. Export the model to ONNX (\`optimum-cli export onnx\`), or choose a dtype whose file exists.`,
   );
 }
 
@@ -187,7 +187,7 @@ async function exists(path: string): Promise<boolean> {
 export type ModelLibrary = typeof Transformers;
 
 /**
- * Loads `@huggingface/transformers`, an optional peer dependency: its 190 MB are of use only to who embeds text.
+ * Loads `@huggingface/transformers`, an optional peer dependency, because its 190 MB are only needed for embeddings.
  *
  * @throws {ExternalError} ENCODER_LIBRARY_MISSING when it is not installed or does not load.
  */

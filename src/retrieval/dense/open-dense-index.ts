@@ -20,15 +20,15 @@ import type { VectorSearch } from "./vector-format.ts";
 
 /** How a dense index is opened. */
 interface OpenDenseOptions {
-  /** Where the model is, when it is no longer where it was at building. */
+  /** Folder of the model, if it has moved since the build. */
   model?: string | undefined;
-  /** Compare with every vector even where there is a graph. */
+  /** Compare with every vector, even if there is a graph. */
   exact?: boolean | undefined;
   /** Candidates of the graph's search, instead of the index's. */
   efSearch?: number | undefined;
   /** Of the exact search; as `FlatOptions`. */
   threads?: number | undefined;
-  /** Bytes that vectors or graph may take; default: four fifths of what is free. Exact search then reads from the file. */
+  /** Limit in bytes for vectors or graph; default: 4/5 of the free memory. Above it, exact search reads from the file. */
   maxMemory?: number | undefined;
   /** Of the encoder. */
   run?: EncoderRun;
@@ -43,7 +43,7 @@ export interface DenseRetriever extends Retriever {
 }
 
 /**
- * Opens a dense index folder, with the model that made it. Vectors that are held in memory are read and checked now,
+ * Opens a dense index folder and its model. Vectors kept in memory are read and checked now,
  * a graph is hashed; passages and other vectors are checked when they are read.
  *
  * @throws {DataError} INDEX_MISSING, INDEX_VERSION, INDEX_CORRUPT; INDEX_ENCODER when the model is not there or another one.
@@ -129,7 +129,7 @@ async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean
   if (await canOpenHnsw(graph)) return true;
   if (!noticed) {
     process.emitWarning(
-      `${folder} is searched exactly, without its graph: slower, and nothing is missed. ${HNSW_ADVICE}.`,
+      `${folder} is searched exactly instead of with its graph, which is slower but complete. ${HNSW_ADVICE}.`,
       { type: "AgentrlWarning", code: "HNSW_MISSING" },
     );
   }
@@ -140,7 +140,7 @@ async function graphIsUsable(folder: string, graph: GraphEntry): Promise<boolean
 function graphTooLarge(folder: string, wanted: number, limit: number): ConfigError {
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `${folder}: its graph takes ${gigabytes(wanted)} of memory; ${gigabytes(limit)} may be used. Open it with exact: true (vectors are then read from the file as needed), or raise maxMemory.`,
+    `${folder}: its graph needs ${gigabytes(wanted)} of memory, but the limit is ${gigabytes(limit)}. Open it with exact: true (vectors are then read from the file as needed), or raise maxMemory.`,
   );
 }
 
@@ -158,7 +158,7 @@ async function openModel(
     if (!(error instanceof DataError)) throw error;
     throw new DataError(
       "INDEX_ENCODER",
-      `${folder}: its queries need the model that made it, and that is not there: ${errorMessage(error)} If it has moved, name it: { name: dense, index: …, model: FOLDER }.`,
+      `${folder}: its queries need its own model, which was not found: ${errorMessage(error)} If the model has moved, set its folder: { name: dense, index: …, model: FOLDER }.`,
       { cause: error },
     );
   });
@@ -166,7 +166,7 @@ async function openModel(
   await encoder.close();
   throw new DataError(
     "INDEX_ENCODER",
-    `${folder}: was made by a model of hash ${made.hash.slice(0, 16)}; ${model} has ${encoder.hash.slice(0, 16)}. Queries and passages must be encoded by one model: give that one, or build the index again.`,
+    `${folder}: was built with a model of hash ${made.hash.slice(0, 16)}, but ${model} has ${encoder.hash.slice(0, 16)}. Queries and passages need the same model: use that model, or build the index again.`,
   );
 }
 

@@ -163,7 +163,7 @@ export async function refuseUnlessFits(
   if (wantedDisk > disk) {
     const used = (sizes: ReturnType<typeof sizesOf>): number =>
       plan.textBytes + sizes.vectorBytes + sizes.graphBytes + sizes.temporaryBytes;
-    throw tooLarge(plan, `${gigabytes(wantedDisk)} of disk while it is built`, disk, used);
+    throw tooLarge(plan, `${gigabytes(wantedDisk)} of disk during the build`, disk, used);
   }
 }
 
@@ -184,6 +184,6 @@ function tooLarge(
   const subset = `the first ${Math.floor(plan.passages * share)} passages`;
   return new ConfigError(
     "INDEX_TOO_LARGE",
-    `the index of ${plan.passages} passages needs ${wanted}; there is ${gigabytes(limit)}. What fits: ${[...choices, subset].join("; ")}.`,
+    `the index of ${plan.passages} passages needs ${wanted}, but only ${gigabytes(limit)} are available. These would fit: ${[...choices, subset].join("; ")}.`,
   );
 }

@@ -30,14 +30,14 @@ export interface VectorDraft {
   close(): void;
 }
 
-/** What to do about a draft that is there. */
+/** How to treat an existing draft. */
 export interface DraftOptions {
   /** What the vectors are of; a draft of anything else is not resumed. */
   of: string;
   format: VectorFormat;
-  /** Continue a draft (or begin, where there is none). */
+  /** Continue a draft, or start one. */
   resume: boolean;
-  /** Throw a draft away. */
+  /** Discard a draft. */
   discard: boolean;
 }
 
@@ -47,8 +47,8 @@ function draftFolder(out: string): string {
 }
 
 /**
- * Opens the draft of an index, or begins one.
- * @throws {ConfigError} INDEX_DRAFT when there is one and nothing says what to do with it, or it is of something else.
+ * Opens the draft of an index, or starts one.
+ * @throws {ConfigError} INDEX_DRAFT when one exists without `resume` or `discard`, or it belongs to another build.
  */
 export async function openDraft(out: string, options: DraftOptions): Promise<VectorDraft> {
   const { of, format, resume, discard } = options;
@@ -111,13 +111,13 @@ export async function openDraft(out: string, options: DraftOptions): Promise<Vec
     if (!given.resume) {
       throw new ConfigError(
         "INDEX_DRAFT",
-        `${where}: holds ${found.done} vectors of an interrupted build. Continue it with --resume, or begin anew with --overwrite.`,
+        `${where}: contains ${found.done} vectors of an interrupted build. Continue it with --resume, or start again with --overwrite.`,
       );
     }
     if (found.of === given.of) return;
     throw new ConfigError(
       "INDEX_DRAFT",
-      `${where}: its ${found.done} vectors are of another corpus, encoder or storage. Give what it was begun with, or begin anew with --overwrite.`,
+      `${where}: its ${found.done} vectors belong to another corpus, encoder or storage. Use the original options, or start again with --overwrite.`,
     );
   }
 }
@@ -140,7 +140,7 @@ function checksum(read: VectorDraft["read"], done: number): number {
 function damaged(folder: string): DataError {
   return new DataError(
     "INDEX_CORRUPT",
-    `${folder}: its vectors are not those that were written. Begin anew with --overwrite.`,
+    `${folder}: its vectors were modified. Start again with --overwrite.`,
   );
 }
 

@@ -34,9 +34,9 @@ const options = z.strictObject({
 type Settings = z.output<typeof options>;
 
 /**
- * A language model that plays the search engine: it writes k documents for a query, told to be useful or, at a rate that may
- * rise over the run, noisy. It sees the question and the first accepted answer of the task that asks, so it is for training;
- * measure with a real engine.
+ * A language model that simulates a search engine: it writes k documents for a query, with instructions to be useful or, at a rate that may
+ * increase over the run, noisy. It sees the question and the first accepted answer of the task, so use it for training only and
+ * evaluate with a real engine.
  *
  * Source: ZeroSearch, arXiv 2505.04588. Different here: the released code takes question and answer from the batch by the
  * query's place among those still running, which is another sample's as soon as one has finished; here they are the
@@ -45,7 +45,7 @@ type Settings = z.output<typeof options>;
  */
 export const llmSearch = defineRetriever({
   name: NAME,
-  summary: "A language model that writes the documents, useful or noisy: ZeroSearch's engine.",
+  summary: "A language model that writes useful or noisy documents: ZeroSearch's engine.",
   readsGold: true,
   options,
   async open(settings) {

@@ -44,11 +44,11 @@ export const opensearchOptions = z
   })
   .refine(({ mode, encoder, modelId }) => mode === "bm25" || (encoder ?? modelId) !== undefined, {
     message:
-      "vectors need `encoder` (a model here, or an embeddings server) or `modelId` (a model in the engine)",
+      "vectors need `encoder` (a local model, or an embeddings server) or `modelId` (a model in the engine)",
     path: ["mode"],
   })
   .refine(({ encoder, modelId }) => encoder === undefined || modelId === undefined, {
-    message: "one of `encoder` and `modelId` makes the vector, not both",
+    message: "set only one of `encoder` and `modelId`",
     path: ["modelId"],
   })
   .refine(({ dialect, searchPipeline }) => searchPipeline === null || dialect === "opensearch", {
@@ -56,7 +56,7 @@ export const opensearchOptions = z
     path: ["searchPipeline"],
   })
   .refine(({ usernameEnv, passwordEnv }) => (usernameEnv === null) === (passwordEnv === null), {
-    message: "user name and password go together",
+    message: "set both user name and password, or neither",
     path: ["passwordEnv"],
   });
 

@@ -80,7 +80,7 @@ const hitSchema = z.object({
   _source: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The same copy of each shard answers every time: copies may hold deleted documents that shift scores. */
+/** Always the same copy of each shard, because copies may contain deleted documents that change scores. */
 const HEADER = JSON.stringify({ preference: "agentrl", allow_partial_search_results: false });
 
 async function searchBatch(
@@ -132,14 +132,14 @@ const failedSchema = z.object({
   ),
 });
 
-/** `_msearch` answers 200 whatever became of its searches: the first that failed, by its own status. */
+/** `_msearch` returns 200 even for failed searches: this finds the first failure and its status. */
 function failedSearch({ text }: HttpReply): { status: number; body: string } | null {
   if (!text.includes('"error"')) return null;
   let reply: unknown;
   try {
     reply = JSON.parse(text) as unknown;
   } catch {
-    return null; // said by whoever parses the reply
+    return null; // the caller's parser reports it
   }
   const failed = failedSchema.safeParse(reply).data?.responses.find(({ error }) => error);
   if (failed?.error === undefined) return null;

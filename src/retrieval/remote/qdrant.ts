@@ -41,7 +41,7 @@ const options = z
   })
   .refine(({ encoder, model }) => (encoder === undefined) !== (model === undefined), {
     message:
-      "a query's vector needs either `encoder` (a model here, or an embeddings server) or `model` (in Qdrant)",
+      "set one of `encoder` (a local model, or an embeddings server) and `model` (in Qdrant)",
     path: ["encoder"],
   });
 
@@ -116,7 +116,7 @@ async function openCollection(client: HttpClient, settings: Settings): Promise<C
       names.length === 0 ? "its one vector has no name" : `its vectors: ${names.join(", ")}`;
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${NAME}.using is ${quote(using)}: the collection "${settings.collection}" has no such vector; ${known}.`,
+      `${NAME}.using is ${quote(using)}: the collection "${settings.collection}" does not have this vector; ${known}.`,
     );
   }
   const byDistance = /^(Euclid|Manhattan)$/.test(vector.distance);

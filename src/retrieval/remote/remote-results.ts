@@ -6,7 +6,7 @@ import { derivedFingerprint } from "../inner-retrievers.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 
 /**
- * The fingerprint of a remote engine: its options less how it is asked (times, concurrency) and where keys come from.
+ * The fingerprint of a remote engine: its options without timeouts, concurrency and key sources.
  *
  * @param options checked, defaults filled in; its addresses hold nothing secret (`serverAddress`).
  * @param seen what the server says of itself, where it does: a number of passages, an encoder's fingerprint.
@@ -24,7 +24,7 @@ function lasting(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, each]) => [key, lasting(each)]));
 }
 
-/** What the contract of a retriever asks of hits, whatever a server sent: best first, each passage once, at most k. */
+/** Enforces the retriever contract on a server's hits: best first, each passage once, at most k. */
 export function bestFirst(hits: readonly Hit[], k: number): Hit[] {
   const seen = new Set<string>();
   const once = hits.filter(({ id }) => !seen.has(id) && seen.add(id));
@@ -83,10 +83,10 @@ export function storedHit(
 }
 
 /**
- * The text that a stored document has under a field; a dot leads into an object.
+ * The text of a field in a stored document; a dot enters an object.
  *
- * @param option that names the field, and the passage, for the message.
- * @throws {ConfigError} RECIPE_BAD_VALUE when there is none: nothing would be shown for the passage, without a word.
+ * @param option with the field's name, and the passage, for the message.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when there is no text: the passage would silently be empty.
  */
 function storedText(
   document: Readonly<Record<string, unknown>>,
@@ -107,6 +107,6 @@ function storedText(
   if (typeof value === "number") return String(value);
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `${option} is "${field}": passage "${passage}" has no text there. Name the field that holds it.`,
+    `${option} is "${field}": passage "${passage}" has no text in this field. Set the field with the text.`,
   );
 }

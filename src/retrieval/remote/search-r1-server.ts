@@ -34,12 +34,12 @@ const itemSchema = z.union([
 const FINGERPRINT = "x-index-fingerprint";
 
 /**
- * A client of Search-R1's retrieval server and of those that copy it, `agentrl serve` among them. Scores are asked for
- * always, since the reference server fails without; a server that gives none has its hits scored 1 / rank.
+ * A client of Search-R1's retrieval server and compatible ones, such as `agentrl serve`. It always requests scores,
+ * because the reference server fails without; hits without a score get 1 / rank.
  */
 export const searchR1Server = defineRetriever({
   name: "search-r1-server",
-  summary: "A server that speaks Search-R1's POST /retrieve, `agentrl serve` among them.",
+  summary: "A server with Search-R1's POST /retrieve, such as `agentrl serve`.",
   options,
   async open(settings) {
     const url = settings.url.replace(/\/retrieve\/?$/, "");
@@ -61,7 +61,7 @@ function clientOf(settings: z.output<typeof options>): HttpClient {
   return httpClient({ ...endpoint, headers, keys: { [apiKeyEnv]: key } });
 }
 
-/** What the server says of its index; null from the reference server, which has no /health. Fails when nobody answers. */
+/** The server's index fingerprint; null from the reference server, which has no /health. Fails when the server does not answer. */
 async function servedFingerprint(client: HttpClient): Promise<string | null> {
   const { headers } = await client.request({ path: "/health", accepts: [404, 405] });
   return headers.get(FINGERPRINT);
@@ -85,7 +85,7 @@ async function retrieve(
   if (served !== null && now !== null && now !== served) {
     throw new ExternalError(
       "SERVER_INDEX_CHANGED",
-      `search-r1-server: the server's index was ${served} when the run began and is ${now}: results before and after do not belong together. Serve the old index again, or start a new run.`,
+      `search-r1-server: the server's index was ${served} at the start of the run and is now ${now}: the results are not comparable. Serve the old index again, or start a new run.`,
     );
   }
   return value.result.map((items) =>

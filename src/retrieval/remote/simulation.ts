@@ -7,8 +7,8 @@ const HEADING =
   /^[ \t>*#_]*(?:(?:doc(?:ument)?|passage|result)[ \t]*#?[ \t]*\d+[*_]*|\[\d+\]|\d+(?=[.)]))(?:[ \t]*\(title:[ \t]*(?<title>[^)\n]*)\))?[*_]*[ \t]*[:.)\-–—]?[*_]*[ \t]*/gim;
 
 /**
- * The documents of a model's answer: what stands between numbered headings. Fewer than asked for, or none, is an answer too;
- * reasoning in `<think>` is dropped. A title in parentheses after the number, as Search-R1 shows passages, is taken for one.
+ * The documents in a model's answer: the text between numbered headings. Fewer than requested, or none, is valid too;
+ * reasoning in `<think>` is dropped. A title in parentheses after the number, as in Search-R1's passages, becomes the title.
  *
  * @returns at most k, best first by place (1 / place); ids are hashes of the text, equal documents appear once.
  * @example simulatedDocuments("Doc 1: Oslo is a city.\nDoc 2: It rains.", 5) // two hits
@@ -81,13 +81,13 @@ export function checkTemplate(template: string, path: string): string {
   if (unknown !== undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${path}: the template has {{${unknown}}}. Known: ${list}.`,
+      `${path}: the template contains the unknown placeholder {{${unknown}}}. Known: ${list}.`,
     );
   }
   if (used.includes("query")) return template;
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `${path}: the template lacks {{query}}, so every search would find the same. Known: ${list}.`,
+    `${path}: the template lacks {{query}}, so every search would have the same result. Known: ${list}.`,
   );
 }
 

@@ -10,7 +10,7 @@ import { type WebEngine, webEngines } from "./web-engines.ts";
 
 const NAME = "web-search";
 
-const domain = z.string().regex(/^[^\s/:]+\.[^\s/:]+$/, "expected a domain, as in example.org");
+const domain = z.string().regex(/^[^\s/:]+\.[^\s/:]+$/, "expected a domain, such as example.org");
 
 const options = z
   .strictObject({
@@ -25,23 +25,23 @@ const options = z
     country: z.string().length(2).toLowerCase().optional(),
     /** ISO 639-1, two letters. */
     language: z.string().length(2).toLowerCase().optional(),
-    /** Asks for pages of this domain only. */
+    /** Restricts results to this domain. */
     site: domain.optional(),
-    /** Pages of these domains, and of domains below them, are dropped: where a benchmark's answers stand, say. */
+    /** Drops pages of these domains and their subdomains, for example those with a benchmark's answers. */
     blocked: z.array(domain).default([]),
     ...httpShape,
   })
   .refine(({ engine, engineId }) => engine !== "google" || engineId !== undefined, {
-    message: "google searches by an engine of yours: give its id",
+    message: "google requires the id of your search engine",
     path: ["engineId"],
   });
 
 type Settings = z.output<typeof options>;
 
 /**
- * The web, through a commercial engine: title, snippet and address of each result, the address as id, scored 1 / place.
- * A query costs as many requests as k needs pages, and no more where blocked results leave fewer than k. An empty query is
- * not asked. Results change from day to day: the fingerprint names the engine, not what it found; `recorded` keeps that.
+ * The web, through a commercial engine: title, snippet and address of each result; the address is the id, the score 1 / place.
+ * A query costs as many requests as k needs pages; blocked results may leave fewer than k hits. An empty query sends no
+ * request. Results change daily: the fingerprint identifies the engine, not its results; `recorded` stores those.
  */
 export const webSearch = defineRetriever({
   name: NAME,

@@ -14,8 +14,8 @@ export interface FileEntry {
 }
 
 /**
- * A file that is never written again and is read by position. Its last part is a table of CRC-32 checksums, one per
- * page of 4 096 bytes; a page is checked whenever it is read, so a damaged byte is never served.
+ * An immutable file with random access. Its last part is a table of CRC-32 checksums, one per
+ * page of 4 096 bytes; every read checks its pages, so damaged bytes are never returned.
  */
 export interface CheckedFile {
   readonly path: string;
@@ -45,7 +45,7 @@ export function openCheckedFile(path: string, { bytes, checksum }: FileEntry): C
   try {
     const table = readTable(file, path, bytes);
     if (crcHex(table) !== checksum) {
-      throw corrupt(`${path}: its table of checksums is not what was written`);
+      throw corrupt(`${path}: its table of checksums was modified`);
     }
     return checkedFile({ file, path, bytes, checksums: new DataView(table.buffer) });
   } catch (error) {
@@ -105,7 +105,7 @@ function checkedFile({ file, path, bytes, checksums }: OpenFile): CheckedFile {
       const page = content.subarray(at, at + PAGE_BYTES);
       const number = (begin + at) / PAGE_BYTES;
       if (crc32(page) !== checksums.getUint32(4 * number, true)) {
-        throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} have changed`);
+        throw corrupt(`${path}: bytes ${begin + at} to ${begin + at + page.length} were modified`);
       }
     }
     return begin;

@@ -1,7 +1,7 @@
 /**
- * What all kinds of index folders share: `manifest.json` names immutable files and carries its own checksum; a change
- * is new files and then a new manifest, renamed over the old one, so a reader sees the index before or after it and
- * nothing between.
+ * Shared by all kinds of index folders: `manifest.json` lists immutable files and contains its own checksum; a change
+ * writes new files and then renames a new manifest over the old one, so a reader sees the index before or after the
+ * change, never in between.
  */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -46,7 +46,7 @@ export function manifestPath(folder: string): string {
 }
 
 /**
- * The kind of an index folder: what its manifest says, before anything else is checked.
+ * The kind of an index folder, from its manifest, before other checks.
  *
  * @throws {DataError} INDEX_MISSING when the folder has no manifest, INDEX_VERSION when another version wrote it,
  *   INDEX_CORRUPT when it is not what was written.
@@ -102,7 +102,7 @@ async function readChecked(folder: string): Promise<Record<string, unknown>> {
   }
   // The text, too: white space and repeated keys would not change what was parsed.
   if (checksum !== sha256(JSON.stringify(content)) || text !== textOf(value)) {
-    throw corrupt(`${path}: is not what was written: its checksum differs`);
+    throw corrupt(`${path}: was modified: its checksum differs`);
   }
   return content;
 }
@@ -161,20 +161,20 @@ function parse(text: string, path: string): Record<string, unknown> {
   } catch (error) {
     throw corrupt(`${path}: is not JSON (${errorMessage(error)})`, error);
   }
-  if (typeof value !== "object" || value === null) throw corrupt(`${path}: is no object`);
+  if (typeof value !== "object" || value === null) throw corrupt(`${path}: is not an object`);
   return value as Record<string, unknown>;
 }
 
 /** How a new index folder is written. */
 export interface WriteFolderOptions {
-  /** Replace an index that is already there; without it that is an error. */
+  /** Replace an existing index; without it, an existing index is an error. */
   overwrite: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes an index folder whole or not at all: `write` fills a temporary folder beside `out`, which is renamed when it
- * is done. What earlier processes left behind when they were killed is removed.
+ * Writes an index folder atomically: `write` fills a temporary folder beside `out`, which is then renamed.
+ * Removes leftovers of killed processes.
  *
  * @throws {ConfigError} INDEX_EXISTS when `out` is there and `overwrite` is not set, or is no index.
  * @throws {ExternalError} FILE_WRITE_FAILED (disk full, no permission); what was there before stays.
@@ -196,30 +196,30 @@ export async function writeIndexFolder<T>(
     await moveIntoPlace(temporary, out);
     return result;
   } catch (error) {
-    // What went wrong matters, not that the remains of it could not be removed.
+    // The caller needs the first error, not one from this cleanup.
     await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw writeFailure(out, error);
   }
 }
 
-/** An error of the file system as ours; any other as it is. */
+/** Converts a file-system error to FILE_WRITE_FAILED; returns any other unchanged. */
 export function writeFailure(out: string, error: unknown): unknown {
   const isSystemError =
     error instanceof Error && !(error instanceof AgentrlError) && "syscall" in error;
   if (!isSystemError) return error;
   return new ExternalError(
     "FILE_WRITE_FAILED",
-    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space, or choose a place where you may write. \`agentrl index plan\` tells how much a build needs.`,
+    `${out}: the index could not be written (${errorMessage(error)}). Nothing was changed; free space, or choose a writable folder. \`agentrl index plan\` shows how much space a build needs.`,
     { cause: error },
   );
 }
 
-/** Only an index is ever replaced, and only when asked: a slip in --out must not cost a folder. */
+/** Only an index is ever replaced, and only on request: a typo in --out must not delete a folder. */
 async function refuseUnlessReplaceable(out: string, overwrite: boolean): Promise<void> {
   const isIndex = await exists(manifestPath(out));
   if (isIndex && overwrite) return;
   const advice = isIndex
     ? "Choose another --out, or replace it with --overwrite."
     : "It is not an index, so it is never replaced: choose another --out.";
-  throw new ConfigError("INDEX_EXISTS", `${out}: is already there. ${advice}`);
+  throw new ConfigError("INDEX_EXISTS", `${out}: already exists. ${advice}`);
 }

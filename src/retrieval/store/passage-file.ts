@@ -90,7 +90,7 @@ export function openPassages(folder: string, entries: PassageEntries, count: num
   const text = openCheckedFile(join(folder, TEXT), entries.passages);
   const starts = openCheckedFile(join(folder, STARTS), entries.passageStarts);
   if (starts.bytes !== 8 * (count + 1)) {
-    throw corrupt(`${starts.path}: holds ${starts.bytes / 8 - 1} passages, not ${count}`);
+    throw corrupt(`${starts.path}: contains ${starts.bytes / 8 - 1} passages, not ${count}`);
   }
   const pages = startPages(starts);
   const readLine = (position: number): Uint8Array =>

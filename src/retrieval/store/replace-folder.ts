@@ -6,8 +6,8 @@ import { lockFolder } from "../../base/folder-lock.ts";
 import { isAlive, processMark } from "../../base/process-mark.ts";
 
 /**
- * A finished folder takes the place of another: the old one is moved aside, the new one to its name, the old one
- * removed. No file system does the first two in one step; who finds them half done finishes them.
+ * Replaces a folder by a finished one: renames the old one aside, the new one to its name, and removes the old
+ * one. No file system does the first two atomically; a process that finds them half done completes them.
  *
  *   IDX                                   the index
  *   IDX.tmp-MARK                          being written by the process of that mark
@@ -21,7 +21,7 @@ export function temporaryFolder(target: string): string {
   return `${resolve(target)}.tmp-${processMark()}`;
 }
 
-/** Gives a finished folder its name; what was there is removed. */
+/** Moves a finished folder to its name and removes the old one. */
 export async function moveIntoPlace(temporary: string, target: string): Promise<void> {
   const aside = `${temporary}-replaced-${randomUUID().slice(0, 8)}`;
   const replaces = await exists(target);
@@ -38,8 +38,8 @@ export async function moveIntoPlace(temporary: string, target: string): Promise<
 }
 
 /**
- * Moves a finished folder to its name where a process was killed between moving the old one aside and that.
- * @returns "running" when the process still lives: its next step is due any moment.
+ * Completes a replacement that a killed process left after moving the old folder aside.
+ * @returns "running" when the process still lives and will do the next step itself.
  */
 export async function finishReplacing(target: string): Promise<"nothing" | "finished" | "running"> {
   const { parent, names } = await leftoversOf(target);
@@ -58,7 +58,7 @@ export async function finishReplacing(target: string): Promise<"nothing" | "fini
   return "nothing";
 }
 
-/** Removes temporary folders whose process is gone. */
+/** Removes temporary folders of dead processes. */
 export async function removeLeftovers(target: string): Promise<void> {
   const { parent, names } = await leftoversOf(target);
   for (const name of names) {
@@ -81,7 +81,7 @@ function markOf(name: string, target: string): string {
   return name.slice(prefixOf(target).length);
 }
 
-/** Makes names in a folder outlast a power cut. Windows has no such thing. */
+/** Makes renames in a folder survive a power cut. Windows has no equivalent. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
@@ -102,7 +102,7 @@ export async function exists(path: string): Promise<boolean> {
 const LOCK = "write.lock";
 
 /**
- * Runs `work` as the only writer of an index folder. Readers need no lock. A lock whose process is gone is taken over.
+ * Runs `work` as the only writer of an index folder. Readers need no lock. Takes over the lock of a dead process.
  * @throws {ExternalError} INDEX_BUSY when another process, or another call in this one, is writing.
  */
 export async function withWriteLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -112,7 +112,7 @@ export async function withWriteLock<T>(folder: string, work: () => Promise<T>): 
     ({ mark, path }) =>
       new ExternalError(
         "INDEX_BUSY",
-        `${folder}: process ${mark} is changing this index. Wait until it is done; if it is not running any more, remove ${path}.`,
+        `${folder}: process ${mark} is changing this index. Wait until it is done; if it no longer runs, remove ${path}.`,
       ),
   );
   try {

@@ -51,7 +51,7 @@ describe("random", () => {
 
   it("needs a corpus", async () => {
     await expect(random.create({}, contextOf([]))).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "random needs a corpus at hand"),
+      errorWith("RECIPE_BAD_VALUE", "random searches a dataset's own passages"),
     );
   });
 });

@@ -85,7 +85,7 @@ describe("recorded", () => {
   it("keeps several retrievers in one file and wants one of them named for replay", async () => {
     const file = await recordedFile(listed(["a", "b"]), listed(["c", "d"]));
     await expect(replaying(file)).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "holds searches of listed-ab, listed-cd"),
+      errorWith("RECIPE_BAD_VALUE", "listed-ab, listed-cd"),
     );
     await expect(replaying(file, "listed-x")).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", 'recorded.fingerprint is "listed-x"'),

@@ -64,7 +64,7 @@ describe("subset", () => {
     const inner = listed(["a"]);
     const context = { corpus: () => corpus, open: () => Promise.resolve(inner) };
     await expect(part.create({ of: "none", share: 0.5 }, context)).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", 'subset.of is "none", which does not read the corpus at hand'),
+      errorWith("RECIPE_BAD_VALUE", 'subset.of is "none"'),
     );
     expect(inner.closed).toBe(true);
   });

@@ -34,7 +34,7 @@ describe("checking a dense index", () => {
       ["self-retrieval", true],
       ["graph-recall", true],
     ]);
-    expect(findings[0]!.detail).toMatch(/^4 files, \d+ bytes, all as written$/);
+    expect(findings[0]!.detail).toMatch(/^4 files, \d+ bytes, all intact$/);
     expect(findings[1]!.detail).toBe("100 of 100 passages find themselves among 10 hits");
     expect(findings[2]!.detail).toMatch(/efSearch 128 finds 1.0000 of the first 10 exact hits/);
   });
@@ -135,12 +135,12 @@ describe("planning a dense index", () => {
     await expect(refuseUnlessFits(large, { out: index, maxMemory: 0.2e9 })).rejects.toThrow(
       errorWith(
         "INDEX_TOO_LARGE",
-        "the index of 4000000 passages needs 0.90 GB of memory; there is 0.20 GB. What fits: --graph flat --vectors f16 (0.13 GB); --graph flat --vectors int8 (0.08 GB); the first",
+        "the index of 4000000 passages needs 0.90 GB of memory, but only 0.20 GB are available. These would fit: --graph flat --vectors f16 (0.13 GB); --graph flat --vectors int8 (0.08 GB); the first",
       ),
     );
     const huge = { ...plan, bytesOnDisk: 1e18 };
     await expect(refuseUnlessFits(huge, { out: join(folder, "not", "yet") })).rejects.toThrow(
-      errorWith("INDEX_TOO_LARGE", "of disk while it is built"),
+      errorWith("INDEX_TOO_LARGE", "of disk during the build"),
     );
     await expect(refuseUnlessFits(plan, { out: index })).resolves.toBeUndefined();
   });

@@ -85,7 +85,7 @@ describe("a dense index", () => {
       await idsFor("flat", queries),
     );
     await expect(openDenseIndex(join(folder, "graph"), { maxMemory: 1000 })).rejects.toThrow(
-      errorWith("INDEX_TOO_LARGE", "its graph takes 0.00 GB of memory"),
+      errorWith("INDEX_TOO_LARGE", "its graph needs 0.00 GB of memory"),
     );
   });
 
@@ -134,7 +134,7 @@ async function withoutHnswlib(first: string): Promise<string[]> {
     ${first}
     await import("./dist/base/wasm.js");
     globalThis.WebAssembly = kept; // Node itself needs it
-    process.on("warning", ({ code, message }) => console.log(code, message.includes("is searched exactly, without its graph")));
+    process.on("warning", ({ code, message }) => console.log(code, message.includes("is searched exactly")));
     const { openDenseIndex } = await import("./dist/retrieval/dense/open-dense-index.js");
     const { openEncoder } = await import("./dist/retrieval/dense/encoder.js");
     const { buildDenseIndex } = await import("./dist/retrieval/dense/build-dense-index.js");
@@ -177,10 +177,10 @@ describe("a dense index that is damaged or of another model", () => {
   it("names the model that made it", async () => {
     const other = await writeTinyEncoder(join(folder, "other"), [...words, "more"]);
     await expect(openDenseIndex(join(folder, "flat"), { model: other })).rejects.toThrow(
-      errorWith("INDEX_ENCODER", "Queries and passages must be encoded by one model"),
+      errorWith("INDEX_ENCODER", "Queries and passages need the same model"),
     );
     await expect(openDenseIndex(join(folder, "flat"), { model: "/nowhere" })).rejects.toThrow(
-      errorWith("INDEX_ENCODER", "If it has moved, name it"),
+      errorWith("INDEX_ENCODER", "If the model has moved"),
     );
   });
 });
@@ -237,7 +237,7 @@ describe("an interrupted build", () => {
       ),
     );
     await expect(build("kept", { resume: true, vectors: "f16" })).rejects.toThrow(
-      errorWith("INDEX_DRAFT", "are of another corpus, encoder or storage"),
+      errorWith("INDEX_DRAFT", "belong to another corpus, encoder or storage"),
     );
     await expect(build("kept", { resume: true }, passages.slice(1))).rejects.toThrow(
       errorWith("INDEX_DRAFT"),
@@ -251,7 +251,7 @@ describe("an interrupted build", () => {
     await handle.write(Buffer.of(99), 0, 1, 1000);
     await handle.close();
     await expect(build("spoiled", { resume: true })).rejects.toThrow(
-      errorWith("INDEX_CORRUPT", "Begin anew with --overwrite"),
+      errorWith("INDEX_CORRUPT", "Start again with --overwrite"),
     );
   });
 });

@@ -141,7 +141,7 @@ describe("a graph that is not written whole", () => {
     const build = { M: 4, efConstruction: 20, efSearch: 10, count: 100, dimensions: 2 };
     const vectors = (from: number, to: number) => new Float32Array(2 * (to - from)).fill(1);
     await expect(buildHnsw("/dev/full", { ...build, vectors })).rejects.toThrow(
-      errorWith("FILE_WRITE_FAILED", "0 bytes of the graph were written, and it has 5600 or more"),
+      errorWith("FILE_WRITE_FAILED", "only 0 of at least 5600 bytes"),
     );
   });
 

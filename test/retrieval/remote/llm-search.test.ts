@@ -139,7 +139,7 @@ describe("llm-search", () => {
     );
     await writeFile(template, "{{query}} {{gold}}");
     await expect(open({ template })).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "the template has {{gold}}. Known: {{query}}"),
+      errorWith("RECIPE_BAD_VALUE", "{{gold}}. Known: {{query}}"),
     );
   });
 

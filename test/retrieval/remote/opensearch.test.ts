@@ -231,7 +231,7 @@ describe("opensearch, as it asks", () => {
       errorWith("RECIPE_BAD_VALUE", "vectors need"),
     );
     await expect(open({ usernameEnv: "X" })).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "user name and password go together"),
+      errorWith("RECIPE_BAD_VALUE", "user name and password"),
     );
   });
 });

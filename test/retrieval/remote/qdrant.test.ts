@@ -112,7 +112,7 @@ describe("qdrant", () => {
   });
 
   it("wants one way to make the vector", async () => {
-    const message = "a query's vector needs either";
+    const message = "set one of `encoder`";
     await expect(open({ encoder: undefined })).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", message),
     );

@@ -103,7 +103,7 @@ describe("search-r1-server", () => {
     await retriever.search(["q"], 1);
     fingerprint = "bm25-2";
     await expect(retriever.search(["q"], 1)).rejects.toThrow(
-      errorWith("SERVER_INDEX_CHANGED", "was bm25-1 when the run began and is bm25-2"),
+      errorWith("SERVER_INDEX_CHANGED", "was bm25-1 at the start of the run and is now bm25-2"),
     );
   });
 

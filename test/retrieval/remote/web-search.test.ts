@@ -136,7 +136,7 @@ describe("web-search", () => {
       errorWith("HTTP_KEY_MISSING", "AGENTRL_TEST_NO_KEY"),
     );
     await expect(open({ engine: "google" })).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", "give its id"),
+      errorWith("RECIPE_BAD_VALUE", "google requires the id"),
     );
   });
 

@@ -150,6 +150,6 @@ describe("a manifest", () => {
     await writeManifest(out, { format: "agentrl-index", version: 2 });
     await expect(indexKind(out)).rejects.toThrow(errorWith("INDEX_CORRUPT", "has no kind"));
     await writeFile(manifestPath(out), "null");
-    await expect(indexKind(out)).rejects.toThrow(errorWith("INDEX_CORRUPT", "is no object"));
+    await expect(indexKind(out)).rejects.toThrow(errorWith("INDEX_CORRUPT", "is not an object"));
   });
 });
