@@ -26,7 +26,7 @@ import {
 import { withRunLock } from "./folder/run-lock.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
-import { findTestedPolicy, type PolicyIdentity, type TestedPolicy } from "./tested-policy.ts";
+import { resolvePolicy, type PolicyIdentity, type PolicyUnderTest } from "./resolve-policy.ts";
 
 export interface RunEvalOptions {
   /** Index folder to search; without it BM25 in memory over the dataset's own passages. */
@@ -98,7 +98,7 @@ function evaluateAs(
   const { seed, evaluation } = settings;
   const { signal } = options;
   return deferring(async (defer) => {
-    const tested = await findTestedPolicy(settings, { ...options.download, signal });
+    const tested = await resolvePolicy(settings, { ...options.download, signal });
     const { identity: policy } = tested;
     const dataset = await openNamedDataset(evaluation.dataset, settings.environment);
     const retriever = await openRetriever(dataset, settings, options.index);
@@ -141,7 +141,7 @@ function strategyName({ strategy }: Pick<ProtocolParts, "strategy">): string {
 interface EvalWork {
   settings: Settings;
   options: RunEvalOptions;
-  tested: TestedPolicy;
+  tested: PolicyUnderTest;
   dataset: Dataset;
   environment: Environment;
   log: EvaluationLog | null;

@@ -1,5 +1,5 @@
 import type { Trajectory } from "../trajectory/trajectory.ts";
-import { inquiryOn } from "./inquiry.ts";
+import { promptSession } from "./prompt-session.ts";
 import type { RolloutOptions } from "./record.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function firstThought(
     `Question: ${rollout.task.question}`,
     "Steps:",
   ].join("\n");
-  const inquiry = inquiryOn(rollout, trajectory);
-  const message = await inquiry.ask(prompt, { chain: "first-thought" });
+  const session = promptSession(rollout, trajectory);
+  const message = await session.ask(prompt, { chain: "first-thought" });
   return message === null ? null : (message.text.trim().split(/\n\s*\n/)[0] ?? "");
 }

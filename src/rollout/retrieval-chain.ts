@@ -1,6 +1,6 @@
 import { z } from "../base/schema.ts";
 import { exactMatch } from "../text/answers.ts";
-import type { Answered, Inquiry } from "./inquiry.ts";
+import type { Answered, PromptSession } from "./prompt-session.ts";
 import { passagesIn, type ShownPassage } from "./passages.ts";
 import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
@@ -44,7 +44,7 @@ export interface ChainCourse {
  * a search shows as many passages as the environment's tool, in our words, best last.
  */
 export async function extendChain(
-  inquiry: Inquiry,
+  session: PromptSession,
   links: readonly ChainLink[],
   course: ChainCourse,
 ): Promise<ChainLink[]> {
@@ -52,10 +52,10 @@ export async function extendChain(
   let tries = TRIES * (course.steps - links.length);
   let again = false;
   while (chain.length < course.steps && tries-- > 0) {
-    const proposed = await proposeQuery(inquiry, chain, { ...course, again });
+    const proposed = await proposeQuery(session, chain, { ...course, again });
     if (proposed === null) break;
     again = isAsked(proposed.query, chain);
-    if (!again) chain.push(await answerQuery(inquiry, proposed));
+    if (!again) chain.push(await answerQuery(session, proposed));
   }
   return chain;
 }
@@ -68,7 +68,7 @@ export interface ProposedQuery {
 
 /** The policy's next query. @param again it asked an old one: another is drawn. @returns null when the prompt does not fit. */
 export async function proposeQuery(
-  inquiry: Inquiry,
+  session: PromptSession,
   links: readonly ChainLink[],
   { question, sampling = {}, again = false }: ChainCourse & { again?: boolean },
 ): Promise<ProposedQuery | null> {
@@ -80,7 +80,7 @@ export async function proposeQuery(
     `Query ${links.length + 1}:`,
   ].join("\n");
   const temperature = Math.max(sampling.temperature ?? 0, RETRY_TEMPERATURE);
-  const answered = await inquiry.ask(prompt, {
+  const answered = await session.ask(prompt, {
     maxTokens: QUERY_TOKENS,
     sampling: again ? { ...sampling, temperature } : sampling,
   });
@@ -94,10 +94,10 @@ export function isAsked(query: string, links: readonly ChainLink[]): boolean {
 
 /** Looks a query up and has it answered from what was found. */
 export async function answerQuery(
-  inquiry: Inquiry,
+  session: PromptSession,
   { query, answered }: ProposedQuery,
 ): Promise<ChainLink> {
-  const found = passagesIn(await inquiry.search(query, answered.turn));
+  const found = passagesIn(await session.search(query, answered.turn));
   const prompt = [
     ...bestLast(found),
     `Answer the query from the passages, in a few words. If they do not tell, write: ${NOTHING_RELEVANT}`,
@@ -105,20 +105,20 @@ export async function answerQuery(
     "Answer:",
   ].join("\n");
   const how = { maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } };
-  const message = await inquiry.ask(prompt, how);
+  const message = await session.ask(prompt, how);
   const answer = firstLine(message?.text ?? "");
   return { query, answer: answer === "" ? NOTHING_RELEVANT : answer };
 }
 
 /** The final answer: from a chain and the passages that the question itself finds. */
 export async function answerFromChain(
-  inquiry: Inquiry,
+  session: PromptSession,
   question: string,
   links: readonly ChainLink[],
 ): Promise<string | null> {
-  const found = passagesIn(await inquiry.search(question, null));
+  const found = passagesIn(await session.search(question, null));
   const prompt = finalPrompt(question, links, found);
-  return inquiry.answer(prompt, { maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } });
+  return session.answer(prompt, { maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } });
 }
 
 /**
@@ -127,11 +127,11 @@ export async function answerFromChain(
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function chainPenalty(
-  inquiry: Inquiry,
+  session: PromptSession,
   question: string,
   links: readonly ChainLink[],
 ): Promise<number> {
-  const penalty = await inquiry.likelihood(finalPrompt(question, links, []), NOTHING_RELEVANT);
+  const penalty = await session.likelihood(finalPrompt(question, links, []), NOTHING_RELEVANT);
   return penalty ?? Infinity;
 }
 

@@ -5,7 +5,7 @@ import type { CliContext } from "../command.ts";
 import { decimal, deviceOption, jsonOption, wholeNumber } from "../options.ts";
 import { openLintModel } from "../trace/lint-model.ts";
 import { type LintOutcome, lintText } from "../trace/lint-text.ts";
-import { findOrigin, lintMannersOf } from "../trace/trace-origin.ts";
+import { findOrigin, lintContextsOf } from "../trace/trace-origin.ts";
 import { openTraceTexts } from "../trace/trace-texts.ts";
 
 interface LintFlags {
@@ -80,7 +80,7 @@ async function lintFile(
     named === undefined ? null : await openLintModel(named, { signal, note, device, origin });
   try {
     const texts = await openTraceTexts(origin, model);
-    const reading = { ...texts, mannerOf: await lintMannersOf(origin) };
+    const reading = { ...texts, contextOf: await lintContextsOf(origin) };
     const lint = openLint(reading, { keep: flags.limit ?? KEPT });
     for (const message of model?.templateProblems ?? [])
       lint.add({ id: null, line: null, code: "template", message });

@@ -32,7 +32,7 @@ export async function openLintModel(
 ): Promise<LintModel> {
   const { baseFolder, policyFolder } = await import("../../recipe/assemble.ts");
   const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
-  const { isPlainDraw } = await import("../../rollout/lint-manner.ts");
+  const { isPlainDraw } = await import("../../rollout/lint-context.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
   const { signal, origin, device } = options;
   const download = { signal, onNotice: options.note };
@@ -52,7 +52,7 @@ export async function openLintModel(
       let otherwiseDrawn = 0;
       return {
         async add(of, { trajectory, provenance }) {
-          const sampling = origin?.mannerOf(trajectory, provenance).sampling;
+          const sampling = origin?.drawSettingsOf(trajectory, provenance).sampling;
           if (sampling === undefined || isPlainDraw(sampling)) await again.add(of, trajectory);
           else otherwiseDrawn += 1;
         },

@@ -3,13 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { Settings } from "../../recipe/settings/settings-schema.ts";
-import type { LintManner } from "../../trajectory/lint/lint-reading.ts";
+import type { LintContext } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ChatOptions } from "../../rollout/chat-rendering.ts";
 
 /** Sampling settings of trajectories. */
-interface Manner {
+interface DrawSettings {
   /** Its name in settings; undefined: unknown. */
   strategy: unknown;
   sampling: { temperature: number; topP: number; topK: number } | undefined;
@@ -24,7 +24,7 @@ export interface TraceOrigin {
   policy: string | undefined;
   /** Chat-template settings of the policy; undefined: none. */
   chat: ChatOptions | undefined;
-  mannerOf: (trajectory: Trajectory, provenance: Provenance | undefined) => Manner;
+  drawSettingsOf: (trajectory: Trajectory, provenance: Provenance | undefined) => DrawSettings;
 }
 
 /**
@@ -37,9 +37,9 @@ export async function findOrigin(file: string, named?: string): Promise<TraceOri
   if (named === undefined) return found;
   const { protocols } = await import("../../env/protocols/index.ts");
   const protocol = protocols.get(named, "--protocol").create({});
-  const unknown: Manner = { strategy: undefined, sampling: undefined };
+  const unknown: DrawSettings = { strategy: undefined, sampling: undefined };
   return {
-    ...(found ?? { policy: undefined, chat: undefined, mannerOf: () => unknown }),
+    ...(found ?? { policy: undefined, chat: undefined, drawSettingsOf: () => unknown }),
     ...{ from: `--protocol ${named}`, protocol },
   };
 }
@@ -68,15 +68,15 @@ async function ofRecipe(path: string): Promise<TraceOrigin> {
     protocol: await protocolOf(settings.environment),
     policy: settings.policy.from,
     chat: settings.policy.chat,
-    mannerOf: ({ purpose }, provenance) => mannerIn(settings, purpose, provenance),
+    drawSettingsOf: ({ purpose }, provenance) => drawSettingsIn(settings, purpose, provenance),
   };
 }
 
-function mannerIn(
+function drawSettingsIn(
   settings: Settings,
   purpose: Trajectory["purpose"],
   provenance: Provenance | undefined,
-): Manner {
+): DrawSettings {
   if (provenance === undefined) {
     const { strategy, sampling } = purpose === "eval" ? settings.evaluation : settings;
     return { strategy, sampling };
@@ -86,7 +86,7 @@ function mannerIn(
 }
 
 /** Sampling of a synthesis; nothing without one. */
-function drawsIn(settings: object): { name: string; sampling?: Manner["sampling"] }[] {
+function drawsIn(settings: object): { name: string; sampling?: DrawSettings["sampling"] }[] {
   const { synth } = settings as { synth?: { draws?: { name: string }[] } };
   return synth?.draws ?? [];
 }
@@ -98,7 +98,7 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
   };
   const environment = protocol?.["environment"];
   if (typeof environment !== "object" || environment === null) return null;
-  const manner = protocol as unknown as Manner;
+  const drawn = protocol as unknown as DrawSettings;
   const rendering = protocol?.["rendering"] as ({ template?: string } & ChatOptions) | undefined;
   return {
     from: path,
@@ -106,9 +106,9 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
     policy: policy?.from,
     // Servers also have a rendering, but it renders nothing here.
     chat: rendering?.template === undefined ? undefined : rendering,
-    mannerOf: (_, provenance) => ({
-      strategy: provenance?.strategy ?? manner.strategy,
-      sampling: manner.sampling,
+    drawSettingsOf: (_, provenance) => ({
+      strategy: provenance?.strategy ?? drawn.strategy,
+      sampling: drawn.sampling,
     }),
   };
 }
@@ -123,16 +123,16 @@ async function protocolOf(environment: object): Promise<Protocol> {
 }
 
 /** The parts of an origin for the lint rules. */
-export async function lintMannersOf(
+export async function lintContextsOf(
   origin: TraceOrigin | null,
-): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintManner> {
-  const { lintMannerOf } = await import("../../rollout/lint-manner.ts");
+): Promise<(trajectory: Trajectory, provenance: Provenance | undefined) => LintContext> {
+  const { lintContextOf } = await import("../../rollout/lint-context.ts");
   return (trajectory, provenance) => {
-    const manner = origin?.mannerOf(trajectory, provenance);
-    return lintMannerOf({
+    const drawn = origin?.drawSettingsOf(trajectory, provenance);
+    return lintContextOf({
       protocol: origin?.protocol ?? null,
-      strategy: nameOf(manner?.strategy ?? provenance?.strategy),
-      temperature: manner?.sampling?.temperature ?? null,
+      strategy: nameOf(drawn?.strategy ?? provenance?.strategy),
+      temperature: drawn?.sampling?.temperature ?? null,
     });
   };
 }

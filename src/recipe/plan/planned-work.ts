@@ -8,7 +8,7 @@ import type { SftSamplesSettings } from "../../train/sft.ts";
 import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
-import { hasStages } from "../settings/sft-settings.ts";
+import { hasCurriculum } from "../settings/sft-settings.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
 import type { Work } from "./batch-plan.ts";
 
@@ -71,10 +71,10 @@ export function workOf(
   }
   return {
     ...{ command: "sft", groupSize: 1, epochs: 1, minibatches: 1 },
-    ...(hasStages(sft)
+    ...(hasCurriculum(sft)
       ? {
           prompts: sft.trajectoriesPerStep,
-          steps: sft.stages.reduce((sum, { steps }) => sum + steps, 0),
+          steps: sft.curriculum.reduce((sum, { steps }) => sum + steps, 0),
         }
       : samplesWork(sft, recipe.path)),
     loss: { name: "cross-entropy", options: {} },

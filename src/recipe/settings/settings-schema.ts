@@ -134,7 +134,7 @@ const settingsShape = z.strictObject({
   stages: stagesSchema.optional(),
   /** Trajectories of a teacher to learn from, for `agentrl synth-data`. */
   synth: synthSchema.optional(),
-  /** Supervised fine-tuning on the samples of a file, or in stages on a teacher's trajectories; for `agentrl sft`. */
+  /** Supervised fine-tuning on the samples of a file, or with a curriculum on a teacher's trajectories; for `agentrl sft`. */
   sft: sftSchema.optional(),
   /** Training on pairs of better and worse trajectories; for `agentrl dpo`. */
   preference: preferenceSchema.optional(),

@@ -6,7 +6,7 @@ import { sftSamplesSchema, type SftSamplesSettings, sftStreamSchema } from "../.
 
 const streamSchema = sftStreamSchema.extend({
   worlds: worldStreamSchema.prefault({}),
-  stages: z
+  curriculum: z
     .array(
       z.strictObject({
         steps: z.int().min(1).meta(affects("length")),
@@ -16,25 +16,31 @@ const streamSchema = sftStreamSchema.extend({
     .min(1),
 });
 
-/** Supervised stages in order, on a teacher's trajectories that are made while they are learned from. */
-export type SftStagesSettings = z.output<typeof streamSchema>;
+/** Phases in order; a teacher makes their trajectories during training. */
+export type SftCurriculumSettings = z.output<typeof streamSchema>;
 
-/** A recipe's `sft`: samples of a file, or with `stages` a stream. Each way has keys of its own. */
-export const sftSchema: z.ZodType<SftStagesSettings | SftSamplesSettings> = choice<
-  SftStagesSettings | SftSamplesSettings
+/** A recipe's `sft`: samples of a file, or with `curriculum` a stream. Each of the two has its own keys. */
+export const sftSchema: z.ZodType<SftCurriculumSettings | SftSamplesSettings> = choice<
+  SftCurriculumSettings | SftSamplesSettings
 >(
   (value) => {
     const given = typeof value === "object" && value !== null ? value : {};
-    if (!("stages" in given)) return { schema: sftSamplesSchema, value };
+    if ("stages" in given) {
+      const message = '"sft.stages" was renamed: write "sft.curriculum" (the values are the same).';
+      return { problem: { code: "RECIPE_BAD_VALUE", message } };
+    }
+    if (!("curriculum" in given)) return { schema: sftSamplesSchema, value };
     if (!("data" in given)) return { schema: streamSchema, value };
     const message =
-      "has both data (samples of a file) and stages (a stream of the tiny world's): expected one of them. Take the other out.";
+      "has both data (samples of a file) and curriculum (a stream of the tiny world): expected one of them. Remove the other.";
     return { problem: { code: "RECIPE_BAD_VALUE", message } };
   },
   () => [streamSchema, sftSamplesSchema],
 );
 
-/** Whether `sft` is of stages on a stream. */
-export function hasStages(sft: SftStagesSettings | SftSamplesSettings): sft is SftStagesSettings {
-  return "stages" in sft;
+/** Whether `sft` trains on a stream. */
+export function hasCurriculum(
+  sft: SftCurriculumSettings | SftSamplesSettings,
+): sft is SftCurriculumSettings {
+  return "curriculum" in sft;
 }

@@ -15,7 +15,7 @@ import type { OpenSft, SftResult } from "./open-sft.ts";
 import { openSamples } from "./sft-from-samples.ts";
 import { openStream } from "./sft-from-stream.ts";
 import { findSampleFiles } from "./sft-data.ts";
-import { hasStages } from "../settings/sft-settings.ts";
+import { hasCurriculum } from "../settings/sft-settings.ts";
 
 /** Written last. */
 const RESULT_FILE = "sft.json";
@@ -36,11 +36,11 @@ export async function runSft(
   if (sft === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: has no "sft"; name samples to learn from (--data), add supervised stages, or use agentrl train.`,
+      `${recipe.path}: has no "sft"; name samples to learn from (--data), set sft.curriculum, or use agentrl train.`,
     );
   }
-  if (hasStages(sft)) {
-    const length = "the steps of sft.stages";
+  if (hasCurriculum(sft)) {
+    const length = "the steps of sft.curriculum";
     const method = sftMethod(length, (start) => openStream(start, sft));
     return runTraining(method, resolved, options);
   }

@@ -46,7 +46,7 @@ export async function findSampleFiles(
   if (data === undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${where}: sft has neither "data" nor "stages"; name the folder of a synthesis or a file of samples (--data), or add stages on a stream of the tiny world's.`,
+      `${where}: sft has neither "data" nor "curriculum"; name the folder of a synthesis or a file of samples (--data), or set sft.curriculum to train on a stream of the tiny world.`,
     );
   }
   const isFolder = await stat(data).then(

@@ -5,7 +5,7 @@ import { environmentOver } from "../assemble.ts";
 import { openValidationProgress } from "../train/progress.ts";
 import type { TrainingLeg, TrainingStart } from "../train/training-method.ts";
 import type { OpenSft } from "./open-sft.ts";
-import type { SftStagesSettings } from "../settings/sft-settings.ts";
+import type { SftCurriculumSettings } from "../settings/sft-settings.ts";
 
 /** Nothing is held out: the last checkpoint becomes the policy. */
 const UNMEASURED = {
@@ -16,21 +16,21 @@ const UNMEASURED = {
   minImprovement: 0,
 } as const;
 
-/** Training stage by stage on trajectories that a teacher makes meanwhile. */
+/** Trains phase by phase on trajectories that a teacher makes during training. */
 export async function openStream(
   { resolved: { settings, recipe }, options, openEngine }: TrainingStart,
-  sft: SftStagesSettings,
+  sft: SftCurriculumSettings,
 ): Promise<OpenSft> {
   if (settings.policy.chat !== undefined) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${recipe.path}: policy.chat is set, but a stream's teacher writes its trajectories as plain text. Take it out for sft.stages, or learn from samples (sft.data).`,
+      `${recipe.path}: policy.chat is set, but a stream's teacher writes its trajectories as plain text. Take it out for sft.curriculum, or learn from samples (sft.data).`,
     );
   }
   const engine = await openEngine();
   const { signal } = options;
   const { every } = settings.checkpoints;
-  const totalSteps = sft.stages.reduce((sum, { steps }) => sum + steps, 0);
+  const totalSteps = sft.curriculum.reduce((sum, { steps }) => sum + steps, 0);
   const teacher: TeacherOptions = {
     environmentOver: (retriever) => environmentOver(retriever, settings),
     ...{ worlds: sft.worlds, tokenizer: engine.tokenizer, seed: settings.seed, signal },
@@ -41,18 +41,24 @@ export async function openStream(
     train: async (_, leg) => {
       const ended = { early: false };
       let begin = 0;
-      for (const { steps, behaviour } of sft.stages) {
-        const stage = begin;
+      for (const { steps, behaviour } of sft.curriculum) {
+        const phaseStart = begin;
         begin += steps;
         if (begin <= leg.firstStep || ended.early) continue;
-        // A stage's trajectories have numbers of their own; those dropped leave gaps, never repeats.
-        const number = stage * sft.trajectoriesPerStep * 2;
+        // Each phase has its own range of trajectory numbers: a dropped trajectory leaves a gap and no number repeats.
+        const number = phaseStart * sft.trajectoriesPerStep * 2;
         const trajectories = teacherTrajectories(teacher, behaviour, number);
-        // What was learned before an interruption is made once more and passed over.
-        const known = Math.max(0, leg.firstStep - stage);
+        // On resume, the trajectories of completed steps are made again and skipped.
+        const known = Math.max(0, leg.firstStep - phaseStart);
         for (let i = 0; i < known * sft.trajectoriesPerStep; i++) await trajectories.next();
         await trainOnStream(engine, sft, {
-          ...{ trajectories, steps: steps - known, firstStep: stage + known, totalSteps, signal },
+          ...{
+            trajectories,
+            steps: steps - known,
+            firstStep: phaseStart + known,
+            totalSteps,
+            signal,
+          },
           learningRateFactor: leg.learningRateFactor,
           onStep: timed(async (step) => {
             const goesOn = await leg.afterStep(step);

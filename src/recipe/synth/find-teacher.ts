@@ -9,7 +9,7 @@ import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
 import { baseFolder, policyFolder } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import { findTestedPolicy } from "../tested-policy.ts";
+import { resolvePolicy } from "../resolve-policy.ts";
 
 /** A teacher, found but not loaded. */
 export interface FoundTeacher {
@@ -36,7 +36,7 @@ const SCRIPT_WINDOW = 64;
 
 /**
  * Finds the teacher that `synth.teacher` names.
- * @throws as `findTestedPolicy`.
+ * @throws as `resolvePolicy`.
  */
 export async function findTeacher(
   settings: Settings,
@@ -59,7 +59,7 @@ export async function findTeacher(
     };
   }
   const asked = { ...settings, policy: teacherPolicy(settings, teacher) };
-  const found = await findTestedPolicy(asked, download);
+  const found = await resolvePolicy(asked, download);
   return {
     mark: { name: teacher.name, ...found.identity },
     // Weights that are held with less precision write otherwise.

@@ -1,7 +1,7 @@
 import { DataError } from "../../base/errors.ts";
 import type { LocalEngine } from "../../engine/local/local-engine.ts";
 import type { Protocol } from "../../env/protocols/protocol.ts";
-import { isPlainDraw, lintMannerOf } from "../../rollout/lint-manner.ts";
+import { isPlainDraw, lintContextOf } from "../../rollout/lint-context.ts";
 import { recomputeLogprobs, type RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import { openLint, type Violation } from "../../trajectory/lint/open-lint.ts";
 import { segmentText } from "../../trajectory/segment-text.ts";
@@ -28,7 +28,7 @@ export async function checkFirstBatch(
   const { settings, engine, protocol, step, file } = by;
   const { strategy, sampling } = settings;
   const decode = (ids: readonly number[]): string => engine.tokenizer.decode(ids);
-  const manner = lintMannerOf({
+  const context = lintContextOf({
     ...{ protocol, strategy: strategy.name, temperature: sampling.temperature },
   });
   const lint = openLint(
@@ -36,7 +36,7 @@ export async function checkFirstBatch(
       textOf: (segment) => segmentText(segment, decode),
       endIds: engine.tokenizer.endIds,
       vocabSize: engine.config.vocabSize,
-      mannerOf: () => manner,
+      contextOf: () => context,
     },
     { keep: 3 },
   );

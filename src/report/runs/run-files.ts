@@ -156,15 +156,17 @@ function kindOf(
   return has("sft.") ? "sft" : "train";
 }
 
-/** Planned steps, if the settings give them. */
+/** Planned steps, if the settings give them. Older runs have `sft.stages` instead of `sft.curriculum`. */
 function plannedSteps(kind: RunKind, settings: RunSettings | null): number | null {
   const values = settings?.values ?? new Map<string, unknown>();
   if (kind === "train") return wholeNumber(values.get("algorithm.steps"));
   if (kind !== "sft") return null;
-  const stages = [...values].flatMap(([key, value]) =>
-    /^sft\.stages\.\d+\.steps$/.test(key) && typeof value === "number" ? [value] : [],
+  const phases = [...values].flatMap(([key, value]) =>
+    /^sft\.(?:curriculum|stages)\.\d+\.steps$/.test(key) && typeof value === "number"
+      ? [value]
+      : [],
   );
-  return stages.length === 0 ? null : stages.reduce((sum, steps) => sum + steps, 0);
+  return phases.length === 0 ? null : phases.reduce((sum, steps) => sum + steps, 0);
 }
 
 function wholeNumber(value: unknown): number | null {

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire } from "../inquiry.ts";
+import { withPrompts } from "../prompt-session.ts";
 import { requireLogprobs } from "../likelihood.ts";
 import { answerFromChain, chainPenalty, chainShape, extendChain } from "../retrieval-chain.ts";
 import { voteOn } from "../votes.ts";
@@ -29,13 +29,13 @@ export const bestOfN = defineStrategy({
   options,
   example: { settings: { steps: 2, chains: 3 } },
   run: (rollout, { steps, chains, temperature, pick }) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       if (pick === "likelihood") {
         requireLogprobs(rollout.policy, "Set evaluation.strategy.pick: votes.");
       }
       const { question } = rollout.task;
       const names = Array.from({ length: chains }, (_, i) => `chain-${i + 1}`);
-      const ends = await inquiry.branches(names, async (branch, i) => {
+      const ends = await session.branches(names, async (branch, i) => {
         const sampling = { temperature: i === 0 ? 0 : temperature };
         const links = await extendChain(branch, [], { question, steps, sampling });
         return pick === "votes"
@@ -44,11 +44,11 @@ export const bestOfN = defineStrategy({
       });
       if (pick === "votes") {
         const { answer, confidence } = voteOn(ends.map((end) => end.answer));
-        inquiry.trajectory.confidence = confidence;
+        session.trajectory.confidence = confidence;
         return answer;
       }
       const least = Math.min(...ends.map(({ penalty }) => penalty));
       const best = ends.find(({ penalty }) => penalty === least);
-      return answerFromChain(inquiry, question, best?.links ?? []);
+      return answerFromChain(session, question, best?.links ?? []);
     }),
 });

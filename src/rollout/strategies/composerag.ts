@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire, type Inquiry } from "../inquiry.ts";
+import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { numbered, passagesIn, type ShownPassage } from "../passages.ts";
 import { firstLine } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -34,12 +34,12 @@ export const composerag = defineStrategy({
   options,
   example: { settings: { reflections: 1, subQuestions: 2 } },
   run: (rollout, settings) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       const { question } = rollout.task;
       let answer: string | null = null;
       let rejected = "";
       for (let attempt = 0; attempt <= settings.reflections; attempt++) {
-        const work = { inquiry, settings, prefix: attempt === 0 ? "" : `again-${attempt}/` };
+        const work = { session, settings, prefix: attempt === 0 ? "" : `again-${attempt}/` };
         const parts = await decompose(work, question, rejected);
         if (parts === null) return answer;
         const solved: Solved[] = [];
@@ -54,7 +54,7 @@ export const composerag = defineStrategy({
 });
 
 interface Work {
-  inquiry: Inquiry;
+  session: PromptSession;
   settings: Settings;
   /** Before the names of modules, when all is done again. */
   prefix: string;
@@ -67,12 +67,12 @@ interface Solved {
 
 /** Asks a module; its answer is the first line, empty when it has none or its prompt does not fit. */
 async function consult(
-  { inquiry, prefix }: Work,
+  { session, prefix }: Work,
   module: string,
   lines: readonly string[],
 ): Promise<{ text: string; turn: number | null }> {
   const how = { chain: `${prefix}${module}`, maxTokens: MODULE_TOKENS };
-  const message = await inquiry.ask(lines.join("\n"), how);
+  const message = await session.ask(lines.join("\n"), how);
   return { text: message?.text ?? "", turn: message?.turn ?? null };
 }
 
@@ -135,7 +135,7 @@ async function retrieve(
   question: string,
   failed: readonly string[],
 ): Promise<{ passages: ShownPassage[]; query: string }> {
-  const { inquiry, settings } = work;
+  const { session, settings } = work;
   let query = question;
   let turn: number | null = null;
   if (settings.rewrite) {
@@ -148,7 +148,7 @@ async function retrieve(
     turn = rewritten.turn;
     query = firstLine(rewritten.text) || question;
   }
-  const found = passagesIn(await inquiry.search(query, turn));
+  const found = passagesIn(await session.search(query, turn));
   return { passages: await rerank(work, question, found), query };
 }
 
@@ -193,7 +193,7 @@ function compose(work: Work, question: string, solved: readonly Solved[]): Promi
     `Question: ${question}`,
     "",
   ].join("\n");
-  return work.inquiry.answer(prompt, { chain: `${work.prefix}compose` });
+  return work.session.answer(prompt, { chain: `${work.prefix}compose` });
 }
 
 /** Whether an answer is supported; without the module everything is. */

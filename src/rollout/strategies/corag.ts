@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire } from "../inquiry.ts";
+import { withPrompts } from "../prompt-session.ts";
 import { answerFromChain, chainShape, extendChain } from "../retrieval-chain.ts";
 import { defineStrategy } from "./strategy.ts";
 
@@ -13,9 +13,9 @@ export const corag = defineStrategy({
   options: z.strictObject(chainShape),
   example: { settings: { steps: 3 } },
   run: (rollout, { steps }) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       const { question } = rollout.task;
-      const links = await extendChain(inquiry, [], { question, steps });
-      return answerFromChain(inquiry, question, links);
+      const links = await extendChain(session, [], { question, steps });
+      return answerFromChain(session, question, links);
     }),
 });

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire } from "../inquiry.ts";
+import { withPrompts } from "../prompt-session.ts";
 import { defineStrategy } from "./strategy.ts";
 
 /**
@@ -15,15 +15,15 @@ export const cot = defineStrategy({
   needs: ["answers"],
   options: z.strictObject({}),
   run: (options) =>
-    inquire(options, async (inquiry) => {
+    withPrompts(options, async (session) => {
       const prompt = [
         "Think about the question step by step, from what you know: nothing can be looked up.",
         `Question: ${options.task.question}`,
         "Thoughts:",
       ].join("\n");
-      const thoughts = await inquiry.ask(prompt);
+      const thoughts = await session.ask(prompt);
       if (thoughts === null) return null;
       const text = thoughts.text.trim();
-      return inquiry.answerIn(text) ?? inquiry.answer(`${prompt} ${text}\n`);
+      return session.answerIn(text) ?? session.answer(`${prompt} ${text}\n`);
     }),
 });

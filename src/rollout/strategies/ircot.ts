@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire } from "../inquiry.ts";
+import { withPrompts } from "../prompt-session.ts";
 import { numbered, passagesIn, type ShownPassage, withNew } from "../passages.ts";
 import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -26,26 +26,26 @@ export const ircot = defineStrategy({
   options,
   example: { search: "Norway has much rain.", answer: "So the answer is: Oslo." },
   run: (rollout, { steps, passages: limit }) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       const { question } = rollout.task;
       let passages: ShownPassage[] = [];
       const look = async (query: string, turn: number | null): Promise<void> => {
-        passages = withNew(passages, passagesIn(await inquiry.search(query, turn)), limit);
+        passages = withNew(passages, passagesIn(await session.search(query, turn)), limit);
       };
       await look(question, null);
       const thoughts: string[] = [];
       for (let step = 0; step < steps; step++) {
-        const message = await inquiry.ask(promptOf(question, passages, thoughts));
+        const message = await session.ask(promptOf(question, passages, thoughts));
         if (message === null) return null;
         const line = firstLine(message.text);
-        const known = answerOf(line) ?? inquiry.answerIn(line);
+        const known = answerOf(line) ?? session.answerIn(line);
         if (known !== null) return known;
         const [sentence] = sentencesOf(message.text);
         if (sentence === undefined) break;
         thoughts.push(sentence);
         if (step < steps - 1) await look(sentence, message.turn);
       }
-      return inquiry.answer(`${promptOf(question, passages, thoughts)}\n`);
+      return session.answer(`${promptOf(question, passages, thoughts)}\n`);
     }),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
-import { inquire, type Inquiry } from "../inquiry.ts";
+import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { passagesIn, numbered } from "../passages.ts";
 import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -32,12 +32,12 @@ export const react = defineStrategy({
     answer: "Oslo is the capital.\nAction 1: Finish[Oslo]",
   },
   run: (rollout, { steps, examples }) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       const start = [INSTRUCTIONS, ...(examples === "" ? [] : [examples.trimEnd()])];
       let transcript = [...start, `Question: ${rollout.task.question}`].join("\n");
       const page = new Page();
       for (let step = 1; step <= steps; step++) {
-        const asked = await askStep(inquiry, transcript, step);
+        const asked = await askStep(session, transcript, step);
         if (asked === null) return null;
         const { thought, action, turn } = asked;
         const call = readAction(action);
@@ -45,7 +45,7 @@ export const react = defineStrategy({
           turn.actions.push({ tool: "answer", input: call.input });
           return call.input;
         }
-        const observation = await observe({ inquiry, page, turn, call, action });
+        const observation = await observe({ session, page, turn, call, action });
         transcript += `\nThought ${step}: ${thought}\nAction ${step}: ${action}\nObservation ${step}: ${observation}`;
       }
       return null;
@@ -68,13 +68,13 @@ interface AskedStep {
 }
 
 async function askStep(
-  inquiry: Inquiry,
+  session: PromptSession,
   transcript: string,
   step: number,
 ): Promise<AskedStep | null> {
-  const { turns } = inquiry.trajectory;
+  const { turns } = session.trajectory;
   const prompt = `${transcript}\nThought ${step}:`;
-  const message = await inquiry.ask(prompt, { stop: ["\nObservation"] });
+  const message = await session.ask(prompt, { stop: ["\nObservation"] });
   if (message === null) return null;
   const [before = "", after] = message.text.split(/\n?Action(?: \d+)?:/, 2);
   const first = turns[message.turn];
@@ -83,7 +83,7 @@ async function askStep(
   }
   first?.problems.push({ code: "no-action", message: "a thought without an action" });
   const thought = firstLine(message.text);
-  const second = await inquiry.ask(`${prompt} ${thought}\nAction ${step}:`, {
+  const second = await session.ask(`${prompt} ${thought}\nAction ${step}:`, {
     stop: ["\nObservation"],
   });
   const turn = second === null ? undefined : turns[second.turn];
@@ -106,21 +106,21 @@ function readAction(action: string): Call | null {
 }
 
 interface Observing {
-  inquiry: Inquiry;
+  session: PromptSession;
   page: Page;
   turn: Turn;
   call: Call | null;
   action: string;
 }
 
-async function observe({ inquiry, page, turn, call, action }: Observing): Promise<string> {
+async function observe({ session, page, turn, call, action }: Observing): Promise<string> {
   if (call === null) {
     const message = `Invalid action: ${action}`;
     turn.problems.push({ code: "invalid-action", message });
     return `${message}. Use Search[…], Lookup[…] or Finish[…].`;
   }
   if (call.tool === "search") {
-    const found = await inquiry.search(call.input, inquiry.trajectory.turns.indexOf(turn));
+    const found = await session.search(call.input, session.trajectory.turns.indexOf(turn));
     const passages = passagesIn(found);
     page.open(passages.map(({ text }) => text));
     return passages.length === 0 ? found.text.trim() : numbered(passages);

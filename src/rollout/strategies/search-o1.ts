@@ -1,6 +1,6 @@
 import { z } from "../../base/schema.ts";
 import type { Observation, Trajectory } from "../../trajectory/trajectory.ts";
-import { inquiryOn, type Inquiry } from "../inquiry.ts";
+import { promptSession, type PromptSession } from "../prompt-session.ts";
 import { record } from "../record.ts";
 import { rollOutOn } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
@@ -29,14 +29,14 @@ export const searchO1 = defineStrategy({
   options,
   run: (rollout, { condensedTokens }) =>
     record(rollout, (trajectory) => {
-      const inquiry = inquiryOn(rollout, trajectory);
+      const session = promptSession(rollout, trajectory);
       return rollOutOn(rollout, trajectory, {
         async readObservations(observations) {
           const read: Observation[] = [];
           for (const [i, each] of observations.entries()) {
             const isEmpty = each.problem !== undefined || each.passageIds?.length === 0;
             if (each.tool !== "search" || isEmpty) read.push(each);
-            else read.push(await condense(inquiry, each, { action: i, condensedTokens }));
+            else read.push(await condense(session, each, { action: i, condensedTokens }));
           }
           return read;
         },
@@ -45,11 +45,11 @@ export const searchO1 = defineStrategy({
 });
 
 async function condense(
-  inquiry: Inquiry,
+  session: PromptSession,
   observation: Observation,
   { action, condensedTokens }: { action: number; condensedTokens: number },
 ): Promise<Observation> {
-  const { trajectory } = inquiry;
+  const { trajectory } = session;
   const main = mainLine(trajectory);
   const query = main.at(-1)?.actions[action]?.input ?? "";
   const prompt = [
@@ -61,7 +61,7 @@ async function condense(
     `${MARK}:`,
   ].join("\n");
   const how = { maxTokens: condensedTokens, chain: "documents" };
-  const message = await inquiry.ask(prompt, how);
+  const message = await session.ask(prompt, how);
   if (message === null) return observation;
   const text = message.text.slice(afterMark(message.text)).trim();
   return { ...observation, text: text === "" ? NOTHING : text };

@@ -2,7 +2,7 @@ import { partSchema } from "../../base/part-schema.ts";
 import type { Registry } from "../../base/registry.ts";
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { adopt } from "../adopt.ts";
+import { appendBranch } from "../append-branch.ts";
 import { record } from "../record.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy, type Strategy } from "./strategy.ts";
@@ -46,7 +46,7 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
           ),
         );
         drawn.forEach((each, draw) => {
-          adopt(trajectory, each, `draw-${draw + 1}`);
+          appendBranch(trajectory, each, `draw-${draw + 1}`);
         });
         // A vote of those that were left would be another method's.
         const failed = drawn.find(({ error }) => error !== undefined);

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { inquire, type Inquiry } from "../inquiry.ts";
+import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { requireLogprobs } from "../likelihood.ts";
 import {
   answerFromChain,
@@ -47,21 +47,21 @@ export const treeSearch = defineStrategy({
   options,
   example: { settings: { steps: 2, expand: 2, lookahead: 1 } },
   run: (rollout, settings) =>
-    inquire(rollout, async (inquiry) => {
+    withPrompts(rollout, async (session) => {
       requireLogprobs(rollout.policy, "Use best-of-n with evaluation.strategy.pick: votes.");
       const { question } = rollout.task;
       let beam: ChainLink[][] = [[]];
       for (let step = 1; step <= settings.steps; step++) {
         const search = { ...settings, question, step };
-        const grown = await inquiry.branches(
+        const grown = await session.branches(
           beam.map((_, i) => `step-${step}/chain-${i + 1}`),
           (branch, i) => expandChain(branch, beam[i] ?? [], search),
         );
         const states = grown.flat();
         if (states.length === 0) break;
-        beam = states.length <= settings.beam ? states : await best(inquiry, states, search);
+        beam = states.length <= settings.beam ? states : await best(session, states, search);
       }
-      return answerFromChain(inquiry, question, beam[0] ?? []);
+      return answerFromChain(session, question, beam[0] ?? []);
     }),
 });
 
@@ -69,26 +69,26 @@ type Search = z.output<typeof options> & { question: string; step: number };
 
 /** Several chains from one, each with one link more; fewer where the policy asks the same again. */
 async function expandChain(
-  inquiry: Inquiry,
+  session: PromptSession,
   links: readonly ChainLink[],
   { question, steps, expand, temperature }: Search,
 ): Promise<ChainLink[][]> {
   const course = { question, steps, sampling: { temperature } };
   const proposed: ProposedQuery[] = [];
   for (let i = 0; i < Math.ceil(expand * SPARE) && proposed.length < expand; i++) {
-    const next = await proposeQuery(inquiry, links, course);
+    const next = await proposeQuery(session, links, course);
     if (next === null) break;
     const taken = proposed.map(({ query }) => ({ query, answer: "" }));
     if (!isAsked(next.query, [...links, ...taken])) proposed.push(next);
   }
   const grown: ChainLink[][] = [];
-  for (const each of proposed) grown.push([...links, await answerQuery(inquiry, each)]);
+  for (const each of proposed) grown.push([...links, await answerQuery(session, each)]);
   return grown;
 }
 
 /** The chains with the lowest mean penalty, best first. */
 async function best(
-  inquiry: Inquiry,
+  session: PromptSession,
   states: readonly ChainLink[][],
   { question, step, steps, beam, rollouts, lookahead, temperature }: Search,
 ): Promise<ChainLink[][]> {
@@ -102,7 +102,7 @@ async function best(
     })),
   );
   const names = judged.map(({ name }) => name);
-  const penalties = await inquiry.branches(names, async (branch, i) => {
+  const penalties = await session.branches(names, async (branch, i) => {
     const from = judged[i]?.state ?? [];
     const course = { question, steps: from.length + further, sampling: { temperature } };
     return chainPenalty(branch, question, await extendChain(branch, from, course));

@@ -3,7 +3,7 @@ import { parseOptions, z } from "../../base/schema.ts";
 import { openRetriever, retrieverSchema } from "../../retrieval/index.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import { requireSearching } from "../../env/environments/environment.ts";
-import { inquire } from "../../rollout/inquiry.ts";
+import { withPrompts } from "../../rollout/prompt-session.ts";
 import { runTools } from "../../rollout/record.ts";
 import { GREEDY } from "../../rollout/sampling.ts";
 import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
@@ -220,10 +220,10 @@ async function rewritesOf(
     "Queries:",
     "",
   ].join("\n");
-  const { error } = await inquire(
+  const { error } = await withPrompts(
     { ...rollout, purpose: "eval", sampling: GREEDY },
-    async (inquiry) => {
-      const message = await inquiry.ask(prompt);
+    async (session) => {
+      const message = await session.ask(prompt);
       const lines = (message?.text ?? "").split("\n").map(bareLine);
       queries.push(...lines.filter((line) => line !== "").slice(0, rewrites));
       return null;

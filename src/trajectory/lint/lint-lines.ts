@@ -163,7 +163,7 @@ function idOf(value: unknown): string {
 /** The reading of one trajectory: the file's settings and how this trajectory was made. */
 export function readingOf(
   { trajectory, provenance }: LintUnit,
-  { mannerOf, ...reading }: LintReading,
-): Omit<LintReading, "mannerOf"> & ReturnType<LintReading["mannerOf"]> {
-  return { ...reading, ...mannerOf(trajectory, provenance) };
+  { contextOf, ...reading }: LintReading,
+): Omit<LintReading, "contextOf"> & ReturnType<LintReading["contextOf"]> {
+  return { ...reading, ...contextOf(trajectory, provenance) };
 }

@@ -14,7 +14,7 @@ export interface LintGrammar {
 }
 
 /** How trajectories were made, as far as known. */
-export interface LintManner {
+export interface LintContext {
   /**
    * Grammar of all messages of the main line; null: unknown, or the strategy has its own prompts.
    */
@@ -32,8 +32,8 @@ export interface LintReading {
   /** Highest id plus 1; null without a tokenizer. */
   vocabSize: number | null;
   /** @param provenance of a sample; undefined for a trajectory of a run or an evaluation. */
-  mannerOf: (trajectory: Trajectory, provenance: Provenance | undefined) => LintManner;
+  contextOf: (trajectory: Trajectory, provenance: Provenance | undefined) => LintContext;
 }
 
 /** What the rules need to read one trajectory. */
-export type TrajectoryLintReading = Omit<LintReading, "mannerOf"> & LintManner;
+export type TrajectoryLintReading = Omit<LintReading, "contextOf"> & LintContext;

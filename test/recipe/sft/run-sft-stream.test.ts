@@ -9,9 +9,9 @@ import type { RunOptions } from "../../../src/recipe/train/training-method.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
-const stages = [{ steps: 2 }, { steps: 3, behaviour: { search: 0.5, continue: 0.5 } }];
+const curriculum = [{ steps: 2 }, { steps: 3, behaviour: { search: 0.5, continue: 0.5 } }];
 const overrides = [
-  { key: "sft.stages", value: stages, origin: "test" },
+  { key: "sft.curriculum", value: curriculum, origin: "test" },
   { key: "engine.workers", value: 1, origin: "test" },
 ];
 const recipe = await loadRecipe("base-policy");

@@ -221,7 +221,7 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
 
   it("says which settings contradict one another", async () => {
     await expect(run("no-data", {})).rejects.toThrow(
-      errorWith("RECIPE_BAD_VALUE", 'neither "data" nor "stages"'),
+      errorWith("RECIPE_BAD_VALUE", 'neither "data" nor "curriculum"'),
     );
     await expect(run("absent", { data: join(folder, "nowhere") })).rejects.toThrow(
       errorWith("FILE_MISSING", "sft.data is"),
@@ -230,12 +230,15 @@ describe("runSft on samples", { timeout: 120_000 }, () => {
     await expect(run("patient", patient)).rejects.toThrow(
       errorWith("RECIPE_BAD_VALUE", "sft.validation.patience is 1"),
     );
-    const stages = [{ steps: 1 }];
-    expect(() => resolved({ data, stages })).toThrow(
+    const curriculum = [{ steps: 1 }];
+    expect(() => resolved({ data, curriculum })).toThrow(
       errorWith("RECIPE_BAD_VALUE", "has both data"),
     );
-    expect(() => resolved({ stages, epochs: 2 })).toThrow(
+    expect(() => resolved({ curriculum, epochs: 2 })).toThrow(
       errorWith("RECIPE_UNKNOWN_KEY", "epochs"),
+    );
+    expect(() => resolved({ stages: curriculum })).toThrow(
+      errorWith("RECIPE_BAD_VALUE", /sft\.stages.*sft\.curriculum/),
     );
     expect(() => resolved({ data, validation: { metric: "em" } })).toThrow(
       errorWith("RECIPE_BAD_VALUE", "validation.questions"),

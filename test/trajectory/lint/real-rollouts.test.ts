@@ -9,7 +9,7 @@ import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { openLint } from "../../../src/trajectory/lint/open-lint.ts";
 import type { LintReading } from "../../../src/trajectory/lint/lint-reading.ts";
-import { lintMannersOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
+import { lintContextsOf, type TraceOrigin } from "../../../src/cli/trace/trace-origin.ts";
 import { BASE_POLICY } from "../../../src/recipe/assemble.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
 
@@ -53,16 +53,16 @@ describe("lint over what every strategy plays on the tiny world", () => {
   });
 
   async function linted(trajectories: readonly Trajectory[], strategy: string) {
-    const manner = { strategy, sampling: GREEDY };
+    const drawn = { strategy, sampling: GREEDY };
     const origin: TraceOrigin = {
       ...{ from: "test", protocol: environment.protocol, policy: undefined, chat: undefined },
-      mannerOf: () => manner,
+      drawSettingsOf: () => drawn,
     };
     const reading: LintReading = {
       textOf: ({ ids }) => tokenizer.decode(ids),
       endIds: tokenizer.endIds,
       vocabSize: tokenizer.vocabSize,
-      mannerOf: await lintMannersOf(origin),
+      contextOf: await lintContextsOf(origin),
     };
     const lint = openLint(reading, { keep: 3 });
     trajectories.forEach((each, i) => lint.line(JSON.parse(JSON.stringify(each)), i + 1));

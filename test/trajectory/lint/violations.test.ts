@@ -20,7 +20,7 @@ const reading: LintReading = {
   textOf: ({ ids, text }) => text ?? tokenizer.decode(ids),
   endIds: tokenizer.endIds,
   vocabSize: tokenizer.vocabSize,
-  mannerOf: () => ({
+  contextOf: () => ({
     temperature: 0,
     grammar: {
       findCut: (text) => protocol.findCut(text),
@@ -288,7 +288,7 @@ describe("lint over a trajectory", () => {
     const trajectory = { ...(await clean()), answer: "Lima", groupId: "" };
     const blind: LintReading = {
       ...{ textOf: () => null, endIds: null, vocabSize: null },
-      mannerOf: () => ({ grammar: null, temperature: null }),
+      contextOf: () => ({ grammar: null, temperature: null }),
     };
     const lint = openLint(blind, { keep: 5 });
     lint.line(trajectory, 1);

@@ -22,7 +22,7 @@ export interface PolicyIdentity {
 }
 
 /** What an evaluation measures, found but not loaded. */
-export interface TestedPolicy {
+export interface PolicyUnderTest {
   identity: PolicyIdentity;
   /** How prompt and replies are put to it, for the fingerprint; undefined: as they are. */
   rendering: unknown;
@@ -44,10 +44,10 @@ export interface OpenedPolicy {
  * Finds what `policy` names: a model, a server or a file of answers.
  * @throws {ConfigError} RECIPE_BAD_VALUE when it names two of them.
  */
-export async function findTestedPolicy(
+export async function resolvePolicy(
   settings: Settings,
   download: HubModelOptions,
-): Promise<TestedPolicy> {
+): Promise<PolicyUnderTest> {
   const { endpoint, predictions, from, chat } = settings.policy;
   // A chat template is a folder's: what is asked elsewhere has none here.
   const template = endpoint === undefined && predictions === undefined ? undefined : chat;
@@ -69,7 +69,7 @@ async function testedModel(
   settings: Settings,
   from: string,
   download: HubModelOptions,
-): Promise<TestedPolicy> {
+): Promise<PolicyUnderTest> {
   const model = await policyFolder(from, download);
   const hash = await hashOfPolicy(model, await baseFolder(model, download));
   return {
@@ -88,7 +88,7 @@ async function testedModel(
   };
 }
 
-function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): TestedPolicy {
+function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): PolicyUnderTest {
   const { baseUrl, model, api, system, extra } = endpoint;
   return {
     identity: { from: baseUrl, model },
@@ -112,7 +112,7 @@ async function testedPredictions({
   file,
   answerField,
   idField,
-}: NonNullable<Settings["policy"]["predictions"]>): Promise<TestedPolicy> {
+}: NonNullable<Settings["policy"]["predictions"]>): Promise<PolicyUnderTest> {
   const answers = await readAnswersById({
     predictions: file,
     predictionField: answerField,

@@ -3,7 +3,7 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
-import { adopt } from "./adopt.ts";
+import { appendBranch } from "./append-branch.ts";
 import { firstEnd } from "./cut-tokens.ts";
 import type { Message, MessageEnding, Said } from "./dialogue.ts";
 import { firstTokens, type Policy, takesPrefix } from "./policy.ts";
@@ -25,7 +25,7 @@ export interface AskOptions {
   draw?: number | string;
   /** What the message is made to begin with; asked for in words where a server cannot. */
   prefix?: string;
-  /** Line of the trajectory that the message is put under, in reports; the inquiry's own when absent. */
+  /** Line of the trajectory that the message is put under, in reports; the session's own when absent. */
   chain?: string;
 }
 
@@ -43,7 +43,7 @@ export interface Answered {
  * A trajectory made of prompts that a strategy writes itself, each built anew: retrieval chains, trees, votes, modules. All that is
  * asked and searched is recorded, so that metrics, reports and rewards see it as they see an agent's.
  */
-export interface Inquiry {
+export interface PromptSession {
   readonly trajectory: Trajectory;
   /** Asks the policy. @returns null when the prompt does not fit its context. */
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
@@ -69,12 +69,12 @@ export interface Inquiry {
   /** The answer that a text holds by the protocol's own rule; null when there is none. */
   answerIn(text: string): string | null;
   /**
-   * Several inquiries at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
+   * Several sessions at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
    * turns and calls that a branch was told hold within it alone.
    */
   branches<T>(
     names: readonly string[],
-    body: (branch: Inquiry, index: number) => Promise<T>,
+    body: (branch: PromptSession, index: number) => Promise<T>,
   ): Promise<T[]>;
   /** Whether a prompt did not fit the policy's context. */
   readonly isFull: boolean;
@@ -85,24 +85,24 @@ export interface Inquiry {
  *
  * @param body what it does; returns the final answer, null when it has none.
  */
-export function inquire(
+export function withPrompts(
   options: RolloutOptions,
-  body: (inquiry: Inquiry) => Promise<string | null>,
+  body: (session: PromptSession) => Promise<string | null>,
 ): Promise<Trajectory> {
   return record(options, async (trajectory) => {
-    const inquiry = inquiryOn(options, trajectory);
-    trajectory.answer = await body(inquiry);
+    const session = promptSession(options, trajectory);
+    trajectory.answer = await body(session);
     if (trajectory.answer !== null) return "answered";
-    return inquiry.isFull ? "context-limit" : "no-answer";
+    return session.isFull ? "context-limit" : "no-answer";
   });
 }
 
-/** An inquiry into a trajectory that is already under way, for strategies that ask beside the agent's loop. */
-export function inquiryOn(
+/** An session into a trajectory that is already under way, for strategies that ask beside the agent's loop. */
+export function promptSession(
   options: RolloutOptions,
   trajectory: Trajectory,
   full = { yes: false },
-): Inquiry {
+): PromptSession {
   const { environment, policy, task, progress, signal } = options;
   const { protocol } = environment;
   let asked = 0;
@@ -183,9 +183,9 @@ export function inquiryOn(
         return { name, options: { ...options, ...own }, trajectory: emptyTrajectory(options) };
       });
       const results = await Promise.allSettled(
-        parts.map((part, i) => body(inquiryOn(part.options, part.trajectory, full), i)),
+        parts.map((part, i) => body(promptSession(part.options, part.trajectory, full), i)),
       );
-      for (const part of parts) adopt(trajectory, part.trajectory, part.name);
+      for (const part of parts) appendBranch(trajectory, part.trajectory, part.name);
       return results.map((result) => {
         if (result.status === "rejected") throw result.reason;
         return result.value;

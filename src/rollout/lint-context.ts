@@ -1,7 +1,7 @@
 import { z } from "../base/schema.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
 import type { Protocol } from "../env/protocols/protocol.ts";
-import type { LintGrammar, LintManner } from "../trajectory/lint/lint-reading.ts";
+import type { LintGrammar, LintContext } from "../trajectory/lint/lint-reading.ts";
 import { strategies } from "./strategies/index.ts";
 
 /**
@@ -11,11 +11,11 @@ import { strategies } from "./strategies/index.ts";
  * @param drawn.strategy as settings name it; null: not known, and messages are taken to be the protocol's.
  * @param drawn.temperature at which messages were drawn; null: not known.
  */
-export function lintMannerOf(drawn: {
+export function lintContextOf(drawn: {
   protocol: Protocol | null;
   strategy: string | null;
   temperature: number | null;
-}): LintManner {
+}): LintContext {
   const strategy = strategies.parts.find(({ name }) => name === drawn.strategy);
   const isOwn = drawn.strategy !== null && (strategy?.prompts ?? "own") === "own";
   const options = strategy?.options;

@@ -1,12 +1,11 @@
 import type { Trajectory } from "../trajectory/trajectory.ts";
 
 /**
- * Takes what another trajectory of the same question did into one, after all that stands there: its calls, turns, hints,
- * searches and times.
+ * Appends the record of a branch to a trajectory of the same question: its calls, turns, hints, searches and times.
  *
- * @param chain under which its turns stand; theirs are kept behind it: `2/draft`.
+ * @param chain name of the branch's turns; their own chain is kept behind it: `2/draft`.
  */
-export function adopt(into: Trajectory, part: Trajectory, chain: string): void {
+export function appendBranch(into: Trajectory, part: Trajectory, chain: string): void {
   const offset = into.calls.length;
   for (const call of part.calls) {
     into.calls.push({ ...call, parent: call.parent === null ? null : call.parent + offset });
