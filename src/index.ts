@@ -4,14 +4,16 @@
  */
 
 // Parts.
-export { defineEstimator } from "./advantages/estimator.ts";
+export { defineEstimator, mean, sampleDeviation } from "./advantages/estimator.ts";
 export type { Advantage, CreditTokens, Rewarded } from "./advantages/estimator.ts";
 export { creditByAddress, tokensAt } from "./advantages/credit.ts";
+export { random } from "./base/random.ts";
 export { z } from "./base/schema.ts";
 export { defineEnvironment } from "./env/environments/environment.ts";
 export type { Environment, Episode, StepResult } from "./env/environments/environment.ts";
 export { defineProtocol } from "./env/protocols/protocol.ts";
 export type { Protocol } from "./env/protocols/protocol.ts";
+export { protocols } from "./env/protocols/index.ts";
 export { defineTool, stateless } from "./env/tools/tool.ts";
 export { defineLoss } from "./losses/loss.ts";
 export { defineRetriever } from "./retrieval/inner-retrievers.ts";
@@ -23,6 +25,8 @@ export type { Scored } from "./rewards/reward.ts";
 export { defineStrategy } from "./rollout/strategies/strategy.ts";
 export { defineFilter } from "./train/filters/filter.ts";
 export { defineSampler } from "./train/samplers/sampler.ts";
+export { groupRequest } from "./train/samplers/shuffled.ts";
+export { scoresOf } from "./train/scored-group.ts";
 export type { RolloutGroup, ScoredGroup } from "./train/scored-group.ts";
 
 // The records that parts read.

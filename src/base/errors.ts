@@ -50,6 +50,7 @@ export const ERROR_CODES = {
     "Some rollouts of the evaluation failed, so some questions have no result.",
   EVALUATION_EXISTS: "The output folder already contains an evaluation, or one of another policy.",
   EXPORT_TOKENS: "The records to export contain token ids, but their tokenizer is unknown.",
+  FILE_EXISTS: "A file to be written already exists.",
   FILE_MISSING: "The named file does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must contain one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",

@@ -39,8 +39,8 @@ export interface Registry<P extends Part> {
   get(name: string, where: string): P;
 }
 
-/** Adds a part to the registry of a kind. `registry` sets it when the module with that registry loads. */
-const openRegistries = new Map<string, (part: Part) => void>();
+/** The registries of the modules loaded so far, by kind. */
+const openRegistries = new Map<string, { add(part: Part): void; has(name: string): boolean }>();
 
 /** Plugin parts whose registry is not loaded yet. */
 const waiting: Part[] = [];
@@ -70,7 +70,7 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
     }
     byName.set(part.name, part as P);
   };
-  openRegistries.set(kind, add);
+  openRegistries.set(kind, { add, has: (name) => byName.has(name) });
   for (const part of waiting.filter((each) => each.part === kind)) add(part);
   return {
     kind,
@@ -99,5 +99,10 @@ export function registry<P extends Part>(kind: string, parts: readonly P[]): Reg
  */
 export function addPart(part: Part & { part: PartKind }): void {
   waiting.push(part);
-  openRegistries.get(part.part)?.(part);
+  openRegistries.get(part.part)?.add(part);
+}
+
+/** Whether a registry that is loaded has a part of this name. */
+export function isPart(kind: PartKind, name: string): boolean {
+  return openRegistries.get(kind)?.has(name) ?? false;
 }

@@ -64,11 +64,10 @@ export function addMeasuringOptions(command: Command): void {
       "--index <folder>",
       "made by `agentrl index build`; without it BM25 over the dataset's own passages",
     )
-    .addOption(
-      new Option(
-        "--strategy <name>",
-        "how a question is answered; docs/strategies.md tells more (default: agent)",
-      ).choices(strategies.names),
+    // Not a list of choices: a plugin may bring it.
+    .option(
+      "--strategy <name>",
+      "how a question is answered: one of the strategies below, or a plugin's; docs/strategies.md tells more (default: agent)",
     )
     .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
     .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))

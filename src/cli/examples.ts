@@ -78,6 +78,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "runs report": ["run", "run run2 --out runs.html"],
   "trace lint": ["drawn/samples.jsonl", "ev/trajectories.jsonl --protocol search-r1"],
   "trace show": ["ev/trajectories.jsonl", "drawn/samples.jsonl --index 3 --full"],
+  new: ["reward few-words", "environment guess-number --out parts"],
   "recipes list": ["", "--json"],
   "recipes show": ["search-r1", "search-r1 --tier paper"],
   "recipes plan": ["search-r1 --tier smoke", "search-r1 --model Qwen/Qwen2.5-0.5B --memory 24GB"],

@@ -5,6 +5,7 @@ import { dpoCommand } from "./dpo.ts";
 import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
 import { judgeCommand } from "./judge.ts";
+import { newCommand } from "./new.ts";
 import { recipesCommand } from "./recipes.ts";
 import { reproduceCommand } from "./reproduce.ts";
 import { rewardCommand } from "./reward.ts";
@@ -25,4 +26,5 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Looking",
     commands: [runsCommand, traceCommand, recipesCommand, rewardCommand, doctorCommand],
   },
+  { title: "Parts of your own", commands: [newCommand] },
 ];

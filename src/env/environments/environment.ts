@@ -138,8 +138,12 @@ interface Described<O extends z.ZodObject> extends Omit<
   /** Nothing where absent. */
   needs?: (options: z.output<O>) => readonly Need[];
   tasks?: (options: z.output<O>, draw: TaskDraw) => Iterable<Task>;
-  create: (options: z.output<O>, resources: ToolResources) => Environment;
+  create: (options: z.output<O>, resources: ToolResources) => Made;
 }
+
+/** What an environment's file makes. Absent keys: the part's name, the recipe's budgets, no gold, no tools. */
+type Made = Omit<Environment, DefaultedKeys> & Partial<Pick<Environment, DefaultedKeys>>;
+type DefaultedKeys = "name" | "budgets" | "readsGold" | "toolSchemas";
 
 /** An environment part whose options are checked before they reach it. */
 export function defineEnvironment<O extends z.ZodObject>({
@@ -155,6 +159,9 @@ export function defineEnvironment<O extends z.ZodObject>({
     ...part,
     needs: (given) => needs?.(checked(given)) ?? [],
     ...(tasks === undefined ? {} : { tasks: (given, draw) => tasks(checked(given), draw) }),
-    create: (given, resources) => create(checked(given), resources),
+    create: (given, resources) => ({
+      ...{ name, budgets: resources.budgets ?? [], readsGold: false, toolSchemas: [] },
+      ...create(checked(given), resources),
+    }),
   };
 }
