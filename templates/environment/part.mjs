@@ -1,5 +1,6 @@
 import { defineEnvironment, protocols, random, z } from "agentrl";
 
+/** @type {import("agentrl").ToolSchema} */
 const GUESS = {
   type: "function",
   function: {
@@ -48,6 +49,11 @@ export default defineEnvironment({
   },
 });
 
+/**
+ * @param {import("agentrl").Task} task
+ * @param {import("agentrl").Protocol} protocol
+ * @returns {import("agentrl").Episode}
+ */
 function episode(task, protocol) {
   return {
     prompt: `${task.question}\n`,
