@@ -60,6 +60,9 @@ export interface Unscored {
  * Scores trajectories in place: every reward by name (and address), and the combined reward: the expression's value, or the weighted
  * sum. A trajectory that ended in an error has reward null, and so has one where a reward that counts is null.
  *
+ * Values that an earlier call recorded are kept. A reward of scope group or batch is computed again where its group or batch has
+ * trajectories without a value.
+ *
  * @returns rewards for which a model failed, one entry each.
  * @throws {ConfigError} PART_UNKNOWN; REWARD_FAILED, with the reward's name, when its code throws or returns no reward.
  */
@@ -76,16 +79,23 @@ export async function scoreTrajectories(
   const leaves = scored.map(({ trajectory }) => {
     return { trajectory, values: new Map<string, number | null>() };
   });
+  const earlier = takeRecorded(scored, weighted);
   for (const { name, as = name, weight: setWeight, options } of weighted) {
     const part = registry.get(name, "rewards");
     const weight = valueAt(setWeight, step, totalSteps);
     const given = resolveSchedules(options, step, totalSteps);
-    const outcomes = await outcomesOf(part, scored, given, contextOf(name, given, scoring));
+    const fresh = withoutValues(part.scope, scored, (each) => earlier(each, as).length > 0);
+    const outcomes = await outcomesOf(part, fresh, given, contextOf(name, given, scoring));
     noteFailures(as, outcomes, unscored);
-    scored.forEach(({ trajectory }, i) => {
-      const outcome = outcomes[i] ?? null;
+    const found = new Map(fresh.map((each, i) => [each, outcomes[i] ?? null]));
+    scored.forEach((each, i) => {
+      const { trajectory } = each;
+      const outcome = found.get(each);
       const result = outcome instanceof RolloutError ? null : outcome;
-      const values = recordedValues(part, as, result, { trajectory, ...scoring });
+      const values =
+        result === undefined
+          ? earlier(each, as)
+          : recordedValues(part, as, result, { trajectory, ...scoring });
       trajectory.rewards.push(...values);
       leaves[i]?.values.set(as, total(0, 1, values));
       if (weight !== 0) sums[i] = total(sums[i] ?? null, weight, values);
@@ -133,6 +143,38 @@ function contextOf(
   };
 }
 
+/**
+ * Takes the values that earlier calls recorded for these rewards off their trajectories.
+ * @returns those of a trajectory by the name that they are recorded under; none for a name that two rewards share.
+ */
+function takeRecorded(
+  scored: readonly Scored[],
+  weighted: readonly WeightedReward[],
+): (scored: Scored, as: string) => RewardValue[] {
+  const names = weighted.map(({ name, as = name }) => as);
+  const recorded = new Map(scored.map((each) => [each, each.trajectory.rewards]));
+  for (const { trajectory } of scored)
+    trajectory.rewards = trajectory.rewards.filter(({ name }) => !names.includes(name));
+  return (each, as) => {
+    const isShared = names.indexOf(as) !== names.lastIndexOf(as);
+    const values = recorded.get(each)?.filter(({ name }) => name === as) ?? [];
+    return isShared ? [] : values;
+  };
+}
+
+/** What must be scored: everything that the scope shows together with a trajectory without a value. */
+function withoutValues(
+  scope: Reward["scope"],
+  scored: readonly Scored[],
+  hasValues: (each: Scored) => boolean,
+): readonly Scored[] {
+  const missing = scored.filter((each) => !hasValues(each));
+  if (scope === "trajectory" || missing.length === 0) return missing;
+  if (scope === "batch") return scored;
+  const groups = new Set(missing.map(({ trajectory }) => trajectory.groupId));
+  return scored.filter(({ trajectory }) => groups.has(trajectory.groupId));
+}
+
 /** What a reward gives to each trajectory, each scope shown at once. */
 async function outcomesOf(
   reward: Reward,
@@ -140,6 +182,7 @@ async function outcomesOf(
   options: Record<string, unknown>,
   context: RewardContext,
 ): Promise<RewardOutcome[]> {
+  if (scored.length === 0) return [];
   if (reward.scope !== "group") return scoreChecked(reward, scored, options, context);
   const groups = new Map<string, Scored[]>();
   for (const each of scored) {

@@ -158,6 +158,7 @@ async function rollOutStep(run: SamplingRun, step: number): Promise<SampledStep>
   let batch: readonly ScoredGroup[] = [];
   for (let round = 1; requests.length > 0; round++) {
     addRollouts(groups, requests, await rollOutRequests(run, step, requests));
+    await scoreStep(run, step, groups);
     const accepted = sampler.accept(groups, step, round);
     batch = accepted.batch;
     requests = accepted.more;
@@ -173,7 +174,7 @@ async function rollOutStep(run: SamplingRun, step: number): Promise<SampledStep>
   };
 }
 
-/** Rollouts of requests, scored, in their order; per request. */
+/** Rollouts of requests, in their order; per request. */
 async function rollOutRequests(
   run: SamplingRun,
   step: number,
@@ -183,22 +184,32 @@ async function rollOutRequests(
   const strategy = openStrategy(run.strategy, "strategy");
   const jobs = requests.map((request) => {
     const { task, groupId, rollouts, first = 0, purpose = "train", sampling } = request;
-    return Array.from({ length: rollouts }, async (_, k) => {
+    return Array.from({ length: rollouts }, (_, k) => {
       const id = `${groupId}-${first + k}`;
-      const made = await strategy.runAll({
+      return strategy.runAll({
         ...{ policy, environment, task, id, groupId, purpose, signal },
         sampling: { ...run.sampling, ...sampling },
         progress: { step, totalSteps: options.steps },
         seed: seedFrom(seed, "rollout", id),
       });
-      return made.map((trajectory) => ({ trajectory, task }));
     });
   });
-  const made = await Promise.all(jobs.map(async (group) => (await Promise.all(group)).flat()));
-  const time = { step, totalSteps: options.steps, history: run.history, signal };
-  const unscored = await scoreTrajectories(made.flat(), run.rewards, { ...run.scoring, ...time });
+  return Promise.all(jobs.map(async (group) => (await Promise.all(group)).flat()));
+}
+
+/** Scores everything that the step has sampled: rewards that compare see whole groups, and all groups. */
+async function scoreStep(
+  run: SamplingRun,
+  step: number,
+  groups: readonly ScoredGroup[],
+): Promise<void> {
+  const { signal, options, history } = run;
+  const scored = groups.flatMap(({ task, trajectories }) =>
+    trajectories.map((trajectory) => ({ trajectory, task })),
+  );
+  const time = { step, totalSteps: options.steps, history, signal };
+  const unscored = await scoreTrajectories(scored, run.rewards, { ...run.scoring, ...time });
   if (unscored.length > 0) await run.onUnscored?.(unscored, step + 1);
-  return made.map((group) => group.map(({ trajectory }) => trajectory));
 }
 
 /** Adds each request's rollouts to its group, which may have some already. */

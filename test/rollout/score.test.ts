@@ -96,6 +96,36 @@ describe("scoreTrajectories", () => {
     expect(shown).toEqual([["a1", "b2"]]);
   });
 
+  it("scores what a later call adds, and again only the groups and batches that it is added to", async () => {
+    let made = 0;
+    const parts = (["trajectory", "group", "batch"] as const).map((scope) =>
+      reward(scope, scope, () => ++made % 9),
+    );
+    const known = registry<Reward>("reward", parts.map(({ part }) => part)); // prettier-ignore
+    const weighted = ["trajectory", "group", "batch"].map((name) => use(name));
+    const expression = rewardExpression("group_mean(trajectory)", ["trajectory", "group", "batch"]);
+    const scored = [of("a1", "a"), of("b1", "b")];
+    const score = () => scoreTrajectories(scored, weighted, { registry: known, expression });
+    await score();
+    const [first] = scored[0]!.trajectory.rewards;
+    scored.push(of("a2", "a"));
+    await score();
+    await score();
+    const [each, group, batch] = parts.map(({ shown }) => shown);
+    expect(each).toEqual([["a1", "b1"], ["a2"]]);
+    expect(group).toEqual([["a1"], ["b1"], ["a1", "a2"]]);
+    expect(batch).toEqual([
+      ["a1", "b1"],
+      ["a1", "b1", "a2"],
+    ]);
+    const names = scored.map(({ trajectory }) => trajectory.rewards.map(({ name }) => name));
+    expect(names).toEqual(scored.map(() => ["trajectory", "group", "batch"]));
+    expect(scored[0]!.trajectory.rewards[0]).toEqual(first);
+    const valueOf = (i: number) => scored[i]!.trajectory.rewards[0]!.value!;
+    const mean = (valueOf(0) + valueOf(2)) / 2;
+    expect(scored.map(({ trajectory }) => trajectory.reward)).toEqual([mean, valueOf(1), mean]);
+  });
+
   it("keeps the addresses of values and adds them all up", async () => {
     const { part } = reward("turns", "trajectory", () => [
       { value: 0.5, call: 0 },

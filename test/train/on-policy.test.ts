@@ -1,16 +1,28 @@
 import { describe, expect, it } from "vitest";
+import { registry } from "../../src/base/registry.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import { defineReward, type Reward } from "../../src/rewards/reward.ts";
 import { algorithms } from "../../src/train/index.ts";
-import { type OnPolicyOptions, trainOnPolicy } from "../../src/train/on-policy.ts";
+import {
+  type OnPolicyOptions,
+  type OnPolicyRun,
+  trainOnPolicy,
+} from "../../src/train/on-policy.ts";
 import { GREEDY } from "../../src/rollout/sampling.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import { replay, searchEnvironment, task } from "../helpers/search-world.ts";
 
 /** Trains for a step on a policy that searches, and answers in its second message. */
-async function train(search: () => Promise<never> | null): Promise<number> {
+async function train(
+  search: () => Promise<never> | null,
+  { sampler, ...changes }: Partial<OnPolicyRun> & { sampler?: unknown } = {},
+): Promise<number> {
   const algorithm = algorithms.get("grpo", "test");
-  const given = { steps: 1, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"] };
+  const given = {
+    ...{ steps: 1, promptsPerStep: 1, groupSize: 2, filters: ["zero-variance"] },
+    ...(sampler === undefined ? {} : { sampler }),
+  };
   const good = listed(["a"]);
   let calls = 0;
   const retriever: typeof good = {
@@ -28,6 +40,7 @@ async function train(search: () => Promise<never> | null): Promise<number> {
     rewards: [{ name: "exact-match", weight: 1, options: {} }],
     signal: new AbortController().signal,
     onStep: () => Promise.resolve(++calls > 0),
+    ...changes,
   });
   return calls;
 }
@@ -40,5 +53,26 @@ describe("trainOnPolicy", () => {
     await expect(train(down)).rejects.toThrow(
       errorWith("ROLLOUTS_FAILED", /^step 1: all 2 rollouts failed, the first with TOOL_FAILED: /),
     );
+  });
+
+  it("shows a reward of batch scope all rounds of a sampler, each trajectory reward only once", async () => {
+    const shown = new Map<string, number[]>();
+    const parts = (["trajectory", "batch"] as const).map((scope) =>
+      defineReward({
+        ...{ name: scope, summary: "For tests.", scope },
+        scoreAll(scored) {
+          shown.set(scope, [...(shown.get(scope) ?? []), scored.length]);
+          return scored.map(() => 1);
+        },
+      }),
+    );
+    // Every group is all right, so each is replaced: three rounds of one group of two.
+    await train(() => null, {
+      sampler: { name: "refill", maxRounds: 3 },
+      tasks: ["one", "two", "three"].map((id) => ({ ...task, id })),
+      rewards: parts.map(({ name }, i) => ({ name, weight: i, options: {} })),
+      scoring: { registry: registry<Reward>("reward", parts) },
+    });
+    expect(Object.fromEntries(shown)).toEqual({ trajectory: [2, 2, 2], batch: [2, 4, 6] });
   });
 });

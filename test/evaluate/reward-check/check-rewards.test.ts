@@ -68,6 +68,7 @@ describe("checkRewards", () => {
     const found = await checkRewards({
       ...{ environment, tasks, signal },
       rewards: [{ name, weight: 1, options: rewards.get(name, "test").options.parse({}) }],
+      scoring: { roles: openRoles(settingsSchema.parse({})) },
     });
     expect(found.rewards[0]?.cases.filter(({ ok }) => !ok)).toEqual([]);
     expect(found.notWritten).toEqual([]);
