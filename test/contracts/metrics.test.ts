@@ -35,12 +35,15 @@ async function rows(): Promise<EvaluationRow[]> {
   );
   const odd = ODD.map((answer, i) => evaluationRow(task, i, answered(answer)));
   const confident = [0, 0.5, 1].map((confidence) => madeRow("c", 1, { confidence }));
+  // Of a world that pays.
+  const paid = madeRow("p", 1, { return: 0.5 });
   // Of a server that tells no usage.
   const { tokens: _, ...uncounted } = madeRow("u", 1);
   return [
     ...(await Promise.all(played)),
     ...odd,
     ...confident,
+    paid,
     uncounted,
     evaluationRow(gold, 0, answered(null)),
   ];

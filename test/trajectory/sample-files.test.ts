@@ -38,7 +38,11 @@ describe("files of samples", () => {
   it.each([
     ["no weight", { ...sample, weight: undefined }, /:2: is not a sample .*: weight is missing/],
     ["a weight below 0", { ...sample, weight: -1 }, "weight is -1: expected at least 0."],
-    ["no references", { ...sample, task: { ...task, references: [] } }, "task.references is []"],
+    [
+      "a reference of no text",
+      { ...sample, task: { ...task, references: [7] } },
+      "task.references",
+    ],
     ["no question", { ...sample, task: undefined }, "task is missing"],
     ["no turns", { ...sample, trajectory: { id: "a", calls: [], end: "x" } }, "trajectory.turns"],
     ["no provenance", { ...sample, provenance: {} }, "provenance.settings is missing"],

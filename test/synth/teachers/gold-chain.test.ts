@@ -3,7 +3,10 @@ import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import { GOLD_CHAIN_STRATEGIES, goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
-import { type GoldChainSettings, teacherSchema } from "../../../src/synth/teachers/teacher-settings.ts";
+import {
+  type GoldChainSettings,
+  teacherSchema,
+} from "../../../src/synth/teachers/teacher-settings.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { errorWith } from "../../helpers/error-with.ts";
@@ -219,7 +222,7 @@ describe("goldChainPolicy", () => {
 
   it("refuses strategies that ask with prompts of their own, naming those that it plays", async () => {
     expect(GOLD_CHAIN_STRATEGIES).toEqual([
-      ...["agent", "direct", "rag", "self-consistent-actions", "hint-infer"],
+      ...["agent", "direct", "rag", "self-consistent-actions", "hint-infer", "tree-rollout"],
     ]);
     await expect(play(plain, { strategy: "corag" })).rejects.toThrow(
       errorWith("TEACHER_CANNOT_PLAY", "agent, direct, rag, "),
