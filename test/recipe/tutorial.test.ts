@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
+import { parseSet } from "../../src/recipe/settings/settings.ts";
+import { runCli } from "../helpers/run-cli.ts";
+
+const page = readFileSync(join(packageRoot, "docs", "tutorial.md"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "tutorial-"));
+const block = (language: string): string =>
+  new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page)?.[1] ?? "";
+writeFileSync(join(folder, "short-queries.mjs"), block("js"));
+writeFileSync(join(folder, "my-search.yaml"), block("yaml"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Overrides that the page names, in commands and in its text. */
+const overrides = [
+  ...page.matchAll(
+    /--set '([^']+)'|--set (\S+)|`'?((?:algorithm|environment|budgets)\.[^`']+)'?`/g,
+  ),
+].map(([, quoted, plain, named]) => quoted ?? plain ?? named ?? "");
+
+describe("docs/tutorial.md", () => {
+  it("has a recipe whose plugin, settings and claim are valid", () => {
+    const { stdout, stderr, status } = runCli(["recipes", "check", "./my-search.yaml"], {
+      cwd: folder,
+    });
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).toContain("no problem");
+  });
+
+  it("has rewards that pay nothing without an answer", () => {
+    const args = ["reward", "check", "--recipe", "./my-search.yaml", "--tier", "smoke"];
+    const { stdout, status } = runCli(args, { cwd: folder });
+    expect(status).toBe(0);
+    expect(stdout).toContain("A policy that does not answer earns nothing.");
+  });
+
+  it("names a plugin's reward in overrides that are valid", () => {
+    const sets = overrides.filter((each) => each.includes("short-queries"));
+    const args = ["recipes", "show", "search-r1", "--plugin", "./short-queries.mjs"];
+    const { stderr, status } = runCli([...args, ...sets.flatMap((each) => ["--set", each])], {
+      cwd: folder,
+    });
+    expect(sets).toHaveLength(2);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  it.each(overrides.filter((each) => !each.includes("short-queries")))(
+    "has a valid override %s",
+    async (override) => {
+      const resolved = await resolveRecipe("search-r1", {
+        tier: "smoke",
+        overrides: [parseSet(override)],
+      });
+      expect(resolved.settings).toBeDefined();
+    },
+  );
+});
