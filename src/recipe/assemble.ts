@@ -25,7 +25,7 @@ import type { Roles } from "../trajectory/role.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
-/** The policy that comes with the package. */
+/** The shipped policy. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
 /** How a download of a policy is told; no more than what the hub takes. */
@@ -45,7 +45,7 @@ export async function policyFolder(from: string, options: HubModelOptions = {}):
   const meant = hasPolicy ? join(from, "policy") : checkpointFolder(from, Math.max(...steps));
   throw new ConfigError(
     "POLICY_IS_RUN",
-    `${from}: is a run, not a policy. Name one that it holds, such as ${meant}.`,
+    `${from}: is a run folder. Give one of its policies, such as ${meant}.`,
   );
 }
 
@@ -99,7 +99,7 @@ export async function policyOf(
   );
 }
 
-/** How text is put to a policy; undefined: as it is. */
+/** Rendering of text for a policy; undefined: unchanged. */
 async function renderingOf(
   { tokenizer }: LocalEngine,
   { policy: { chat } }: Settings,

@@ -37,7 +37,7 @@ interface FinishedStage extends StageOutcome {
 
 export interface RunStagesOptions {
   out: string;
-  /** Takes over the stages that are done and goes on with the one that was interrupted. */
+  /** Keeps finished stages and continues the interrupted one. */
   resume: boolean;
   /** Called before each stage, and once for each that is taken over (`kept`). */
   onStage?: (stage: Stage, total: number, kept: boolean) => void;
@@ -63,10 +63,10 @@ export async function runStages(
   const file = join(out, STAGES_FILE);
   const known = resume && existsSync(file) ? ((await readJson(file)) as FinishedStage[]) : [];
   const [first] = known;
-  // As the run's folder was named when they were done: from another working folder, or moved, it is the same run.
+  // Paths are recorded relative to the old name of the run's folder; a moved folder is the same run.
   const then = first === undefined ? out : dirname(dirname(first.folder));
   const done: FinishedStage[] = [];
-  // What follows a stage that is not taken over was made of something else: only the first may have begun what is wanted.
+  // After the first stage that must run again, later results are stale; only that stage may continue a partial folder.
   let goesOn = resume;
   for (const stage of stages) {
     const planned = planStage(resolved, stage, { out, done });
@@ -89,11 +89,11 @@ export async function runStages(
       done.push({ ...before, folder, policy, settings });
       continue;
     }
-    // Draws under other settings are told apart by the synthesis itself, which may only have to select again.
+    // The synthesis itself detects draws under other settings; it may only have to select again.
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
     if (resume && !isBegun) await removeAtOnce(folder);
-    // Neither it nor what was made after it counts as done from here on, however this ends.
+    // From here on this stage and all later ones count as not done.
     if (known.length > done.length) await writeJson(file, done);
     const outcome = await runOrAgain(planned, isBegun, run);
     const { number, name } = stage;

@@ -7,8 +7,8 @@ import { type RolloutOptions, timed } from "./record.ts";
 import { textSegment } from "./text-draft.ts";
 
 /**
- * Runs agents for tools: a model writes, the tools that it may call answer, until it answers or has no turn left. Its calls are recorded
- * under the role's name, as text, so that they are shown and never trained.
+ * Runs agents for tools: a model calls tools until it answers or has no turn left. Its calls are recorded under the role's name, as text,
+ * so that they are shown and never trained.
  */
 export function agentRunner(options: RolloutOptions, trajectory: Trajectory): AgentRunner {
   const { protocol } = options.environment;

@@ -6,41 +6,41 @@ import { type Probe, PROBES } from "../chat/probes.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 
-/** How text is put to a model that was trained to chat. */
+/** Rendering of text for a chat model. */
 export interface Rendering {
-  /** A prompt as the first message, up to where the model begins to write. */
+  /** A prompt as the first message, up to the start of the model's reply. */
   opening(prompt: string): string;
   /**
-   * What stands around a reply of the environment.
-   * @param ended whether the model closed its message with its end token.
+   * The template's text around a reply of the environment.
+   * @param ended whether the model closed its message with EOS.
    */
   around(ended: boolean): { before: string; after: string };
   /** Whether the template puts its own marks around the results of tools, so that a protocol's are left out. */
   readonly wrapsResults: boolean;
 }
 
-/** Whose message a reply of the environment is: one of its own, or part of the model's (as in Search-R1). */
+/** Role of a reply of the environment: its own message, or part of the model's (as in Search-R1). */
 const replyPlaces = ["user", "tool", "inline"] as const;
 
-/** Options of a policy that is asked through a chat template. */
+/** Options of a policy with a chat template. */
 export const chatSchema = z.strictObject({
-  /** Whose message a reply of the environment is; `inline`: it goes on in the model's own. */
+  /** Role of a reply of the environment; `inline`: part of the model's own message. */
   replies: z.enum(replyPlaces).default("user"),
-  /** A first message of the system; none where absent, but for what the template itself puts there. */
+  /** System message; default: none, except the template's own. */
   system: z.string().optional(),
 });
 
 export type ChatOptions = z.output<typeof chatSchema>;
 
-/** Stands for a reply while the template is asked what it puts around one. */
+/** Placeholder for a reply, to find the template's text around it. */
 const MARK = "\u2063reply\u2063";
 
 /**
- * Renders by a model's own template. Earlier turns stay as they were sampled, so the template must never rewrite them: that is
- * tried here, before a run.
+ * Renders by a model's own template. Earlier turns stay as sampled, so the template must not rewrite them: this is checked here, before a
+ * run.
  *
- * @param options.tools told to the model by the template, where the protocol leaves that to it.
- * @throws {ConfigError} CHAT_TEMPLATE_REWRITES when it rewrites earlier turns, or does not show a reply as it is.
+ * @param options.tools tools that the template describes to the model, if the protocol leaves that to it.
+ * @throws {ConfigError} CHAT_TEMPLATE_REWRITES when it rewrites earlier turns, or changes a reply.
  * @throws {DataError} CHAT_TEMPLATE_REFUSED, CHAT_TEMPLATE_BAD.
  */
 export function chatRendering(
@@ -71,7 +71,7 @@ export function chatRendering(
   };
 }
 
-/** Conversations as this run will have them: one question and results of tools, or several messages of the user and no tools. */
+/** Test conversations like those of the run: one question and tool results, or several user messages without tools. */
 function probesOf(replies: "user" | "tool"): Probe[] {
   const count = ({ messages }: Probe, role: string): number =>
     messages.filter((message) => message.role === role).length;
@@ -80,7 +80,7 @@ function probesOf(replies: "user" | "tool"): Probe[] {
   );
 }
 
-/** What a template writes between the model's message and a reply, and between the reply and its next message. */
+/** The template's text between the model's message and a reply, and between the reply and its next message. */
 function textAround(
   template: ChatTemplate,
   start: readonly TemplateMessage[],
@@ -94,7 +94,7 @@ function textAround(
   if (!whole.startsWith(shown) || after === undefined || more.length > 0 || before === undefined) {
     throw new ConfigError(
       "CHAT_TEMPLATE_REWRITES",
-      `${template.where}: does not show a message of the role "${role}" after the model's own as it is, with the earlier ones unchanged. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`,
+      `${template.where}: changes a message of the role "${role}" after the model's own, or the earlier messages. Set policy.chat.replies to another of ${replyPlaces.join(", ")}.`,
     );
   }
   return [before, after];

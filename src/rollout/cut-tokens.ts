@@ -3,18 +3,18 @@ import { textFlow } from "../text/token-bytes.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { MessageEnding } from "./dialogue.ts";
 
-/** A message as the environment takes it. */
+/** A message up to the cut. */
 export interface CutMessage {
-  /** Whole tokens, through the one that closes the cut. */
+  /** Whole tokens, including the one with the cut. */
   ids: number[];
   logprobs: number[];
-  /** The text up to the cut, without the end token. */
+  /** The text up to the cut, without EOS. */
   text: string;
 }
 
 /**
- * Cuts what was sampled where the protocol says the message ends. Ids are kept, never encoded again. An end token right after the
- * cut stays: it is how the policy says that it has finished, and a policy that is never trained on it does not learn to.
+ * Cuts sampled tokens at the protocol's end of the message. Ids are kept, never encoded again. An EOS right after the cut stays: a policy
+ * that is never trained on EOS does not learn to stop.
  */
 export function cutTokens(
   result: SampleResult,
@@ -33,8 +33,7 @@ export function cutTokens(
 }
 
 /**
- * Fewest tokens whose text has a length; the last of them may reach beyond it. A character that tokens share counts with the
- * last of them.
+ * Fewest tokens whose text has at least a length; the last token may exceed it. A character that several tokens share counts with the last.
  * @param length in UTF-16 units, at most that of the whole text.
  */
 export function tokensThrough(
@@ -53,10 +52,10 @@ export function tokensThrough(
 }
 
 /**
- * The tokens that wrote some characters of a message: from the first that holds one of them to the last (exclusive).
- * @param text of the message, which the completion may begin before and go on after.
+ * The tokens that wrote some characters of a message: from the first token with one of them to the last (exclusive).
+ * @param text of the message; the completion may have more before and after it.
  * @param span characters of the text in UTF-16 units, end exclusive, at least one.
- * @returns null where the tokens do not hold the text: a server's own, or text that was rendered anew.
+ * @returns null if the tokens do not contain the text: a server keeps them, or the text was rendered again.
  */
 export function tokenSpan(
   ids: readonly number[],
@@ -88,13 +87,13 @@ export function wholeTokens(ids: readonly number[], length: number, tokenizer: T
   return whole;
 }
 
-/** Whether bytes end within a character. @param last the last three of them: a fourth ends any character. */
+/** Whether bytes end inside a character. @param last the last three bytes: a fourth completes any character. */
 function endsWithin(last: readonly number[]): boolean {
   const lead = last.findLastIndex((byte) => byte >= 0xc0);
   return lead >= 0 && textFlow().push(Uint8Array.from(last.slice(lead))) === "";
 }
 
-/** Where the first of some texts to be complete ends; null where there is none. */
+/** End of the earliest complete stop string; null if there is none. */
 export function firstEnd(text: string, stops: readonly string[]): number | null {
   const ends = stops.flatMap((each) => {
     const at = text.indexOf(each);

@@ -5,43 +5,43 @@ import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
 import type { Sampling } from "./sampling.ts";
 
-/** Something that a policy reads before it writes its next message. */
+/** Input of a policy before its next message. */
 export interface Said {
   /**
-   * template: a prompt, at the start. environment: a reply. inserted: a hint, which is the beginning of the policy's own next message;
-   * a policy whose messages cannot be begun for it is told it.
+   * template: a prompt, at the start. environment: a reply. inserted: a hint, the prefill of the policy's next message. If the server
+   * cannot prefill, the hint is sent as an instruction.
    */
   owner: "template" | "environment" | "inserted";
   text: string;
-  /** Texts shown right after it and recorded as inserted: what whoever learns from the trajectory does not see. */
+  /** Texts shown right after it and recorded as inserted: training on the trajectory does not see them. */
   withheld?: readonly string[];
-  /** Tokens of it that are shown at most. */
+  /** Most tokens of it that are shown. */
   maxTokens?: number;
-  /** What `text` was made of, one per call of a tool: for servers that take each result by itself. */
+  /** The parts of `text`, one per tool call: for servers that take each result separately. */
   observations?: readonly Observation[];
 }
 
-/** What a policy wrote. */
+/** A policy's message. */
 export interface Message {
-  /** Up to the cut, with what was put into it; without an end token and without what it was made to begin with. */
+  /** The text up to the cut, including inserted hints, without EOS and without the prefill. */
   text: string;
   /** Index in the trajectory's calls. */
   call: number;
-  /** What was put into it, in order. */
+  /** Inserted texts, in order. */
   put: readonly PutText[];
 }
 
-/** Something to be put into a message. */
+/** A text to insert into a message. */
 export interface Interjection {
-  /** Of the hint's part. */
+  /** Name of the hint's part. */
   name: string;
-  /** Characters of the message that stay; what stands after them is taken back. */
+  /** Characters of the message that stay; the rest is removed. */
   keep: number;
-  /** Put there; the policy writes on after it. */
+  /** Inserted text; the policy continues after it. */
   text: string;
 }
 
-/** Something that was put into a message. */
+/** A text inserted into a message. */
 export interface PutText {
   name: string;
   text: string;
@@ -50,17 +50,17 @@ export interface PutText {
 }
 
 /**
- * Looks at a message when it has ended, and again each time the policy has written on: what is to be put into it, null when it may
- * stay as it is. It must come to an end, and take back nothing that was put there.
- * @param message its whole text up to the cut, with what was put into it.
- * @param put what that was.
+ * Called when a message has ended, and again after each continuation: returns the text to insert, or null to keep the message. It must
+ * eventually return null, and never remove inserted text.
+ * @param message its whole text up to the cut, with inserted text.
+ * @param put the inserted texts.
  */
 export type Interject = (message: string, put: readonly PutText[]) => Interjection | null;
 
-/** How a dialogue's messages end. The cut is looked for in the whole message, with what it was made to begin with. */
+/** How a dialogue's messages end. The cut is searched in the whole message, including the prefill. */
 export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
-/** What a dialogue is opened with. */
+/** Settings of a dialogue. */
 export interface DialogueSetting {
   /** Unique among the open dialogues of a policy. */
   id: string;
@@ -68,15 +68,15 @@ export interface DialogueSetting {
   sampling: Sampling;
   budgets: readonly BudgetNow[];
   ending: MessageEnding;
-  /** How calls of tools and their grammar are told to servers that have a field for them. */
+  /** Tool schemas and their grammar, for servers with a field for them. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
   /** The trajectory's: calls are added to them. */
   calls: Call[];
-  /** For scripted policies, which may look at more than a model sees. */
+  /** For scripted policies, which may read more than a model sees. */
   task: Task;
   turns: readonly Turn[];
-  /** Told of how long a server took to begin each message, in milliseconds, where that is known. */
+  /** Called with a server's time to first token of each message, in milliseconds, if known. */
   onFirstToken?: (ms: number) => void;
 }
 
@@ -84,14 +84,14 @@ export interface DialogueSetting {
 export type DialogueBranch = Pick<DialogueSetting, "id" | "seed"> &
   Partial<Pick<DialogueSetting, "calls" | "turns">>;
 
-/** One conversation with a policy: a trajectory has one, or several where prompts are built anew. */
+/** One conversation with a policy: a trajectory has one, or several with new prompts. */
 export interface Dialogue {
   /**
-   * Shows the policy what was said since its last message and asks for the next, which is recorded as a call.
-   * @param interject may put text into the message while it is written; only where the policy takes prefixes. What finds no room, with
-   *   a token to write on, is not put there, and the message stays.
+   * Sends the policy the input since its last message and requests the next message, which is recorded as a call.
+   * @param interject may insert text into the message while it is written, if the policy supports prefills. Text that leaves no room for a
+   * further token is not inserted, and the message stays.
    * @returns null when the context is full.
-   * @throws {RolloutError} when a remote policy gives no message: its code says why.
+   * @throws {RolloutError} when a remote policy gives no message; the code has the reason.
    * @throws the signal's reason when it aborts.
    */
   write(said: readonly Said[], signal: AbortSignal, interject?: Interject): Promise<Message | null>;
@@ -110,6 +110,6 @@ export interface Dialogue {
    * them. Absent where the tokens are a server's.
    */
   rewrite?(text: string): void;
-  /** It will not be continued for now: what an engine keeps for it makes room. Forks of it can still be made. */
+  /** Releases the engine's state of the conversation for now. It can still be forked. */
   end(): void;
 }

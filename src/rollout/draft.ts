@@ -5,35 +5,35 @@ import { cutTokens, wholeTokens } from "./cut-tokens.ts";
 import type { Interjection, MessageEnding, PutText } from "./dialogue.ts";
 import { interrupted, putInto } from "./interrupted.ts";
 
-/** A message of tokens while it is written: what it was made to begin with, what the policy wrote, and what was put there. */
+/** A message of tokens while it is written: prefill, policy text and inserted text. */
 export interface Draft {
   /** With the opening. */
   ids(): number[];
-  /** Up to the cut, without the opening and without the end token. */
+  /** Up to the cut, without the opening and without EOS. */
   text(): string;
   /** With the opening. */
   segments(): Segment[];
-  /** What was put there, in order. */
+  /** Inserted texts, in order. */
   put(): readonly PutText[];
-  /** Whether it has ended with what was put there, so that nothing is left to write. */
+  /** Whether inserted text ended it, so that nothing is left to write. */
   isWhole(): boolean;
-  /** Adds what the policy wrote, up to where its message ends. @returns how many tokens of it were kept. */
+  /** Adds policy tokens, up to the end of the message. @returns the number of kept tokens. */
   write(result: SampleResult): number;
   /**
-   * Takes back what stands after a place, and puts text there.
-   * @param limit tokens that it may have after the opening.
-   * @returns false where there is no room for it and a token to write on: nothing has changed then.
+   * Removes the text after a place, and inserts text there.
+   * @param limit most tokens after the opening.
+   * @returns false if there is no room for it and one more token: nothing has changed then.
    */
   interrupt(interjection: Interjection, limit: number): boolean;
 }
 
-/** What a message is made to begin with: text after text. */
+/** The prefill of a message: text after text. */
 export interface MessageOpening {
   text: string;
   ids: readonly number[][];
 }
 
-/** A message of which the policy has written nothing yet. */
+/** A message before the policy's first token. */
 export function emptyDraft(
   tokenizer: Tokenizer,
   ending: MessageEnding,
@@ -52,7 +52,7 @@ export function emptyDraft(
     isWhole: () => ending.findCut(opening.text + text) !== null,
     write(result) {
       const before = opening.text + text;
-      // The protocol looks at the message as a whole; an ending that was put into it ends it where it is written on.
+      // The protocol checks the whole message; a stop string in inserted text ends it at the continuation.
       const findCut = (written: string): number | null => {
         const cut = ending.findCut(before + written);
         return cut === null ? null : Math.max(0, cut - before.length);
@@ -66,7 +66,7 @@ export function emptyDraft(
       const cut = interrupted({ opening: opening.text, text, put }, interjection, ending);
       if (cut === null) return false;
       const { kept, rest } = firstTokensOf(segments, cut.at, tokenizer);
-      // Part of a token that is taken back is said again. Encoded apart, so that whoever drops the hint can part them.
+      // The kept part of a removed token is encoded again, separately from the hint, so that the hint can be removed later.
       const again = rest === "" ? [] : tokenizer.encode(rest);
       const next = [...kept, inserted([...again, ...tokenizer.encode(cut.text)])];
       const length = next.reduce((sum, { ids }) => sum + ids.length, 0);
@@ -79,7 +79,7 @@ export function emptyDraft(
   };
 }
 
-/** Segments up to a character: whole tokens, and what of a token beyond them stands before it. */
+/** Segments up to a character: whole tokens, and the rest of a partial token as text. */
 function firstTokensOf(
   segments: readonly Segment[],
   length: number,

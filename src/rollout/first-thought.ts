@@ -3,10 +3,9 @@ import { promptSession } from "./prompt-session.ts";
 import type { RolloutOptions } from "./record.ts";
 
 /**
- * The beginning of a chain of thought, up to its first empty line, asked for in a dialogue of its own; empty where the policy thinks
- * nothing.
+ * The start of a chain of thought, up to its first empty line, from a separate dialogue; empty if the policy writes no thought.
  *
- * @returns null where the question does not fit the policy's context.
+ * @returns null if the question does not fit the policy's context.
  */
 export async function firstThought(
   rollout: RolloutOptions,

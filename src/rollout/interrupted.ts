@@ -1,6 +1,6 @@
 import type { Interjection, MessageEnding, PutText } from "./dialogue.ts";
 
-/** A message that text is to be put into. */
+/** A message before an insertion. */
 interface Message {
   opening: string;
   /** After the opening. */
@@ -8,19 +8,19 @@ interface Message {
   put: readonly PutText[];
 }
 
-/** Where a message is taken back to, and what follows there. */
+/** Cut and inserted text of an interruption. */
 export interface Interruption {
   /** Characters after the opening that stay. */
   at: number;
-  /** What is put there, up to where the protocol ends the message with it. */
+  /** Inserted text, up to the protocol's end of the message. */
   text: string;
   /** Whether it ends the message. */
   isWhole: boolean;
 }
 
 /**
- * Where an interjection falls in a message: between characters, and never before what was put there already.
- * @returns null where nothing would follow, because the message has ended by then.
+ * Place of an interjection in a message: between characters, and never before earlier insertions.
+ * @returns null if the message has already ended there.
  */
 export function interrupted(
   { opening, text, put }: Message,
@@ -36,12 +36,12 @@ export function interrupted(
   return follows === "" ? null : { at, text: follows, isWhole: cut !== null };
 }
 
-/** What an interjection has left in a message. */
+/** The inserted text of an interjection. */
 export function putInto({ name }: Interjection, { at, text }: Interruption): PutText {
   return { name, text, at };
 }
 
-/** A place that is not within a character of two units. */
+/** A place that does not split a surrogate pair. */
 function beforeCharacter(text: string, at: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && at < text.length ? at - 1 : at;
 }

@@ -3,8 +3,8 @@ import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
 
 /**
- * The policy, if it can tell the likelihood of texts.
- * @param key of the recipe, where what needs them is named.
+ * The policy, if it can score texts.
+ * @param key recipe key of the part that needs log-probabilities.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export function requireLogprobs(
@@ -15,15 +15,15 @@ export function requireLogprobs(
   if (!("open" in policy) && policy.logprobs !== undefined) return policy as ScoringPolicy;
   throw new ConfigError(
     "STRATEGY_NEEDS_LOGPROBS",
-    `${key}: the policy "${policy.role}" gives no log-probabilities of a given text, as models run here do; what is named there goes by them. ${instead}`,
+    `${key}: the policy "${policy.role}" cannot give log-probabilities of a given text, which this setting needs; local models can. ${instead}`,
   );
 }
 
-/** A policy that can tell how likely a text is. */
+/** A policy that can score a text. */
 export type ScoringPolicy = TokenPolicy & Required<Pick<TokenPolicy, "logprobs">>;
 
 /**
- * Mean log-probability (nats a token) of a text after a prompt, recorded as a call that wrote nothing.
+ * Mean log-probability (nats a token) of a text after a prompt, recorded as a call without a completion.
  * @returns null when the two do not fit the policy's context.
  */
 export async function meanLogprob(

@@ -1,8 +1,8 @@
 import type { Observation } from "../trajectory/trajectory.ts";
 
-/** A passage as a search showed it. */
+/** A passage in an observation. */
 export interface ShownPassage {
-  /** Its id, or its text where the tool tells none. */
+  /** Its id, or its text if the tool gives no ids. */
   id: string;
   /** Without its number in that search. */
   text: string;
@@ -11,8 +11,7 @@ export interface ShownPassage {
 const NUMBER = /^Doc \d+/;
 
 /**
- * The passages of an observation, best first; none where nothing was found. Text that is not a list of `Doc 1(Title: …) …` is one
- * passage.
+ * The passages of an observation, best first; empty if nothing was found. Text that is not a list of `Doc 1(Title: …) …` is one passage.
  */
 export function passagesIn({ text, passageIds, problem }: Observation): ShownPassage[] {
   if (problem !== undefined || passageIds?.length === 0 || text.trim() === "") return [];
@@ -24,7 +23,7 @@ export function passagesIn({ text, passageIds, problem }: Observation): ShownPas
   });
 }
 
-/** Passages numbered anew, one a line, as a search would show them. */
+/** Renumbered passages, one a line, as a search shows them. */
 export function numbered(passages: readonly ShownPassage[]): string {
   return passages
     .map(({ text }, i) => (text.startsWith("(Title: ") ? `Doc ${i + 1}${text}` : text))
@@ -32,8 +31,8 @@ export function numbered(passages: readonly ShownPassage[]): string {
 }
 
 /**
- * What an earlier search did not show already, after what did.
- * @param limit passages kept at most, the first ones.
+ * Known passages, followed by the new ones.
+ * @param limit most passages; the first are kept.
  */
 export function withNew(
   known: readonly ShownPassage[],

@@ -6,31 +6,31 @@ import type { Rendering } from "./chat-rendering.ts";
 import { firstEnd, tokensThrough } from "./cut-tokens.ts";
 import type { Dialogue, DialogueSetting } from "./dialogue.ts";
 
-/** A request with what a scripted policy may look at; a model sees the tokens only. */
+/** A request with facts for scripted policies; a model sees only the tokens. */
 export interface CompletionRequest extends SampleRequest {
   task: Task;
   turns: readonly Turn[];
 }
 
-/** A model whose tokens are ours: under training, frozen, or a script that stands for one. */
+/** A model whose tokens we sample: trained, frozen, or a script in its place. */
 export interface TokenPolicy {
   /** Name under which its calls are recorded. */
   readonly role: string;
-  /** Optimiser steps behind its weights; null when it is not trained. */
+  /** Optimizer steps of its weights; null if not trained. */
   readonly version: number | null;
   readonly tokenizer: Tokenizer;
   /** Longest sequence, in tokens. */
   readonly maxPositions: number;
-  /** How messages are put to a model that was trained to chat; without it all text is put to it as it is. */
+  /** Chat rendering; without it all text is sent unchanged. */
   readonly rendering?: Rendering;
   complete(request: CompletionRequest): Promise<SampleResult>;
-  /** Log-probabilities (nats, temperature 1) of each of some tokens after a prompt; absent where it cannot tell. */
+  /** Log-probabilities (nats, temperature 1) of each of some tokens after a prompt; absent if not supported. */
   logprobs?(promptIds: readonly number[], ids: readonly number[]): Promise<readonly number[]>;
   /** The sequence will not be continued. */
   end(sequence: string): void;
 }
 
-/** A model that is asked by text: its server has the tokens. */
+/** A model with a text interface: its server keeps the tokens. */
 export interface TextPolicy {
   readonly role: string;
   /** Whether the beginning of a message can be forced on it. */
@@ -38,7 +38,7 @@ export interface TextPolicy {
   open(setting: DialogueSetting): Dialogue;
 }
 
-/** Whatever writes the messages of a rollout. */
+/** The writer of a rollout's messages. */
 export type Policy = TokenPolicy | TextPolicy;
 
 /** Whether the beginning of a message can be forced on it. */
@@ -46,24 +46,24 @@ export function takesPrefix(policy: Policy): boolean {
   return "open" in policy ? policy.takesPrefix : true;
 }
 
-/** The beginning of a text, so many of the policy's tokens. */
+/** The start of a text, at most `maxTokens` of the policy's tokens. */
 export function firstTokens(policy: Policy, text: string, maxTokens: number): string {
   if ("open" in policy) return beginningOf(text, maxTokens);
   const ids = policy.tokenizer.encode(text);
   return ids.length <= maxTokens ? text : policy.tokenizer.decode(ids.slice(0, maxTokens));
 }
 
-/** Of a server's tokens, of which nothing is known here: what they are on average in English. */
+/** Estimate for a server's unknown tokenizer: the average in English. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** The beginning of a text for a server: four characters stand for a token. */
+/** The start of a text for a server, with four characters per token. */
 export function beginningOf(text: string, maxTokens: number): string {
   const cut = text.slice(0, maxTokens * CHARACTERS_PER_TOKEN);
-  // Half a character is no text, and servers refuse it.
+  // Servers refuse half a character.
   return cut.length < text.length ? cut.replace(/[\uD800-\uDBFF]$/, "") : cut;
 }
 
-/** The policy that an engine holds. */
+/** The policy of an engine. */
 export function enginePolicy(
   engine: Engine,
   tokenizer: Tokenizer,
@@ -87,7 +87,7 @@ export function enginePolicy(
 
 /**
  * Log-probabilities of tokens after a prompt, computed by an engine.
- * @param kept the role under which the engine kept weights; its present weights when absent.
+ * @param kept name of a snapshot in the engine; default: its current weights.
  */
 export function engineLogprobs(
   engine: Engine,
@@ -103,7 +103,7 @@ export function engineLogprobs(
   };
 }
 
-/** A policy that writes what a function says, token by token as a model would have: it stops where an engine would stop it. */
+/** A policy whose messages come from a function, as tokens; it stops where an engine would stop. */
 export function scriptedPolicy(
   tokenizer: Tokenizer,
   write: (request: CompletionRequest) => string,

@@ -2,50 +2,50 @@ import type { Engine, TrainingRow } from "../engine/engine.ts";
 import { tokenRows } from "../trajectory/token-rows.ts";
 import type { Call, Trajectory } from "../trajectory/trajectory.ts";
 
-/** What came of computing log-probabilities again. */
+/** Result of recomputing log-probabilities. */
 export interface RecomputedSummary {
-  /** Trajectories of which tokens were computed again, and those tokens. */
+  /** Trajectories with recomputed tokens, and the number of tokens. */
   trajectories: number;
   tokens: number;
-  /** Calls that were left out, by why. */
+  /** Skipped calls by reason. */
   left: Record<"greedy" | "otherWeights" | "otherModel" | "tooLong", number>;
-  /** Differences from what was recorded, nats. */
+  /** Differences from the recorded values, nats. */
   largest: number;
   mean: number;
 }
 
 export interface RecomputeOptions {
-  /** Largest difference that is no finding, nats. */
+  /** Largest accepted difference, nats. */
   tolerance: number;
-  /** Told of each trajectory with a larger one, once, by its worst token. */
+  /** Called once for each trajectory with a larger difference, with its worst token. */
   onDrift: (of: string, message: string) => void;
 }
 
-/** Trajectories to be computed again; in batches, so that memory stays flat. */
+/** Trajectories to recompute, in batches, so that memory stays constant. */
 export interface Recomputing {
-  /** @param of what `onDrift` is told. */
+  /** @param of passed to `onDrift`. */
   add(of: string, trajectory: Trajectory): Promise<void>;
   finish(): Promise<RecomputedSummary>;
 }
 
-/** Sequences that are put to the engine together. */
+/** Sequences per request to the engine. */
 const BATCH = 64;
 
-/** A sequence, and what was recorded of each of its targets; NaN where nothing is to be compared. */
+/** A sequence with the recorded value of each target; NaN for targets that are not compared. */
 interface Row {
   of: string;
   row: TrainingRow;
   recorded: readonly number[];
-  /** Which call each target belongs to. */
+  /** Call of each target. */
   callOf: readonly number[];
 }
 
 /**
- * Computes the log-probabilities of what a policy sampled again and compares them with those that were recorded.
+ * Recomputes the log-probabilities of sampled tokens and compares them with the recorded ones.
  *
- * They are the model's own only where it was drawn from at temperature 1 with all of its vocabulary: who asks sees to that. Left out
- * are calls of other weights (their `policyVersion` is not the engine's), of other models (their role is not "policy"), calls whose
- * log-probabilities are all 0 (greedy, or written by a script), and sequences that are too long for the model.
+ * They are comparable only for sampling at temperature 1 with the whole vocabulary: the caller checks that. Skipped are calls of other
+ * weights (their `policyVersion` is not the engine's), of other models (their role is not "policy"), calls whose log-probabilities are all
+ * 0 (greedy, or written by a script), and sequences that are too long for the model.
  */
 export function recomputeLogprobs(
   engine: Pick<Engine, "logprobs" | "capabilities" | "policyVersion">,
@@ -69,9 +69,9 @@ export function recomputeLogprobs(
         sum.tokens += 1;
         sum.difference += difference;
         sum.largest = Math.max(sum.largest, difference);
-        // Not a number is as far off as can be.
+        // NaN counts as the largest difference.
         if (difference <= tolerance || difference < (worst.get(of)?.difference ?? 0)) return;
-        const message = `calls[${callOf[t] ?? 0}]: a token was recorded at ${known.toFixed(4)} and is ${own.toFixed(4)} under the model: ${difference.toFixed(4)} nats apart, ${tolerance} are let pass.`;
+        const message = `calls[${callOf[t] ?? 0}]: a token was recorded at ${known.toFixed(4)} and is ${own.toFixed(4)} under the model: ${difference.toFixed(4)} nats apart, ${tolerance} are allowed.`;
         worst.set(of, { difference, message });
       });
     });
@@ -87,7 +87,7 @@ export function recomputeLogprobs(
       });
       const seen = new Set<number>();
       for (const { ids, logprobs, callOf, calls } of tokenRows(trajectory)) {
-        // Branches share their beginning: it is looked at once.
+        // Branches share a prefix, which is compared once.
         const fresh = calls.filter((call) => wanted[call] === true && !seen.has(call));
         if (fresh.length === 0) continue;
         if (ids.length > maxPositions) {
@@ -113,7 +113,7 @@ export function recomputeLogprobs(
   };
 }
 
-/** Why a call is not compared; "nothing": it holds no sampled token. null: it is. */
+/** Why a call is not compared; "nothing": it has no sampled token. null: it is compared. */
 function reasonToLeave(
   { role, policyVersion, completion }: Call,
   version: number,

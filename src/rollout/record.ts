@@ -18,17 +18,16 @@ export interface RolloutOptions {
   seed: number;
   sampling: Sampling;
   signal: AbortSignal;
-  /** Of the run that it is part of; absent outside training. */
+  /** Progress of the run; absent outside training. */
   progress?: TrainingProgress;
-  /** Milliseconds; without it no timings are kept. */
+  /** Clock in milliseconds; without it no timings are recorded. */
   clock?: () => number;
 }
 
 /**
- * A trajectory, from its beginning to how it ended. Tool and endpoint failures are recorded on it; anything else (an interrupted
- * run, a bug) is thrown.
+ * Records a whole trajectory. Failures of tools and endpoints are recorded on it; any other error (an interrupted run, a bug) is thrown.
  *
- * @param play makes it; sets `answer`.
+ * @param play plays it; sets `answer`.
  */
 export async function record(
   options: RolloutOptions,
@@ -57,10 +56,10 @@ export async function recordOn(
   return end;
 }
 
-/** Of errors that came over the border to a tool; all others came over the one to a model. */
+/** Error codes of tools; all others come from models. */
 const TOOL_CODES = new Set<ErrorCode>(["TOOL_FAILED", "TOOL_TIMEOUT"]);
 
-/** A trajectory in which nothing has happened yet. */
+/** An empty trajectory. */
 export function emptyTrajectory(options: RolloutOptions): Trajectory {
   return {
     ...{ id: options.id, taskId: options.task.id, groupId: options.groupId },
@@ -82,7 +81,7 @@ export async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): 
   }
 }
 
-/** Adds the time of some work to the trajectory's, where there is a clock. */
+/** Adds the duration of some work to the trajectory's, if there is a clock. */
 export async function timed<T>(
   { clock }: RolloutOptions,
   trajectory: Trajectory,

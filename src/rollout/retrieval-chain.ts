@@ -5,7 +5,7 @@ import { passagesIn, type ShownPassage } from "./passages.ts";
 import type { Sampling } from "./sampling.ts";
 import { firstLine } from "./sentences.ts";
 
-/** One step of a retrieval chain: a question simpler than the main one, and what its passages answer. */
+/** One step of a retrieval chain: a sub-question and its answer from passages. */
 export interface ChainLink {
   query: string;
   answer: string;
@@ -17,31 +17,31 @@ export const chainShape = {
   steps: z.int().min(1).default(6),
 };
 
-/** What a sub-answer says when the passages do not tell; its likelihood as the main answer is what chains are chosen by. */
+/** Sub-answer if the passages do not help; chains are chosen by its likelihood as the main answer. */
 const NOTHING_RELEVANT = "No relevant information found";
 
-/** Tokens of a message at most. */
+/** Most tokens of a message. */
 const QUERY_TOKENS = 64;
 const ANSWER_TOKENS = 128;
-/** Calls for queries of a chain, in multiples of its steps: a query that was asked before is drawn again. */
+/** Most query calls of a chain, per step: a repeated query is drawn again. */
 const TRIES = 4;
-/** Least temperature of a query that is drawn again. */
+/** Lowest temperature of a redrawn query. */
 const RETRY_TEMPERATURE = 0.7;
 
-/** How a chain goes on. */
+/** Options of extending a chain. */
 export interface ChainCourse {
   question: string;
   /** Links of the whole chain. */
   steps: number;
-  /** How queries are drawn; sub-answers are always the likeliest. */
+  /** Sampling of queries; sub-answers are greedy. */
   sampling?: Partial<Sampling>;
 }
 
 /**
- * Adds links to a chain until it has so many, or the policy has nothing new to ask.
+ * Adds links to a chain until it has `length`, or the policy has no new query.
  *
- * Source: CoRAG, arXiv 2501.14342, section 3; microsoft/LMOps, corag. Different here: a chain ends early where no new query comes;
- * a search shows as many passages as the environment's tool, in our words, best last.
+ * Source: CoRAG, arXiv 2501.14342, section 3; microsoft/LMOps, corag. Different here: a chain ends early without a new query; a search
+ * shows as many passages as the environment's tool, in our words, best last.
  */
 export async function extendChain(
   session: PromptSession,
@@ -60,13 +60,13 @@ export async function extendChain(
   return chain;
 }
 
-/** A query and the message that it came in. */
+/** A query and its message. */
 export interface ProposedQuery {
   query: string;
   answered: Answered;
 }
 
-/** The policy's next query. @param again it asked an old one: another is drawn. @returns null when the prompt does not fit. */
+/** The policy's next query. @param again the last query was a repetition: draw another. @returns null when the prompt does not fit. */
 export async function proposeQuery(
   session: PromptSession,
   links: readonly ChainLink[],
@@ -87,12 +87,12 @@ export async function proposeQuery(
   return answered && { query: firstLine(answered.text), answered };
 }
 
-/** Whether a chain has asked that already; nothing counts as asked. */
+/** Whether a chain already has that query; an empty query counts as such. */
 export function isAsked(query: string, links: readonly ChainLink[]): boolean {
   return query === "" || links.some((link) => exactMatch(query, [link.query]) === 1);
 }
 
-/** Looks a query up and has it answered from what was found. */
+/** Searches for a query and lets the policy answer it from the passages. */
 export async function answerQuery(
   session: PromptSession,
   { query, answered }: ProposedQuery,
@@ -110,7 +110,7 @@ export async function answerQuery(
   return { query, answer: answer === "" ? NOTHING_RELEVANT : answer };
 }
 
-/** The final answer: from a chain and the passages that the question itself finds. */
+/** The final answer, from a chain and the passages found by the question itself. */
 export async function answerFromChain(
   session: PromptSession,
   question: string,
@@ -122,8 +122,8 @@ export async function answerFromChain(
 }
 
 /**
- * How likely the policy would say that nothing relevant was found, asked the main question with a chain: mean log-probability a
- * token, nats; low is good. Infinity where it does not fit the context.
+ * Mean log-probability per token, nats, of "nothing relevant found" as the answer to the main question with a chain; low is good. Infinity
+ * if it does not fit the context.
  * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
  */
 export async function chainPenalty(
@@ -156,7 +156,7 @@ function asked(links: readonly ChainLink[]): string[] {
   ]);
 }
 
-/** Passages nearest to the question stand nearest to it. */
+/** The best passages come last, nearest to the question. */
 function bestLast(found: readonly ShownPassage[]): string[] {
   return found.length === 0 ? [] : ["Passages:", ...found.map(({ text }) => text).reverse()];
 }

@@ -13,9 +13,9 @@ import { type EndpointSettings, endpointSchema } from "./endpoint/endpoint-setti
 import { engineLogprobs } from "./policy.ts";
 
 const frozenModel = z.strictObject({
-  /** A folder, a model of the hub, or `base`: the policy that comes with the package. Its weights are never trained. */
+  /** A folder, a model of the hub, or `base`: the shipped policy. Its weights are never trained. */
   from: z.string(),
-  /** Asks it through the chat template of its folder; without it prompts are given as they are. */
+  /** Uses the chat template of its folder; without it prompts are sent unchanged. */
   chat: chatSchema.optional(),
 });
 
@@ -25,7 +25,7 @@ const remoteModel = z.strictObject({
 });
 
 const pastPolicy = z.strictObject({
-  /** The policy as it was: its weights are copied at step 0 and every `every` steps. It scores text and writes none. */
+  /** A snapshot of the policy, taken at step 0 and every `every` steps. It scores text and writes none. */
   policy: z.literal("snapshot"),
   every: z.int().min(1),
 });
@@ -33,7 +33,7 @@ const pastPolicy = z.strictObject({
 /** A model of a recipe. */
 export type ModelSettings = z.output<typeof frozenModel | typeof remoteModel | typeof pastPolicy>;
 
-/** The recipe's `models:`, by the name that rewards, tools and strategies ask for. */
+/** The recipe's `models:`, by the name that rewards, tools and strategies use. */
 export const modelsSchema = z.record(
   z
     .string()
@@ -47,15 +47,15 @@ export const modelsSchema = z.record(
   }),
 );
 
-/** A role, and how to free what it holds. */
+/** A role, and how to close it. */
 export interface OpenedRole {
   role: Role;
   close(): Promise<void>;
 }
 
-/** Roles that are opened when they are first asked. */
+/** Roles that are opened at first use. */
 export interface OpenedRoles extends Roles {
-  /** Closes what was opened. */
+  /** Closes the opened roles. */
   close(): Promise<void>;
 }
 
@@ -93,11 +93,11 @@ export function lazyRoles(
   };
 }
 
-/** A model that an engine holds. */
+/** A model of an engine. */
 export interface EngineModel {
   engine: Engine;
   tokenizer: Tokenizer;
-  /** How prompts are written for a model that was trained to chat; as they are when absent. */
+  /** Chat rendering of prompts; default: unchanged. */
   rendering?: Rendering | undefined;
   /** The name of a snapshot of weights that the engine keeps; its current weights when absent. A snapshot only scores. */
   kept?: string;
@@ -115,7 +115,7 @@ export function engineRole(name: string, model: EngineModel): Role {
       if (kept !== "policy") {
         throw new ConfigError(
           "RECIPE_BAD_VALUE",
-          `models.${name} is a snapshot of the policy, which can score text and not write it. Use another model here.`,
+          `models.${name} is a snapshot of the policy, which can only score text. Use another model here.`,
         );
       }
       const request = { promptIds: promptIds(prompt), maxTokens, temperature, seed };
@@ -137,7 +137,7 @@ export function engineRole(name: string, model: EngineModel): Role {
   };
 }
 
-/** A model behind a server. It cannot tell the likelihood of a given text. */
+/** A model behind a server. It cannot score a given text. */
 export function endpointRole(
   name: string,
   settings: EndpointSettings,
@@ -157,7 +157,7 @@ export function endpointRole(
         }),
       );
       if (finishReason === "content_filter") {
-        const message = `${where}: the server's own filter withheld the text.`;
+        const message = `${where}: the server's content filter blocked the text.`;
         throw new RolloutError("COMPLETION_FILTERED", message);
       }
       return untilStop(text, stop);
@@ -183,7 +183,7 @@ function asker(where: string, settings: EndpointSettings, environment?: HttpEnvi
     client.complete({ messages: [...start, { role: "user", content: prompt }], ...draw });
 }
 
-/** What a model refuses or cannot do is a failure of this request alone. */
+/** A model's refusal fails only this request. */
 async function asRolloutError<T>(name: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

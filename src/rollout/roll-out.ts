@@ -17,35 +17,35 @@ import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 export interface RolloutVariant {
   /** Search with the question and show what was found in the prompt. */
   searchFirst?: boolean;
-  /** Text that every completion of the first turn is made to begin with. */
+  /** Prefill of every completion of the first turn. */
   forcedPrefix?: string;
-  /** What is asked of a policy whose messages cannot be begun for it; the protocol's request for an answer when absent. */
+  /** Instruction for a policy without prefill; default: the protocol's request for an answer. */
   prefixRequest?: string;
-  /** Turns in which tools run, instead of the environment's budget; 0 goes to the final turn at once. */
+  /** Turns in which tools run, instead of the environment's budget; 0: only the final turn. */
   maxTurns?: number;
-  /** How a turn is written and played, where that is more than one message. */
+  /** Plays a turn, if that needs more than one message. */
   playTurn?: (place: TurnPlace) => Promise<PlayedTurn | null>;
-  /** What the policy is shown of what its tools found; the record keeps what they found. */
+  /** Rewrites the observations for the policy; the record keeps the originals. */
   readObservations?: (
     observations: readonly Observation[],
     trajectory: Trajectory,
   ) => Promise<readonly Observation[]>;
 }
 
-/** Where a rollout stands before a turn. */
+/** State of a rollout before a turn. */
 export interface TurnPlace {
   options: RolloutOptions;
   trajectory: Trajectory;
-  /** Both as they stood after the last turn; whoever plays several messages forks them. */
+  /** State after the last turn; a caller that plays several messages forks both. */
   dialogue: Dialogue;
   episode: Episode;
-  /** What the policy reads next. */
+  /** Next input of the policy. */
   said: readonly Said[];
-  /** What its message is made to begin with; it stands in `said` as well. */
+  /** Prefill of its message; also in `said`. */
   opening: string;
-  /** What may be put into its message while it is written; it sees the message with its opening. */
+  /** May insert text into its message while it is written; sees the message with its opening. */
   interject?: Interject;
-  /** Hints that `said` holds, for the record. */
+  /** Hints in `said`, for the record. */
   hints?: readonly Omit<InsertedHint, "call">[];
   /** Number of the turn, from 0. */
   turn: number;
@@ -53,7 +53,7 @@ export interface TurnPlace {
   final: boolean;
 }
 
-/** What came of a turn: the rollout goes on from its dialogue and episode. */
+/** Result of a turn: the rollout continues with its dialogue and episode. */
 export interface PlayedTurn {
   dialogue: Dialogue;
   episode: Episode;
@@ -68,7 +68,7 @@ export function rollOut(
   return record(options, (trajectory) => rollOutOn(options, trajectory, variant));
 }
 
-/** The same on a trajectory that is already under way, after what else a strategy does. */
+/** The same on an existing trajectory, after other work of a strategy. */
 export async function rollOutOn(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -94,7 +94,7 @@ export function begin(game: Play): Standing {
   const episode = environment.start(task, { trajectoryId: id, seed, progress });
   game.prompt = episode.prompt;
   const setting = dialogueSetting(game, trajectory);
-  // A server is not offered what would never run.
+  // A server gets no tools that would never run.
   const offered = variant.maxTurns === 0 ? { ...setting, tools: [] } : setting;
   return { episode, dialogue: openDialogue(policy, offered), said: [], opening: "", turn: 0 };
 }
@@ -109,7 +109,7 @@ export function conclude({ environment, trajectory, prompt }: Play, { dialogue }
     : null;
 }
 
-/** What a dialogue of a trajectory is opened with, under the environment's own protocol and budgets. */
+/** Settings of a trajectory's dialogue, with the environment's own protocol and budgets. */
 export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory): DialogueSetting {
   const { environment, task, id, seed, sampling, clock } = options;
   const { protocol, toolSchemas: tools } = environment;
@@ -124,7 +124,7 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
   };
 }
 
-/** The prompt with the passages that the question itself finds, and what it found. */
+/** The prompt with the passages found by the question itself, and the passages. */
 async function promptAfterSearch(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -134,7 +134,7 @@ async function promptAfterSearch(
   const searching = requireSearching(environment);
   const search = () => searching.search(task.question, searchContext, signal);
   const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
-  // As much of the passages as one observation may show.
+  // Passages up to the limit of one observation.
   const text = firstTokens(policy, found.text, observationLimit(options));
   const context = environment.protocol.renderContext({ ...found, text });
   return { prompt: searching.renderPrompt(task, context), given: [found] };
@@ -145,7 +145,7 @@ interface SearchedPrompt {
   given: Observation[];
 }
 
-/** Tokens of an observation that a policy is shown at most. */
+/** Most tokens of an observation that a policy sees. */
 export function observationLimit(options: InEnvironment): number {
   return budgetOf(budgetsNow(options), "observation")?.limit ?? Infinity;
 }
@@ -246,7 +246,7 @@ function withForcedAnswer(
   return { said: asked, opening: "" };
 }
 
-/** What the policy reads first, and what its first message is made to begin with. */
+/** The policy's first input, and the prefill of its first message. */
 function beginning({ policy, environment, variant, prompt, task }: Play): {
   said: Said[];
   opening: string;
@@ -255,7 +255,7 @@ function beginning({ policy, environment, variant, prompt, task }: Play): {
   // A first message that is given is not forced to begin with anything.
   if (forcedPrefix === undefined || task.prefix !== undefined)
     return { said: [{ owner: "template", text: prompt }], opening: "" };
-  // What cannot be begun for the policy is asked of it.
+  // Without prefill the policy gets an instruction.
   if (!takesPrefix(policy))
     return { said: [{ owner: "template", text: prompt + prefixRequest }], opening: "" };
   const said: Said[] = [
@@ -277,8 +277,8 @@ async function shownReply(
 }
 
 /**
- * One message and what the environment makes of it, recorded as a turn.
- * @param chain line of the trajectory that it belongs to, where it is not the main one.
+ * One message and the environment's reaction, recorded as a turn.
+ * @param chain its chain, if not the main line.
  * @returns null when the context is full.
  */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
@@ -286,7 +286,7 @@ export async function playMessage(place: TurnPlace, chain?: string): Promise<Pla
   return message === null ? null : playWritten(place, message, chain);
 }
 
-/** A message with what it was made to begin with, recorded as a call. @returns null when the context is full. */
+/** A message with its prefill, recorded as a call. @returns null when the context is full. */
 export async function askForMessage(place: TurnPlace): Promise<Message | null> {
   const { options, trajectory, dialogue, said, opening, interject, hints = [] } = place;
   const within = interject === undefined ? undefined : afterOpening(opening, interject);
@@ -299,7 +299,7 @@ export async function askForMessage(place: TurnPlace): Promise<Message | null> {
   return { ...message, text: opening + message.text };
 }
 
-/** What the environment makes of a message, recorded as a turn with it. */
+/** The environment's reaction to a message, recorded with it as a turn. */
 export async function playWritten(
   { options, trajectory, dialogue, episode, final, opening }: TurnPlace,
   { text, call }: Pick<Message, "text" | "call">,
@@ -322,7 +322,7 @@ export async function playWritten(
   return { dialogue, episode, result };
 }
 
-/** What looks at a message with its opening, for a dialogue that knows the rest of it: an opening is never taken back. */
+/** Adapts an `Interject` that sees the opening to a dialogue without it: an opening is never removed. */
 function afterOpening(opening: string, interject: Interject): Interject {
   const { length } = opening;
   return (message, put) => {

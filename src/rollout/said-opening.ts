@@ -1,6 +1,6 @@
 import type { Said } from "./dialogue.ts";
 
-/** What is said, apart from the beginning of the policy's own message, which stands at its end. */
+/** Splits the input and the prefill at its end. */
 export function withoutOpening(said: readonly Said[]): {
   read: readonly Said[];
   opening: string[];

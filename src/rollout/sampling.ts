@@ -1,8 +1,8 @@
 import { z } from "../base/schema.ts";
 
-/** How a policy's messages are drawn. */
+/** Sampling settings of a policy's messages. */
 export const samplingSchema = z.strictObject({
-  /** 0 takes the likeliest token. */
+  /** 0: greedy. */
   temperature: z.number().nonnegative().default(1),
   topP: z.number().gt(0).max(1).default(1),
   topK: z.int().nonnegative().default(0),
@@ -10,5 +10,5 @@ export const samplingSchema = z.strictObject({
 
 export type Sampling = z.output<typeof samplingSchema>;
 
-/** The likeliest token each time. */
+/** Greedy sampling. */
 export const GREEDY: Sampling = { temperature: 0, topP: 1, topK: 0 };

@@ -22,33 +22,33 @@ import { noRoles } from "../trajectory/role.ts";
 import type { RewardAddress, RewardValue, Trajectory } from "../trajectory/trajectory.ts";
 import { tokenSpan } from "./cut-tokens.ts";
 
-/** A reward as a recipe uses it. */
+/** A reward in a recipe. */
 export interface WeightedReward {
   name: string;
-  /** What it is called where it is recorded and in the reward expression; its own name when absent. */
+  /** Its name in records and in the reward expression; default: its own name. */
   as?: string | undefined;
-  /** 0 computes and records it without training on it. Without effect where there is an expression. */
+  /** 0 computes and records it without training on it. No effect with an expression. */
   weight: Scheduled;
   options: Record<string, unknown>;
 }
 
-/** What scoring needs beside trajectories and rewards; all of it may be absent. */
+/** Optional resources of scoring. */
 export interface Scoring extends Partial<
   Pick<RewardContext, "roles" | "retriever" | "history" | "step" | "totalSteps" | "signal">
 > {
-  /** How values become the combined reward; their weighted sum when absent. */
+  /** The reward expression; default: the weighted sum. */
   expression?: RewardExpression | undefined;
-  /** Kept by the caller for as long as a run lasts; without it nothing is remembered between calls. */
+  /** State that the caller keeps for a whole run; without it calls are independent. */
   cache?: SharedCache;
-  /** Of the policy: without it a span of characters is recorded as its whole call. */
+  /** The policy's tokenizer: without it a span of characters is recorded as its whole call. */
   tokenizer?: Tokenizer;
-  /** Where names are looked up. */
+  /** Registry of the names. */
   registry?: Registry<Reward>;
 }
 
 /** A reward that could not score some trajectories, because a model failed. */
 export interface Unscored {
-  /** As the recipe calls it. */
+  /** Its name in the recipe. */
   reward: string;
   trajectories: number;
   /** The first failure. */
@@ -57,8 +57,8 @@ export interface Unscored {
 }
 
 /**
- * Scores trajectories in place: every reward by name (and address), and the combined reward: the expression's value, or the weighted
- * sum. A trajectory that ended in an error has reward null, and so has one where a reward that counts is null.
+ * Scores trajectories in place: every reward by name (and address), and the combined reward: the expression's value, or the weighted sum. A
+ * trajectory that ended in an error has reward null, and so has a trajectory with a null among the rewards that count.
  *
  * Values that an earlier call recorded are kept. A reward of scope group or batch is computed again where its group or batch has
  * trajectories without a value.
@@ -120,7 +120,7 @@ export function weightsAt(
   );
 }
 
-/** A sum with all values of a reward added; null where anything is. */
+/** A sum with all values of a reward added; null if any is null. */
 function total(sum: number | null, weight: number, values: readonly RewardValue[]): number | null {
   return values.reduce<number | null>(
     (so, { value }) => (so === null || value === null ? null : so + weight * value),
@@ -175,7 +175,7 @@ function withoutValues(
   return scored.filter(({ trajectory }) => groups.has(trajectory.groupId));
 }
 
-/** What a reward gives to each trajectory, each scope shown at once. */
+/** A reward's results for each trajectory, one call per scope. */
 async function outcomesOf(
   reward: Reward,
   scored: readonly Scored[],
@@ -226,7 +226,7 @@ function failed({ name }: Reward, problem: string, cause?: unknown): ConfigError
   );
 }
 
-/** Adds the rewards for which a model failed to a list, once each with the first failure. */
+/** Adds rewards with a failed model to a list, once each with the first failure. */
 function noteFailures(
   reward: string,
   outcomes: readonly RewardOutcome[],
@@ -261,7 +261,7 @@ function recordedValues(
   });
 }
 
-/** Sums of a few fractions need not be exact. */
+/** Tolerance for rounding in sums. */
 const ROUNDING = 1e-9;
 
 function requireInRange(reward: Reward, value: number): void {
@@ -270,7 +270,7 @@ function requireInRange(reward: Reward, value: number): void {
   throw failed(reward, `gave ${value}, which is outside its range, ${low} to ${high}`);
 }
 
-/** Where a value belongs, in calls and tokens of their completions. */
+/** Address of a value: call and tokens of its completion. */
 function addressOf(
   reward: Reward,
   placed: PlacedValue,

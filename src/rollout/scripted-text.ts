@@ -9,26 +9,26 @@ import type { TextPolicy } from "./policy.ts";
 import { withoutOpening } from "./said-opening.ts";
 import { emptyTextDraft, type TextDraft } from "./text-draft.ts";
 
-/** What a script that writes messages may look at: more than a model sees. */
+/** Facts for a script that writes messages: more than a model sees. */
 export interface ScriptPlace {
   task: Task;
-  /** Those of the trajectory so far, drafts and candidates included. */
+  /** Turns of the trajectory so far, drafts and candidates included. */
   turns: readonly Turn[];
-  /** What was shown: the prompt, then each reply, as short as budgets made it. */
+  /** The prompt, then each reply, as cut by budgets. */
   shown: readonly string[];
-  /** What stands of the message already, forced on it or put into it. */
+  /** The existing part of the message: prefill or inserted text. */
   opening: string;
   /** Of the dialogue. */
   seed: number;
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** Whether messages end as the protocol says; those of a strategy's own prompts end otherwise. */
+  /** Whether messages end by the protocol; a strategy's own prompts have other stop strings. */
   ownPrompt: boolean;
   /** Turns in which tools run, by the environment's budget. */
   maxTurns: number;
 }
 
-/** Where a scripted dialogue stands. */
+/** State of a scripted dialogue. */
 interface Place {
   /** Index of its last call; null before the first. */
   last: number | null;
@@ -36,9 +36,9 @@ interface Place {
 }
 
 /**
- * A policy that writes what a function says, as text: no tokens, no model. Its messages are recorded as those of a server.
+ * A policy whose messages come from a function, as text without tokens. They are recorded like a server's.
  *
- * @param write gives what follows `opening`; what it throws the dialogue throws.
+ * @param write returns the text after `opening`; its errors are thrown by the dialogue.
  */
 export function scriptedText(write: (place: ScriptPlace) => string): TextPolicy {
   return {
@@ -73,7 +73,7 @@ function scriptedDialogue(
         calls.push({
           ...{ parent: place.last, role: "policy", policyVersion: null },
           ...{ prompt: read.flatMap(shownSegments), completion: draft.segments() },
-          // What a rollout would have stopped at; all else its writer ended.
+          // Stop strings of the rollout; any other text ends by itself.
           finish: isCut || isStopped ? "stop" : "eos",
         } satisfies Call);
         place.last = calls.length - 1;
@@ -89,7 +89,7 @@ function scriptedDialogue(
   };
 }
 
-/** A message up to its cut, written on after each interruption. @returns whether it was cut. */
+/** Writes a message up to its cut, and continues it after each interruption. @returns whether it was cut. */
 function writeMessage(
   draft: TextDraft,
   begin: (opening: string) => string,

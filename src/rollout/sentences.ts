@@ -1,8 +1,8 @@
 const ABBREVIATION = /(?:^|[\s("'])(?:[A-Z]|[Mm]rs?|Ms|Dr|St|Jr|Sr|Mt|No|vs|e\.g|i\.e|etc)\.$/;
 
 /**
- * Sentences of a text: they end at a full stop, question or exclamation mark before white space, or at a line's end; initials and
- * common abbreviations end none.
+ * Sentences of a text: they end at a full stop, question or exclamation mark before white space, or at a line's end; initials and common
+ * abbreviations do not end a sentence.
  * @example sentencesOf("J. Doe was born in St. Ives. He sang.") // ["J. Doe was born in St. Ives.", "He sang."]
  */
 export function sentencesOf(text: string): string[] {
@@ -20,7 +20,7 @@ export function sentencesOf(text: string): string[] {
   });
 }
 
-/** The first line that holds anything, trimmed; empty where none does. */
+/** The first non-empty line, trimmed; "" if there is none. */
 export function firstLine(text: string): string {
   return (
     text

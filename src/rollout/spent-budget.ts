@@ -2,18 +2,18 @@ import { type BudgetNow, isRunCall } from "../env/budget.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { firstTokens, type Policy } from "./policy.ts";
 
-/** A budget that is used up, and what follows for the next message. */
+/** A used-up budget, and its effect on the next message. */
 type SpentBudget = Pick<BudgetNow, "unit"> & {
   onExhausted: "final-turn" | "forced-answer" | "end";
 };
 
-/** Of several budgets that are used up the strictest counts. */
+/** The strictest of several used-up budgets counts. */
 const STRICTNESS = ["end", "forced-answer", "final-turn"] as const;
 
 /**
- * The budget that a trajectory has used up before a message.
+ * The used-up budget of a trajectory before a message.
  * @param at.maxTurns turns in which tools run, instead of the budget of turns; a final turn follows them.
- * @returns null where the message is like those before.
+ * @returns null if no budget is used up.
  */
 export function spentBudget(
   budgets: readonly BudgetNow[],
@@ -35,7 +35,7 @@ export function spentBudget(
   return null;
 }
 
-/** What of a budget is used; 0 for those that are kept within one message or observation. */
+/** The used amount of a budget; 0 for budgets of a single message or observation. */
 function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: number): number {
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
   const observations = main.flatMap((each) => each.observations);
@@ -49,7 +49,7 @@ function usedOf({ scope, unit, tool }: BudgetNow, trajectory: Trajectory, turn: 
   return texts.reduce((sum, text) => sum + (unit === "words" ? wordsIn(text) : text.length), 0);
 }
 
-/** Tokens of messages and replies; the first prompt does not count. A server's own tokens are those that it counted. */
+/** Tokens of messages and replies; the first prompt does not count. For a server its own counts are used. */
 function responseTokens({ calls }: Trajectory, main: ReadonlySet<number>): number {
   let count = 0;
   for (const [i, { prompt, completion, usage }] of calls.entries()) {
@@ -66,8 +66,8 @@ function wordsIn(text: string): number {
 }
 
 /**
- * Observations as short as budgets for each of them say; the budget in tokens for all tools is kept where the reply is encoded.
- * @returns the same list where nothing is cut.
+ * Observations cut to their budgets; the token budget for all tools is applied when the reply is encoded.
+ * @returns the same list if nothing is cut.
  */
 export function shortened(
   observations: readonly Observation[],

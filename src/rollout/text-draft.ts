@@ -2,7 +2,7 @@ import type { Segment } from "../trajectory/trajectory.ts";
 import type { Interjection, MessageEnding, PutText } from "./dialogue.ts";
 import { interrupted, putInto } from "./interrupted.ts";
 
-/** A message of text while it is written, for policies whose tokens are not ours. */
+/** A message of text while it is written, for policies whose server keeps the tokens. */
 export interface TextDraft {
   /** Up to the cut, with the opening. */
   whole(): string;
@@ -10,19 +10,19 @@ export interface TextDraft {
   text(): string;
   /** With the opening. */
   segments(): Segment[];
-  /** What was put there, in order. */
+  /** Inserted texts, in order. */
   put(): readonly PutText[];
-  /** Whether it has ended with what was put there, so that nothing is left to write. */
+  /** Whether inserted text ended it, so that nothing is left to write. */
   isWhole(): boolean;
-  /** Adds what the policy wrote, up to where its message ends. @returns what of it was kept. */
+  /** Adds policy text, up to the end of the message. @returns the kept text. */
   write(written: string): string;
-  /** Takes back what stands after a place, and puts text there. @returns false where nothing would follow: nothing has changed then. */
+  /** Removes the text after a place, and inserts text there. @returns false if the message has ended there: nothing has changed then. */
   interrupt(interjection: Interjection): boolean;
-  /** Makes the last interruption undone. */
+  /** Undoes the last interruption. */
   undo(): void;
 }
 
-/** A message of which the policy has written nothing yet. @param openings what it is made to begin with, text after text. */
+/** A message before the policy's first text. @param openings its prefill, text after text. */
 export function emptyTextDraft(
   { findCut }: Pick<MessageEnding, "findCut">,
   openings: readonly string[] = [],
@@ -59,7 +59,7 @@ export function emptyTextDraft(
   };
 }
 
-/** A piece of text whose tokens are not ours. */
+/** A segment of text without token ids. */
 export function textSegment(owner: Segment["owner"], text: string): Segment {
   return { owner, ids: [], logprobs: null, text };
 }

@@ -7,15 +7,15 @@ import { emptyDraft, type MessageOpening } from "./draft.ts";
 import { withoutOpening } from "./said-opening.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
 
-/** Longest message where the environment sets no budget for a turn, in tokens. */
+/** Longest message without a turn budget, in tokens. */
 export const DEFAULT_TURN_TOKENS = 500;
 
-/** Begins a conversation. */
+/** Opens a conversation. */
 export function openDialogue(policy: Policy, setting: DialogueSetting): Dialogue {
   return "open" in policy ? policy.open(setting) : tokenDialogue(policy, setting);
 }
 
-/** Where a dialogue stands. */
+/** State of a dialogue. */
 interface Place {
   /** Index of its last call; null before the first. */
   last: number | null;
@@ -24,8 +24,8 @@ interface Place {
 }
 
 /**
- * A dialogue with a model whose tokens are ours. Ids are kept as sampled; a message is cut at whole tokens through the one that
- * closes the cut.
+ * A dialogue with a model whose tokens we sample. Ids are kept as sampled; a message is cut at whole tokens, including the one with the
+ * cut.
  */
 function tokenDialogue(
   policy: TokenPolicy,
@@ -96,7 +96,7 @@ function segmentsOf(policy: TokenPolicy, said: readonly Said[], ended: boolean):
   });
 }
 
-/** A prompt as the model is put it; what is withheld stands apart, and without it the rest is what it would be. */
+/** A rendered prompt; hidden hints are separate segments, so that the rest is unchanged without them. */
 function promptSegments(
   { tokenizer, rendering }: TokenPolicy,
   text: string,
@@ -149,7 +149,7 @@ async function writeMessage(
   for (let part = 0; !draft.isWhole(); part++) {
     const result = await policy.complete({
       promptIds: [...shown.ids, ...draft.ids()],
-      // What was put into the message is part of it.
+      // Inserted text is part of the message.
       maxTokens: limit - (draft.ids().length - opening.ids.flat().length),
       ...sampling,
       stopIds: [...policy.tokenizer.endIds],
@@ -172,16 +172,16 @@ async function writeMessage(
 }
 
 interface ShownPrompt {
-  /** The call that it continues; null where the prompt is built anew. */
+  /** The call that it continues; null for a new prompt. */
   parent: number | null;
   prompt: Segment[];
   /** Of the whole sequence so far. */
   ids: number[];
-  /** Tokens that the sequence may have. */
+  /** Most tokens of the sequence. */
   room: number;
 }
 
-/** What the policy is shown before its message. */
+/** The policy's input before its message. */
 function shownPrompt(
   { budgets, calls }: DialogueSetting,
   policy: TokenPolicy,
@@ -192,17 +192,17 @@ function shownPrompt(
   const room = Math.min(context?.limit ?? Infinity, policy.maxPositions - 1);
   const before = last === null ? [] : sequenceSegments(calls, last);
   const ids = [...before, ...added].flatMap((each) => each.ids);
-  // A whole message must fit, or half of a context that is not even that long.
+  // A whole message must fit, or half of a shorter context.
   const most = room - Math.min(turnTokens, Math.floor(room / 2));
   if (context?.onExhausted !== "drop-oldest" || ids.length + opening.ids.flat().length <= most) {
     return { parent: last, prompt: added, ids, room };
   }
-  // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
+  // The policy sees only the newest tokens: a new prompt, recorded as seen.
   const prompt = newestTokens([...before, ...added], Math.max(1, most - opening.ids.flat().length));
   return { parent: null, prompt, ids: prompt.flatMap((each) => each.ids), room };
 }
 
-/** All segments of a call's sequence as a prompt: what was withheld in it stays so. */
+/** All segments of a call's sequence as a prompt; hidden hints stay hidden. */
 function sequenceSegments(calls: readonly Call[], last: number): Segment[] {
   const segments: Segment[] = [];
   for (let at: number | null = last; at !== null; at = calls[at]?.parent ?? null) {
@@ -213,7 +213,7 @@ function sequenceSegments(calls: readonly Call[], last: number): Segment[] {
   return segments;
 }
 
-/** The last tokens of a sequence, as a prompt: what is withheld, and what is not. */
+/** The last tokens of a sequence, as a prompt. */
 function newestTokens(segments: readonly Segment[], count: number): Segment[] {
   const newest: Segment[] = [];
   let left = count;

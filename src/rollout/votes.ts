@@ -1,14 +1,14 @@
 import { exactMatch } from "../text/answers.ts";
 
-/** What most of some voters said. */
+/** The majority of votes. */
 export interface Majority {
-  /** Index of the first who said it; null when nobody said anything. */
+  /** Index of the first vote for it; null without votes. */
   first: number | null;
   votes: number;
 }
 
 /**
- * The most frequent of some ballots; of several as frequent the one that was cast first.
+ * The most frequent vote; the earliest wins a tie.
  * @param ballots null: no vote.
  * @example majority(["a", null, "b", "b"], (a, b) => a === b) // { first: 2, votes: 2 }
  */
@@ -26,7 +26,7 @@ export function majority<T>(
 }
 
 /**
- * The answer that most draws gave, equal after the "squad" normalisation, as its first draw spelt it.
+ * The most frequent answer, compared after the "squad" normalisation, as its first draw spelt it.
  *
  * @returns `confidence`: its share of all draws, those without an answer included.
  * @example voteOn(["Oslo", "the oslo", null, "Lima"]) // { answer: "Oslo", confidence: 0.5 }

@@ -77,7 +77,7 @@ describe.skipIf(!canMount)("a disk that is full (mounted: needs root)", () => {
     disk.change("size=100m");
     const resumed = await run([...trainArguments("full-train/train", 3), "--resume"]);
     expect(resumed.status, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toContain("goes on from step 1");
+    expect(resumed.stderr).toContain("resumes from step 1");
     expect(stepsOf(cwd, "full-train/train")).toEqual([1, 2, 3]);
     expect(differences(filesOf("plain", "train"), filesOf("full-train", "train"))).toEqual([]);
   });

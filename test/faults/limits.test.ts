@@ -92,7 +92,7 @@ describe("SIGTERM", () => {
     expect(stderr).toContain("SIGTERM received: saving finished work.");
     const resumed = await runAgentrl(trainArguments("ended", STEPS, "--resume"), { cwd });
     expect(resumed.status, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/goes on from step [1-3]/);
+    expect(resumed.stderr).toMatch(/resumes from step [1-3]/);
     expect(differences(filesOf("straight"), filesOf("ended"))).toEqual([]);
   });
 });
@@ -125,7 +125,7 @@ describe("a terminal that is closed", () => {
       expect(read("status")).toBe("129\n");
       const resumed = await runAgentrl(trainArguments("closed", STEPS, "--resume"), { cwd });
       expect(resumed.status, resumed.stderr).toBe(0);
-      expect(resumed.stderr).toMatch(/goes on from step [1-3]/);
+      expect(resumed.stderr).toMatch(/resumes from step [1-3]/);
       expect(differences(filesOf("straight"), filesOf("closed"))).toEqual([]);
     },
   );

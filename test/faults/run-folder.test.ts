@@ -57,7 +57,7 @@ describe("a training's damaged checkpoint", () => {
     expect(stderr).toMatch(
       /damaged\/checkpoints\/step-2: .*optimizer\.safetensors has 1000 bytes of \d+/,
     );
-    expect(stderr).toContain("goes on from step 1");
+    expect(stderr).toContain("resumes from step 1");
     expectSameAsStraight("damaged");
   });
 
@@ -71,7 +71,7 @@ describe("a training's damaged checkpoint", () => {
     expect(status, stderr).toBe(0);
     expect(stderr).toMatch(/step-3: .*config\.json is missing/);
     expect(stderr).toMatch(/step-2: .*checkpoint\.json is missing/);
-    expect(stderr).toContain("no checkpoint: begins anew");
+    expect(stderr).toContain("no checkpoint: starts again");
     expectSameAsStraight("hollow");
   });
 });
@@ -103,7 +103,7 @@ describe("the folder of a run", () => {
     const refusals: [Ended, RegExp][] = [
       [
         await train("straight"),
-        /already holds a run.*--resume.*--out.*--overwrite.*\[RUN_EXISTS\]/,
+        /already contains a run.*--resume.*--out.*--overwrite.*\[RUN_EXISTS\]/,
       ],
       [
         await train("straight", "--resume"),
@@ -125,7 +125,7 @@ describe("the folder of a run", () => {
     mkdirSync(at("empty"));
     const { status, stderr } = await train("empty", "--resume");
     expect(status, stderr).toBe(0);
-    expect(stderr).toContain("no checkpoint: begins anew");
+    expect(stderr).toContain("no checkpoint: starts again");
     expectSameAsStraight("empty");
   });
 

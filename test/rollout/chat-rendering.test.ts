@@ -125,7 +125,7 @@ describe("a policy that is asked through a chat template", () => {
       { specialTokens: {}, where: "shouting.jinja" },
     );
     expect(() => chatRendering(shouting, tokenizer, chatSchema.parse({}))).toThrow(
-      errorWith("CHAT_TEMPLATE_REWRITES", /shouting\.jinja: does not show a message/),
+      errorWith("CHAT_TEMPLATE_REWRITES", /shouting\.jinja: changes a message/),
     );
   });
 });

@@ -5,18 +5,18 @@ import { algorithms } from "../../train/index.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 
-/** A setting that a training would not look at. */
+/** A setting without effect on a training. */
 export interface IgnoredSetting {
   key: string;
   /** Where it was set. */
   origin: string;
-  /** Why nothing looks at it, and what to do. */
+  /** Why it has no effect, and the remedy. */
   why: string;
 }
 
-/** A setting that something else switches off. */
+/** A rule: another setting switches settings off. */
 interface Rule {
-  /** Keys that are then not looked at: themselves or those below them. `*` stands for any position in a list. */
+  /** Keys without effect then, including the keys below them. `*` stands for any position in a list. */
   keys: readonly string[];
   /** The key that decides it. */
   by: string;
@@ -129,10 +129,7 @@ export function requireHonoured(resolved: ResolvedSettings<Settings>): void {
   const lines = ignored.map(
     ({ key, origin, why }) => `${origin}: ${key} would be ignored: ${why}.`,
   );
-  throw new ConfigError(
-    "SETTING_IGNORED",
-    `${lines.join("\n")} --allow-ignored goes on all the same.`,
-  );
+  throw new ConfigError("SETTING_IGNORED", `${lines.join("\n")} --allow-ignored trains anyway.`);
 }
 
 /** default, a recipe's base, its tier, and whatever is laid over that: flags, arms of claims, stages. */

@@ -9,18 +9,18 @@ import type { checkpointsSchema } from "../settings/run-settings.ts";
 
 type CheckpointSettings = z.output<typeof checkpointsSchema>;
 
-/** A checkpoint that a run can go on from. */
+/** A checkpoint from which a run can resume. */
 export interface Checkpoint {
   path: string;
-  /** Whole steps done. */
+  /** Completed steps. */
   step: number;
 }
 
-/** The checkpoints of a run under way. */
+/** The checkpoints of a running run. */
 export interface Checkpoints {
   /**
-   * Keeps the engine's weights and optimiser as what they are after a step, unless that is done. The folder appears whole, under a
-   * temporary name before, with the checksums of its files; what need not stay any more is removed then.
+   * Saves the engine's weights and optimizer state after a step, unless already saved. The folder is written under a temporary name, with
+   * the checksums of its files, and then renamed; old checkpoints are removed after that.
    * @param state what the method must remember beside the weights, as JSON; undefined: nothing.
    * @throws {ExternalError} FILE_WRITE_FAILED; what was there before stays.
    */
@@ -41,7 +41,7 @@ export async function methodStateOf(checkpoint: string): Promise<unknown> {
 
 const factsSchema = z.strictObject({
   step: z.int().min(0),
-  /** Times that the run had gone back before. */
+  /** Number of earlier rollbacks. */
   attempt: z.int().min(0),
   files: z.record(z.string(), z.strictObject({ bytes: z.int(), sha256: z.string() })),
 });
@@ -54,9 +54,9 @@ export function checkpointFolder(run: string, step: number): string {
 /**
  * Keeps a run's checkpoints.
  *
- * @param options.firstStep whole steps done: what is there of later ones is of a stretch that is done again.
- * @param options.attempt times that the run has gone back.
- * @param options.best the step whose checkpoint stays for being the best, as far as that is known.
+ * @param options.firstStep completed steps. Later checkpoints are deleted: those steps will be redone.
+ * @param options.attempt number of rollbacks so far.
+ * @param options.best the step of the best checkpoint so far, which is kept.
  */
 export async function openCheckpoints(
   engine: Pick<Engine, "save">,
@@ -82,7 +82,7 @@ export async function openCheckpoints(
   await removeRemains(run);
   for (const step of await stepsIn(run))
     if (step > firstStep) await removeAtOnce(checkpointFolder(run, step));
-  // An interruption may have come before this was done.
+  // An interruption may have prevented this earlier.
   await rotate(firstStep);
   let saved = firstStep;
   return {
@@ -95,7 +95,7 @@ export async function openCheckpoints(
   };
 }
 
-/** Makes the checkpoint of a run's start, for those that may have to go back to it. */
+/** Saves the checkpoint of a run's start, for a rollback to it. */
 export async function saveStart(engine: Pick<Engine, "save">, run: string): Promise<void> {
   if (!existsSync(join(checkpointFolder(run, 0), FACTS_FILE)))
     await write(engine, run, { step: 0, attempt: 0 });
@@ -125,7 +125,7 @@ async function write(
 /** Of the name of a folder that is being written: no checkpoint yet, as one that is being removed is none any more. */
 const PARTIAL = ".partial";
 
-/** What an interruption left of writing and removing. */
+/** Left by an interruption while writing or removing. */
 async function removeRemains(run: string): Promise<void> {
   const folder = join(run, "checkpoints");
   if (!existsSync(folder)) return;
@@ -146,7 +146,7 @@ export async function stepsIn(run: string): Promise<number[]> {
   });
 }
 
-/** So that the new name outlives a power cut; file systems without it go without. */
+/** Makes the rename survive a power cut, if the file system supports it. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r").catch(() => null);
   await folder?.sync().catch(() => undefined);
@@ -156,7 +156,7 @@ async function syncFolder(path: string): Promise<void> {
 interface NewestCheckpointOptions {
   /** Whether the run is still on the way that a checkpoint was made on; all are when absent. */
   isCurrent?: (checkpoint: { step: number; attempt: number }) => boolean;
-  /** Told of each checkpoint that cannot be used: which, and why. */
+  /** Called for each unusable checkpoint, with the reason. */
   onDamaged?: (checkpoint: Checkpoint, why: string) => void;
 }
 
@@ -182,7 +182,7 @@ export async function newestCheckpoint(
 
 type Facts = z.output<typeof factsSchema>;
 
-/** What a checkpoint says of itself, or why it cannot. */
+/** The facts of a checkpoint, or why they cannot be read. */
 async function factsOf(path: string): Promise<Facts | string> {
   const file = join(path, FACTS_FILE);
   if (!existsSync(file)) return `${FACTS_FILE} is missing`;
@@ -193,7 +193,7 @@ async function factsOf(path: string): Promise<Facts | string> {
   return `${FACTS_FILE}: ${checked.problem.path.join(".")} ${checked.problem.message}`;
 }
 
-/** What is wrong with a checkpoint's files; null: nothing. */
+/** The first problem of a checkpoint's files; null: none. */
 async function damageOf(path: string, { files }: Facts): Promise<string | null> {
   for (const [name, { bytes, sha256 }] of Object.entries(files)) {
     const own = join(path, name);

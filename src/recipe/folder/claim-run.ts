@@ -14,20 +14,20 @@ import { withRunLock } from "./run-lock.ts";
 import { effectOf, type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { checkSettings, resolveSettings, type ResolvedSettings } from "../settings/settings.ts";
 
-/** What is done about a run that a folder holds already. */
+/** How to handle an existing run in a folder. */
 export interface RunFolderUse {
-  /** Go on from its newest checkpoint. */
+  /** Resume from its newest checkpoint. */
   resume?: boolean;
-  /** Remove it and begin anew. */
+  /** Remove it and start a new run. */
   overwrite?: boolean;
 }
 
 interface ClaimOptions {
-  /** Whose settings a run goes on under: the run's own, or its stages', each of which is done again where they changed. */
+  /** Which settings a resumed run compares: the run's own, or its stages', each of which runs again if its settings changed. */
   settingsOf?: "run" | "stages";
 }
 
-/** A run that wants a folder. */
+/** A run that claims a folder. */
 interface RunClaim {
   out: string;
   command: RunCommand;
@@ -36,8 +36,8 @@ interface RunClaim {
 }
 
 /**
- * Runs `work` as the only one that writes a run's folder, once that is free, or what it holds is to be gone on with or removed. How it
- * ended is written to the folder. What is to be removed is set aside until the new run has begun, and comes back where it does not.
+ * Runs `work` as the only writer of a run's folder, if that is free, or its run is to be resumed or replaced. The outcome is written to the
+ * folder. A replaced run is moved aside until the new run has started, and restored if it does not start.
  *
  * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted, when it is another command's that is to be gone on with, and
  *   over a synthesis always; RUN_SETTINGS_CHANGED when a run would go on under other settings than it began with. How long it lasts,
@@ -57,9 +57,9 @@ export function withClaimedRun<T>(
       await recordOutcome(out, null);
       result = await work();
     } catch (error) {
-      // Whatever it was, it did not begin: what it was to replace is as it was.
+      // The new run failed before it started, so the old run was restored.
       if (await restoreReplaced(out)) throw error;
-      // What was refused before it began leaves nothing. Why it ended matters, not that this could not be written.
+      // A run that was refused before its start leaves nothing. A failure to write the outcome must not hide the reason for the end.
       if (existsSync(join(out, MANIFEST_FILE)))
         await recordOutcome(out, outcomeOf(error, signal)).catch(() => undefined);
       throw error;
@@ -96,13 +96,13 @@ async function claimRun({ out, command, resolved, use }: RunClaim): Promise<void
   if (!overwrite) {
     throw new ConfigError(
       "RUN_EXISTS",
-      `${out}: already holds a run. Go on with it by --resume, name another folder by --out, or replace it by --overwrite.`,
+      `${out}: already contains a run. Continue it with --resume, choose another folder with --out, or replace it with --overwrite.`,
     );
   }
   await setRunAside(out);
 }
 
-/** Checkpoints of one command say nothing to another: its steps are other steps, its moments those of another loss. */
+/** Another command cannot use the checkpoints: its steps differ, and its optimizer moments belong to another loss. */
 function requireSameCommand(
   begun: RunOrigin,
   { out, command }: Omit<RunClaim, "use" | "resolved">,
@@ -110,7 +110,7 @@ function requireSameCommand(
   if (begun.command === null || begun.command === command) return;
   throw new ConfigError(
     "RUN_EXISTS",
-    `${out}: holds a run of agentrl ${begun.command}, which agentrl ${command} cannot go on with. Name another folder by --out, or replace it by --overwrite.`,
+    `${out}: contains a run of agentrl ${begun.command}, which agentrl ${command} cannot continue. Choose another folder with --out, or replace it with --overwrite.`,
   );
 }
 
@@ -123,7 +123,7 @@ function toldBySettings({ hashes }: RunOrigin): (key: string) => boolean {
   return (key) => key !== "policy.from" || hashes["policy"] === undefined;
 }
 
-/** Of a run in stages: what its own evaluations go by. Its stages compare the rest. */
+/** For a run with stages: the settings of its own evaluations. Its stages compare the rest. */
 function isOfWholeRun(key: string): boolean {
   return /^(in stages$|seed$|policy\.|evaluation\.)/.test(key);
 }
@@ -134,7 +134,7 @@ async function requireSameSettings(
   counts: (key: string) => boolean,
 ): Promise<void> {
   const path = join(out, RESOLVED_FILE);
-  // Interrupted before its settings were written, it has done nothing.
+  // A run interrupted before its settings were written has done nothing.
   if (!existsSync(path)) return;
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
@@ -150,7 +150,7 @@ async function requireSameSettings(
   const more = changed.length > NAMED ? [`${changed.length - NAMED} more`] : [];
   throw new ConfigError(
     "RUN_SETTINGS_CHANGED",
-    `${out}: began under other settings (${[...listed, ...more].join("; ")}), so what would come is no run of either. Resume it with those that it began with (${path}), or begin anew in another folder.`,
+    `${out}: started with other settings (${[...listed, ...more].join("; ")}), so it cannot continue with these. Resume it with its own settings (${path}), or start a new run in another folder.`,
   );
 }
 

@@ -2,14 +2,14 @@ import type { RunEvent } from "../../watch/run-event.ts";
 import { type Checkpoint, newestCheckpoint } from "./checkpoints.ts";
 import { isCurrent, rollbacksOf, setAside } from "./rollbacks.ts";
 
-/** Where a run begins, and what there is to tell of it once its folder is open. */
+/** Where a run starts, and the events to record once its folder is open. */
 export interface ResumePoint {
   /** null: at the start. */
   from: Checkpoint | null;
   events: RunEvent[];
 }
 
-/** Where a run begins that may be gone on with. @param resume false: at the start. */
+/** Where a run starts or resumes. @param resume false: at the start. */
 export async function resumePoint(out: string, resume = false): Promise<ResumePoint> {
   if (!resume) return { from: null, events: [] };
   const events: RunEvent[] = [];
@@ -21,16 +21,16 @@ export async function resumePoint(out: string, resume = false): Promise<ResumePo
       events.push(checkpointDamaged(checkpoint, why, checkpoint.step)),
   });
   const step = from?.step ?? 0;
-  const message = from === null ? "no checkpoint: begins anew" : `goes on from step ${step}`;
+  const message = from === null ? "no checkpoint: starts again" : `resumes from step ${step}`;
   events.push({ kind: "resumed", step, message, facts: { checkpoint: from?.path ?? null } });
   return { from, events };
 }
 
-/** The event of a checkpoint that could not be used. @param at steps that were done. */
+/** The event of an unusable checkpoint. @param at completed steps. */
 export function checkpointDamaged({ path, step }: Checkpoint, why: string, at: number): RunEvent {
   return {
     ...{ kind: "checkpoint-damaged", step: at },
-    message: `${path}: cannot be gone on from (${why}); the one before it is taken`,
+    message: `${path}: cannot be used (${why}); the one before it is used`,
     facts: { path, checkpoint: step, why },
   };
 }

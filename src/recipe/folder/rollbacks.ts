@@ -5,25 +5,25 @@ import { readJson, writeFileAtomic, writeJson } from "../../base/files.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import { METRICS_FILE } from "./metrics-log.ts";
 
-/** A return to an earlier checkpoint. */
+/** A rollback to an earlier checkpoint. */
 export interface Rollback {
-  /** Steps that were done. */
+  /** Completed steps. */
   step: number;
-  /** The checkpoint gone back to. */
+  /** The step of the checkpoint. */
   to: number;
   alarm: string;
 }
 
-/** What is known of a run's returns is in `rollbacks.json`; what it had done since is moved to `rolled-back/<n>/`. */
+/** `rollbacks.json` records a run's rollbacks; the undone records are moved to `rolled-back/<n>/`. */
 const ROLLBACKS_FILE = "rollbacks.json";
 
-/** The returns of a run so far. @throws {DataError} FILE_NOT_JSON */
+/** The rollbacks of a run so far. @throws {DataError} FILE_NOT_JSON */
 export async function rollbacksOf(run: string): Promise<Rollback[]> {
   const file = join(run, ROLLBACKS_FILE);
   return existsSync(file) ? ((await readJson(file)) as Rollback[]) : [];
 }
 
-/** Writes down that a run goes back: whatever happens from here on, it has. */
+/** Records a rollback: from now on it counts, whatever happens. */
 export async function recordRollback(run: string, all: readonly Rollback[]): Promise<void> {
   await writeJson(join(run, ROLLBACKS_FILE), all);
 }

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 
-/** What somebody who watches a run may ask of it. It is done between steps. */
+/** Requests of a person who watches a run. They are handled between steps. */
 export interface RunControl {
   readonly paused: boolean;
   pause(): void;
   resume(): void;
-  /** A checkpoint after the step under way. */
+  /** A checkpoint after the current step. */
   save(): void;
-  /** An evaluation on held-out questions after the step under way. */
+  /** An evaluation on held-out questions after the current step. */
   evaluate(): void;
-  /** The step under way is the last: it is kept as a checkpoint, and the run can be resumed. */
+  /** Stops after the current step with a checkpoint, so that the run can be resumed. */
   stop(): void;
 }
 
@@ -17,7 +17,7 @@ export interface RunControl {
 export interface ControlledRun extends RunControl {
   /** Resolves at once unless the run is paused; then when it goes on, or something is asked for. */
   whilePaused(signal: AbortSignal): Promise<void>;
-  /** What was asked for since this was last called. */
+  /** Requests since the last call. */
   take(): { save: boolean; evaluate: boolean; stop: boolean };
 }
 
@@ -51,7 +51,7 @@ export function openRunControl(): ControlledRun {
     },
     stop() {
       asked.stop = true;
-      // Who wants to stop does not want to wait.
+      // A stop request also ends a pause.
       resume();
     },
     async whilePaused(signal) {

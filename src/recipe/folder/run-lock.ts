@@ -72,7 +72,7 @@ function goneError(folder: string, cause?: unknown): ExternalError {
   if (cause instanceof ExternalError && cause.code === "RUN_FOLDER_GONE") return cause;
   return new ExternalError(
     "RUN_FOLDER_GONE",
-    `${folder}: was removed or moved away while this run wrote it. Put it back, in place of what is there now, and go on with --resume; or begin anew.`,
+    `${folder}: was removed or moved away while this run wrote it. Put it back, in place of what is there now, and continue with --resume; or start again.`,
     { cause },
   );
 }

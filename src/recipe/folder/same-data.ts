@@ -8,7 +8,7 @@ import { MANIFEST_FILE } from "./run-origin.ts";
 import { hashOfPolicy } from "./policy-hash.ts";
 
 /**
- * Holds what a run that goes on is made of against what it began with.
+ * Compares the data of a resumed run with the data of its start.
  *
  * @param what it is, for the message: `samples`.
  * @param now by their names in the manifest, each with the file, folder or dataset that it comes from; null: none.
@@ -27,7 +27,7 @@ export async function requireSameData(
     if (data === null || known === undefined || known === data.sha256) continue;
     throw new ConfigError(
       "RUN_DATA_CHANGED",
-      `${out}: began with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give what it began with, or begin anew in another folder.`,
+      `${out}: started with ${what} of sha256 ${known.slice(0, 12)}…, ${data.file} is now ${data.sha256.slice(0, 12)}…. Give the original data, or start a new run in another folder.`,
     );
   }
 }

@@ -26,7 +26,7 @@ import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { type AssembledRun, assembleOnPolicyRun } from "./on-policy-run.ts";
 
-/** What came of a step's batch when it was learned from again. */
+/** Result of recomputing a step's update from its batch. */
 export interface BatchReplay {
   /** From 1. */
   step: number;
@@ -50,9 +50,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Learns again from the batch of one step of a run: from the newest checkpoint before it the saved batches are applied in order,
- * without sampling. With other settings it tells what would have come of the same trajectories: those of the algorithm count;
- * rewards are the saved ones.
+ * Recomputes one step's update of a run: starts from the newest checkpoint before it and applies the saved batches in order, without
+ * sampling. Other algorithm settings show their effect on the same trajectories; rewards are the saved ones.
  *
  * @param resolved the run's settings, or others: they hold for every step from the checkpoint on.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REPLAY_NO_BATCH when a batch is not there; RUN_DATA_CHANGED,

@@ -12,18 +12,18 @@ import {
   shownText,
 } from "./remote-message.ts";
 
-/** Where a chat stands. */
+/** State of a chat. */
 interface ChatPlace extends RemotePlace {
   messages: number;
-  /** As the server is shown them. */
+  /** Messages as sent to the server. */
   history: ChatMessage[];
-  /** Calls of the last message that wait for their results. */
+  /** Calls of the last message without results yet. */
   pending: readonly ToolCall[];
 }
 
 /**
- * A dialogue with a chat server: the prompt and the environment's replies are the user's messages, or, where the protocol leaves
- * calls of tools to the server, the results of tools.
+ * A dialogue with a chat server: the prompt and the environment's replies are user messages, or tool messages if the protocol leaves tool
+ * calls to the server.
  */
 export function chatDialogue(
   client: ChatClient,
@@ -82,11 +82,11 @@ export function chatDialogue(
 
 function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {
   const { maxTokens, observations = [], withheld = [] } = said;
-  // A call that a hint interrupts must be answered as well.
+  // A call that a hint interrupts needs a result, too.
   if (said.owner === "template" || pending.length === 0) {
     return [{ role: "user", content: shownText(said) }];
   }
-  // Calls that were written in the text stand before those of the server's own field: the first result tells theirs too.
+  // Calls in the text come before those of the server's own field: the first result includes theirs.
   const written = Math.max(0, observations.length - pending.length);
   return pending.map(({ id, name }, i): ChatMessage => {
     const found = observations.slice(i === 0 ? 0 : i + written, i + written + 1);

@@ -8,7 +8,7 @@ import { textDialogue } from "./text-dialogue.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
 
 /**
- * A policy behind any OpenAI-compatible server. Its tokens are the server's own: what it is shown and writes is recorded as text.
+ * A policy behind any OpenAI-compatible server. The server keeps its tokens: input and output are recorded as text.
  *
  * @throws {ConfigError} HTTP_KEY_MISSING
  */

@@ -1,16 +1,16 @@
 import { z } from "../../base/schema.ts";
 import { measuredModelShape } from "../../http/chat-settings.ts";
 
-/** Options of a policy that is asked over HTTP. */
+/** Options of a policy behind an HTTP server. */
 export const endpointSchema = z.strictObject({
   ...measuredModelShape,
-  /** chat: messages, by the server's own template. completions: one text that grows, as it is. */
+  /** chat: messages, with the server's own template. completions: one growing text, without a template. */
   api: z.enum(["chat", "completions"]).default("chat"),
-  /** A first message of the system, in a chat. */
+  /** System message of a chat. */
   system: z.string().optional(),
-  /** Further keys of each request's body, as the server knows them. */
+  /** Further keys of each request's body. */
   extra: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** A server that stands for a policy, and how to ask it, checked. */
+/** Checked settings of a policy's server. */
 export type EndpointSettings = z.output<typeof endpointSchema>;

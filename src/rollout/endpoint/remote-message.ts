@@ -11,7 +11,7 @@ import { emptyTextDraft, type TextDraft, textSegment } from "../text-draft.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 
-/** What a server gave for one message. */
+/** A server's reply for one message. */
 export interface RemoteReply {
   text: string;
   reasoning?: string;
@@ -20,16 +20,16 @@ export interface RemoteReply {
   firstTokenMs: number | null;
 }
 
-/** Where a dialogue with a server stands. */
+/** State of a dialogue with a server. */
 export interface RemotePlace {
   /** Index of its last call; null before the first. */
   last: number | null;
   messages: number;
-  /** Tokens of the whole conversation, as the server counted them last; 0 where it does not. */
+  /** Tokens of the whole conversation by the server's last count; 0 if it does not count. */
   tokens: number;
 }
 
-/** How the next message is drawn. */
+/** Sampling settings of the next message. */
 export function drawRequest(
   { budgets, ending: { stopStrings }, sampling, seed }: DialogueSetting,
   { extra }: Pick<EndpointSettings, "extra">,
@@ -40,26 +40,26 @@ export function drawRequest(
     ...{ temperature, topP, seed: seedFrom(seed, messages) },
     maxTokens: turnLimit(budgets),
     ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
-    // Servers that have it know it by this name; it is none of OpenAI's.
+    // `top_k` is an extension of vLLM, SGLang and llama.cpp; OpenAI has none.
     extra: { ...(topK > 0 ? { top_k: topK } : {}), ...extra },
   };
 }
 
-/** Tokens of a message at most. */
+/** Most tokens of a message. */
 export function turnLimit(budgets: readonly BudgetNow[]): number {
   return budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
 }
 
-/** Whether the conversation has used its budget up; a server's own limit is its own to tell. */
+/** Whether the conversation has used up its budget; the server reports its own limit itself. */
 export function contextFull({ budgets }: DialogueSetting, { tokens }: RemotePlace): boolean {
   return tokens >= (budgetOf(budgets, "context")?.limit ?? Infinity);
 }
 
 /**
- * Asks a server. What it refuses because the conversation has grown too long for it is no failure.
+ * Sends a request to a server. A refusal because of the context length is no failure.
  *
  * @returns null when its context is full.
- * @throws {RolloutError} under the code of the request's failure.
+ * @throws {RolloutError} with the code of the failed request.
  */
 export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
@@ -74,8 +74,8 @@ export async function askServer<T>(ask: () => Promise<T>): Promise<T | null> {
 /**
  * Records a server's message as a call, cut as its protocol says.
  *
- * @param reply.text with calls of tools written into it.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: nothing that could be judged.
+ * @param reply.text with tool calls written into it.
+ * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
  */
 export function recordReply(
   setting: DialogueSetting,
@@ -89,12 +89,12 @@ export function recordReply(
 }
 
 /**
- * Adds what a server wrote to a message, up to where its protocol ends it.
+ * Adds a server's text to a message, up to the protocol's end.
  *
- * Servers leave out the text that stopped them; where the message is complete only with one, it is put back.
+ * Servers omit the stop string; if the message is complete only with it, it is added again.
  *
- * @returns how it ended.
- * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: nothing that could be judged.
+ * @returns the finish reason.
+ * @throws {RolloutError} COMPLETION_FILTERED, COMPLETION_EMPTY: no text that could be judged.
  */
 export function takeReply(
   setting: DialogueSetting,
@@ -103,7 +103,10 @@ export function takeReply(
 ): CallFinish {
   const { finishReason, firstTokenMs } = reply;
   if (finishReason === "content_filter") {
-    throw new RolloutError("COMPLETION_FILTERED", "the server's own filter withheld the message.");
+    throw new RolloutError(
+      "COMPLETION_FILTERED",
+      "the server's content filter blocked the message.",
+    );
   }
   const isEmpty = (draft.text() + reply.text).trim() === "";
   if (isEmpty && finishReason !== "length" && !endedAtOnce(reply)) {
@@ -122,16 +125,16 @@ export function takeReply(
   return stopped ? "stop" : finishReason === "length" ? "length" : "eos";
 }
 
-/** A message as a server gave it, in one reply or, where it was interrupted, in several. */
+/** A server's message, from one reply or, if interrupted, from several. */
 interface RemoteMessage {
   draft: TextDraft;
   finish: CallFinish;
   replies: readonly RemoteReply[];
-  /** What it was shown; without the beginning of its message. */
+  /** Its input, without the prefill of its message. */
   said: readonly Said[];
 }
 
-/** Records a message as a call; what was written and then taken back is counted. */
+/** Records a message as a call; removed tokens are counted, too. */
 export function recordMessage(
   { calls }: DialogueSetting,
   place: RemotePlace,
@@ -168,7 +171,7 @@ export function recordGiven(
   return place.last;
 }
 
-/** Null where one of them is not known. */
+/** Null if one of them is unknown. */
 function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   const sum = { promptTokens: 0, completionTokens: 0 };
   for (const usage of usages) {
@@ -179,12 +182,12 @@ function sumOf(usages: readonly (TokenUsage | null)[]): TokenUsage | null {
   return sum;
 }
 
-/** Whether the model itself wrote nothing but its end. A server that counts more has kept text to itself; one that counts none may have. */
+/** Whether the model wrote only EOS. A server with a higher count has hidden text; a server without counts may have. */
 function endedAtOnce({ usage, reasoning }: RemoteReply): boolean {
   return usage !== null && usage.completionTokens === 1 && reasoning === undefined;
 }
 
-/** What was said, as much of it as may be shown. */
+/** The input, cut to its limit. */
 export function shownText({
   text,
   maxTokens = Infinity,
@@ -193,13 +196,13 @@ export function shownText({
   return beginningOf(text, maxTokens) + withheld.join("");
 }
 
-/** What was said as it is recorded. */
+/** The input as recorded segments. */
 export function shownSegments({ withheld = [], ...said }: Said): Segment[] {
   const hints = withheld.map((each) => textSegment("inserted", each));
   return [textSegment(said.owner, shownText(said)), ...hints];
 }
 
-/** The stop string that completes a message, where one does: servers leave it out. */
+/** The stop string that completes a message, if any: servers omit it. */
 export function closingStop(
   text: string,
   protocol: Protocol,

@@ -19,12 +19,12 @@ import {
   turnLimit,
 } from "./remote-message.ts";
 
-/** Where a text stands. */
+/** State of a text. */
 interface TextPlace extends RemotePlace {
   text: string;
 }
 
-/** A dialogue with a server that continues texts: one text grows, as in training. */
+/** A dialogue with a completions server: one growing text, as in training. */
 export function textDialogue(
   client: CompletionsClient,
   settings: EndpointSettings,
@@ -47,7 +47,7 @@ export function textDialogue(
         const reply = await askServer(() => client.complete(asked));
         if (reply === null) {
           if (replies.length === 0) return null;
-          // No room to write on: the message stays as it stood.
+          // No room to continue: the message stays unchanged.
           draft.undo();
           break;
         }
@@ -76,7 +76,7 @@ export function textDialogue(
   };
 }
 
-/** How a message is asked for, and what follows on each interruption of it: under a seed of its own, with the tokens that are left. */
+/** The request for a message or, after an interruption, its continuation: with its own seed and the remaining tokens. */
 function partRequest(
   setting: DialogueSetting,
   settings: EndpointSettings,
@@ -89,7 +89,7 @@ function partRequest(
   return { ...request, seed, maxTokens: tokensLeft(setting, draft) };
 }
 
-/** Tokens of the budget that a message has left; those that it has are guessed from its length. */
+/** Remaining tokens of a message's budget; used tokens are estimated from its length. */
 function tokensLeft({ budgets }: DialogueSetting, draft: TextDraft): number {
   return turnLimit(budgets) - Math.ceil(draft.text().length / CHARACTERS_PER_TOKEN);
 }

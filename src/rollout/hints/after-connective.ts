@@ -5,19 +5,19 @@ import { endOfThought, nextPlace, occurrenceShape, phrasesIn, thoughtShape } fro
 
 const options = z.strictObject({
   text: hintText({ library: "search-alternative" }),
-  /** Words after which it is put, as they are written. */
+  /** Words after which it is inserted, case-sensitive. */
   connectives: z.array(z.string().min(1)).min(1).default(["Wait", "Alternatively"]),
   ...occurrenceShape,
   ...thoughtShape,
 });
 
-/** What the policy went on with after the connective is taken back, and it goes on from the hint. */
+/** The text after the connective is removed, and the policy continues from the hint. */
 export const afterConnective = defineHint({
   name: "after-connective",
-  summary: "Where the policy questions itself, the hint follows the word with which it does.",
+  summary: "Inserts the hint after a word with which the policy questions itself.",
   where: "right after a connective of its thinking",
   source:
-    "START, arXiv 2503.04625: Hint-infer after high-frequency connectives; which of them are taken is an option here",
+    "START, arXiv 2503.04625: Hint-infer after high-frequency connectives; the choice of places is an option here",
   options,
   open: ({ text, connectives, thinkingEnd, ...how }, random) => ({
     interject(moment) {

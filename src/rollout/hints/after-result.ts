@@ -5,7 +5,7 @@ import { endOfThought, nextPlace, occurrenceShape, phrasesIn, thoughtShape } fro
 
 const options = z.strictObject({
   text: hintText({ library: "search-trust" }),
-  /** Words, in any case, with which the policy begins to doubt what came back: taken back with all that follows. */
+  /** Words of doubt about a result, in any case: removed with all that follows. */
   phrases: z
     .array(z.string().min(1))
     .min(1)
@@ -13,16 +13,16 @@ const options = z.strictObject({
       ..."wait|hmm|not sure|double-check|double check|verify|doubt|let me check".split("|"),
       ..."is this right|is that right|may be wrong|might be wrong".split("|"),
     ]),
-  /** Characters from the message's beginning in which they must stand: later doubts are about something else. */
+  /** Only this many first characters of the message are searched: later doubts are about something else. */
   within: z.int().min(1).default(300),
   ...occurrenceShape,
   ...thoughtShape,
 });
 
-/** Against distrust of the tool: checking again by hand what it gave. */
+/** Against distrust of the tool: checking its result again by hand. */
 export const afterResult = defineHint({
   name: "after-result",
-  summary: "Where the policy begins to doubt what its tool gave, it is told that it need not.",
+  summary: "Replaces doubts about a tool's result by the statement that the result is reliable.",
   where: "before words of doubt at the start of the message after an observation",
   source:
     "CoRT, arXiv 2506.09820: Hint-Engineering against distrust of results; places are found by rule here, by hand there",

@@ -4,20 +4,20 @@ import { drawText, filled, hintText } from "./hint-text.ts";
 import { answerIn, endOfThought, thoughtShape } from "./places.ts";
 
 const options = z.strictObject({
-  /** {answer} is what the policy would have answered. */
+  /** {answer} is the policy's removed answer. */
   text: hintText({ library: "search-reflection" }),
-  /** Answers of a trajectory that are taken back, at most. */
+  /** Most removed answers of a trajectory. */
   times: z.int().min(1).default(1),
   ...thoughtShape,
 });
 
 /**
- * The answer is taken back from the message's end into its thinking, as what the policy would answer, and it goes on from there: after
- * an answer in the protocol's own words the message would be over.
+ * The answer moves from the message's end into its thinking, as a tentative answer, and the policy continues from there: an answer in the
+ * protocol's own form would end the message.
  */
 export const answerReflection = defineHint({
   name: "answer-reflection",
-  summary: "An answer is taken back into the policy's thinking, to be checked before it is given.",
+  summary: "Moves an answer back into the policy's thinking, to be checked first.",
   where: "before the end of thinking, with the answer that followed it",
   source:
     "Tool-Star, arXiv 2505.16410: hint-based sampling by answer reflection; there after the answer, which here would have ended the message",

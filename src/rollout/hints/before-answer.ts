@@ -5,15 +5,15 @@ import { answers, endOfThought, thoughtShape } from "./places.ts";
 
 const options = z.strictObject({
   text: hintText({ library: "search-verification" }),
-  /** Answers of a trajectory that are held up, at most; more than one lengthens the thinking again and again. */
+  /** Most delayed answers of a trajectory; more than one lengthens the thinking repeatedly. */
   times: z.int().min(1).default(1),
   ...thoughtShape,
 });
 
-/** The message is taken back to before the end of its thinking (its answer, where it thought nothing), and goes on from there. */
+/** The message is cut before the end of its thinking (before its answer, if there is no thinking), and continues from there. */
 export const beforeAnswer = defineHint({
   name: "before-answer",
-  summary: "An answer is held up: the hint stands where the policy would have stopped thinking.",
+  summary: "Delays an answer: the hint is inserted before the end of the policy's thinking.",
   where: "before the end of thinking, in a message that would answer",
   source:
     "START, arXiv 2503.04625: Hint-infer before the stop token, repeated as sequential test-time scaling",

@@ -13,18 +13,18 @@ import {
 
 const options = z.strictObject({
   text: hintText({ library: "search-guess" }),
-  /** Words, in any case, with which the policy begins to settle a matter without its tool: taken back with all that follows. */
+  /** Words of work without the tool, in any case: removed with all that follows. */
   phrases: z.array(z.string().min(1)).default([]),
-  /** Whether an answer before the first search counts as a guess: the hint then stands before the end of thinking. */
+  /** Whether an answer before the first search counts as a guess: the hint then comes before the end of thinking. */
   answers: z.boolean().default(true),
   ...occurrenceShape,
   ...thoughtShape,
 });
 
-/** Against delayed use of the tool: work by hand that it would do at once. */
+/** Against delayed use of the tool: work by hand that the tool would do at once. */
 export const beforeGuess = defineHint({
   name: "before-guess",
-  summary: "Where the policy settles a matter by hand, it is told that its tool does it better.",
+  summary: "Replaces work by hand with the statement that the tool does it better.",
   where: "before chosen words, or before the end of thinking of an answer without a search",
   source:
     "CoRT, arXiv 2506.09820: Hint-Engineering against delayed computation; places are found by rule here, by hand there",

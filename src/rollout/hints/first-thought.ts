@@ -4,13 +4,13 @@ import { defineHint } from "./hint.ts";
 import { begunThought } from "./hint-text.ts";
 
 const options = z.strictObject({
-  /** Begins a policy's thinking: put before it unless it begins with that. */
+  /** Opening of a policy's thinking: added unless the text starts with it. */
   thoughtOpening: z.string().default("<think>"),
 });
 
 /**
- * The policy is asked for a chain of thought without its tools, in a dialogue of its own; its first step begins the first message. A
- * policy that thinks nothing, or whose first step is already a whole message, gets no prefix.
+ * The policy writes a chain of thought without its tools, in a separate dialogue; its first step is the prefill of the first message.
+ * Without a thought, or if the first step is already a whole message, there is no prefill.
  */
 export const firstThought = defineHint({
   name: "first-thought",

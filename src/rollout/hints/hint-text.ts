@@ -6,13 +6,13 @@ import { library, type LibraryName } from "./library.ts";
 const named = z.strictObject({ library: z.enum(Object.keys(library) as LibraryName[]) });
 const texts = z.array(z.string().min(1)).min(1);
 
-/** What a hint says: a text, several of which one is drawn each time, or `{ library: NAME }`. */
+/** Text of a hint: one text, several texts of which one is drawn each time, or `{ library: NAME }`. */
 export type HintText = string | string[] | z.output<typeof named>;
 
-/** What a text is drawn for: which turn, and how often it was put there. */
+/** The turn of the drawn text, and how often the hint was inserted there. */
 type DrawnFor = Pick<HintMoment, "place" | "firedHere">;
 
-/** @param standard what is taken where nothing is said: an entry of the library, or a text. */
+/** @param standard the default: an entry of the library, or a text. */
 export function hintText(standard: HintText) {
   return choice<HintText>((value) => {
     if (typeof value === "string") return { schema: z.string().min(1), value };
@@ -20,7 +20,7 @@ export function hintText(standard: HintText) {
   }).prefault(standard);
 }
 
-/** All that a hint may say, before anything is filled in. */
+/** All texts of a hint, with placeholders. */
 export function textsOf(text: HintText): readonly string[] {
   if (typeof text === "string") return [text];
   return Array.isArray(text) ? text : library[text.library].texts;
@@ -31,14 +31,14 @@ export function drawText(text: HintText, random: Random, { place, firedHere }: D
   return random.derive("text", place.turn, firedHere).pick(textsOf(text));
 }
 
-/** A thought with what begins one. */
+/** A thought with its opening. */
 export function begunThought(thought: string, thoughtOpening: string): string {
   return thought.startsWith(thoughtOpening) ? thought : thoughtOpening + thought;
 }
 
 /**
- * Fills `{name}` in a text, in one go: what is filled in may itself hold braces. Other names in braces stay as they are.
- * @returns null where something that it names is not known here.
+ * Fills `{name}` in a text, in one pass, because values may contain braces. Other names in braces stay unchanged.
+ * @returns null if a named value is unknown.
  */
 export function filled(
   text: string,

@@ -4,45 +4,45 @@ import { parseOptions, type z } from "../../base/schema.ts";
 import type { Interjection } from "../dialogue.ts";
 import type { TurnPlace } from "../roll-out.ts";
 
-/** A message in which a hint may be put. */
+/** A message that may get a hint. */
 export interface HintMoment {
   place: TurnPlace;
-  /** Up to its cut, with what it was made to begin with and what was put into it. */
+  /** Up to its cut, with prefill and inserted text. */
   message: string;
-  /** Characters that stay whatever happens: the opening, and all through the last hint. */
+  /** Characters that always stay: everything through the last hint. */
   from: number;
-  /** How often this hint was put into messages of the trajectory, this one included. */
+  /** How often this hint was inserted in the trajectory, this message included. */
   fired: number;
-  /** And how often into this one. */
+  /** How often it was inserted in this message. */
   firedHere: number;
 }
 
-/** A hint at work in one rollout. What it does follows from where the rollout stands and its random stream alone. */
+/** A hint in one rollout. Its actions depend only on the rollout's state and its random stream. */
 export interface OpenedHint {
-  /** What the policy reads after its prompt; withheld from whoever learns from the trajectory. Asked once. */
+  /** Text after the prompt that only the policy reads: training does not see it. Called once. */
   afterPrompt?(place: TurnPlace): string | null;
-  /** What a message is made to begin with, asked before each; null: nothing. It may ask the policy first. */
+  /** Prefill of a message, called before each; null: none. It may send the policy a request first. */
   opening?(place: TurnPlace): string | null | Promise<string | null>;
-  /** What is put into a message: asked when the message has ended, and again each time it was written on. */
+  /** Text to insert into a message: called when the message has ended, and again after each continuation. */
   interject?(moment: HintMoment): Omit<Interjection, "name"> | null;
 }
 
-/** Text that steers a policy while it writes: where it is put is the part, what it says is an option. */
+/** Text that steers a policy while it writes: the part decides the place, an option the text. */
 export interface HintPart extends PartWithOptions {
-  /** Where it is put, in a few words. */
+  /** Its place, in a few words. */
   readonly where: string;
-  /** Where it is published, and what is different here. */
+  /** Its publication, and the differences here. */
   readonly source: string;
-  /** Whether it tells what a question's annotations or references know, under such options; absent: never. */
+  /** Whether it reveals gold annotations or references, with such options; absent: never. */
   readonly readsGold?: (options: unknown) => boolean;
   /**
    * @param options checked by the part's own schema.
-   * @param random of this rollout and hint: which text is taken, and whether.
+   * @param random of this rollout and hint: chooses the text and the places.
    */
   open(options: unknown, random: Random): OpenedHint;
 }
 
-/** A hint as its file writes it: options checked before they reach it. */
+/** A hint's definition; its options are already checked. */
 interface Described<S extends z.ZodObject> extends Omit<
   HintPart,
   "options" | "open" | "readsGold"

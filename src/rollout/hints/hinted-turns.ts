@@ -12,24 +12,24 @@ import {
 import type { OpenedHint } from "./hint.ts";
 import { hints as parts } from "./index.ts";
 
-/** A hint as settings name it, checked by its part. */
+/** A hint in settings, checked by its part. */
 export type HintSettings = { name: string } & Record<string, unknown>;
 
-/** A hint at work. */
+/** An active hint. */
 interface Hint {
   name: string;
   opened: OpenedHint;
   readsGold: boolean;
-  /** Messages of earlier turns that it was put into, each as often as it was. */
+  /** Insertions into messages of earlier turns. */
   fired: number;
 }
 
 /**
- * How each turn of one rollout is played under hints. Of several that would be put into a message the one goes first that stands first
- * in it; a last turn, in which no tool runs, gets none.
+ * Plays each turn of one rollout with hints. Of several possible insertions the earliest place comes first; a final turn without tools gets
+ * no hint.
  *
- * A policy whose messages cannot be begun for it is asked for openings in words; other hints it reads as a reply to the message that
- * they would have interrupted, which is not acted on and stays on record as a draft.
+ * A policy without prefill gets openings as instructions. Other hints are sent as a reply to the message that they would have interrupted;
+ * that message is not executed and is recorded as a draft.
  */
 export function hintedTurns(
   settings: readonly HintSettings[],
@@ -49,7 +49,7 @@ export function hintedTurns(
   };
 }
 
-/** Whether hints tell what a question's annotations or references know. */
+/** Whether hints reveal gold annotations or references. */
 export function hintsReadGold(settings: readonly HintSettings[]): boolean {
   return settings.some(
     ({ name, ...options }) => parts.get(name, "hints").readsGold?.(options) ?? false,
@@ -59,7 +59,7 @@ export function hintsReadGold(settings: readonly HintSettings[]): boolean {
 type RecordedHint = Omit<InsertedHint, "call">;
 type BegunPlace = TurnPlace & { hints: readonly RecordedHint[] };
 
-/** A turn with what its hints put before its message. */
+/** A turn with the prefills of its hints. */
 async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<BegunPlace> {
   const recorded: RecordedHint[] = [];
   const withheld: string[] = [];
@@ -90,7 +90,7 @@ async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<Begu
   return { ...place, said: [...said, ...begun], opening, hints: recorded };
 }
 
-/** A message into which hints are put while it is written. */
+/** A message with hints inserted while it is written. */
 async function playInterrupted(
   place: BegunPlace,
   hints: readonly Hint[],
@@ -106,7 +106,7 @@ async function playInterrupted(
   };
   const before = countOf(place.trajectory);
   const played = await playMessage({ ...place, interject });
-  // The last one may have found no room.
+  // The last hint may not have fitted.
   const put = countOf(place.trajectory) - before - place.hints.length;
   for (const hint of here.slice(0, Math.max(0, put))) hint.fired += 1;
   return played;
@@ -116,7 +116,7 @@ function countOf({ hints = [] }: Trajectory): number {
   return hints.length;
 }
 
-/** A message to which hints are said, until none is left to say. Where the context has no room for one, the message stands. */
+/** A message answered by hints until none is left. If the context has no room for a hint, the message stays. */
 async function playReplied(begun: BegunPlace, hints: readonly Hint[]): Promise<PlayedTurn | null> {
   const { options, trajectory } = begun;
   const here: Hint[] = [];
@@ -134,7 +134,7 @@ async function playReplied(begun: BegunPlace, hints: readonly Hint[]): Promise<P
       held = { place, message, by: next.by };
       const { name, text } = next.put;
       const hint = { name, text: text.trim() };
-      // What a server refuses must not stand in the dialogue that goes on without it.
+      // A refused request must not stay in the continued dialogue.
       const dialogue = place.dialogue.fork({ id: options.id, seed: options.seed });
       const said: Said[] = [{ owner: "inserted", text: hint.text }];
       place = { ...begun, dialogue, said, opening: "", hints: [hint] };
@@ -156,7 +156,7 @@ function recordDraft(
   trajectory.turns.push({ call, text, actions, problems, observations: [], chain });
 }
 
-/** The hint that stands first in a message; of equals, the one that was named first. */
+/** The hint with the earliest place in a message; a tie goes to the first in settings. */
 function nextHint(
   hints: readonly Hint[],
   moment: { place: TurnPlace; message: string; from: number },

@@ -1,20 +1,20 @@
-/** What a hint is for. */
+/** Purpose of a hint. */
 type Intent =
   "opening" | "verification" | "reflection" | "doubt" | "alternative" | "guess" | "trust" | "debug";
 
 interface LibraryText {
   readonly tool: "search" | "code";
   readonly intent: Intent;
-  /** Each goes on from the text before it; of several, one is drawn. */
+  /** Each continues the text before it; one of several is drawn. */
   readonly texts: readonly [string, ...string[]];
 }
 
-/** Opens a block of code, so that what follows must be a program. */
+/** Opens a code block, so that a program must follow. */
 const CODE = "\n```python\n";
 
 /**
- * Hints by name, in words of our own: for policies that search, and for those that compute. Those for code end where a program begins,
- * as START's and CoRT's do; the intents are theirs and Tool-Star's, whose wording is not repeated here.
+ * Hints by name, for policies that search and policies that compute; the wording is ours. Hints for code end at the start of a program, as
+ * in START and CoRT; the intents are from these papers and Tool-Star.
  */
 export const library = {
   "search-opening": {

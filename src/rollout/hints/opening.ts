@@ -4,16 +4,16 @@ import { begunThought, drawText, hintText } from "./hint-text.ts";
 
 const options = z.strictObject({
   text: hintText({ library: "search-opening" }),
-  /** Begins a policy's thinking: put before it unless it begins with that. */
+  /** Opening of a policy's thinking: added unless the text starts with it. */
   thoughtOpening: z.string().default("<think>"),
-  /** Messages that begin with it: the first one, all but that, or every one. */
+  /** Messages with this prefill: the first, all later ones, or every one. */
   messages: z.enum(["first", "later", "every"]).default("first"),
 });
 
-/** A message is made to begin with thinking that announces the use of the tool. */
+/** The prefill of a message is a thought that announces the use of the tool. */
 export const opening = defineHint({
   name: "opening",
-  summary: "A message begins with a strategic thought: that it will use its tool.",
+  summary: "Prefills a message with a strategic thought: that it will use its tool.",
   where: "right after thinking begins",
   source:
     "CoRT, arXiv 2506.09820: Prompt-Hint; in the paper a fixed sentence, here also for later messages",

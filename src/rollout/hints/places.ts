@@ -2,32 +2,32 @@ import type { Random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { HintMoment } from "./hint.ts";
 
-/** How a policy's thinking is told from what it does. */
+/** How to find the end of a policy's thinking. */
 export const thoughtShape = {
-  /** Text that ends a policy's thinking; where it is missing, thinking ends at a call or an answer. */
+  /** Text that ends a policy's thinking; without it, thinking ends at a call or an answer. */
   thinkingEnd: z.string().min(1).default("</think>"),
 };
 
-/** Which of the places that fit are taken. */
+/** Choice among the matching places. */
 export const occurrenceShape = {
   /** first: one in each message. every. random: each with a probability. */
   occurrence: z.enum(["first", "every", "random"]).default("first"),
-  /** Of each place, where they are taken at random. */
+  /** Probability of each place, for random. */
   probability: z.number().gt(0).max(1).default(0.5),
-  /** Hints in a trajectory, at most. */
+  /** Most hints in a trajectory. */
   times: z.int().min(1).default(1),
 };
 
 /** Words of a message. */
 export interface Phrase {
   at: number;
-  /** After its last character. */
+  /** End (exclusive). */
   end: number;
 }
 
 /**
- * Where a message's thinking ends: before the last end of thinking, else before its first call or answer, else at its end. Never
- * within what stays.
+ * End of a message's thinking: before the last end-of-thinking text, else before its first call or answer, else at its end. Never within
+ * the fixed characters.
  */
 export function endOfThought(moment: HintMoment, thinkingEnd: string): number {
   const { message, from, place } = moment;
@@ -44,20 +44,20 @@ export function answers({ message, place }: HintMoment): boolean {
   return answerIn({ message, place }) !== null;
 }
 
-/** What a message would answer; null where it does something else. */
+/** The answer of a message; null if it has none. */
 export function answerIn({ message, place }: Pick<HintMoment, "message" | "place">): string | null {
   const [action] = place.options.environment.protocol.parse(message).actions;
   return action?.tool === "answer" ? action.input : null;
 }
 
-/** Where phrases stand in a text, as whole words. */
+/** Places of phrases in a text, as whole words. */
 export function phrasesIn(
   text: string,
   phrases: readonly string[],
   how: "as-written" | "any-case",
 ): Phrase[] {
   if (phrases.length === 0) return [];
-  // Of two that begin at one place the longer one is meant.
+  // Of two at one place the longer one counts.
   const longest = phrases.toSorted((a, b) => b.length - a.length);
   const literal = longest.map((each) => each.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const words = `(?<![\\p{L}\\p{N}])(?:${literal.join("|")})(?![\\p{L}\\p{N}])`;
@@ -65,7 +65,7 @@ export function phrasesIn(
   return Array.from(found, ({ index, 0: { length } }) => ({ at: index, end: index + length }));
 }
 
-/** How places are chosen, as `occurrenceShape` says. */
+/** Options of `occurrenceShape`. */
 interface Choice {
   occurrence: "first" | "every" | "random";
   probability: number;
@@ -73,8 +73,8 @@ interface Choice {
 }
 
 /**
- * The next place of a message that is taken; null where there is none.
- * @param found all of the message, so that each has the same number whenever it is looked at.
+ * The next chosen place of a message; null if there is none.
+ * @param found all places of the message, so that each always has the same number.
  * @param random of the hint: a place is drawn once, by its turn and number.
  */
 export function nextPlace(

@@ -5,7 +5,7 @@ import { endOfThought, nextPlace, occurrenceShape, phrasesIn, thoughtShape } fro
 
 const options = z.strictObject({
   text: hintText({ library: "search-doubt" }),
-  /** Words of uncertainty, in any case: taken back with all that follows. */
+  /** Words of uncertainty, in any case: removed with all that follows. */
   phrases: z
     .array(z.string().min(1))
     .min(1)
@@ -14,13 +14,13 @@ const options = z.strictObject({
   ...thoughtShape,
 });
 
-/** The thought is cut where it becomes uncertain, and what follows is written anew, with the tool. */
+/** The thought is cut at its first uncertainty, and continues with the tool. */
 export const uncertainty = defineHint({
   name: "uncertainty",
-  summary: "Where the policy's thinking becomes uncertain, it is cut and goes on from the hint.",
+  summary: "Cuts uncertain thinking, which continues from the hint.",
   where: "instead of words of uncertainty in its thinking",
   source:
-    "Tool-Star, arXiv 2505.16410: hint-based sampling by logical verification; which places are taken is an option here",
+    "Tool-Star, arXiv 2505.16410: hint-based sampling by logical verification; the choice of places is an option here",
   options,
   open: ({ text, phrases, thinkingEnd, ...how }, random) => ({
     interject(moment) {

@@ -5,25 +5,25 @@ import { drawText, filled, hintText, textsOf } from "./hint-text.ts";
 
 const options = z.strictObject({
   /**
-   * {titles}: of the passages that answer the question. {answer}: its first reference. {questions}: the steps that lead there.
-   * {question}: itself. A question of which something named is not known gets no hint.
+   * {titles}: titles of the gold passages. {answer}: the first reference. {questions}: the steps of the decomposition. {question}: the
+   * question. Without a value for each placeholder a question gets no hint.
    */
   text: hintText("Passages that help: {titles}.\n"),
 });
 
-/** What of it is gold. */
+/** Placeholders with gold. */
 const GOLD = /\{(?:titles|answer|questions)\}/;
 
 /**
- * The policy reads more than whoever learns from its trajectory will: in the record it stands apart from the prompt, and is left out
- * wherever rows are made. Nothing keeps the policy from repeating it; gates of synthesis look for that.
+ * The policy reads text that training does not see: it is a separate segment of the prompt, which is left out of training rows. The policy
+ * may still repeat it; gates of synthesis check that.
  */
 export const withheld = defineHint({
   name: "withheld",
-  summary: "The policy reads a help after its prompt that is never learned from.",
+  summary: "Adds text after the prompt that the policy reads but training does not.",
   where: "after the first prompt, outside of what is learned",
   source:
-    "STaR, arXiv 2203.14465: rationalization, where the hint is the answer; which help is told is an option here",
+    "STaR, arXiv 2203.14465: rationalization, where the hint is the answer; the text is an option here",
   options,
   readsGold: ({ text }) => textsOf(text).some((each) => GOLD.test(each)),
   open: ({ text }, random) => ({

@@ -4,11 +4,11 @@ import { defineStrategy } from "./strategy.ts";
 
 export const agent = defineStrategy({
   name: "agent",
-  summary: "The policy searches as it sees fit, over several turns.",
+  summary: "The policy searches when it wants, over several turns.",
   prompts: "grows",
   searches: true,
   options: z.strictObject({
-    /** Turns in which tools run, at most; the environment's budget where absent. */
+    /** Most turns in which tools run; default: the environment's budget. */
     turns: z.int().min(1).optional(),
   }),
   run: (options, { turns }) => rollOut(options, turns === undefined ? {} : { maxTurns: turns }),

@@ -7,18 +7,18 @@ import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
   ...chainShape,
-  /** Chains (paper: N). The first takes the likeliest queries. */
+  /** Number of chains (paper: N). The first is greedy. */
   chains: z.int().min(1).default(4),
-  /** Of the queries of the other chains. */
+  /** Temperature of the queries of the other chains. */
   temperature: z.number().positive().default(0.7),
   /**
-   * likelihood: the chain after which the policy is least likely to say that nothing relevant was found; it must tell the likelihood
-   * of a given text. votes: every chain answers, and most answers alike win.
+   * likelihood: the chain after which "nothing relevant found" is least likely; needs a policy that can score text. votes: every chain
+   * answers, and the most frequent answer wins.
    */
   pick: z.enum(["likelihood", "votes"]).default("likelihood"),
 });
 
-/** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS before anything is asked. */
+/** @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS before the first request. */
 export const bestOfN = defineStrategy({
   name: "best-of-n",
   summary: "CoRAG's best of N retrieval chains, chosen by likelihood or by votes.",

@@ -5,11 +5,11 @@ import { firstLine } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** Questions that one is split into, at most. */
+  /** Most sub-questions of a question. */
   subQuestions: z.int().min(1).default(5),
-  /** How often an answer that the passages do not support is tried again, of each sub-question and of the whole. */
+  /** Retries of an unsupported answer, for each sub-question and for the whole. */
   reflections: z.int().min(0).default(2),
-  /** Modules that can be left out. */
+  /** Optional modules. */
   gate: z.boolean().default(true),
   rewrite: z.boolean().default(true),
   rerank: z.boolean().default(true),
@@ -19,9 +19,9 @@ const options = z.strictObject({
 type Settings = z.output<typeof options>;
 
 /**
- * Modules, each one prompt: decompose; for each sub-question, with the answers before it filled in: gate (look it up at all?),
- * rewrite, search, rerank, answer, verify; then compose and verify. What is not supported is tried again: a sub-question from its
- * query on, the whole from its decomposition on; after the last try the answer stands.
+ * Modules, each one prompt: decompose; for each sub-question, with the answers before it filled in: gate (look it up at all?), rewrite,
+ * search, rerank, answer, verify; then compose and verify. An unsupported answer is retried: a sub-question from its query, the whole from
+ * its decomposition; after the last try the answer stays.
  */
 export const composerag = defineStrategy({
   name: "composerag",
@@ -56,7 +56,7 @@ export const composerag = defineStrategy({
 interface Work {
   session: PromptSession;
   settings: Settings;
-  /** Before the names of modules, when all is done again. */
+  /** Prefix of module names in a retry of the whole. */
   prefix: string;
 }
 
@@ -65,7 +65,7 @@ interface Solved {
   answer: string;
 }
 
-/** Asks a module; its answer is the first line, empty when it has none or its prompt does not fit. */
+/** Runs a module; its answer is the first line, "" if it has none or its prompt does not fit. */
 async function consult(
   { session, prefix }: Work,
   module: string,
@@ -95,7 +95,7 @@ async function decompose(work: Work, question: string, rejected: string): Promis
   return parts.length === 0 ? [question] : parts.slice(0, work.settings.subQuestions);
 }
 
-/** A sub-question that stands alone: with the answers that it refers to. */
+/** A sub-question with its references replaced by answers. */
 function fill(part: string, solved: readonly Solved[]): string {
   return part.replace(
     /#(\d+)/g,
@@ -152,7 +152,7 @@ async function retrieve(
   return { passages: await rerank(work, question, found), query };
 }
 
-/** Passages in the order that the policy gives; those that it does not name come last. */
+/** Passages in the policy's order; unnamed ones come last. */
 async function rerank(
   work: Work,
   question: string,

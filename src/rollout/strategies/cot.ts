@@ -2,9 +2,7 @@ import { z } from "../../base/schema.ts";
 import { withPrompts } from "../prompt-session.ts";
 import { defineStrategy } from "./strategy.ts";
 
-/**
- * Two messages: thoughts, then an answer that is forced after them. A policy that answers in its thoughts is taken at its word.
- */
+/** Two messages: thoughts, then a forced answer. If the policy already answers in its thoughts, that answer counts. */
 export const cot = defineStrategy({
   name: "cot",
   summary: "Chain of thought: no search; the policy thinks step by step, then answers.",

@@ -6,18 +6,17 @@ import { rollOut } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** What is put into messages, or before them; each by name, with the options of its part. */
+  /** The hints, each by name, with the options of its part. */
   hints: z.array(partSchema(hints)).min(1).prefault(["before-answer"]),
 });
 
 /**
- * The agent's loop, in which hints are put into the policy's messages: what it wrote before one stays its own, and it goes on after it.
- * A policy whose messages cannot be begun for it reads hints as replies.
+ * The agent's loop with hints inserted into the policy's messages: the text before a hint stays the policy's, and it continues after the
+ * hint. A policy without prefill gets hints as replies.
  */
 export const hintInfer = defineStrategy({
   name: "hint-infer",
-  summary:
-    "An agent whose messages are steered by hints: by default, one to search, before it answers.",
+  summary: "An agent steered by hints: by default, a hint to search before it answers.",
   source:
     "START, arXiv 2503.04625: Hint-infer; CoRT, arXiv 2506.09820: Hint-Engineering; with searches instead of code, and hints of our own",
   prompts: "grows",

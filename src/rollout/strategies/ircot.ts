@@ -5,15 +5,15 @@ import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** Sentences of reasoning at most. */
+  /** Most sentences of reasoning. */
   steps: z.int().min(1).default(8),
-  /** Passages that are kept, the first ones found. */
+  /** Most passages; the first found are kept. */
   passages: z.int().min(1).default(15),
 });
 
 /**
- * The question is searched for; then, by turns, the policy writes one sentence of reasoning from all passages so far, and that
- * sentence is searched for. A sentence with "answer is" ends it; without one, an answer is forced at last.
+ * The first query is the question; then the policy repeatedly writes one sentence of reasoning from all passages so far, which is the next
+ * query. A sentence with "answer is" ends the loop; without one, an answer is forced at the end.
  */
 export const ircot = defineStrategy({
   name: "ircot",
@@ -64,7 +64,7 @@ function promptOf(
     .join("\n");
 }
 
-/** What follows "answer is" in the first sentence; a later sentence is thought only after another search. */
+/** The text after "answer is" in the first sentence; a later sentence needs another search first. */
 function answerOf(line: string): string | null {
   const [sentence = ""] = sentencesOf(line);
   if (!/answer is/i.test(sentence)) return null;

@@ -8,7 +8,7 @@ import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 import { strategies } from "./index.ts";
 
-/** A strategy as settings name it: the name alone stands for its defaults. */
+/** A strategy in settings: a name alone means its defaults. */
 export type NamedStrategy = string | ({ name: string } & Record<string, unknown>);
 
 /** A strategy with its options. */
@@ -16,7 +16,7 @@ export interface OpenedStrategy {
   name: string;
   /** Whether it ever uses the environment's search. */
   searches: boolean;
-  /** Whether it tells the policy what a question's annotations or references know. */
+  /** Whether it reveals gold annotations or references to the policy. */
   readsGold: boolean;
   run: (options: RolloutOptions) => Promise<Trajectory>;
   /** All trajectories of one rollout: several where the strategy branches. */
@@ -68,7 +68,7 @@ export function requireFitting(
   );
 }
 
-/** What of a strategy a protocol's fingerprint holds: the name alone where there is nothing else to say. */
+/** A strategy in a protocol's fingerprint: the name alone if it has no options. */
 export function strategyMark(named: NamedStrategy): NamedStrategy {
   return typeof named !== "string" && Object.keys(named).length === 1 ? named.name : named;
 }

@@ -3,7 +3,7 @@ import { rollOut } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** The policy may think before it answers: its one message is its own from the start, as it is in RARE. Absent: its answer is forced. */
+  /** The policy may think before it answers, as in RARE. Default false: the answer is forced by a prefill. */
   thinks: z.boolean().optional(),
 });
 

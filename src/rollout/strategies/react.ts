@@ -6,17 +6,17 @@ import { firstLine, sentencesOf } from "../sentences.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** Thoughts with an action each, at most. */
+  /** Most steps, each a thought with an action. */
   steps: z.int().min(1).default(7),
   /** Worked examples in the same grammar, shown before the question. */
   examples: z.string().default(""),
 });
 
 /**
- * A transcript grows by `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two of each step. A message
- * without an action keeps its first line as a thought and is asked for the action alone. Out of steps there is no answer.
+ * A transcript grows by `Thought i:`, `Action i:` and `Observation i:`; the policy writes the first two of each step. If a message has no
+ * action, its first line is kept as a thought and a second request asks for the action. Without steps left there is no answer.
  *
- * A strategy and not a protocol: steps are numbered, and the second question has no place in the agent's loop.
+ * This is a strategy and not a protocol: steps are numbered, and the agent's loop has no second request.
  */
 export const react = defineStrategy({
   name: "react",
@@ -63,7 +63,7 @@ const INSTRUCTIONS = [
 interface AskedStep {
   thought: string;
   action: string;
-  /** The turn that the action came in. */
+  /** Turn of the action. */
   turn: Turn;
 }
 
@@ -131,7 +131,7 @@ async function observe({ session, page, turn, call, action }: Observing): Promis
   return text;
 }
 
-/** What the last search showed, to look words up in. */
+/** The passages of the last search, for Lookup. */
 class Page {
   #sentences: string[] = [];
   #words = "";
@@ -142,7 +142,7 @@ class Page {
     this.#words = "";
   }
 
-  /** The next sentence with some words; asked for other words it begins anew. */
+  /** The next sentence with some words; other words restart the search. */
   lookUp(words: string): string {
     if (words !== this.#words) this.#next = 0;
     this.#words = words;

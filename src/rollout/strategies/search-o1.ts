@@ -6,21 +6,21 @@ import { rollOutOn } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** Tokens of what is kept of the passages, at most. */
+  /** Most tokens of the condensed passages. */
   condensedTokens: z.int().min(1).default(256),
 });
 
-/** The line after which the kept information stands, as in the released prompts. */
+/** The line before the kept information, as in the released prompts. */
 const MARK = "Final Information";
 const NOTHING = "No helpful information found.";
 
 /**
- * The agent's loop, but the policy reads what a search found in a prompt apart, with its own reasoning so far, and only what it
- * writes down there enters the chain. What the search found stands on record.
+ * The agent's loop, but the policy reads passages in a separate prompt, with its own reasoning so far, and only its summary enters the
+ * chain. The record keeps the passages.
  */
 export const searchO1 = defineStrategy({
   name: "search-o1",
-  summary: "Search-o1: an agent whose passages it condenses itself before they enter its chain.",
+  summary: "Search-o1: an agent that condenses passages before they enter its chain.",
   source:
     "Li et al., arXiv 2501.05366. Different here: searches and answers are written in the environment's own protocol; passages are the environment's, not fetched pages",
   prompts: "grows",
@@ -67,7 +67,7 @@ async function condense(
   return { ...observation, text: text === "" ? NOTHING : text };
 }
 
-/** A policy may write the mark once more, in bold or not. */
+/** The policy may repeat the mark, in bold or not. */
 function afterMark(text: string): number {
   const last = [...text.matchAll(/Final Information\W*/g)].at(-1);
   return last === undefined ? 0 : last.index + last[0].length;

@@ -7,18 +7,18 @@ import { record } from "../record.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy, type Strategy } from "./strategy.ts";
 
-/** @param inner strategies that it may draw from. */
+/** @param inner strategies that it may repeat. */
 export function selfConsistency(inner: Registry<Strategy>): Strategy {
   const options = z.strictObject({
-    /** What is drawn. */
+    /** The repeated strategy. */
     strategy: partSchema(inner).prefault("agent"),
     draws: z.int().min(2).default(5),
-    /** Of all draws. */
+    /** Temperature of all draws. */
     temperature: z.number().positive().default(0.7),
   });
   return defineStrategy({
     name: "self-consistency",
-    summary: "Several draws of another strategy; the answer that most of them give.",
+    summary: "Several draws of another strategy; the most frequent answer wins.",
     source: "Wang et al., arXiv 2203.11171, the unweighted vote",
     prompts: "own",
     searches: ({ strategy: { name, ...settings } }) =>
@@ -48,7 +48,7 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
         drawn.forEach((each, draw) => {
           appendBranch(trajectory, each, `draw-${draw + 1}`);
         });
-        // A vote of those that were left would be another method's.
+        // A vote of the remaining draws would be another method.
         const failed = drawn.find(({ error }) => error !== undefined);
         if (failed?.error !== undefined) {
           trajectory.error = failed.error;
@@ -63,7 +63,7 @@ export function selfConsistency(inner: Registry<Strategy>): Strategy {
   });
 }
 
-/** All results, or the first failure once nothing is under way any more. */
+/** All results, or the first failure after all work has ended. */
 async function settled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work);
   return results.map((result) => {

@@ -15,26 +15,26 @@ import { majority } from "../votes.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** Messages drawn for each turn (paper: N). */
+  /** Messages per turn (paper: N). */
   actions: z.int().min(2).default(8),
   temperature: z.number().positive().default(0.4),
   topP: z.number().gt(0).max(1).default(0.8),
-  /** Begins the first message with the first thought of a chain of thought, asked for beforehand. */
+  /** Prefills the first message with the first step of a chain of thought from an earlier request. */
   firstThought: z.boolean().default(false),
-  /** What that thought stands behind. */
+  /** Text before that thought. */
   thoughtOpening: z.string().default("<think>"),
 });
 
 /**
- * At each turn several messages are drawn and their actions run. Those with a problem are dropped; of the others the one goes on
- * whose outcome most have: what came back, or the answer. Of outcomes as frequent the first; where none is valid, the first message,
- * so that its correction is read.
+ * At each turn several messages are drawn and their actions run. Messages with a problem are dropped; of the others the one with the most
+ * frequent outcome (observations or answer) continues. The first wins a tie; if none is valid, the first message continues, so that the
+ * policy reads its correction.
  *
- * The others stay on record with their searches, as candidates. `confidence` is the share of all candidates that gave the answer.
+ * The others are recorded with their searches, as candidates. `confidence` is the share of all candidates that gave the answer.
  */
 export const selfConsistentActions = defineStrategy({
   name: "self-consistent-actions",
-  summary: "Several messages per turn are tried; the one whose outcome most share goes on.",
+  summary: "Tries several messages per turn and continues with the most frequent outcome.",
   source:
     "Agent Distillation, arXiv 2505.17612: self-consistent action generation, first-thought prefix; over the environment's tools instead of code",
   prompts: "grows",
@@ -54,7 +54,7 @@ export const selfConsistentActions = defineStrategy({
     }),
 });
 
-/** A candidate and the turn that it stands in. */
+/** A candidate and its turn. */
 interface Candidate {
   played: PlayedTurn;
   turn: Trajectory["turns"][number];
@@ -63,7 +63,7 @@ interface Candidate {
 async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | null> {
   const { options: rollout, trajectory, turn } = place;
   const candidates: Candidate[] = [];
-  // Sequences that an engine keeps hold places that the candidates, of this rollout and of others, wait for.
+  // Kept sequences occupy slots of the engine that candidates of this and other rollouts need.
   place.dialogue.end();
   for (let k = 0; k < count; k++) {
     const id = `${rollout.id}~${turn}.${k}`;
@@ -89,7 +89,7 @@ async function playBest(place: TurnPlace, count: number): Promise<PlayedTurn | n
   return kept.played;
 }
 
-/** What a message led to; null when it cannot have a vote. */
+/** Outcome of a message; null if it has no vote. */
 interface Outcome {
   kind: "answer" | "observation";
   text: string;

@@ -4,34 +4,31 @@ import type { Capability } from "../../env/environments/environment.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RolloutOptions } from "../record.ts";
 
-/** What the tests that every strategy must pass cannot know of one. */
+/** Facts of a strategy for its contract tests. */
 interface StrategyExample<Settings> {
-  /** Options with which it asks for few messages; its defaults where absent. */
+  /** Options that need few messages; default: its defaults. */
   readonly settings?: Settings;
-  /** A message that it reads as a search; the protocol's where absent. */
+  /** A message that it parses as a search; default: the protocol's. */
   readonly search?: string;
-  /** A message that it reads as an answer; the protocol's where absent. */
+  /** A message that it parses as an answer; default: the protocol's. */
   readonly answer?: string;
 }
 
 /** A way of answering a question with a policy and an environment. */
 export interface Strategy extends PartWithOptions {
-  /** Where the method is published, and what is different here; absent for the plain ones. */
+  /** Publication of the method, and the differences here; absent for the plain ones. */
   readonly source?: string;
   readonly example?: StrategyExample<object>;
-  /**
-   * What the policy is shown. grows: one sequence, turn by turn. once: one prompt, one message. own: prompts that the strategy builds
-   * anew each time.
-   */
+  /** Kind of prompts. grows: one sequence, turn by turn. once: one prompt, one message. own: the strategy builds each prompt. */
   readonly prompts: "grows" | "once" | "own";
-  /** Whether it ever uses the environment's search under such options; one that does not needs no corpus. */
+  /** Whether it ever uses the environment's search with such options; otherwise it needs no corpus. */
   searches: (settings?: unknown) => boolean;
-  /** What it needs of an environment under such options. */
+  /** Capabilities that it needs from an environment with such options. */
   needs: (settings?: unknown) => readonly Capability[];
-  /** Whether it tells the policy what a question's annotations or references know: then what is measured is no result. */
+  /** Whether it reveals gold annotations or references to the policy: the measurement is then a control, not a result. */
   readsGold: (settings?: unknown) => boolean;
   /**
-   * @param settings its options; defaults where absent.
+   * @param settings its options; default: its defaults.
    * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
    */
   run: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory>;
@@ -39,7 +36,7 @@ export interface Strategy extends PartWithOptions {
   runAll?: (options: RolloutOptions, settings?: unknown) => Promise<Trajectory[]>;
 }
 
-/** A strategy as its file writes it: options checked before they reach it. */
+/** A strategy's definition; its options are already checked. */
 interface Described<S extends z.ZodObject> extends Omit<
   Strategy,
   "options" | "example" | "searches" | "needs" | "readsGold" | "run" | "runAll"

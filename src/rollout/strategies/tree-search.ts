@@ -16,19 +16,19 @@ import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
   ...chainShape,
-  /** Chains that each chain is continued into. */
+  /** Continuations of each chain. */
   expand: z.int().min(1).default(4),
   /** Chains kept after each step. */
   beam: z.int().min(1).default(1),
-  /** Continuations by which a chain is judged. */
+  /** Rollouts to judge a chain. */
   rollouts: z.int().min(1).default(2),
-  /** Their further steps, at most. */
+  /** Most further steps of these rollouts. */
   lookahead: z.int().min(0).default(2),
-  /** Of all queries. */
+  /** Temperature of all queries. */
   temperature: z.number().positive().default(0.7),
 });
 
-/** Queries drawn for each that is wanted: those asked twice are dropped. */
+/** Queries drawn per needed query: repeated ones are dropped. */
 const SPARE = 1.5;
 
 /**
@@ -67,7 +67,7 @@ export const treeSearch = defineStrategy({
 
 type Search = z.output<typeof options> & { question: string; step: number };
 
-/** Several chains from one, each with one link more; fewer where the policy asks the same again. */
+/** Several chains from one, each with one more link; fewer if the policy repeats queries. */
 async function expandChain(
   session: PromptSession,
   links: readonly ChainLink[],

@@ -123,7 +123,7 @@ describe("runTrain", { timeout: 300_000 }, () => {
     const config = JSON.parse(readFileSync(at("policy", "config.json"), "utf8")) as object;
     writeFileSync(at("policy", "config.json"), JSON.stringify({ ...config, rms_norm_eps: 1e-4 }));
     const on = train("other", sets, { resume: true });
-    await expect(on).rejects.toThrow(errorWith("RUN_DATA_CHANGED", "began with a policy of"));
+    await expect(on).rejects.toThrow(errorWith("RUN_DATA_CHANGED", "started with a policy of"));
     expect(dataOf("other")).toHaveLength(1);
   });
 
@@ -133,8 +133,8 @@ describe("runTrain", { timeout: 300_000 }, () => {
     appendFileSync(at("straight", "checkpoints", "step-4", "optimizer.safetensors"), "!");
     const { events } = await train("straight", ["checkpoints.keep=null"], { resume: true });
     expect(events.map(({ kind, message }) => [kind, message])).toEqual([
-      ["checkpoint-damaged", expect.stringMatching(/step-4: cannot be gone on from \(optimizer/)],
-      ["resumed", "goes on from step 3"],
+      ["checkpoint-damaged", expect.stringMatching(/step-4: cannot be used \(optimizer/)],
+      ["resumed", "resumes from step 3"],
       ["lint", expect.any(String)],
     ]);
     expect(weightsOf("straight", 4)).toBe(end);
