@@ -1,3 +1,4 @@
+import { ConfigError } from "../base/errors.ts";
 import { type PartWithOptions } from "../base/part-schema.ts";
 import { parseOptions, type z } from "../base/schema.ts";
 import type { Owner, RewardAddress } from "../trajectory/trajectory.ts";
@@ -94,9 +95,31 @@ export function defineEstimator<S extends z.ZodObject>(
     part: "advantage estimator",
     ...described,
     reads,
-    estimate: (trajectories, given) =>
-      described.estimate(trajectories, parseOptions(options, given, name)),
+    estimate(trajectories, given) {
+      const advantages = described.estimate(trajectories, parseOptions(options, given, name));
+      requireAdvantages(name, advantages, trajectories);
+      return advantages;
+    },
   };
+}
+
+/** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
+function requireAdvantages(
+  name: string,
+  advantages: readonly unknown[],
+  trajectories: readonly Rewarded[],
+): void {
+  const fits = (advantage: unknown, { trained }: CreditTokens): boolean =>
+    Array.isArray(advantage)
+      ? advantage.length === trained.length &&
+        trained.every((isTrained, i) => !isTrained || Number.isFinite(advantage[i]))
+      : Number.isFinite(advantage);
+  const isComplete = Array.isArray(advantages) && advantages.length === trajectories.length;
+  if (isComplete && trajectories.every(({ tokens }, i) => fits(advantages[i], tokens))) return;
+  throw new ConfigError(
+    "PLUGIN_FAILED",
+    `advantage estimator "${name}": estimate must return one finite number per trajectory, or one per token of it. Correct its code.`,
+  );
 }
 
 /** Mean over the numbers; 0 of none. */

@@ -3,6 +3,7 @@ import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
 import {
   type Episode,
   requireSearching,
+  requireStepResult,
   type StepResult,
 } from "../env/environments/environment.ts";
 import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
@@ -309,6 +310,7 @@ export async function playWritten(
   const runAgent = agentRunner(options, trajectory);
   const step = () => episode.step(text, { final, signal, runAgent });
   const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
+  requireStepResult(options.environment.name, result);
   const { actions, problems, observations, reward, status, canonical = text } = result;
   // A prefill stands in the prompt, so only a message without one can be rewritten as a whole.
   const isRewritten = canonical !== text && opening === "" && dialogue.rewrite !== undefined;

@@ -7,7 +7,7 @@ export default defineReward({
   options: z.strictObject({ maxWords: z.int().min(1).default(5) }),
   score({ trajectory }, { maxWords }) {
     // No answer: 0, not null. null means that it cannot be scored.
-    if (trajectory.answer === null) return 0;
-    return trajectory.answer.trim().split(/\s+/).length <= maxWords ? 1 : 0;
+    const words = (trajectory.answer ?? "").split(/\s+/).filter((word) => word !== "");
+    return words.length > 0 && words.length <= maxWords ? 1 : 0;
   },
 });

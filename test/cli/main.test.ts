@@ -45,6 +45,8 @@ describe("agentrl", () => {
                            has it
         --set <key=value>  override a setting of the recipe, e.g.
                            algorithm.groupSize=4; repeatable
+        --plugin <file>    load parts of your own from a file or an npm package, e.g.
+                           ./my-parts.mjs (docs/extend.md); repeatable
         --json             one JSON document on stdout
         -h, --help         explain this
 

@@ -30,6 +30,18 @@ export interface StepResult {
   status?: string;
 }
 
+/** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
+export function requireStepResult(name: string, result: Partial<StepResult> | undefined): void {
+  const { actions, problems, observations, reply, end, reward = 0 } = result ?? {};
+  const hasLists = [actions, problems, observations].every((list) => Array.isArray(list));
+  const isWhole = typeof end === "string" || (end === null && typeof reply === "string");
+  if (hasLists && isWhole && Number.isFinite(reward)) return;
+  throw new ConfigError(
+    "PLUGIN_FAILED",
+    `environment "${name}": step must return lists of actions, problems and observations, and either end or, with end: null, a reply. Correct its code.`,
+  );
+}
+
 /** How a message is played. */
 export interface StepOptions extends Omit<CallMoment, "turn"> {
   /** Whether it is the last message: tools are not run for it. */

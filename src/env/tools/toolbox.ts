@@ -14,6 +14,7 @@ import { tools } from "./index.ts";
 import { retrieverNamed } from "./retriever-named.ts";
 import type {
   AgentRunner,
+  Found,
   Need,
   Tool,
   ToolContext,
@@ -168,6 +169,7 @@ function openedToolbox(
         }),
       ),
     );
+    requireFound(found.part.name, answer);
     const observation = { tool: name, ...answer };
     done.push(observation);
     return observation;
@@ -181,6 +183,15 @@ function openedToolbox(
         done,
       ),
   };
+}
+
+/** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
+function requireFound(name: string, found: Partial<Found> | undefined): void {
+  if (typeof found?.text === "string") return;
+  throw new ConfigError(
+    "PLUGIN_FAILED",
+    `tool "${name}": call must return { text }, with a string. Correct its code.`,
+  );
 }
 
 function unknownTool({ tool, input }: Action, named: readonly NamedTool[]): Observation {

@@ -1,0 +1,95 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { RolloutError } from "../../src/base/errors.ts";
+import {
+  asPluginError,
+  fileNameOf,
+  loadPlugin,
+  pluginHashes,
+  pluginsNamedIn,
+} from "../../src/base/plugins.ts";
+import { runTools } from "../../src/rollout/record.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const { signal } = new AbortController();
+
+/** Loads a plugin with a part of this name; its second line is `code`, a function that the part runs. */
+async function plugin(name: string, code: string) {
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, `export const run = () => {\n${code}\n};\n${partText(name)}`);
+  const loaded = await loadPlugin(`./${name}.mjs`, folder, "--plugin");
+  const { run } = (await import(file)) as { run: () => Promise<void> };
+  return { loaded, run };
+}
+
+function partText(name: string): string {
+  return `export default { part: "filter", name: "${name}", summary: "A part." };`;
+}
+
+/** What a function threw. */
+async function thrown(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("pluginsNamedIn", () => {
+  it("finds the plugins whose parts the settings name, and no others", async () => {
+    const { loaded } = await plugin("named", "");
+    await plugin("other", "");
+    expect(pluginsNamedIn({ algorithm: { filters: [{ name: "named" }] } })).toEqual([loaded]);
+    expect(pluginHashes({ strategy: "named" })).toEqual({
+      plugins: { "named.mjs": loaded.sha256 },
+    });
+  });
+
+  it("adds nothing to a hash without a plugin", () => {
+    expect(pluginHashes({ strategy: "agent" })).toEqual({});
+  });
+});
+
+describe("fileNameOf", () => {
+  it.each([
+    ["/home/me/parts.mjs", "parts.mjs"],
+    ["/home/me/node_modules/my-parts/dist/index.js", "my-parts/dist/index.js"],
+  ])("of %s is %s on every machine", (file, name) => {
+    expect(fileNameOf({ file })).toBe(name);
+  });
+});
+
+describe("asPluginError", () => {
+  it("gives a mistake its file, line and column", async () => {
+    const { run } = await plugin("mistake", "undefined.trim();");
+    const error = asPluginError(await thrown(async () => run()));
+    expect(error).toEqual(errorWith("PLUGIN_FAILED", /mistake\.mjs:2:\d+: .*trim/));
+  });
+
+  it("leaves an error from elsewhere as it is", () => {
+    const error = new Error("ours");
+    expect(asPluginError(error)).toBe(error);
+  });
+});
+
+describe("a tool of a plugin", () => {
+  it("ends the run by a mistake", async () => {
+    const { run } = await plugin("bad-tool", "undefined.trim();");
+    const error = await thrown(() => runTools(signal, async () => run()));
+    expect(error).toEqual(errorWith("PLUGIN_FAILED", /bad-tool\.mjs:2:\d+: /));
+  });
+
+  it("ends its trajectory alone when the network or a file fails", async () => {
+    const { run } = await plugin(
+      "absent-file",
+      `throw Object.assign(new Error("no such file"), { code: "ENOENT" });`,
+    );
+    const error = await thrown(() => runTools(signal, async () => run()));
+    expect(error).toBeInstanceOf(RolloutError);
+    expect(error).toEqual(errorWith("TOOL_FAILED", "no such file"));
+  });
+});
