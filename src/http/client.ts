@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { ExternalError } from "../base/errors.ts";
 import { checkOptions, type z } from "../base/schema.ts";
-import { type Wait, waits } from "../base/waits/waits.ts";
+import { type PendingCall, waits } from "../base/waits/waits.ts";
 import { attempts } from "./attempts.ts";
 import type { HttpReply } from "./exchange.ts";
 import { quotedBody, httpError, withoutKeys } from "./http-error.ts";
@@ -72,7 +72,7 @@ export function httpClient(
 }
 
 /** The request as a pending call, for notices about long waits; the request enforces its own deadline. */
-function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): Wait {
+function waitOf({ name, url }: Endpoint, { path = "" }: HttpRequest): PendingCall {
   const subject = (): string => {
     const { origin, pathname } = requestUrl(url, path, {});
     return origin + pathname;

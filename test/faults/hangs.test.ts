@@ -82,7 +82,7 @@ describe("a retriever that hangs", () => {
       .map(({ message }) => message);
     expect(told).toContainEqual(
       expect.stringMatching(
-        /^waiting \d s: tool corpus-search for trajectory .+ \(query ".*"\), since [\d:]{8}; given up after 4 s/,
+        /^waiting \d s: tool corpus-search for trajectory .+ \(query ".*"\), since [\d:]{8}; deadline 4 s/,
       ),
     );
     expect(told).toContainEqual(

@@ -126,7 +126,7 @@ describe("an HTTP client", () => {
     await asked;
     watch.close();
     expect(told[0]).toMatch(
-      /^waiting \d+ ms: server probe for http:\/\/127\.0\.0\.1:\d+\/search, since [\d:]{8}; given up after 120 s$/,
+      /^waiting \d+ ms: server probe for http:\/\/127\.0\.0\.1:\d+\/search, since [\d:]{8}; deadline 120 s$/,
     );
     expect(allWaits.size).toBe(0);
   });

@@ -2,13 +2,13 @@ import { setMaxListeners } from "node:events";
 
 /** Signals that abort controllers. */
 export interface AbortLinks {
-  /** @returns what takes the link away again. */
+  /** @returns a function that removes the link. */
   link(signal: AbortSignal, controller: AbortController): () => void;
 }
 
 /**
- * One listener per signal, however many controllers follow it: a listener each costs as much as there are already, which is the square of
- * them for a run's signal. The listener stays; it holds nothing when the links are gone.
+ * One listener per signal, for any number of controllers: with one listener each, adding a listener costs time proportional to those
+ * present, which is quadratic for a run's signal. The listener stays; without links it references nothing.
  */
 export function abortLinks(): AbortLinks {
   const followers = new WeakMap<AbortSignal, Set<AbortController>>();

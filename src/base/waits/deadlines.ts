@@ -3,24 +3,24 @@ import { z } from "../schema.ts";
 /** Seconds; null waits for ever. */
 const limit = z.number().positive().max(604_800).nullable();
 
-/** How long a run waits for what is outside; docs/deadlines.md. Servers have deadlines of their own, beside their addresses. */
+/** Deadlines of a run; docs/deadlines.md. Servers have their own deadlines beside their addresses. */
 export const deadlinesSchema = z.strictObject({
-  /** One call of a tool, with what it waits for its turn: longer than the servers that tools ask may take, who know better what is wrong. */
+  /** One tool call, including its wait for a turn. Longer than the deadlines of the servers that tools call, whose errors are more precise. */
   toolSeconds: limit.default(300),
-  /** Without any sign of life of a worker thread that is asked for something. One pass of a large model over a micro-batch gives none. */
+  /** Time without progress of a busy worker thread. One pass of a large model over a micro-batch reports no progress. */
   engineSeconds: limit.default(600),
-  /** One operation on a file; a single flush may be of many gigabytes. */
+  /** One operation on a file; a single flush may write many gigabytes. */
   diskSeconds: limit.default(600),
-  /** How long is waited before it is told who waits for what. */
+  /** Time before a notice says who waits for what. */
   noticeSeconds: z.number().positive().max(604_800).default(30),
 });
 
 export type Deadlines = z.output<typeof deadlinesSchema>;
 
-/** Where nobody says otherwise. */
+/** The default deadlines. */
 export const defaultDeadlines: Deadlines = deadlinesSchema.parse({});
 
-/** Seconds of a recipe as milliseconds. */
+/** Converts a recipe's seconds to milliseconds. */
 export function milliseconds(limitSeconds: number | null): number | null {
   return limitSeconds === null ? null : limitSeconds * 1000;
 }

@@ -6,16 +6,16 @@ import { waits, type Waits } from "./waits.ts";
 
 const bounds = { deadlineMs: milliseconds(defaultDeadlines.diskSeconds) };
 
-/** Sets how long this process waits for one operation on a file, in milliseconds; null: for ever. */
+/** Sets this process's deadline of one file operation, in milliseconds; null: none. */
 export function setDiskDeadline(deadlineMs: number | null): void {
   bounds.deadlineMs = deadlineMs;
 }
 
 /**
- * One operation on a file, which a disk or a network file system may never answer. The system does not take an operation back, so past
- * the deadline the thread that does it is left alone.
+ * One operation on a file, with a deadline, because a disk or a network file system may never answer. The system cannot cancel an
+ * operation, so after the deadline its thread is abandoned.
  *
- * @param doing what is done, as in "write" or "flush".
+ * @param doing the operation, such as "write" or "flush".
  * @throws {ExternalError} DISK_STALLED past the deadline.
  */
 export function onDisk<T>(
@@ -33,7 +33,7 @@ export function onDisk<T>(
         if (operation !== null) noteStuckThread(operation);
         return new ExternalError(
           "DISK_STALLED",
-          `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Look whether the disk or network file system is there and not full (df, dmesg), and start again with --resume: what was finished before is kept. deadlines.diskSeconds says how long is waited.`,
+          `${path}: the disk has not answered for ${seconds(waitedMs)}, since ${timeOfDay(since)} (${doing}). Check that the disk or network file system is mounted and not full (df, dmesg), and run again with --resume: finished work is kept. deadlines.diskSeconds sets the deadline.`,
         );
       },
     },
@@ -46,7 +46,7 @@ interface DiskOptions {
   register?: Waits;
 }
 
-/** Whether an error says that a disk does not answer: nothing more is then to be asked of it. */
+/** Whether a disk has stopped answering, so that it must not be used again. */
 export function isStalledDisk(error: unknown): boolean {
   return error instanceof ExternalError && error.code === "DISK_STALLED";
 }

@@ -1,7 +1,7 @@
-/** Threads that were given up in a system call. Node waits for every thread before it exits, so the process would hang there. */
+/** Threads that hang in a system call. Node waits for every thread before it exits, so the process would hang. */
 const stuck = new Set<Promise<unknown>>();
 
-/** Notes a thread that was given up, until its call returns after all. */
+/** Records a hanging thread until its call returns. */
 export function noteStuckThread(thread: Promise<unknown>): void {
   stuck.add(thread);
   const returned = (): void => {
@@ -10,7 +10,7 @@ export function noteStuckThread(thread: Promise<unknown>): void {
   thread.then(returned, returned);
 }
 
-/** Whether the process could not exit in an orderly way. */
+/** Whether a normal exit would hang. */
 export function hasStuckThreads(): boolean {
   return stuck.size > 0;
 }

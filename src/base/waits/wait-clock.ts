@@ -1,19 +1,19 @@
-/** Time as waits are measured by, so that tests need no clock. */
+/** The clock of the register of pending calls; tests replace it. */
 export interface WaitClock {
-  /** Milliseconds since any moment; never goes back, whatever happens to the clock on the wall. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** Milliseconds of Unix time: for what people read, never for a decision. */
+  /** Unix time in milliseconds: for messages only, never for a decision. */
   date(): number;
   timer(ms: number, run: () => void): WaitTimer;
 }
 
 export interface WaitTimer {
-  /** Whether it keeps the process going. It does from the start. */
+  /** Whether the timer keeps the process alive; initially it does. */
   hold(held: boolean): void;
   cancel(): void;
 }
 
-/** The machine's own. */
+/** The real clock. */
 export const systemClock: WaitClock = {
   now: () => performance.now(),
   date: () => Date.now(),

@@ -1,76 +1,76 @@
 /**
- * The register of waits for what is outside: tools, servers, the engine's threads, disks. Each has an owner and a deadline; past it the
- * wait is over, however deaf the other side is, and while it lasts somebody can be told who waits for what and since when.
+ * The register of pending calls to tools, servers, the engine's threads and disks. Each has an owner and a deadline, after which the
+ * wait ends even if the other side never answers; meanwhile, notices say who waits for what and since when.
  *
- * Thousands of waits share one timer. Time is counted as the process lived through it: while it was stopped (SIGSTOP, a suspended
- * machine) or its thread was busy for more than a second, nobody could have answered, so that does not count.
+ * Thousands of pending calls share one timer. Time does not count while the process was stopped (SIGSTOP, a suspended
+ * machine) or its thread was busy for more than a second, because it could not have received an answer.
  */
 import { abortLinks } from "./abort-links.ts";
 import type { LongWait } from "./long-wait.ts";
 import { longWaitMessage } from "./long-wait.ts";
 import { systemClock, type WaitClock, type WaitTimer } from "./wait-clock.ts";
 
-export interface Wait {
-  /** Who or what is waited for: `tool corpus-search`, `engine worker 2`. */
+export interface PendingCall {
+  /** The awaited tool, server, thread or disk: `tool corpus-search`, `engine worker 2`. */
   owner: string;
-  /** What for, asked when it is told: `trajectory 3-1-2 (query "…")`. */
+  /** What the call is for, evaluated only for a message: `trajectory 3-1-2 (query "…")`. */
   subject: () => string;
 }
 
 export interface WaitBounds {
-  /** Milliseconds after which it is over; null: nothing ends it but its end. */
+  /** Deadline in milliseconds; null: none. */
   deadlineMs: number | null;
-  /** A number that changes while there is life, looked at every second: time counts from its last change. */
+  /** A number that changes with progress, read every second: the deadline counts from its last change. */
   progress?: () => number;
-  /** Told once when the deadline has passed; the wait is no longer registered then. */
+  /** Called once after the deadline, when the call is no longer registered. */
   onDeadline?: (wait: LongWait) => void;
 }
 
-/** A wait under way. */
+/** A registered pending call. */
 export interface OpenWait {
-  /** There was life: time counts anew. */
+  /** Reports progress: restarts the deadline. */
   renew(): void;
-  /** It is over. Calling it again does nothing. */
+  /** Ends the wait; further calls do nothing. */
   end(): void;
 }
 
 export interface WaitOptions {
   deadlineMs: number | null;
-  /** Of the caller: the work is aborted by it, and then waited for up to the deadline. */
+  /** The caller's signal: it aborts the work, whose end is still awaited up to the deadline. */
   signal?: AbortSignal | undefined;
-  /** The error past the deadline. */
+  /** Makes the error after the deadline. */
   late: (wait: LongWait) => Error;
 }
 
 export interface WaitWatch {
-  /** How long a wait lasts before it is told, and how often is looked. */
+  /** Age at which a call is reported, and interval of the checks. */
   noticeMs: number;
-  /** One call per owner and look, about its longest wait that was not told yet. A wait is told again each time its age has doubled. */
+  /** One call per owner and check, about its longest unreported wait. A wait is reported again whenever its age has doubled. */
   onLong: (message: string, wait: LongWait) => void;
 }
 
 export interface Waits {
-  /** Waits that have not ended. */
+  /** Number of pending calls. */
   readonly size: number;
-  begin(wait: Wait, bounds: WaitBounds): OpenWait;
+  begin(wait: PendingCall, bounds: WaitBounds): OpenWait;
   /**
-   * Waits for some work, until its deadline: its signal is aborted then, and what it still does is ignored.
-   * @throws what the work throws; what `late` makes, past the deadline; the caller's reason when it has aborted before.
+   * Waits for work until its deadline. Then its signal is aborted, and its result is ignored.
+   * @throws the work's error; the error of `late` after the deadline; the signal's reason if it is already aborted.
    */
   waitFor<T>(
-    wait: Wait,
+    wait: PendingCall,
     options: WaitOptions,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
-  /** Tells of waits that last, until it is closed. Keeps no process going. */
+  /** Reports long waits until it is closed. Does not keep the process alive. */
   watch(watch: WaitWatch): { close(): void };
 }
 
-/** Longest time between two looks at the clock, and what a look may be late by without the time being lost. */
+/** Interval of the checks, and the delay of a check above which the time does not count. */
 const LOOK_MS = 1000;
 
 interface Entry {
-  readonly wait: Wait;
+  readonly wait: PendingCall;
   readonly bounds: WaitBounds;
   since: number;
   progress: number;
@@ -81,7 +81,7 @@ class Register implements Waits {
   readonly #clock: WaitClock;
   /** By deadline, in order of `since`. */
   readonly #queues = new Map<number | null, Set<Entry>>();
-  /** Those with signs of life, in any order. */
+  /** Calls with `progress`, in any order. */
   readonly #living = new Set<Entry>();
   readonly #links = abortLinks();
   #size = 0;
@@ -97,7 +97,7 @@ class Register implements Waits {
     return this.#size;
   }
 
-  begin(wait: Wait, bounds: WaitBounds): OpenWait {
+  begin(wait: PendingCall, bounds: WaitBounds): OpenWait {
     const since = this.#now();
     const entry: Entry = { wait, bounds, since, progress: bounds.progress?.() ?? 0, ended: false };
     this.#place(entry).add(entry);
@@ -121,7 +121,7 @@ class Register implements Waits {
   }
 
   async waitFor<T>(
-    wait: Wait,
+    wait: PendingCall,
     { deadlineMs, signal, late }: WaitOptions,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -146,16 +146,16 @@ class Register implements Waits {
   }
 
   watch({ noticeMs, onLong }: WaitWatch): { close(): void } {
-    const told = new WeakMap<Entry, number>();
+    const reported = new WeakMap<Entry, number>();
     let timer: WaitTimer;
     const rest = (): void => {
       timer = this.#clock.timer(noticeMs, look);
       timer.hold(false);
     };
     const look = (): void => {
-      for (const [first, others] of this.#longest(noticeMs, told)) {
+      for (const [first, others] of this.#longest(noticeMs, reported)) {
         const wait = this.#described(first, others);
-        told.set(first, wait.waitedMs);
+        reported.set(first, wait.waitedMs);
         onLong(longWaitMessage(wait), wait);
       }
       rest();
@@ -168,15 +168,15 @@ class Register implements Waits {
     };
   }
 
-  /** By owner: its longest wait that is to be told, and how many others last. */
-  *#longest(noticeMs: number, told: WeakMap<Entry, number>): Generator<[Entry, number]> {
+  /** For each owner, its longest wait that is due for a report, and the number of its other long waits. */
+  *#longest(noticeMs: number, reported: WeakMap<Entry, number>): Generator<[Entry, number]> {
     const now = this.#now();
     const owners = new Map<string, { due: Entry | null; count: number }>();
     const note = (entry: Entry): void => {
       const { owner } = entry.wait;
       const of = owners.get(owner) ?? { due: null, count: 0 };
       of.count += 1;
-      const isDue = now - entry.since >= 2 * (told.get(entry) ?? 0);
+      const isDue = now - entry.since >= 2 * (reported.get(entry) ?? 0);
       if (isDue && entry.since < (of.due?.since ?? Infinity)) of.due = entry;
       owners.set(owner, of);
     };
@@ -216,11 +216,11 @@ class Register implements Waits {
     entry.ended = true;
     this.#place(entry).delete(entry);
     this.#size -= 1;
-    // The timer is left for the next wait, and goes when it finds none.
+    // The timer stays for the next call, and stops when it finds none.
     if (this.#size === 0) this.#timer?.hold(false);
   }
 
-  /** Looks at the clock after so long, or sooner where that was agreed. */
+  /** Schedules a check of the clock, unless an earlier one is scheduled. */
   #look(ms: number): void {
     const at = this.#clock.now() + ms;
     if (this.#timer !== null && this.#lookAt <= at) return;
@@ -254,11 +254,11 @@ class Register implements Waits {
     for (const entry of this.#living) {
       if (now - entry.since >= (entry.bounds.deadlineMs ?? Infinity)) over.push(entry);
     }
-    const told = over.map((entry) => this.#described(entry));
+    const reported = over.map((entry) => this.#described(entry));
     for (const entry of over) this.#end(entry);
     if (this.#size > 0) this.#look(Math.ceil(next));
     over.forEach(({ bounds }, i) => {
-      const wait = told[i];
+      const wait = reported[i];
       if (wait !== undefined) bounds.onDeadline?.(wait);
     });
   }
@@ -277,5 +277,5 @@ export function openWaits(clock: WaitClock = systemClock): Waits {
   return new Register(clock);
 }
 
-/** The waits of this process. */
+/** The pending calls of this process. */
 export const waits: Waits = openWaits();

@@ -45,7 +45,7 @@ describe("a disk that does not answer", () => {
         ),
       );
       expect(told[0]).toMatch(
-        /^waiting \d+ ms: disk for .*gone\.json \(read\), since [\d:]{8}; given up after 300 ms$/,
+        /^waiting \d+ ms: disk for .*gone\.json \(read\), since [\d:]{8}; deadline 300 ms$/,
       );
       expect(hasStuckThreads()).toBe(true);
     } finally {

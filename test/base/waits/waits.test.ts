@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ExternalError } from "../../../src/base/errors.ts";
 import type { LongWait } from "../../../src/base/waits/long-wait.ts";
-import { openWaits, type Wait } from "../../../src/base/waits/waits.ts";
+import { openWaits, type PendingCall } from "../../../src/base/waits/waits.ts";
 import { handClock } from "../../helpers/hand-clock.ts";
 
-const tool: Wait = { owner: "tool corpus-search", subject: () => 'trajectory 3-1-2 (query "x")' };
+const tool: PendingCall = {
+  owner: "tool corpus-search",
+  subject: () => 'trajectory 3-1-2 (query "x")',
+};
 const late = ({ owner, waitedMs }: LongWait): Error =>
   new ExternalError("DISK_STALLED", `${owner} after ${waitedMs} ms`);
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -169,7 +172,7 @@ describe("what is told of waits that last", () => {
     expect(told).toEqual([]);
     await clock.pass(1000);
     expect(told).toEqual([
-      'waiting 45 s: tool corpus-search for trajectory 3-1-2 (query "x"), since T; given up after 120 s',
+      'waiting 45 s: tool corpus-search for trajectory 3-1-2 (query "x"), since T; deadline 120 s',
     ]);
     expect(facts).toEqual([
       {
@@ -187,7 +190,7 @@ describe("what is told of waits that last", () => {
       }
     }
     await clock.pass(300_000);
-    const ofB = (ms: number) => `waiting ${ms} s: b for question 0, since T; nothing gives it up`;
+    const ofB = (ms: number) => `waiting ${ms} s: b for question 0, since T; no deadline`;
     expect(told.filter((line) => line.includes(": b for"))).toEqual([
       ofB(30),
       ofB(60),
@@ -195,7 +198,7 @@ describe("what is told of waits that last", () => {
       ofB(240),
     ]);
     expect(told[0]).toBe(
-      "waiting 30 s: a for question 0, since T; nothing gives it up; 2 more wait for it",
+      "waiting 30 s: a for question 0, since T; no deadline; 2 more wait for it",
     );
   });
 

@@ -54,7 +54,7 @@ describe("a worker that gives no sign of life", () => {
     ).rejects.toThrow(errorWith("ENGINE_STALLED"));
     watch.close();
     expect(told[0]).toMatch(
-      /^waiting \d s: engine worker 1 of 2 for forwardBackward \(2 micro-batches, the largest of 2 × 64 positions, 9 of them scored\), since [\d:]{8}; given up after 3 s$/,
+      /^waiting \d s: engine worker 1 of 2 for forwardBackward \(2 micro-batches, the largest of 2 × 64 positions, 9 of them scored\), since [\d:]{8}; deadline 3 s$/,
     );
   });
 

@@ -76,7 +76,7 @@ describe("a search that lasts", () => {
     await clock.pass(600_000);
     expect(told).toEqual([
       expect.stringMatching(
-        /^waiting 30 s: tool corpus-search for trajectory 3-1-2 \(query "stuck"\), since [\d:]{8}; given up after 120 s$/,
+        /^waiting 30 s: tool corpus-search for trajectory 3-1-2 \(query "stuck"\), since [\d:]{8}; deadline 120 s$/,
       ),
     ]);
   });
