@@ -71,7 +71,7 @@ describe("a sharded checkpoint", () => {
   it("whose shard is cut says which", async () => {
     const { at } = await sharded("cut");
     await writeFile(join(at, shardName(2)), "cut");
-    await refused(at, "SAFETENSORS_BAD", `${shardName(2)}: is cut: 3 bytes`);
+    await refused(at, "SAFETENSORS_BAD", `${shardName(2)}: is truncated: 3 bytes`);
   });
 
   it("whose index and shards disagree says on which tensor", async () => {

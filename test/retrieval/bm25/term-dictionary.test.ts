@@ -69,7 +69,7 @@ describe("a term dictionary", () => {
 
   it("is refused when it holds another number of terms than the manifest says", () => {
     expect(() => dictionaryOf(numbered(64), 65)).toThrow(
-      errorWith("INDEX_CORRUPT", "holds 1 blocks for 65 terms"),
+      errorWith("INDEX_CORRUPT", "contains 1 blocks for 65 terms"),
     );
   });
 });

@@ -128,7 +128,7 @@ describe("opensearch", () => {
     await expect(retriever.search(["Oslo"], 3)).rejects.toThrow(
       errorWith(
         "RECIPE_BAD_VALUE",
-        'opensearch.fields.text is "body": passage "a" has no text there',
+        'opensearch.fields.text is "body": passage "a" has no text in this field',
       ),
     );
   });
