@@ -233,7 +233,7 @@ describe("an interrupted build", () => {
     await expect(build("kept", {})).rejects.toThrow(
       errorWith(
         "INDEX_DRAFT",
-        "holds 256 vectors of an interrupted build. Continue it with --resume",
+        "contains 256 vectors of an interrupted build. Continue it with --resume",
       ),
     );
     await expect(build("kept", { resume: true, vectors: "f16" })).rejects.toThrow(

@@ -94,7 +94,7 @@ describe("flat search", () => {
     closeSync(handle);
     for (const threads of [0, 2]) {
       await expect(openFlatSearch(file, { threads })).rejects.toThrow(
-        errorWith("INDEX_CORRUPT", "bytes 4096 to 8192 have changed"),
+        errorWith("INDEX_CORRUPT", "bytes 4096 to 8192 were modified"),
       );
       const search = await openFlatSearch(file, { threads, resident: false });
       await expect(search.search(queries, 1)).rejects.toThrow(errorWith("INDEX_CORRUPT"));

@@ -46,7 +46,7 @@ describe("the passages of a segment", () => {
     const entries = write("counted", madeCorpus({ count: 5, seed: 1 }), 2);
     for (const count of [4, 6]) {
       expect(() => openPassages(join(folder, "counted"), entries, count)).toThrow(
-        errorWith("INDEX_CORRUPT", `holds 5 passages, not ${count}`),
+        errorWith("INDEX_CORRUPT", `contains 5 passages, not ${count}`),
       );
     }
   });
