@@ -21,7 +21,7 @@ const BUFFER_BYTES = 256 * PAGE_BYTES;
  * A new file in the layout that `openCheckedFile` reads; its folder is made. Writing is synchronous: it happens in
  * pieces of 1 MiB.
  *
- * @throws what the file system throws (disk full, no permission); whoever owns the folder turns that into our error.
+ * @throws what the file system throws (disk full, no permission); the owner of the folder converts it.
  */
 export function createFile(path: string): FileWriter {
   mkdirSync(dirname(path), { recursive: true });
