@@ -5,6 +5,7 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Policy } from "../rollout/policy.ts";
 import type { Sampling } from "../rollout/sampling.ts";
 import { type NamedStrategy, openStrategy } from "../rollout/strategies/named-strategy.ts";
+import type { Roles } from "../trajectory/role.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { evaluationRow, type EvaluationRow } from "./evaluation-row.ts";
@@ -131,6 +132,8 @@ export interface EvaluatePolicyOptions extends EvaluationRun {
   /** An inference strategy: its name, or name and options. */
   strategy: NamedStrategy;
   sampling: Sampling;
+  /** Models that strategies ask by name; none when absent. */
+  roles?: Roles;
   /** Clock, milliseconds; without it trajectories have no timings. */
   clock?: () => number;
 }
@@ -144,7 +147,7 @@ export interface EvaluatePolicyOptions extends EvaluationRun {
  * @throws as `evaluate`.
  */
 export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<EvaluationSummary> {
-  const { policy, environment, strategy: named, sampling, clock, ...run } = options;
+  const { policy, environment, strategy: named, sampling, roles, clock, ...run } = options;
   const strategy = openStrategy(named, "strategy");
   return evaluate(
     (task, sample, signal) =>
@@ -154,6 +157,7 @@ export async function evaluatePolicy(options: EvaluatePolicyOptions): Promise<Ev
         groupId: task.id,
         purpose: "eval",
         seed: seedFrom(run.seed, "eval", task.id, sample),
+        ...(roles === undefined ? {} : { roles }),
         ...(clock === undefined ? {} : { clock }),
       }),
     run,

@@ -14,6 +14,7 @@ import { fingerprintOf, type ProtocolParts } from "../evaluate/fingerprint.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { openStrategy, strategyMark } from "../rollout/strategies/named-strategy.ts";
+import type { Roles } from "../trajectory/role.ts";
 import { budgetsFor } from "./assemble.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
@@ -26,6 +27,8 @@ export interface EvaluationSubject {
   /** Writes messages, or has answered already. */
   policy: Policy | Answerer;
   environment: Environment;
+  /** Models that strategies ask by name. */
+  roles: Roles;
   protocol: ProtocolSoFar;
 }
 
@@ -41,7 +44,7 @@ export interface MeasuredEvaluation {
 
 /** Evaluates a policy as a recipe's `evaluation` says. */
 export async function evaluateSubject(
-  { settings, policy, environment, protocol }: EvaluationSubject,
+  { settings, policy, environment, roles, protocol }: EvaluationSubject,
   run: Omit<EvaluationRun, "seed" | "samplesPerTask"> & { clock?: () => number },
 ): Promise<MeasuredEvaluation> {
   const { strategy, sampling, samplesPerTask } = settings.evaluation;
@@ -49,7 +52,7 @@ export async function evaluateSubject(
   const summary =
     typeof policy === "function"
       ? await evaluate(policy, given)
-      : await evaluatePolicy({ policy, environment, strategy, sampling, ...given });
+      : await evaluatePolicy({ policy, environment, roles, strategy, sampling, ...given });
   const draws = Object.values(summary.ends).reduce((sum, count) => sum + count, 0);
   const stated = { ...protocol, questions: Math.round(draws / summary.samplesPerTask) };
   return {

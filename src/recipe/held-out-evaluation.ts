@@ -11,6 +11,7 @@ import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./asse
 import { evaluateSubject, protocolOf } from "./evaluation.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
 import type { RunEvents } from "./train/run-events.ts";
+import { openRoles } from "./roles.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** An evaluation with the fingerprint of what it was measured under. */
@@ -46,14 +47,16 @@ export function heldOutEvaluation(
     const tasks = await held.tasks(limit);
     const retriever = await retrieverOver(held, settings, "evaluation");
     defer(() => retriever.close());
-    const environment = environmentOver(retriever, settings, "evaluation");
+    const roles = openRoles(settings, { policy: { engine, model }, download: { signal } });
+    defer(() => roles.close());
+    const environment = environmentOver(retriever, settings, "evaluation", roles);
     const policy = await policyOf(engine, settings, model, environment);
     const rendering = await renderingFacts(settings, model);
     const protocol = protocolOf(settings, held, retriever, rendering);
     onStart?.(tasks.length);
     const rows: EvaluationRow[] = [];
     const { summary, fingerprint, readsGold } = await evaluateSubject(
-      { settings, policy, environment, protocol },
+      { settings, policy, environment, roles, protocol },
       {
         ...{ tasks, signal },
         onProgress: (progress) => onProgress?.(progress),

@@ -9,6 +9,7 @@ import { endpointPolicy } from "../rollout/endpoint/endpoint-policy.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { baseFolder, openEngine, policyFolder, policyOf, renderingFacts } from "./assemble.ts";
 import { hashOfPolicy } from "./folder/policy-hash.ts";
+import type { RoleOptions } from "./roles.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** What an evaluation measures, as results name it. */
@@ -37,6 +38,8 @@ export interface OpenedPolicy {
   policy: Policy | Answerer;
   /** What a server was asked. */
   meter?: Meter;
+  /** The engine and the model's folder, where the policy is run here. */
+  held?: NonNullable<RoleOptions["policy"]>;
   close(): Promise<void>;
 }
 
@@ -79,7 +82,7 @@ async function testedModel(
       const engine = await openEngine(settings, model, { trains: false });
       try {
         const policy = await policyOf(engine, settings, model, environment);
-        return { policy, close: () => engine.close() };
+        return { policy, held: { engine, model }, close: () => engine.close() };
       } catch (error) {
         await engine.close();
         throw error;

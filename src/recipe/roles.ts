@@ -20,7 +20,10 @@ import { snapshotRole } from "./snapshots.ts";
 
 /** What the roles of a run share with it. */
 export interface RoleOptions {
-  /** Holds the policy and its snapshots, and the folder that it was read from. Without it a request to either fails. */
+  /**
+   * Holds the policy and its snapshots, and the folder that it was read from. It may be set after `openRoles`; until then a request to
+   * either fails.
+   */
   policy?: { engine: LocalEngine; model: string };
   /** Tells of a model's download. */
   download?: HubModelOptions;
@@ -70,12 +73,15 @@ async function openRole(
 /** The policy now, or as it was kept; the run closes its engine itself. */
 async function policyRole(
   name: string,
-  { policy: { chat } }: Settings,
+  { policy: { chat, endpoint } }: Settings,
   { policy, download }: RoleOptions,
   kept?: string,
 ): Promise<OpenedRole> {
   const close = () => Promise.resolve();
-  if (policy === undefined) return { role: absentPolicy(name), close };
+  if (policy === undefined) {
+    const isServer = endpoint !== undefined && kept === undefined;
+    return { role: isServer ? endpointRole(name, endpoint) : absentPolicy(name), close };
+  }
   const { engine, model } = policy;
   const { tokenizer } = engine;
   const folder = (await baseFolder(model, download)) ?? model;

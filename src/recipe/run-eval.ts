@@ -11,6 +11,7 @@ import { noneRetriever } from "../retrieval/controls/none.ts";
 import { openIndexFolder } from "../retrieval/open-index-folder.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
+import type { Roles } from "../trajectory/role.ts";
 import {
   environmentOver,
   openNamedDataset,
@@ -24,6 +25,7 @@ import {
   type ProtocolSoFar,
 } from "./evaluation.ts";
 import { withRunLock } from "./folder/run-lock.ts";
+import { openRoles, type RoleOptions } from "./roles.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import type { ResolvedSettings } from "./settings/settings.ts";
 import { resolvePolicy, type PolicyIdentity, type PolicyUnderTest } from "./resolve-policy.ts";
@@ -106,8 +108,11 @@ function evaluateAs(
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
     defer(() => log?.close());
-    const environment = environmentOver(retriever, settings, "evaluation");
-    const work = { settings, options, tested, dataset, environment, log, protocol };
+    const held: RoleOptions = { download: { ...options.download, signal } };
+    const roles = openRoles(settings, held);
+    defer(() => roles.close());
+    const environment = environmentOver(retriever, settings, "evaluation", roles);
+    const work = { settings, options, tested, dataset, environment, roles, held, log, protocol };
     const { measured, timings, requests } = await answerAll(work);
     const { summary, fingerprint, readsGold } = measured;
     const result: EvalResult = {
@@ -144,6 +149,9 @@ interface EvalWork {
   tested: PolicyUnderTest;
   dataset: Dataset;
   environment: Environment;
+  roles: Roles;
+  /** What the role `policy` asks: set when the policy is open. */
+  held: RoleOptions;
   log: EvaluationLog | null;
   protocol: ProtocolSoFar;
 }
@@ -153,10 +161,11 @@ function answerAll(work: EvalWork): Promise<{
   timings: EvaluationTimings;
   requests: MeterReading | undefined;
 }> {
-  const { settings, options, tested, dataset, environment, log, protocol } = work;
+  const { settings, options, tested, dataset, environment, roles, log, protocol } = work;
   return deferring(async (defer) => {
     const opened = await tested.open(environment);
     const { policy, meter } = opened;
+    if (opened.held !== undefined) work.held.policy = opened.held;
     defer(() => opened.close());
     const timings = openTimings();
     const begun = performance.now();
@@ -164,7 +173,7 @@ function answerAll(work: EvalWork): Promise<{
     const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
     options.onStart?.({ draws, kept: log?.kept ?? 0 });
     const measured = await evaluateSubject(
-      { settings, policy, environment, protocol },
+      { settings, policy, environment, roles, protocol },
       {
         ...{ tasks: dataset.stream(options.limit), signal: options.signal },
         ...(tested.window === undefined ? {} : { window: tested.window }),

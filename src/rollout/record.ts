@@ -2,6 +2,7 @@ import { type ErrorCode, errorMessage, InternalError, RolloutError } from "../ba
 import { asPluginError } from "../base/plugins.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { TrainingProgress } from "../retrieval/retriever.ts";
+import type { Roles } from "../trajectory/role.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { EndReason, Trajectory } from "../trajectory/trajectory.ts";
 import type { Policy } from "./policy.ts";
@@ -20,6 +21,8 @@ export interface RolloutOptions {
   signal: AbortSignal;
   /** Progress of the run; absent outside training. */
   progress?: TrainingProgress;
+  /** The recipe's models, and `policy`, for strategies that ask one; none when absent. */
+  roles?: Roles;
   /** Clock in milliseconds; without it no timings are recorded. */
   clock?: () => number;
 }

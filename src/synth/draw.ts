@@ -117,10 +117,11 @@ export function questionDrawer(
         return unscored ? score(setting, bare, { task: annotated, signal, failed }) : bare;
       }
       const seed = seedFrom(setting.seed, "draw", task.id, draw.name, number);
-      const { policy, environment, sampling } = setting;
+      const { policy, environment, sampling, scoring: { roles } = {} } = setting;
       const { timings: _, ...trajectory } = await opened.run({
         ...{ policy, environment, task: annotated, id, groupId: task.id, purpose: "train" },
         ...{ seed, sampling: draw.sampling ?? sampling, signal },
+        ...(roles === undefined ? {} : { roles }),
       });
       const provenance: Provenance = {
         ...setting.origin,

@@ -180,7 +180,7 @@ async function rollOutRequests(
   step: number,
   requests: readonly RolloutRequest[],
 ): Promise<Trajectory[][]> {
-  const { policy, environment, signal, options, seed } = run;
+  const { policy, environment, signal, options, seed, scoring: { roles } = {} } = run;
   const strategy = openStrategy(run.strategy, "strategy");
   const jobs = requests.map((request) => {
     const { task, groupId, rollouts, first = 0, purpose = "train", sampling } = request;
@@ -191,6 +191,7 @@ async function rollOutRequests(
         sampling: { ...run.sampling, ...sampling },
         progress: { step, totalSteps: options.steps },
         seed: seedFrom(seed, "rollout", id),
+        ...(roles === undefined ? {} : { roles }),
       });
     });
   });

@@ -9,7 +9,7 @@ import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
 import { baseFolder, policyFolder } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import { resolvePolicy } from "../resolve-policy.ts";
+import { type OpenedPolicy, resolvePolicy } from "../resolve-policy.ts";
 
 /** A teacher, found but not loaded. */
 export interface FoundTeacher {
@@ -28,6 +28,7 @@ interface OpenedTeacher {
   policy: Policy;
   /** What a server was asked. */
   meter?: Meter;
+  held?: OpenedPolicy["held"];
   close(): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ import type { Meter } from "../../http/meter.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
+import type { OpenedRoles } from "../../rollout/roles.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import type { OpenedAnnotation } from "../../synth/annotations/annotation.ts";
 import { taskAnnotations } from "../../synth/annotations/index.ts";
@@ -23,7 +24,7 @@ import {
   retrieverOver,
   weightedRewards,
 } from "../assemble.ts";
-import { openRoles } from "../roles.ts";
+import { openRoles, type RoleOptions } from "../roles.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findTeacher, type FoundTeacher, teacherTokenizer } from "./find-teacher.ts";
 
@@ -73,7 +74,9 @@ export async function findSynthesis(
     );
   }
   const retriever = await retrieverOver(dataset, searching(settings, synth), "training");
-  const environment = environmentOver(retriever, settings);
+  const held: RoleOptions = { download };
+  const roles = openRoles(settings, held);
+  const environment = environmentOver(retriever, settings, "training", roles);
   const rollouts = synth.draws.reduce((sum, { samples }) => sum + samples, 0);
   const shared = {
     agentrl: version,
@@ -86,7 +89,8 @@ export async function findSynthesis(
   return {
     ...{ synth, dataset, origin, readsGold: environment.readsGold },
     window: Math.max(1, Math.ceil((teacher.window ?? ENGINE_WINDOW) / rollouts)),
-    open: () => openSynthesis({ settings, synth, teacher, environment, dataset, origin }),
+    open: () =>
+      openSynthesis({ settings, synth, teacher, environment, roles, held, dataset, origin }),
     close: () => retriever.close(),
   };
 }
@@ -136,15 +140,18 @@ interface Found extends Pick<Synthesis, "synth" | "dataset" | "origin"> {
   settings: Settings;
   teacher: FoundTeacher;
   environment: Environment;
+  roles: OpenedRoles;
+  /** What the role `policy` asks: set when the teacher is open. */
+  held: RoleOptions;
 }
 
 async function openSynthesis(found: Found): Promise<OpenedSynthesis> {
-  const { settings, synth, teacher, environment, dataset, origin } = found;
+  const { settings, synth, teacher, environment, roles, dataset, origin } = found;
   const opened = await teacher.open(environment);
   const { policy, meter } = opened;
+  if (opened.held !== undefined) found.held.policy = opened.held;
   const { seed, sampling } = settings;
   const annotations: OpenedAnnotation[] = [];
-  const roles = openRoles(settings);
   const closeAll = async (): Promise<void> => {
     await roles.close();
     for (const each of annotations) await each.close();
