@@ -59,12 +59,13 @@ async function findQuestions(
   try {
     const { openNamedDataset } = await import("../recipe/assemble.ts");
     const { loadRecipe, selectTier } = await import("../recipe/settings/recipe-file.ts");
-    const { checkSettings, resolveSettings } = await import("../recipe/settings/settings.ts");
+    const { checkSettings, recordedSettings, resolveSettings } =
+      await import("../recipe/settings/settings.ts");
     const { settingsSchema } = await import("../recipe/settings/settings-schema.ts");
     // A slash means a path.
     const recipe = await loadRecipe(join(run.folder, "/recipe.resolved.yaml"));
     const tier = selectTier(recipe, run.manifest.tier ?? run.settings?.tier ?? undefined);
-    const resolved = resolveSettings(recipe, { tier });
+    const resolved = recordedSettings(resolveSettings(recipe, { tier }));
     // Other settings may come from another version.
     const { dataset: named, environment } = resolved.settings as Record<string, unknown>;
     const only = { ...resolved, settings: { dataset: named, environment } };

@@ -2,13 +2,14 @@ import { Readable } from "node:stream";
 import { sha256 } from "../base/files.ts";
 import { type Random, random } from "../base/random.ts";
 import { parseOptions, z } from "../base/schema.ts";
+import { splitOf, SPLITS } from "../base/split.ts";
 import type { Task } from "../trajectory/task.ts";
 import { type DatasetPart, streamed } from "./dataset.ts";
 
 const options = z.strictObject({
   seed: z.int().min(0).default(7),
   /** Splits share no expression. */
-  split: z.enum(["train", "dev", "test"]).default("train"),
+  split: z.enum(SPLITS).default("train"),
   questions: z.int().min(1).default(500),
   /** Operations of an expression: at least and at most. */
   operations: z
@@ -20,9 +21,6 @@ const options = z.strictObject({
 });
 
 type Settings = z.output<typeof options>;
-
-/** Of ten expressions, by their hash, how many belong to each split. */
-const SHARES = { train: 8, dev: 1, test: 1 };
 
 /** Expressions of whole numbers whose value is one: no negative number and no fraction comes up on the way. */
 export const arithmetic: DatasetPart = {
@@ -55,12 +53,6 @@ function* drawn(settings: Settings, limit: number): Generator<Task> {
     };
     i += 1;
   }
-}
-
-function splitOf(text: string): Settings["split"] {
-  const digit = parseInt(sha256(text).slice(0, 6), 16) % 10;
-  if (digit < SHARES.train) return "train";
-  return digit < SHARES.train + SHARES.dev ? "dev" : "test";
 }
 
 interface Expression {

@@ -1,4 +1,5 @@
 import type { PartWithOptions } from "../base/part-schema.ts";
+import type { Split } from "../base/split.ts";
 import type { Passage, Task } from "../trajectory/task.ts";
 
 /** An open dataset: questions, and the passages with their answers. */
@@ -21,7 +22,7 @@ export interface Dataset {
 }
 
 /** Endless tasks that a recipe's environment generates. */
-export type OwnTasks = (draw: { split: string; seed: number }) => Iterable<Task>;
+export type OwnTasks = (draw: { split: Split; seed: number }) => Iterable<Task>;
 
 /** A dataset that a recipe can select. */
 export interface DatasetPart extends PartWithOptions {

@@ -2,13 +2,14 @@ import { Readable } from "node:stream";
 import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import { parseOptions, z } from "../base/schema.ts";
+import { SPLITS } from "../base/split.ts";
 import type { Task } from "../trajectory/task.ts";
 import { type DatasetPart, type OwnTasks, streamed } from "./dataset.ts";
 
 const options = z.strictObject({
   seed: z.int().min(0).default(7),
   /** Splits share no task. */
-  split: z.enum(["train", "dev", "test"]).default("train"),
+  split: z.enum(SPLITS).default("train"),
   questions: z.int().min(1).default(500),
 });
 

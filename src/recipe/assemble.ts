@@ -10,6 +10,7 @@ import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.
 import type { Budget } from "../env/budget.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { environments } from "../env/environments/index.ts";
+import { allNamed } from "../env/tools/retriever-named.ts";
 import { type HubModelOptions, modelFolder } from "../hub/hub-model.ts";
 import { baseOfAdapter, isAdapterFolder } from "../models/lora/adapter-folder.ts";
 import { noneRetriever } from "../retrieval/controls/none.ts";
@@ -172,10 +173,15 @@ export async function retrieverOver(
   const { name, ...options } = settings.environment;
   const needs = environments.get(name, "environment").needs(options);
   if (!needs.includes("retriever") || !openStrategy(strategy, "strategy").searches)
-    return noneRetriever();
+    return withoutSearches(Object.keys(settings.retrievers ?? {}));
   const own = evaluates ? settings.evaluation.retriever : undefined;
   const main = await mainRetriever(dataset, own ?? settings.retriever, own === undefined);
   return settings.retrievers === undefined ? main : withNamed(main, dataset, settings.retrievers);
+}
+
+function withoutSearches(names: readonly string[]): OpenedRetriever {
+  const none = noneRetriever();
+  return names.length === 0 ? none : { ...none, named: allNamed(names, none) };
 }
 
 /** The recipe's retriever, and those of its `retrievers`, which are closed with it. */

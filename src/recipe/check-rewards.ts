@@ -1,6 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import type { Budget } from "../env/budget.ts";
 import { environments } from "../env/environments/index.ts";
+import { allNamed } from "../env/tools/retriever-named.ts";
 import {
   checkRewards,
   goldRetriever,
@@ -44,9 +45,11 @@ export async function checkRecipeRewards(
   const roles = openRoles(settings);
   const turns = settings.budgets.filter(({ unit }) => unit === "turns");
   const budgets = [...(turns.length > 0 ? turns : [TURNS]), TURN_TOKENS];
+  const retriever = goldRetriever();
+  const retrievers = allNamed(Object.keys(settings.retrievers ?? {}), retriever);
   const environment = environments
     .get(name, "environment")
-    .create(options, { retriever: goldRetriever(), budgets, roles });
+    .create(options, { retriever, retrievers, budgets, roles });
   if (!environment.answers) return notCheckable(`${name} has no answers`);
   if (!canAnswer(environment)) {
     const { answerOpening, answer } = environment.protocol;

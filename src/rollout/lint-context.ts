@@ -1,18 +1,18 @@
 import { z } from "../base/schema.ts";
 import { extractAnswer } from "../env/answer-rule.ts";
-import type { Protocol } from "../env/protocols/protocol.ts";
+import type { Environment } from "../env/environments/environment.ts";
 import type { LintGrammar, LintContext } from "../trajectory/lint/lint-reading.ts";
 import { strategies } from "./strategies/index.ts";
 
 /**
  * What trajectories are held to that a strategy made.
  *
- * @param drawn.protocol null: not known.
+ * @param drawn.environment null: not known.
  * @param drawn.strategy as settings name it; null: not known, and messages are taken to be the protocol's.
  * @param drawn.temperature at which messages were drawn; null: not known.
  */
 export function lintContextOf(drawn: {
-  protocol: Protocol | null;
+  environment: Pick<Environment, "protocol" | "answers"> | null;
   strategy: string | null;
   temperature: number | null;
 }): LintContext {
@@ -21,7 +21,7 @@ export function lintContextOf(drawn: {
   const options = strategy?.options;
   const drawsItself = options instanceof z.ZodObject && "temperature" in options.shape;
   return {
-    grammar: isOwn || drawn.protocol === null ? null : grammarOf(drawn.protocol),
+    grammar: isOwn || drawn.environment === null ? null : grammarOf(drawn.environment),
     temperature: isOwn || drawsItself ? null : drawn.temperature,
   };
 }
@@ -35,11 +35,11 @@ export function isPlainDraw(sampling: {
   return sampling.temperature === 1 && sampling.topP === 1 && sampling.topK === 0;
 }
 
-function grammarOf(protocol: Protocol): LintGrammar {
+function grammarOf({ protocol, answers }: Pick<Environment, "protocol" | "answers">): LintGrammar {
   return {
     findCut: (text) => protocol.findCut(text),
     renderObservations: (observations) => protocol.renderObservations(observations),
-    answerOf: (texts) => extractAnswer(protocol.answer, texts),
+    answerOf: (texts) => (answers ? extractAnswer(protocol.answer, texts) : null),
     readsPrompt: protocol.answer.scope === "prompt-and-response",
   };
 }

@@ -57,6 +57,41 @@ describe("retrieverOver", () => {
     expect((await retrieverOver(dataset(), settings, "evaluation")).name).toBe("random");
   });
 
+  it("opens the named retrievers beside it, for tools that name one", async () => {
+    const settings = settingsSchema.parse({
+      ...{ retriever: "bm25", retrievers: { news: "none", gold: { name: "random" } } },
+      environment: {
+        name: "search-qa",
+        tools: ["corpus-search", { name: "corpus-search", as: "news-search", retriever: "news" }],
+      },
+    });
+    const opened = await retrieverOver(dataset(), settings, "training");
+    expect(Object.keys(opened.named ?? {})).toEqual(["news", "gold"]);
+    const alone = await retrieverOver(
+      dataset(),
+      { ...settings, retrievers: undefined },
+      "training",
+    );
+    expect(opened.fingerprint).not.toBe(alone.fingerprint);
+    const at = { turn: 0, final: false, signal: new AbortController().signal };
+    const episode = environmentOver(opened, settings).start(task, { trajectoryId: "one", seed: 1 });
+    expect((await episode.step("<search>a</search>", at)).observations).toHaveLength(1);
+    await opened.close();
+    // Without a strategy that searches nothing is opened, but the names are known.
+    const direct = settingsSchema.parse({ ...settings, strategy: "direct" });
+    const none = await retrieverOver(dataset(), direct, "training");
+    expect(environmentOver(none, direct).toolSchemas).toHaveLength(2);
+  });
+
+  it("names the retrievers that there are where a tool names none of them", async () => {
+    const settings = settingsSchema.parse({
+      ...{ retriever: "none", retrievers: { news: "none" } },
+      environment: { name: "search-qa", tools: [{ name: "corpus-search", retriever: "mews" }] },
+    });
+    const opened = await retrieverOver(dataset(), settings, "training");
+    expect(() => environmentOver(opened, settings)).toThrow(errorWith("PART_UNKNOWN", '"news"'));
+  });
+
   it("refuses one that looks at gold passages where no question names any", async () => {
     const trained = settingsSchema.parse({ retriever: "oracle" });
     await expect(retrieverOver(dataset(), trained, "training")).rejects.toThrow(

@@ -74,7 +74,7 @@ async function templateProblems(
   const { chatRendering } = await import("../../rollout/chat-rendering.ts");
   try {
     const template = await loadChatTemplate(folder, {
-      tools: origin.protocol.writeCalls !== undefined,
+      tools: origin.environment.protocol.writeCalls !== undefined,
     });
     chatRendering(template, tokenizer, origin.chat);
     return [];

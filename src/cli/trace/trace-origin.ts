@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJson } from "../../base/files.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
+import type { Environment } from "../../env/environments/environment.ts";
 import type { Settings } from "../../recipe/settings/settings-schema.ts";
 import type { LintContext } from "../../trajectory/lint/lint-reading.ts";
 import type { Provenance } from "../../trajectory/sample.ts";
@@ -19,7 +19,7 @@ interface DrawSettings {
 export interface TraceOrigin {
   /** Source of these facts: a path, or a flag. */
   from: string;
-  protocol: Protocol;
+  environment: Pick<Environment, "protocol" | "answers">;
   /** Folder or name of the policy; undefined if unknown. */
   policy: string | undefined;
   /** Chat-template settings of the policy; undefined: none. */
@@ -40,7 +40,10 @@ export async function findOrigin(file: string, named?: string): Promise<TraceOri
   const unknown: DrawSettings = { strategy: undefined, sampling: undefined };
   return {
     ...(found ?? { policy: undefined, chat: undefined, drawSettingsOf: () => unknown }),
-    ...{ from: `--protocol ${named}`, protocol },
+    ...{
+      from: `--protocol ${named}`,
+      environment: { protocol, answers: found?.environment.answers ?? true },
+    },
   };
 }
 
@@ -58,14 +61,16 @@ async function beside(file: string): Promise<TraceOrigin | null> {
 
 async function ofRecipe(path: string): Promise<TraceOrigin> {
   const { loadRecipe, tiersOf } = await import("../../recipe/settings/recipe-file.ts");
-  const { checkSettings, resolveSettings } = await import("../../recipe/settings/settings.ts");
+  const { checkSettings, recordedSettings, resolveSettings } =
+    await import("../../recipe/settings/settings.ts");
   const { settingsSchema } = await import("../../recipe/settings/settings-schema.ts");
   const recipe = await loadRecipe(path);
   const [tier = "mini"] = tiersOf(recipe);
-  const { settings } = checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
+  const recorded = recordedSettings(resolveSettings(recipe, { tier }));
+  const { settings } = checkSettings(settingsSchema, recorded);
   return {
     from: path,
-    protocol: await protocolOf(settings.environment),
+    environment: await environmentOf(settings.environment),
     policy: settings.policy.from,
     chat: settings.policy.chat,
     drawSettingsOf: ({ purpose }, provenance) => drawSettingsIn(settings, purpose, provenance),
@@ -102,7 +107,7 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
   const rendering = protocol?.["rendering"] as ({ template?: string } & ChatOptions) | undefined;
   return {
     from: path,
-    protocol: await protocolOf(environment),
+    environment: await environmentOf(environment),
     policy: policy?.from,
     // Servers also have a rendering, but it renders nothing here.
     chat: rendering?.template === undefined ? undefined : rendering,
@@ -113,13 +118,17 @@ async function ofResults(path: string): Promise<TraceOrigin | null> {
   };
 }
 
-/** The grammar of an environment, which needs no retriever. */
-async function protocolOf(environment: object): Promise<Protocol> {
+/** An environment for its grammar alone: its retrievers are empty. */
+async function environmentOf(environment: object): Promise<Environment> {
   const { environments } = await import("../../env/environments/index.ts");
   const { noneRetriever } = await import("../../retrieval/controls/none.ts");
+  const { allNamed } = await import("../../env/tools/retriever-named.ts");
   const { name = "search-qa", budgets: _, ...options } = environment as Record<string, unknown>;
   const part = environments.get(String(name), "environment");
-  return part.create(options, { retriever: noneRetriever() }).protocol;
+  const retriever = noneRetriever();
+  const tools = Array.isArray(options["tools"]) ? (options["tools"] as unknown[]) : [];
+  const names = tools.map((tool) => String((tool as { retriever?: unknown } | null)?.retriever));
+  return part.create(options, { retriever, retrievers: allNamed(names, retriever) });
 }
 
 /** The parts of an origin for the lint rules. */
@@ -130,7 +139,7 @@ export async function lintContextsOf(
   return (trajectory, provenance) => {
     const drawn = origin?.drawSettingsOf(trajectory, provenance);
     return lintContextOf({
-      protocol: origin?.protocol ?? null,
+      environment: origin?.environment ?? null,
       strategy: nameOf(drawn?.strategy ?? provenance?.strategy),
       temperature: drawn?.sampling?.temperature ?? null,
     });

@@ -2,6 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import type { Random } from "../../base/random.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
+import type { Split } from "../../base/split.ts";
 import type { SearchContext, TrainingProgress } from "../../retrieval/retriever.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Action, EndReason, Observation, Problem, Turn } from "../../trajectory/trajectory.ts";
@@ -116,7 +117,7 @@ export function requireSearching({ name, searching }: Environment): Searching {
 /** Which of an environment's own tasks are drawn. */
 export interface TaskDraw {
   /** Splits share no task. */
-  split: string;
+  split: Split;
   seed: number;
 }
 

@@ -1,11 +1,19 @@
+import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { type Random, random } from "../../base/random.ts";
-import { z } from "../../base/schema.ts";
+import { quote, z } from "../../base/schema.ts";
+import { splitOf } from "../../base/split.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { protocols } from "../protocols/index.ts";
 import type { Protocol } from "../protocols/protocol.ts";
-import { defineEnvironment, type Episode, type Player, type StepResult } from "./environment.ts";
+import {
+  defineEnvironment,
+  type Episode,
+  type Player,
+  type StepResult,
+  type TaskDraw,
+} from "./environment.ts";
 
 const options = z.strictObject({
   protocol: partSchema(protocols).prefault("tags"),
@@ -15,9 +23,9 @@ const options = z.strictObject({
   size: z.int().min(2).max(16).default(4),
   /** Share of the squares that are holes, as far as a path to the goal is left. */
   holes: z.number().min(0).max(0.8).default(0.2),
-  /** Probability that a move goes to one of the two sides instead. */
+  /** Probability that the player slips: the move goes to one of its two sides. */
   slip: z.number().min(0).max(1).default(0),
-  /** Moves in one message; those after the first that ends the episode are not made. */
+  /** Moves in one message. Moves after the end of the episode are dropped. */
   movesPerTurn: z.int().min(1).default(1),
   /** Rewrites each message to the moves that were made, so that the policy neither reads nor learns the others (RAGEN). */
   canonical: z.boolean().default(false),
@@ -68,13 +76,7 @@ export const frozenLake = defineEnvironment({
     last: "<move> right</move>",
     end: "done",
   },
-  *tasks({ size, holes }, { split, seed }) {
-    for (let i = 0; ; i++)
-      yield taskOf(
-        drawnMap(random(seed).derive("frozen-lake", split, i), { size, holes }),
-        `frozen-lake-${split}-${i}`,
-      );
-  },
+  tasks: drawnTasks,
   create(settings, { budgets = [] }) {
     const { name, ...protocolOptions } = settings.protocol;
     const protocol = protocols
@@ -198,6 +200,26 @@ function slipped({ settings: { slip }, slips }: Lake, move: Move, number: number
   if (slip === 0 || draw.next() >= slip) return move;
   const turn = draw.next() < 0.5 ? 1 : NAMES.length - 1;
   return NAMES[(NAMES.indexOf(move) + turn) % NAMES.length] ?? move;
+}
+
+/** Draws without a map of the split, after which there is taken to be none. */
+const MOST_DRAWS = 2000;
+
+/**
+ * Maps of a split, without an end. A small lake has few: they come again within their split, and never in another.
+ * @throws {ConfigError} RECIPE_BAD_VALUE when the split has no map.
+ */
+function* drawnTasks(settings: Settings, { split, seed }: TaskDraw): Generator<Task> {
+  let number = 0;
+  for (let draw = 0, missed = 0; missed < MOST_DRAWS; draw++) {
+    const map = drawnMap(random(seed).derive("frozen-lake", draw), settings);
+    missed = splitOf(map) === split ? 0 : missed + 1;
+    if (missed === 0) yield taskOf(map, `frozen-lake-${split}-${number++}`);
+  }
+  throw new ConfigError(
+    "RECIPE_BAD_VALUE",
+    `environment: lakes of size ${settings.size} with holes ${settings.holes} are so few that the split ${quote(split)} has none. Choose a larger size, or holes nearer to 0.5.`,
+  );
 }
 
 function taskOf(map: string, id: string): Task {

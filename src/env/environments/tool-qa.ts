@@ -1,20 +1,23 @@
 import type { Player } from "./environment.ts";
 import { questionAnswering } from "./question-answering.ts";
 
+/** Shares of its calls that hold the whole question, and of its answers that ignore the tool's result. */
+const PLAYER = { whole: 0.3, ignores: 0.6 };
+
 /**
- * Calls the first tool with a part of the question, sometimes all of it, or guesses a word of it; then answers with what came back. What
- * it does is well formed and seldom right: reinforcement has to find out which part to ask for.
+ * Calls the first tool with the beginning of the question, sometimes all of it, and calls again after an error. It then answers with the
+ * result, or more often with any word of the question. Its messages are well formed and seldom right: reinforcement learning has to find
+ * out that the call needs the whole question and that the result is the answer.
  */
 const player: Player = ({ task, turns, tools }, draw) => {
   const [tool = "answer"] = tools;
+  const words = task.question.split(" ");
   const last = turns.at(-1)?.observations.at(-1);
   if (last !== undefined && last.problem === undefined) {
-    return { thought: "", action: { tool: "answer", input: last.text } };
+    const input = draw.next() < PLAYER.ignores ? draw.pick(words) : last.text;
+    return { thought: "", action: { tool: "answer", input } };
   }
-  const words = task.question.split(" ");
-  if (last === undefined && draw.next() < 0.3)
-    return { thought: "", action: { tool: "answer", input: draw.pick(words) } };
-  const end = draw.next() < 0.3 ? words.length : 1 + draw.int(words.length);
+  const end = draw.next() < PLAYER.whole ? words.length : 1 + draw.int(words.length);
   return { thought: "", action: { tool, input: words.slice(0, end).join(" ") } };
 };
 

@@ -2,7 +2,16 @@ import { z } from "../../base/schema.ts";
 import type { Action, Problem } from "../../trajectory/trajectory.ts";
 import { answerRuleSchema } from "../answer-rule.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
-import { defineProtocol, type ParsedMessage, type Protocol } from "./protocol.ts";
+import {
+  defineProtocol,
+  type ParsedMessage,
+  type Protocol,
+  type ProtocolWorld,
+} from "./protocol.ts";
+
+const NEITHER =
+  "That message neither called a tool nor answered. Call a tool, or write the answer between <answer> and </answer>.";
+const NO_CALL = "That message did not call a tool. Call one.";
 
 const options = z.strictObject({
   /**
@@ -11,12 +20,8 @@ const options = z.strictObject({
    */
   calls: z.enum(["text", "native"]).default("text"),
   answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
-  /** Answer to a message that neither calls a tool nor answers. */
-  invalidMessage: z
-    .string()
-    .default(
-      "That message neither called a tool nor answered. Call a tool, or write the answer between <answer> and </answer>.",
-    ),
+  /** Reply to a message that neither calls a tool nor answers; by default it asks for an answer only where one can be given. */
+  invalidMessage: z.string().default(NEITHER),
 });
 
 /**
@@ -32,31 +37,35 @@ export const hermes = defineProtocol({
     "Calls of tools as JSON between tool_call tags, or in a chat server's own field for them.",
   source: "NousResearch/Hermes-Function-Calling; the grammar of Qwen2.5 and Qwen3",
   options,
-  create: (settings) => makeProtocol(settings),
+  create: (settings, world) => makeProtocol(settings, world),
 });
 
-function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options>): Protocol {
+function makeProtocol(
+  { calls, answer, invalidMessage }: z.output<typeof options>,
+  { answers }: ProtocolWorld,
+): Protocol {
   const native = calls === "native";
   return {
     stopStrings: [],
     findCut(text) {
-      const at = text.indexOf("</answer>");
+      const at = answers ? text.indexOf("</answer>") : -1;
       return at < 0 ? null : at + "</answer>".length;
     },
-    parse,
+    parse: (text) => parse(text, answers),
     tags: [
       { name: "think", holds: "thought" },
       { name: "tool_call", holds: "call" },
       { name: "tool_response", holds: "observation" },
-      { name: "answer", holds: "answer" },
+      ...(answers ? [{ name: "answer", holds: "answer" } as const] : []),
     ],
     write: ({ thought, action }, tools) =>
       [...(thought === "" ? [] : [thought]), writeAction(action, tools)].join("\n"),
     renderObservations: (observations) =>
       observations.map(({ text }) => `<tool_response>\n${text}\n</tool_response>`).join("\n"),
-    renderProblems: () => invalidMessage,
+    renderProblems: () => (!answers && invalidMessage === NEITHER ? NO_CALL : invalidMessage),
     renderContext: ({ text }) => `<tool_response>\n${text}\n</tool_response>\n`,
-    instructions: (tools) => [...(native ? [] : [describe(tools)]), ANSWERING].join("\n\n"),
+    instructions: (tools) =>
+      [...(native ? [] : [describe(tools)]), ...(answers ? [ANSWERING] : [])].join("\n\n"),
     answerOpening: "<answer>",
     answerRequest:
       "\nAnswer now, without calling a tool, with nothing but <answer>the answer</answer>.",
@@ -65,7 +74,7 @@ function makeProtocol({ calls, answer, invalidMessage }: z.output<typeof options
   };
 }
 
-function parse(text: string): ParsedMessage {
+function parse(text: string, answers: boolean): ParsedMessage {
   const actions: Action[] = [];
   const problems: Problem[] = [];
   for (const [, body = ""] of text.matchAll(/<tool_call>(.*?)<\/tool_call>/gs)) {
@@ -76,10 +85,13 @@ function parse(text: string): ParsedMessage {
     } else actions.push(call);
   }
   if (actions.length > 0) return { actions, problems };
-  const answer = /<answer>(.*?)<\/answer>/s.exec(text)?.[1];
+  const answer = answers ? /<answer>(.*?)<\/answer>/s.exec(text)?.[1] : undefined;
   if (answer !== undefined)
     return { actions: [{ tool: "answer", input: answer.trim() }], problems };
-  return { actions, problems: [{ code: "no-action", message: "neither call nor answer" }] };
+  return {
+    actions,
+    problems: [{ code: "no-action", message: answers ? "neither call nor answer" : "no call" }],
+  };
 }
 
 /** One call, or what is wrong with it. An object with one value is that value's text; any other is passed on as JSON. */

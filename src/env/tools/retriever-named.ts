@@ -3,6 +3,11 @@ import { suggest } from "../../base/nearest.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { ToolResources } from "./tool.ts";
 
+/** The same retriever under each name: for environments that are made for their grammar, or whose strategy never searches. */
+export function allNamed(names: Iterable<string>, retriever: Retriever): Record<string, Retriever> {
+  return Object.fromEntries([...names].map((name) => [name, retriever]));
+}
+
 /**
  * One of the recipe's `retrievers`, or its `retriever` where no name is given.
  * @throws {ConfigError} PART_UNKNOWN with the nearest name.

@@ -92,6 +92,15 @@ export function checkSettings<S extends z.ZodType>(
   return { ...resolved, settings: result.value, origins };
 }
 
+/** Settings as a run recorded them, in today's form: older versions kept the budgets among the environment's options. */
+export function recordedSettings(resolved: ResolvedSettings): ResolvedSettings {
+  const settings = resolved.settings as Record<string, unknown>;
+  const { budgets, ...environment } = (settings["environment"] ?? {}) as Record<string, unknown>;
+  return budgets === undefined
+    ? resolved
+    : { ...resolved, settings: { ...settings, budgets, environment } };
+}
+
 /** `algorithm: grpo` in the file is `algorithm.name` once checked. */
 function originOfLeaf(
   origins: ReadonlyMap<string, string>,

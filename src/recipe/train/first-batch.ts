@@ -1,6 +1,6 @@
 import { DataError } from "../../base/errors.ts";
 import type { LocalEngine } from "../../engine/local/local-engine.ts";
-import type { Protocol } from "../../env/protocols/protocol.ts";
+import type { Environment } from "../../env/environments/environment.ts";
 import { isPlainDraw, lintContextOf } from "../../rollout/lint-context.ts";
 import { recomputeLogprobs, type RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import { openLint, type Violation } from "../../trajectory/lint/open-lint.ts";
@@ -23,13 +23,19 @@ const TOLERANCE = 0.01;
  */
 export async function checkFirstBatch(
   trajectories: readonly Trajectory[],
-  by: { settings: Settings; engine: LocalEngine; protocol: Protocol; step: number; file: string },
+  by: {
+    settings: Settings;
+    engine: LocalEngine;
+    environment: Environment;
+    step: number;
+    file: string;
+  },
 ): Promise<RunEvent> {
-  const { settings, engine, protocol, step, file } = by;
+  const { settings, engine, environment, step, file } = by;
   const { strategy, sampling } = settings;
   const decode = (ids: readonly number[]): string => engine.tokenizer.decode(ids);
   const context = lintContextOf({
-    ...{ protocol, strategy: strategy.name, temperature: sampling.temperature },
+    ...{ environment, strategy: strategy.name, temperature: sampling.temperature },
   });
   const lint = openLint(
     {

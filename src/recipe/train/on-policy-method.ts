@@ -156,7 +156,7 @@ function learn(
     const from = { algorithm, engine, train, model, signal, roles };
     const { run: assembled, retriever, close } = await assembleOnPolicyRun(settings, from);
     defer(close);
-    const { protocol } = assembled.environment;
+    const { environment } = assembled;
     await restoreSnapshots(settings, engine, run.path, firstStep);
     await trainOnPolicy({
       ...{ ...assembled, firstStep, learningRateFactor },
@@ -168,7 +168,7 @@ function learn(
         options.onBatch?.(trajectories, step);
         if (step > firstStep + 1 || !settings.batchCheck) return;
         const file = join(run.path, "trajectories", `step-${step}.jsonl`);
-        const by = { settings, engine, protocol, step, file };
+        const by = { settings, engine, environment, step, file };
         await run.event(await checkFirstBatch(trajectories, by));
       },
       onStep: async (outcome) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
+import type { Split } from "../../../src/base/split.ts";
 import { frozenLake } from "../../../src/env/environments/frozen-lake.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
 import { scriptedPolicy } from "../../../src/rollout/policy.ts";
@@ -95,18 +96,42 @@ describe("frozen-lake", () => {
   });
 
   it("draws maps with a path, alike for equal seeds and apart by split", () => {
-    const maps = (split: string): string[] => {
+    const maps = (split: Split): string[] => {
       const all = frozenLake.tasks?.({ size: 4, holes: 0.5 }, { split, seed: 7 }) ?? [];
       const questions: string[] = [];
       for (const { question } of all) if (questions.push(question) === 20) break;
       return questions;
     };
     expect(maps("train")).toEqual(maps("train"));
-    expect(maps("train")).not.toEqual(maps("test"));
+    const seen = new Set(maps("train"));
+    expect([...maps("dev"), ...maps("test")].some((map) => seen.has(map))).toBe(false);
     for (const map of maps("train")) {
       expect(map).toMatch(/^P[.O]{3}\n[.O]{4}\n[.O]{4}\n[.O]{3}G$/);
       expect(map).toContain("O");
     }
+  });
+
+  it("shares no map between splits on a small lake either, and says where a split has none", () => {
+    const maps = (options: object, split: Split): Set<string> => {
+      const questions = new Set<string>();
+      let left = 500;
+      for (const { question } of frozenLake.tasks?.(options, { split, seed: 7 }) ?? []) {
+        questions.add(question);
+        if (--left === 0) break;
+      }
+      return questions;
+    };
+    const [train, test] = [maps({ holes: 0.15 }, "train"), maps({ holes: 0.15 }, "test")];
+    expect([...test].some((map) => train.has(map))).toBe(false);
+    const none = (["train", "dev", "test"] as const).filter((split) => {
+      try {
+        return maps({ size: 2, holes: 0 }, split).size === 0;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "RECIPE_BAD_VALUE" });
+        return true;
+      }
+    });
+    expect(none).toHaveLength(2);
   });
 
   it("has a player whose moves stay on the map", () => {

@@ -9,6 +9,7 @@ import {
   checkSettings,
   type Override,
   parseSet,
+  recordedSettings,
   resolveSettings,
 } from "../../../src/recipe/settings/settings.ts";
 
@@ -243,5 +244,25 @@ describe("toYaml", () => {
     const again = parseRecipe(toYaml(resolved), "runs/x/recipe.resolved.yaml");
     const { settings } = checkSettings(schema, resolveSettings(again, { tier: "mini" }));
     expect(settings).toEqual(resolved.settings);
+  });
+});
+
+describe("recordedSettings", () => {
+  const read = (base: string) =>
+    recordedSettings(
+      resolveSettings(parseRecipe(`summary: Old.\nbase:\n${base}tiers: { mini: {} }\n`, "a.yaml"), {
+        tier: "mini",
+      }),
+    ).settings;
+
+  it("moves the budgets of an older version's environment to the top", () => {
+    expect(read("  environment: { name: search-qa, budgets: [{ limit: 3 }] }\n")).toEqual({
+      ...{ environment: { name: "search-qa" }, budgets: [{ limit: 3 }] },
+    });
+  });
+
+  it("leaves today's settings as they are", () => {
+    const today = { environment: "search-qa", budgets: [{ limit: 3 }] };
+    expect(read("  environment: search-qa\n  budgets: [{ limit: 3 }]\n")).toEqual(today);
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { openStrategy, strategyMark } from "../../../src/rollout/strategies/named-strategy.ts";
+import { environments } from "../../../src/env/environments/index.ts";
+import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
+import {
+  openStrategy,
+  requireFitting,
+  strategyMark,
+} from "../../../src/rollout/strategies/named-strategy.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import { replay, rolloutOptions } from "../../helpers/search-world.ts";
 
@@ -21,6 +27,32 @@ describe("openStrategy", () => {
     const { run } = openStrategy({ name: "react", step: 1 }, "test");
     const options = rolloutOptions({ policy: replay([]) });
     await expect(run(options)).rejects.toThrow(errorWith("RECIPE_UNKNOWN_KEY"));
+  });
+});
+
+describe("requireFitting", () => {
+  const world = (name: string) =>
+    environments.get(name, "test").create({}, { retriever: noneRetriever() });
+
+  it("refuses a strategy in an environment that lacks what it needs, and names those that fit", () => {
+    const refused = errorWith(
+      "STRATEGY_UNFIT",
+      /^evaluation\.strategy is "rag", which needs searching.*"tool-qa".*agent/,
+    );
+    expect(() => { requireFitting("rag", world("tool-qa"), "evaluation.strategy"); }).toThrow(refused);
+    expect(() => { requireFitting({ name: "self-consistency" }, world("frozen-lake"), "s"); }).toThrow(
+      errorWith("STRATEGY_UNFIT", "answers"),
+    );
+    const options = { policy: replay([]), environment: world("frozen-lake") };
+    expect(() => openStrategy("rag", "s").run(rolloutOptions(options))).toThrow(
+      errorWith("STRATEGY_UNFIT"),
+    );
+  });
+
+  it("lets every strategy search, and agent play anywhere", () => {
+    for (const name of ["search-qa", "tool-qa", "frozen-lake"])
+      expect(() => { requireFitting("agent", world(name), "s"); }).not.toThrow();
+    expect(() => { requireFitting("rag", world("search-qa"), "s"); }).not.toThrow();
   });
 });
 

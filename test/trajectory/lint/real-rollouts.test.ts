@@ -55,7 +55,7 @@ describe("lint over what every strategy plays on the tiny world", () => {
   async function linted(trajectories: readonly Trajectory[], strategy: string) {
     const drawn = { strategy, sampling: GREEDY };
     const origin: TraceOrigin = {
-      ...{ from: "test", protocol: environment.protocol, policy: undefined, chat: undefined },
+      ...{ from: "test", environment, policy: undefined, chat: undefined },
       drawSettingsOf: () => drawn,
     };
     const reading: LintReading = {
