@@ -4,7 +4,7 @@ import type { AgentRunner } from "../env/tools/tool.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { closingStop } from "./endpoint/remote-message.ts";
 import { type RolloutOptions, timed } from "./record.ts";
-import { textSegment } from "./text-draft.ts";
+import { textSegment } from "./draft.ts";
 
 /**
  * Runs agents for tools: a model calls tools until it answers or has no turn left. Its calls are recorded under the role's name, as text,

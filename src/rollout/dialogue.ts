@@ -5,43 +5,43 @@ import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
 import type { Sampling } from "./sampling.ts";
 
-/** Input of a policy before its next message. */
-export interface Said {
+/** An input of a policy before its next message. */
+export interface Input {
   /**
    * template: a prompt, at the start. environment: a reply. inserted: a hint, the prefill of the policy's next message. If the server
    * cannot prefill, the hint is sent as an instruction.
    */
   owner: "template" | "environment" | "inserted";
   text: string;
-  /** Texts shown right after it and recorded as inserted: training on the trajectory does not see them. */
+  /** Texts that the policy reads right after it. They are recorded as inserted, and training leaves them out. */
   withheld?: readonly string[];
-  /** Most tokens of it that are shown. */
+  /** Most tokens of it that the policy reads. */
   maxTokens?: number;
-  /** The parts of `text`, one per tool call: for servers that take each result separately. */
+  /** The results behind `text`, one per tool call: some servers take each result as a message. */
   observations?: readonly Observation[];
 }
 
-/** A policy's message. */
+/** A message of a policy. */
 export interface Message {
-  /** The text up to the cut, including inserted hints, without EOS and without the prefill. */
+  /** Text up to the stop point, with inserted hints, without EOS and without the prefill. */
   text: string;
   /** Index in the trajectory's calls. */
   call: number;
-  /** Inserted texts, in order. */
+  /** Hints inserted into it, in order. */
   put: readonly PutText[];
 }
 
-/** A text to insert into a message. */
+/** A hint to insert into a message. */
 export interface Interjection {
-  /** Name of the hint's part. */
+  /** Name of the hint. */
   name: string;
-  /** Characters of the message that stay; the rest is removed. */
+  /** Characters of the message to keep; the rest is removed. */
   keep: number;
-  /** Inserted text; the policy continues after it. */
+  /** Text to insert; the policy continues after it. */
   text: string;
 }
 
-/** A text inserted into a message. */
+/** A hint that was inserted into a message. */
 export interface PutText {
   name: string;
   text: string;
@@ -50,14 +50,14 @@ export interface PutText {
 }
 
 /**
- * Called when a message has ended, and again after each continuation: returns the text to insert, or null to keep the message. It must
- * eventually return null, and never remove inserted text.
- * @param message its whole text up to the cut, with inserted text.
- * @param put the inserted texts.
+ * Called when a message has ended, and again after each continuation. Returns the next hint to insert, or null to accept the message.
+ * It must return null at some time, and must not remove an inserted hint.
+ * @param message its whole text up to the cut, with inserted hints.
+ * @param put the inserted hints.
  */
 export type Interject = (message: string, put: readonly PutText[]) => Interjection | null;
 
-/** How a dialogue's messages end. The cut is searched in the whole message, including the prefill. */
+/** How a dialogue's messages end. `findCut` reads the whole message, with its prefill. */
 export type MessageEnding = Pick<Protocol, "stopStrings" | "findCut">;
 
 /** Settings of a dialogue. */
@@ -68,41 +68,45 @@ export interface DialogueSetting {
   sampling: Sampling;
   budgets: readonly BudgetNow[];
   ending: MessageEnding;
-  /** Tool schemas and their grammar, for servers with a field for them. */
+  /** Grammar of tool calls, for servers with a field for them. */
   protocol: Protocol;
   tools: readonly ToolSchema[];
-  /** The trajectory's: calls are added to them. */
+  /** Calls of the trajectory; the dialogue appends to them. */
   calls: Call[];
-  /** For scripted policies, which may read more than a model sees. */
+  /** For scripted policies, which may read more than a model. */
   task: Task;
   turns: readonly Turn[];
-  /** Called with a server's time to first token of each message, in milliseconds, if known. */
+  /** Receives the time to the first token of each message, in milliseconds, if the server gives it. */
   onFirstToken?: (ms: number) => void;
 }
 
-/** What a fork of a dialogue has of its own. */
+/** Settings that a fork of a dialogue changes. */
 export type DialogueBranch = Pick<DialogueSetting, "id" | "seed"> &
   Partial<Pick<DialogueSetting, "calls" | "turns">>;
 
-/** One conversation with a policy: a trajectory has one, or several with new prompts. */
+/** One conversation with a policy. A trajectory has one, or several if its strategy builds new prompts. */
 export interface Dialogue {
   /**
-   * Sends the policy the input since its last message and requests the next message, which is recorded as a call.
-   * @param interject may insert text into the message while it is written, if the policy supports prefills. Text that leaves no room for a
-   * further token is not inserted, and the message stays.
+   * Sends the new inputs to the policy, asks for its next message and records it as a call.
+   * @param interject may insert hints into the message; only for policies that take a prefill. A hint that does not fit with one more
+   *   token is left out, and the message stays.
    * @returns null when the context is full.
    * @throws {RolloutError} when a remote policy gives no message; the code has the reason.
    * @throws the signal's reason when it aborts.
    */
-  write(said: readonly Said[], signal: AbortSignal, interject?: Interject): Promise<Message | null>;
+  write(
+    inputs: readonly Input[],
+    signal: AbortSignal,
+    interject?: Interject,
+  ): Promise<Message | null>;
   /**
-   * Shows what was said and records a message that is given instead of asked for: its tokens have no log-probabilities.
+   * Sends the new inputs and records a given message instead of asking for one: its tokens have no log-probabilities.
    * @returns index of its call.
    */
-  give(said: readonly Said[], message: PrefixMessage): number;
+  give(inputs: readonly Input[], message: PrefixMessage): number;
   /**
-   * The same conversation up to here, independent from here on, under another id and seed.
-   * @param branch.calls where its calls are recorded, when it is a trajectory of its own: a copy of the calls so far. Here when absent.
+   * An independent copy of the conversation so far, under another id and seed.
+   * @param branch.calls a copy of the calls so far, if the fork is a trajectory of its own; default: the same calls.
    */
   fork(branch: DialogueBranch): Dialogue;
   /**
@@ -110,6 +114,6 @@ export interface Dialogue {
    * them. Absent where the tokens are a server's.
    */
   rewrite?(text: string): void;
-  /** Releases the engine's state of the conversation for now. It can still be forked. */
+  /** Frees the engine's cache of this conversation. It can still be forked or continued, at the cost of a recompute. */
   end(): void;
 }

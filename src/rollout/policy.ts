@@ -33,17 +33,17 @@ export interface TokenPolicy {
 /** A model with a text interface: its server keeps the tokens. */
 export interface TextPolicy {
   readonly role: string;
-  /** Whether the beginning of a message can be forced on it. */
-  readonly takesPrefix: boolean;
+  /** Whether it accepts a prefill. */
+  readonly takesPrefill: boolean;
   open(setting: DialogueSetting): Dialogue;
 }
 
 /** The writer of a rollout's messages. */
 export type Policy = TokenPolicy | TextPolicy;
 
-/** Whether the beginning of a message can be forced on it. */
-export function takesPrefix(policy: Policy): boolean {
-  return "open" in policy ? policy.takesPrefix : true;
+/** Whether it accepts a prefill. */
+export function takesPrefill(policy: Policy): boolean {
+  return "open" in policy ? policy.takesPrefill : true;
 }
 
 /** The start of a text, at most `maxTokens` of the policy's tokens. */

@@ -3,12 +3,18 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
-import { appendBranch } from "./append-branch.ts";
 import { firstEnd } from "./cut-tokens.ts";
-import type { Message, MessageEnding, Said } from "./dialogue.ts";
-import { firstTokens, type Policy, takesPrefix } from "./policy.ts";
+import type { Message, MessageEnding, Input } from "./dialogue.ts";
+import { firstTokens, type Policy, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
-import { emptyTrajectory, record, type RolloutOptions, runTools, timed } from "./record.ts";
+import {
+  appendBranch,
+  emptyTrajectory,
+  record,
+  type RolloutOptions,
+  runTools,
+  timed,
+} from "./record.ts";
 import { meanLogprob, requireLogprobs } from "./likelihood.ts";
 import { dialogueSetting, observationLimit } from "./roll-out.ts";
 import type { Sampling } from "./sampling.ts";
@@ -23,15 +29,15 @@ export interface AskOptions {
   sampling?: Partial<Sampling>;
   /** Tells draws from one another: equal prompts under equal keys are answered alike. */
   draw?: number | string;
-  /** What the message is made to begin with; asked for in words where a server cannot. */
-  prefix?: string;
+  /** Prefill of the message; a server that cannot prefill gets it as an instruction. */
+  prefill?: string;
   /** Line of the trajectory that the message is put under, in reports; the session's own when absent. */
   chain?: string;
 }
 
 /** What came back. */
 export interface Answered {
-  /** Without the prefix and without what stopped it. */
+  /** Without the prefill and without what stopped it. */
   text: string;
   /** Index of its turn. */
   turn: number;
@@ -48,10 +54,10 @@ export interface PromptSession {
   /** Asks the policy. @returns null when the prompt does not fit its context. */
   ask(prompt: string, options?: AskOptions): Promise<Answered | null>;
   /**
-   * Asks the policy for an answer by the protocol's grammar: its opening is forced, or asked for where it cannot be.
+   * Asks the policy for an answer by the protocol's grammar: its opening is the prefill; a server that cannot prefill gets an instruction.
    * @returns null when it gave none, or the prompt does not fit.
    */
-  answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefix">): Promise<string | null>;
+  answer(prompt: string, options?: Omit<AskOptions, "stop" | "prefill">): Promise<string | null>;
   /**
    * Searches with the environment's own tool, on behalf of a message.
    * @param turn index of the turn whose message led to it; null: the strategy's own, recorded with the message before it or, where there
@@ -70,7 +76,7 @@ export interface PromptSession {
   answerIn(text: string): string | null;
   /**
    * Several sessions at once, each under a name and a seed of its own; recorded one after another, whichever ends first. Indices of
-   * turns and calls that a branch was told hold within it alone.
+   * turns and calls in a branch are valid in that branch only.
    */
   branches<T>(
     names: readonly string[],
@@ -108,13 +114,13 @@ export function promptSession(
   let asked = 0;
   /** One message, recorded as a call. */
   const put = async (
-    said: Said[],
+    inputs: Input[],
     how: AskOptions,
     ending: MessageEnding,
   ): Promise<Message | null> => {
     const dialogue = open({ options, trajectory, number: asked++, how, ending });
     try {
-      const write = () => dialogue.write(said, signal);
+      const write = () => dialogue.write(inputs, signal);
       const message = await timed(options, trajectory, "modelMs", write);
       full.yes ||= message === null;
       return message;
@@ -129,28 +135,28 @@ export function promptSession(
       return full.yes;
     },
     async ask(prompt, how = {}) {
-      const { stop = [], prefix = "" } = how;
-      const begun = takesPrefix(policy) ? prefix.length : 0;
+      const { stop = [], prefill = "" } = how;
+      const begun = takesPrefill(policy) ? prefill.length : 0;
       const findCut = (text: string): number | null => {
         const end = firstEnd(text.slice(begun), stop);
         return end === null ? null : begun + end;
       };
       const ending = { stopStrings: stop, findCut };
-      const message = await put(saidOf(policy, prompt, prefix), how, ending);
+      const message = await put(promptInputs(policy, prompt, prefill), how, ending);
       if (message === null) return null;
-      const text = beforeStop(withoutPrefix(policy, message.text, prefix), stop);
+      const text = beforeStop(withoutPrefill(policy, message.text, prefill), stop);
       const turn = trajectory.turns.length;
       const nothing = { actions: [], problems: [], observations: [] };
-      const whole = (takesPrefix(policy) ? prefix : "") + text;
+      const whole = (takesPrefill(policy) ? prefill : "") + text;
       trajectory.turns.push({ call: message.call, text: whole, ...nothing, ...mark(how) });
       return { text, turn, call: message.call };
     },
     async answer(prompt, how = {}) {
-      const opening = takesPrefix(policy) ? protocol.answerOpening : "";
-      const request = opening === "" ? protocol.answerRequest : "";
-      const message = await put(saidOf(policy, prompt + request, opening), how, protocol);
+      const prefill = takesPrefill(policy) ? protocol.answerOpening : "";
+      const request = prefill === "" ? protocol.answerRequest : "";
+      const message = await put(promptInputs(policy, prompt + request, prefill), how, protocol);
       if (message === null) return null;
-      const text = opening + message.text;
+      const text = prefill + message.text;
       const { actions, problems } = protocol.parse(text);
       const { call } = message;
       trajectory.turns.push({ call, text, actions, problems, observations: [], ...mark(how) });
@@ -220,20 +226,20 @@ function shorterTurns(budgets: readonly BudgetNow[], maxTokens: number): BudgetN
   return [...others, { scope: "turn", unit: "tokens", limit, onExhausted: "cut" }];
 }
 
-function saidOf(policy: Policy, prompt: string, prefix: string): Said[] {
-  if (prefix === "") return [{ owner: "template", text: prompt }];
-  if (takesPrefix(policy)) {
+function promptInputs(policy: Policy, prompt: string, prefill: string): Input[] {
+  if (prefill === "") return [{ owner: "template", text: prompt }];
+  if (takesPrefill(policy)) {
     return [
       { owner: "template", text: prompt },
-      { owner: "inserted", text: prefix },
+      { owner: "inserted", text: prefill },
     ];
   }
-  return [{ owner: "template", text: `${prompt}\nBegin with: ${prefix}` }];
+  return [{ owner: "template", text: `${prompt}\nBegin with: ${prefill}` }];
 }
 
 /** A server that was asked to begin with a text writes it itself. */
-function withoutPrefix(policy: Policy, text: string, prefix: string): string {
-  return !takesPrefix(policy) && text.startsWith(prefix) ? text.slice(prefix.length) : text;
+function withoutPrefill(policy: Policy, text: string, prefill: string): string {
+  return !takesPrefill(policy) && text.startsWith(prefill) ? text.slice(prefill.length) : text;
 }
 
 function beforeStop(text: string, stop: readonly string[]): string {

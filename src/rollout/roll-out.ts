@@ -8,25 +8,25 @@ import {
 } from "../env/environments/environment.ts";
 import type { EndReason, InsertedHint, Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { agentRunner } from "./agents.ts";
-import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
-import { firstTokens, takesPrefix } from "./policy.ts";
+import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
+import { firstTokens, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
 import { shortened, spentBudget } from "./spent-budget.ts";
 import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 
-/** What a strategy changes about a plain rollout. */
+/** Changes of a strategy to a plain rollout. */
 export interface RolloutVariant {
-  /** Search with the question and show what was found in the prompt. */
+  /** Search with the question and put the passages into the prompt. */
   searchFirst?: boolean;
-  /** Prefill of every completion of the first turn. */
-  forcedPrefix?: string;
-  /** Instruction for a policy without prefill; default: the protocol's request for an answer. */
-  prefixRequest?: string;
+  /** Prefill of the first message. */
+  prefill?: string;
+  /** Instruction instead of the prefill for servers that cannot prefill; default: the protocol's request for an answer. */
+  prefillRequest?: string;
   /** Turns in which tools run, instead of the environment's budget; 0: only the final turn. */
   maxTurns?: number;
-  /** Plays a turn, if that needs more than one message. */
+  /** Writes and plays a turn; default: one message. */
   playTurn?: (place: TurnPlace) => Promise<PlayedTurn | null>;
-  /** Rewrites the observations for the policy; the record keeps the originals. */
+  /** Changes the observations that the policy reads; the record keeps the originals. */
   readObservations?: (
     observations: readonly Observation[],
     trajectory: Trajectory,
@@ -37,18 +37,18 @@ export interface RolloutVariant {
 export interface TurnPlace {
   options: RolloutOptions;
   trajectory: Trajectory;
-  /** State after the last turn; a caller that plays several messages forks both. */
+  /** Both as after the last turn; a strategy that plays several messages forks them. */
   dialogue: Dialogue;
   episode: Episode;
-  /** Next input of the policy. */
-  said: readonly Said[];
-  /** Prefill of its message; also in `said`. */
-  opening: string;
-  /** May insert text into its message while it is written; sees the message with its opening. */
+  /** The policy's next inputs. */
+  inputs: readonly Input[];
+  /** Prefill of its message; also the last of `inputs`. */
+  prefill: string;
+  /** May insert hints into its message; it reads the message with the prefill. */
   interject?: Interject;
-  /** Hints in `said`, for the record. */
+  /** Hints in `inputs`, for the record. */
   hints?: readonly Omit<InsertedHint, "call">[];
-  /** Number of the turn, from 0. */
+  /** From 0. */
   turn: number;
   /** Whether tools no longer run. */
   final: boolean;
@@ -69,7 +69,7 @@ export function rollOut(
   return record(options, (trajectory) => rollOutOn(options, trajectory, variant));
 }
 
-/** The same on an existing trajectory, after other work of a strategy. */
+/** As `rollOut`, on a trajectory that a strategy has begun. */
 export async function rollOutOn(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -89,18 +89,18 @@ export async function rollOutOn(
   }
 }
 
-/** Opens a trajectory's episode and dialogue, before its first turn; the game's prompt is the episode's. */
+/** Opens the episode and the dialogue; sets the game's prompt to the episode's. */
 export function begin(game: Play): Standing {
   const { environment, task, policy, id, seed, progress, trajectory, variant } = game;
   const episode = environment.start(task, { trajectoryId: id, seed, progress });
   game.prompt = episode.prompt;
   const setting = dialogueSetting(game, trajectory);
-  // A server gets no tools that would never run.
+  // Tools that never run are not sent to a server.
   const offered = variant.maxTurns === 0 ? { ...setting, tools: [] } : setting;
-  return { episode, dialogue: openDialogue(policy, offered), said: [], opening: "", turn: 0 };
+  return { episode, dialogue: openDialogue(policy, offered), inputs: [], prefill: "", turn: 0 };
 }
 
-/** Closes the dialogue and reads the answer out of the main line's messages. */
+/** Closes the dialogue and extracts the answer from the main line's messages. */
 export function conclude({ environment, trajectory, prompt }: Play, { dialogue }: Standing): void {
   dialogue.end();
   const main = trajectory.turns.filter(({ chain }) => chain === undefined);
@@ -110,7 +110,7 @@ export function conclude({ environment, trajectory, prompt }: Play, { dialogue }
     : null;
 }
 
-/** Settings of a trajectory's dialogue, with the environment's own protocol and budgets. */
+/** Settings of a trajectory's dialogue, with the environment's protocol and budgets. */
 export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory): DialogueSetting {
   const { environment, task, id, seed, sampling, clock } = options;
   const { protocol, toolSchemas: tools } = environment;
@@ -125,7 +125,7 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
   };
 }
 
-/** The prompt with the passages found by the question itself, and the passages. */
+/** The prompt with the passages found by the question, and these passages. */
 async function promptAfterSearch(
   options: RolloutOptions,
   trajectory: Trajectory,
@@ -135,7 +135,7 @@ async function promptAfterSearch(
   const searching = requireSearching(environment);
   const search = () => searching.search(task.question, searchContext, signal);
   const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
-  // Passages up to the limit of one observation.
+  // The limit of one observation also holds here.
   const text = firstTokens(policy, found.text, observationLimit(options));
   const context = environment.protocol.renderContext({ ...found, text });
   return { prompt: searching.renderPrompt(task, context), given: [found] };
@@ -146,7 +146,7 @@ interface SearchedPrompt {
   given: Observation[];
 }
 
-/** Most tokens of an observation that a policy sees. */
+/** Most tokens of an observation that the policy reads. */
 export function observationLimit(options: InEnvironment): number {
   return budgetOf(budgetsNow(options), "observation")?.limit ?? Infinity;
 }
@@ -164,10 +164,10 @@ export interface Play extends RolloutOptions {
   prompt: string;
 }
 
-/** Where a trajectory stands between two turns. */
-export type Standing = Pick<TurnPlace, "dialogue" | "episode" | "said" | "opening" | "turn">;
+/** State of a trajectory between two turns. */
+export type Standing = Pick<TurnPlace, "dialogue" | "episode" | "inputs" | "prefill" | "turn">;
 
-/** @param standing at the first turn: changed from turn to turn. */
+/** @param standing at the first turn; updated after each turn. */
 export async function playOut(game: Play, standing: Standing): Promise<EndReason> {
   for (;;) {
     const end = await advance(game, standing);
@@ -177,8 +177,8 @@ export async function playOut(game: Play, standing: Standing): Promise<EndReason
 
 /**
  * Plays a turn.
- * @param standing before it, and afterwards before the next.
- * @returns how the trajectory ended with it; null: it has not.
+ * @param standing before the turn; updated to the state before the next.
+ * @returns how the trajectory ended; null: it continues.
  */
 export async function advance(game: Play, standing: Standing): Promise<EndReason | null> {
   const { trajectory, variant } = game;
@@ -187,8 +187,8 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   const { turn } = standing;
   const spent = spentBudget(budgets, trajectory, { turn, maxTurns: variant.maxTurns });
   if (spent?.onExhausted === "end") return spent.unit === "turns" ? "turn-limit" : "budget-limit";
-  if (spent?.onExhausted === "forced-answer" && standing.opening === "")
-    Object.assign(standing, withForcedAnswer(game, standing.said));
+  if (spent?.onExhausted === "forced-answer" && standing.prefill === "")
+    Object.assign(standing, withForcedAnswer(game, standing.inputs));
   const played = await playTurn({
     ...{ options: game, trajectory, final: spent !== null },
     ...standing,
@@ -199,71 +199,71 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   Object.assign(standing, { dialogue, episode });
   const { observations, end, reply } = result;
   if (end !== null || reply === null) return end ?? "no-answer";
-  // A reader of observations has dialogues of its own, which must not wait for the place that this one holds.
+  // The reader of observations opens dialogues of its own; they may need this one's place in the engine.
   if (variant.readObservations !== undefined) dialogue.end();
   const short = shortened(observations, budgets, game.policy);
   const asShown =
     short === observations ? reply : game.environment.protocol.renderObservations(short);
   const shown = await shownReply(game, short, asShown);
-  standing.said = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
-  standing.opening = "";
+  standing.inputs = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
+  standing.prefill = "";
   standing.turn += 1;
   return null;
 }
 
 /**
- * Sets what the policy reads first; of a task that begins with messages, replays them.
- * @returns how the trajectory ended with them; null: it has not.
+ * Sets the policy's first inputs; replays the messages of a task with a prefix.
+ * @returns how the trajectory ended with them; null: it continues.
  */
 export async function playPrefix(game: Play, standing: Standing): Promise<EndReason | null> {
   const { prefix = [] } = game.task;
   Object.assign(standing, beginning(game));
   for (const message of prefix) {
     const { trajectory } = game;
-    const call = standing.dialogue.give(standing.said, message);
+    const call = standing.dialogue.give(standing.inputs, message);
     const at = { options: game, trajectory, ...standing, final: false };
     const { result } = await playWritten(at, { text: message.text, call });
     const { end, reply, observations } = result;
     if (end !== null || reply === null) return end ?? "no-answer";
     const maxTokens = observationLimit(game);
-    standing.said = [{ owner: "environment", text: reply, observations, maxTokens }];
+    standing.inputs = [{ owner: "environment", text: reply, observations, maxTokens }];
     standing.turn += 1;
   }
   return null;
 }
 
-/** What the policy reads, with the beginning of an answer as a prefill or, where it takes none, a request for one. */
+/** The inputs with the protocol's answer prefill or, for a server that cannot prefill, with a request for an answer. */
 function withForcedAnswer(
   { policy, environment: { protocol } }: Play,
-  said: readonly Said[],
-): { said: Said[]; opening: string } {
-  if (takesPrefix(policy)) {
-    const opening = protocol.answerOpening;
-    return { said: [...said, { owner: "inserted", text: opening }], opening };
+  inputs: readonly Input[],
+): { inputs: Input[]; prefill: string } {
+  if (takesPrefill(policy)) {
+    const prefill = protocol.answerOpening;
+    return { inputs: [...inputs, { owner: "inserted", text: prefill }], prefill };
   }
-  const asked = said.map((each, i) =>
-    i === said.length - 1 ? { ...each, text: each.text + protocol.answerRequest } : each,
+  const asked = inputs.map((each, i) =>
+    i === inputs.length - 1 ? { ...each, text: each.text + protocol.answerRequest } : each,
   );
-  return { said: asked, opening: "" };
+  return { inputs: asked, prefill: "" };
 }
 
-/** The policy's first input, and the prefill of its first message. */
+/** The policy's first inputs, and the prefill of its first message. */
 function beginning({ policy, environment, variant, prompt, task }: Play): {
-  said: Said[];
-  opening: string;
+  inputs: Input[];
+  prefill: string;
 } {
-  const { forcedPrefix, prefixRequest = environment.protocol.answerRequest } = variant;
-  // A first message that is given is not forced to begin with anything.
-  if (forcedPrefix === undefined || task.prefix !== undefined)
-    return { said: [{ owner: "template", text: prompt }], opening: "" };
-  // Without prefill the policy gets an instruction.
-  if (!takesPrefix(policy))
-    return { said: [{ owner: "template", text: prompt + prefixRequest }], opening: "" };
-  const said: Said[] = [
+  const { prefill, prefillRequest = environment.protocol.answerRequest } = variant;
+  // A task's own first message takes no prefill.
+  if (prefill === undefined || task.prefix !== undefined)
+    return { inputs: [{ owner: "template", text: prompt }], prefill: "" };
+  // The server cannot prefill, so it gets an instruction.
+  if (!takesPrefill(policy))
+    return { inputs: [{ owner: "template", text: prompt + prefillRequest }], prefill: "" };
+  const inputs: Input[] = [
     { owner: "template", text: prompt },
-    { owner: "inserted", text: forcedPrefix },
+    { owner: "inserted", text: prefill },
   ];
-  return { said, opening: forcedPrefix };
+  return { inputs, prefill };
 }
 
 async function shownReply(
@@ -278,8 +278,8 @@ async function shownReply(
 }
 
 /**
- * One message and the environment's reaction, recorded as a turn.
- * @param chain its chain, if not the main line.
+ * Asks for one message, steps the environment and records the turn.
+ * @param chain line of the trajectory, if not the main one.
  * @returns null when the context is full.
  */
 export async function playMessage(place: TurnPlace, chain?: string): Promise<PlayedTurn | null> {
@@ -287,22 +287,22 @@ export async function playMessage(place: TurnPlace, chain?: string): Promise<Pla
   return message === null ? null : playWritten(place, message, chain);
 }
 
-/** A message with its prefill, recorded as a call. @returns null when the context is full. */
+/** Asks for a message and records it as a call. @returns the message with its prefill; null when the context is full. */
 export async function askForMessage(place: TurnPlace): Promise<Message | null> {
-  const { options, trajectory, dialogue, said, opening, interject, hints = [] } = place;
-  const within = interject === undefined ? undefined : afterOpening(opening, interject);
-  const write = () => dialogue.write(said, options.signal, within);
+  const { options, trajectory, dialogue, inputs, prefill, interject, hints = [] } = place;
+  const within = interject === undefined ? undefined : afterPrefill(prefill, interject);
+  const write = () => dialogue.write(inputs, options.signal, within);
   const message = await timed(options, trajectory, "modelMs", write);
   if (message === null) return null;
   const { call, put } = message;
   const inIt = put.map(({ name, text }) => ({ name, text }));
   for (const hint of [...hints, ...inIt]) (trajectory.hints ??= []).push({ ...hint, call });
-  return { ...message, text: opening + message.text };
+  return { ...message, text: prefill + message.text };
 }
 
 /** The environment's reaction to a message, recorded with it as a turn. */
 export async function playWritten(
-  { options, trajectory, dialogue, episode, final, opening }: TurnPlace,
+  { options, trajectory, dialogue, episode, final, prefill }: TurnPlace,
   { text, call }: Pick<Message, "text" | "call">,
   chain?: string,
 ): Promise<PlayedTurn> {
@@ -313,7 +313,7 @@ export async function playWritten(
   requireStepResult(options.environment.name, result);
   const { actions, problems, observations, reward, status, canonical = text } = result;
   // A prefill stands in the prompt, so only a message without one can be rewritten as a whole.
-  const isRewritten = canonical !== text && opening === "" && dialogue.rewrite !== undefined;
+  const isRewritten = canonical !== text && prefill === "" && dialogue.rewrite !== undefined;
   if (isRewritten) dialogue.rewrite?.(canonical);
   trajectory.turns.push({
     ...{ call, text: isRewritten ? canonical : text, actions, problems, observations },
@@ -324,12 +324,12 @@ export async function playWritten(
   return { dialogue, episode, result };
 }
 
-/** Adapts an `Interject` that sees the opening to a dialogue without it: an opening is never removed. */
-function afterOpening(opening: string, interject: Interject): Interject {
-  const { length } = opening;
+/** Adapts an `Interject` that reads the whole message to a dialogue that passes it without the prefill, which is never removed. */
+function afterPrefill(prefill: string, interject: Interject): Interject {
+  const { length } = prefill;
   return (message, put) => {
     const there = put.map((each) => ({ ...each, at: each.at + length }));
-    const found = interject(opening + message, there);
+    const found = interject(prefill + message, there);
     return found && { ...found, keep: Math.max(0, found.keep - length) };
   };
 }

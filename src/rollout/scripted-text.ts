@@ -6,8 +6,7 @@ import { budgetOf } from "../env/budget.ts";
 import type { Dialogue, DialogueSetting, Interject } from "./dialogue.ts";
 import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message.ts";
 import type { TextPolicy } from "./policy.ts";
-import { withoutOpening } from "./said-opening.ts";
-import { emptyTextDraft, type TextDraft } from "./text-draft.ts";
+import { emptyTextDraft, splitPrefill, type TextDraft } from "./draft.ts";
 
 /** Facts for a script that writes messages: more than a model sees. */
 export interface ScriptPlace {
@@ -16,8 +15,8 @@ export interface ScriptPlace {
   turns: readonly Turn[];
   /** The prompt, then each reply, as cut by budgets. */
   shown: readonly string[];
-  /** The existing part of the message: prefill or inserted text. */
-  opening: string;
+  /** The message so far: the prefill and inserted hints. */
+  prefill: string;
   /** Of the dialogue. */
   seed: number;
   protocol: Protocol;
@@ -38,12 +37,12 @@ interface Place {
 /**
  * A policy whose messages come from a function, as text without tokens. They are recorded like a server's.
  *
- * @param write returns the text after `opening`; its errors are thrown by the dialogue.
+ * @param write gives what follows `prefill`; what it throws the dialogue throws.
  */
 export function scriptedText(write: (place: ScriptPlace) => string): TextPolicy {
   return {
     role: "policy",
-    takesPrefix: true,
+    takesPrefill: true,
     open: (setting) => scriptedDialogue(write, setting, { last: null, shown: [] }),
   };
 }
@@ -55,19 +54,19 @@ function scriptedDialogue(
 ): Dialogue {
   const place = { ...from };
   const { calls, ending, protocol, budgets, task, turns, seed, tools } = setting;
-  const begin = (opening: string): string =>
+  const begin = (prefill: string): string =>
     write({
-      ...{ task, turns, shown: place.shown, opening, seed, protocol, tools },
+      ...{ task, turns, shown: place.shown, prefill, seed, protocol, tools },
       ownPrompt: ending !== protocol,
       maxTurns: budgetOf(budgets, "trajectory")?.limit ?? Infinity,
     });
   return {
-    write(said, signal, interject = () => null) {
+    write(inputs, signal, interject = () => null) {
       return Promise.resolve().then(() => {
         signal.throwIfAborted();
-        const { read, opening } = withoutOpening(said);
+        const { read, prefill } = splitPrefill(inputs);
         place.shown = [...place.shown, ...read.map(shownText)];
-        const draft = emptyTextDraft(ending, opening);
+        const draft = emptyTextDraft(ending, prefill);
         const isCut = writeMessage(draft, begin, interject);
         const isStopped = ending.stopStrings.some((stop) => draft.whole().endsWith(stop));
         calls.push({
@@ -80,9 +79,9 @@ function scriptedDialogue(
         return { text: draft.text(), call: place.last, put: draft.put() };
       });
     },
-    give(said, message) {
-      place.shown = [...place.shown, ...said.map(shownText)];
-      return recordGiven(setting, place, said, message);
+    give(inputs, message) {
+      place.shown = [...place.shown, ...inputs.map(shownText)];
+      return recordGiven(setting, place, inputs, message);
     },
     fork: (branch) => scriptedDialogue(write, { ...setting, ...branch }, place),
     end: () => undefined,
@@ -92,7 +91,7 @@ function scriptedDialogue(
 /** Writes a message up to its cut, and continues it after each interruption. @returns whether it was cut. */
 function writeMessage(
   draft: TextDraft,
-  begin: (opening: string) => string,
+  begin: (prefill: string) => string,
   interject: Interject,
 ): boolean {
   while (!draft.isWhole()) {

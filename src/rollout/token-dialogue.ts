@@ -2,9 +2,8 @@ import { seedFrom } from "../base/random.ts";
 import type { SampleResult } from "../engine/engine.ts";
 import { budgetOf } from "../env/budget.ts";
 import type { Call, CallFinish, Segment } from "../trajectory/trajectory.ts";
-import type { Dialogue, DialogueSetting, Interject, Message, Said } from "./dialogue.ts";
-import { emptyDraft, type MessageOpening } from "./draft.ts";
-import { withoutOpening } from "./said-opening.ts";
+import type { Dialogue, DialogueSetting, Interject, Message, Input } from "./dialogue.ts";
+import { emptyDraft, type Prefill, splitPrefill } from "./draft.ts";
 import type { Policy, TokenPolicy } from "./policy.ts";
 
 /** Longest message without a turn budget, in tokens. */
@@ -34,13 +33,13 @@ function tokenDialogue(
 ): Dialogue {
   const place = { ...from };
   return {
-    async write(said, signal, interject = () => null) {
+    async write(inputs, signal, interject = () => null) {
       signal.throwIfAborted();
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
-      const { read, opening } = withoutOpening(said);
+      const { read, prefill } = splitPrefill(inputs);
       const added = segmentsOf(policy, read, ended);
-      const ids = opening.map((each) => policy.tokenizer.encode(each));
-      const begun = { text: opening.join(""), ids };
+      const ids = prefill.map((each) => policy.tokenizer.encode(each));
+      const begun = { text: prefill.join(""), ids };
       const writing = { policy, setting, place, interject, signal };
       const message = await writeMessage(writing, added, begun);
       if (message === null) return null;
@@ -48,11 +47,11 @@ function tokenDialogue(
       place.messages += 1;
       return message;
     },
-    give(said, { text, owner }) {
+    give(inputs, { text, owner }) {
       const ended = place.last !== null && endedByToken(policy, setting, place.last);
       setting.calls.push({
         ...{ parent: place.last, role: policy.role, policyVersion: policy.version },
-        prompt: segmentsOf(policy, said, ended),
+        prompt: segmentsOf(policy, inputs, ended),
         completion: [segment(owner, policy.tokenizer.encode(text))],
         finish: "stop",
       });
@@ -80,20 +79,22 @@ function endedByToken(policy: TokenPolicy, { calls }: DialogueSetting, call: num
   return last !== undefined && policy.tokenizer.endIds.includes(last);
 }
 
-function segmentsOf(policy: TokenPolicy, said: readonly Said[], ended: boolean): Segment[] {
+function segmentsOf(policy: TokenPolicy, inputs: readonly Input[], ended: boolean): Segment[] {
   const { tokenizer, rendering } = policy;
-  return said.flatMap(({ owner, text, withheld = [], maxTokens = Infinity, observations = [] }) => {
-    if (owner === "template") return promptSegments(policy, text, withheld);
-    const bare = rendering?.wrapsResults === true && observations.length > 0;
-    const shown = bare ? observations.map((each) => each.text).join("\n\n") : text;
-    const { before, after } = rendering?.around(ended) ?? { before: "", after: "" };
-    return [
-      segment("template", tokenizer.encode(before)),
-      segment(owner, tokenizer.encode(shown).slice(0, maxTokens)),
-      ...withheld.map((each) => segment("inserted", tokenizer.encode(each))),
-      segment("template", tokenizer.encode(after)),
-    ].filter(({ owner: of, ids }) => of === owner || ids.length > 0);
-  });
+  return inputs.flatMap(
+    ({ owner, text, withheld = [], maxTokens = Infinity, observations = [] }) => {
+      if (owner === "template") return promptSegments(policy, text, withheld);
+      const bare = rendering?.wrapsResults === true && observations.length > 0;
+      const shown = bare ? observations.map((each) => each.text).join("\n\n") : text;
+      const { before, after } = rendering?.around(ended) ?? { before: "", after: "" };
+      return [
+        segment("template", tokenizer.encode(before)),
+        segment(owner, tokenizer.encode(shown).slice(0, maxTokens)),
+        ...withheld.map((each) => segment("inserted", tokenizer.encode(each))),
+        segment("template", tokenizer.encode(after)),
+      ].filter(({ owner: of, ids }) => of === owner || ids.length > 0);
+    },
+  );
 }
 
 /** A rendered prompt; hidden hints are separate segments, so that the rest is unchanged without them. */
@@ -136,21 +137,21 @@ interface Writing {
 async function writeMessage(
   { policy, setting, place: { last, messages }, interject, signal }: Writing,
   added: Segment[],
-  opening: MessageOpening,
+  prefill: Prefill,
 ): Promise<Message | null> {
   const { budgets, calls, sampling, ending, task, turns } = setting;
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
-  const shown = shownPrompt(setting, policy, { last, added, opening });
-  const space = shown.room - shown.ids.length - opening.ids.flat().length;
+  const shown = shownPrompt(setting, policy, { last, added, prefill });
+  const space = shown.room - shown.ids.length - prefill.ids.flat().length;
   if (space < 1) return null;
-  const draft = emptyDraft(policy.tokenizer, ending, opening);
+  const draft = emptyDraft(policy.tokenizer, ending, prefill);
   const limit = Math.min(turnTokens, space);
   let finish: CallFinish = "stop";
   for (let part = 0; !draft.isWhole(); part++) {
     const result = await policy.complete({
       promptIds: [...shown.ids, ...draft.ids()],
-      // Inserted text is part of the message.
-      maxTokens: limit - (draft.ids().length - opening.ids.flat().length),
+      // What was put into the message is part of it.
+      maxTokens: limit - (draft.ids().length - prefill.ids.flat().length),
       ...sampling,
       stopIds: [...policy.tokenizer.endIds],
       stopStrings: ending.stopStrings,
@@ -185,7 +186,7 @@ interface ShownPrompt {
 function shownPrompt(
   { budgets, calls }: DialogueSetting,
   policy: TokenPolicy,
-  { last, added, opening }: { last: number | null; added: Segment[]; opening: MessageOpening },
+  { last, added, prefill }: { last: number | null; added: Segment[]; prefill: Prefill },
 ): ShownPrompt {
   const turnTokens = budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
   const context = budgetOf(budgets, "context");
@@ -194,11 +195,11 @@ function shownPrompt(
   const ids = [...before, ...added].flatMap((each) => each.ids);
   // A whole message must fit, or half of a shorter context.
   const most = room - Math.min(turnTokens, Math.floor(room / 2));
-  if (context?.onExhausted !== "drop-oldest" || ids.length + opening.ids.flat().length <= most) {
+  if (context?.onExhausted !== "drop-oldest" || ids.length + prefill.ids.flat().length <= most) {
     return { parent: last, prompt: added, ids, room };
   }
-  // The policy sees only the newest tokens: a new prompt, recorded as seen.
-  const prompt = newestTokens([...before, ...added], Math.max(1, most - opening.ids.flat().length));
+  // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
+  const prompt = newestTokens([...before, ...added], Math.max(1, most - prefill.ids.flat().length));
   return { parent: null, prompt, ids: prompt.flatMap((each) => each.ids), room };
 }
 

@@ -8,9 +8,9 @@ import { tagTokenizer, tokenizer } from "../helpers/search-world.ts";
 const protocol = searchR1.create({});
 
 /** A draft, its tokens' log-probabilities numbered from -1 downwards. */
-function drafting(using: Tokenizer = tokenizer, opening = "") {
-  const ids = opening === "" ? [] : [using.encode(opening)];
-  const draft = emptyDraft(using, protocol, { text: opening, ids });
+function drafting(using: Tokenizer = tokenizer, prefill = "") {
+  const ids = prefill === "" ? [] : [using.encode(prefill)];
+  const draft = emptyDraft(using, protocol, { text: prefill, ids });
   let token = 0;
   const write = (text: string, ended = false): void => {
     const written = using.encode(text);
@@ -25,9 +25,9 @@ function drafting(using: Tokenizer = tokenizer, opening = "") {
 }
 
 /** What must hold of every draft: its segments say its text, and every token of the policy's has its own log-probability. */
-function isSound(draft: Draft, using: Tokenizer, opening = ""): void {
-  const said = using.decode(draft.ids()).replace("<|end|>", "");
-  expect(said.startsWith(opening + draft.text())).toBe(true);
+function isSound(draft: Draft, using: Tokenizer, prefill = ""): void {
+  const decoded = using.decode(draft.ids()).replace("<|end|>", "");
+  expect(decoded.startsWith(prefill + draft.text())).toBe(true);
   for (const { owner, ids, logprobs } of draft.segments()) {
     expect(logprobs?.length ?? null).toBe(owner === "policy" ? ids.length : null);
   }

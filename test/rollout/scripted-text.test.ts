@@ -98,7 +98,7 @@ describe("scriptedText", () => {
   });
 
   it("goes on from what its message is made to begin with", async () => {
-    const policy = scriptedText(({ opening }) => (opening === "<answer>" ? " Oslo</answer>" : ""));
+    const policy = scriptedText(({ prefill }) => (prefill === "<answer>" ? " Oslo</answer>" : ""));
     const { answer, turns } = await strategies
       .get("direct", "test")
       .run(rolloutOptions({ policy }));
@@ -106,8 +106,8 @@ describe("scriptedText", () => {
   });
 
   it("is interrupted: what stands behind the place is taken back and written anew", async () => {
-    const { dialogue, calls, signal } = opened(({ opening }) =>
-      opening.includes("Wait.")
+    const { dialogue, calls, signal } = opened(({ prefill }) =>
+      prefill.includes("Wait.")
         ? " I look.</think><search>x</search>"
         : "I know</think><answer>y</answer>",
     );

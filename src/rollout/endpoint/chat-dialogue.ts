@@ -1,6 +1,6 @@
 import type { ChatClient } from "../../http/chat.ts";
 import type { ChatMessage, ToolCall } from "../../http/chat-messages.ts";
-import type { Dialogue, DialogueSetting, Said } from "../dialogue.ts";
+import type { Dialogue, DialogueSetting, Input } from "../dialogue.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
 import {
   askServer,
@@ -43,11 +43,11 @@ export function chatDialogue(
   const { protocol, tools } = setting;
   const native = protocol.writeCalls !== undefined && tools.length > 0;
   return {
-    async write(said, signal) {
+    async write(inputs, signal) {
       signal.throwIfAborted();
       if (contextFull(setting, place)) return null;
       const { pending, history } = place;
-      history.push(...said.flatMap((each) => messagesOf(each, pending)));
+      history.push(...inputs.flatMap((each) => messagesOf(each, pending)));
       const reply = await askServer(() =>
         client.complete({
           messages: history,
@@ -59,7 +59,7 @@ export function chatDialogue(
       const { toolCalls } = reply;
       const calls = toolCalls.length > 0 ? (protocol.writeCalls?.(toolCalls) ?? "") : "";
       const text = [reply.text, calls].filter((each) => each !== "").join("\n");
-      const message = recordReply(setting, place, { ...reply, text }, said);
+      const message = recordReply(setting, place, { ...reply, text }, inputs);
       place.pending = toolCalls;
       history.push(
         toolCalls.length === 0
@@ -68,29 +68,29 @@ export function chatDialogue(
       );
       return message;
     },
-    give(said, message) {
-      place.history.push(...said.flatMap((each) => messagesOf(each, place.pending)));
+    give(inputs, message) {
+      place.history.push(...inputs.flatMap((each) => messagesOf(each, place.pending)));
       place.history.push({ role: "assistant", content: message.text });
       place.pending = [];
       place.messages += 1;
-      return recordGiven(setting, place, said, message);
+      return recordGiven(setting, place, inputs, message);
     },
     fork: (branch) => chatDialogue(client, settings, { ...setting, ...branch }, place),
     end: () => undefined,
   };
 }
 
-function messagesOf(said: Said, pending: readonly ToolCall[]): ChatMessage[] {
-  const { maxTokens, observations = [], withheld = [] } = said;
-  // A call that a hint interrupts needs a result, too.
-  if (said.owner === "template" || pending.length === 0) {
-    return [{ role: "user", content: shownText(said) }];
+function messagesOf(input: Input, pending: readonly ToolCall[]): ChatMessage[] {
+  const { maxTokens, observations = [], withheld = [] } = input;
+  // A call that a hint interrupts must be answered as well.
+  if (input.owner === "template" || pending.length === 0) {
+    return [{ role: "user", content: shownText(input) }];
   }
   // Calls in the text come before those of the server's own field: the first result includes theirs.
   const written = Math.max(0, observations.length - pending.length);
   return pending.map(({ id, name }, i): ChatMessage => {
     const found = observations.slice(i === 0 ? 0 : i + written, i + written + 1);
-    const text = found.length === 0 ? said.text : found.map((each) => each.text).join("\n");
+    const text = found.length === 0 ? input.text : found.map((each) => each.text).join("\n");
     const limit = maxTokens === undefined ? {} : { maxTokens };
     const last = i === pending.length - 1 ? { withheld } : {};
     return {

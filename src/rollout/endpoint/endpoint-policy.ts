@@ -19,9 +19,9 @@ export function endpointPolicy(
   if (settings.api === "completions") {
     const client = completionsClient("policy", settings, environment);
     const open: TextPolicy["open"] = (setting) => textDialogue(client, settings, setting);
-    return { policy: { role: "policy", takesPrefix: true, open }, meter: client.meter };
+    return { policy: { role: "policy", takesPrefill: true, open }, meter: client.meter };
   }
   const client = chatClient("policy", settings, environment);
   const open: TextPolicy["open"] = (setting) => chatDialogue(client, settings, setting);
-  return { policy: { role: "policy", takesPrefix: false, open }, meter: client.meter };
+  return { policy: { role: "policy", takesPrefill: false, open }, meter: client.meter };
 }

@@ -5,9 +5,9 @@ import { seedFrom } from "../../base/random.ts";
 import type { DrawRequest, TokenUsage } from "../../http/chat-messages.ts";
 import type { PrefixMessage } from "../../trajectory/task.ts";
 import type { Call, CallFinish, Segment } from "../../trajectory/trajectory.ts";
-import type { DialogueSetting, Message, MessageEnding, Said } from "../dialogue.ts";
+import type { DialogueSetting, Message, MessageEnding, Input } from "../dialogue.ts";
 import { beginningOf } from "../policy.ts";
-import { emptyTextDraft, type TextDraft, textSegment } from "../text-draft.ts";
+import { emptyTextDraft, type TextDraft, textSegment } from "../draft.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
 import { DEFAULT_TURN_TOKENS } from "../token-dialogue.ts";
 
@@ -81,11 +81,11 @@ export function recordReply(
   setting: DialogueSetting,
   place: RemotePlace,
   reply: RemoteReply,
-  said: readonly Said[],
+  inputs: readonly Input[],
 ): Message {
   const draft = emptyTextDraft(setting.ending);
   const finish = takeReply(setting, draft, reply);
-  return recordMessage(setting, place, { draft, finish, replies: [reply], said });
+  return recordMessage(setting, place, { draft, finish, replies: [reply], inputs });
 }
 
 /**
@@ -130,15 +130,15 @@ interface RemoteMessage {
   draft: TextDraft;
   finish: CallFinish;
   replies: readonly RemoteReply[];
-  /** Its input, without the prefill of its message. */
-  said: readonly Said[];
+  /** What it was shown; without the beginning of its message. */
+  inputs: readonly Input[];
 }
 
 /** Records a message as a call; removed tokens are counted, too. */
 export function recordMessage(
   { calls }: DialogueSetting,
   place: RemotePlace,
-  { draft, finish, replies, said }: RemoteMessage,
+  { draft, finish, replies, inputs }: RemoteMessage,
 ): Message {
   const last = replies.at(-1);
   const usages = replies.map(({ usage }) => usage);
@@ -146,7 +146,7 @@ export function recordMessage(
   const usage = sumOf(usages);
   calls.push({
     ...{ parent: place.last, role: "policy", policyVersion: null },
-    ...{ prompt: said.flatMap(shownSegments), completion: draft.segments(), finish },
+    ...{ prompt: inputs.flatMap(shownSegments), completion: draft.segments(), finish },
     ...(usage === null ? {} : { usage }),
     ...(reasoning === undefined ? {} : { reasoning }),
   } satisfies Call);
@@ -160,12 +160,12 @@ export function recordMessage(
 export function recordGiven(
   { calls }: DialogueSetting,
   place: Pick<RemotePlace, "last">,
-  said: readonly Said[],
+  inputs: readonly Input[],
   { text, owner }: PrefixMessage,
 ): number {
   calls.push({
     ...{ parent: place.last, role: "policy", policyVersion: null, finish: "stop" },
-    ...{ prompt: said.flatMap(shownSegments), completion: [textSegment(owner, text)] },
+    ...{ prompt: inputs.flatMap(shownSegments), completion: [textSegment(owner, text)] },
   } satisfies Call);
   place.last = calls.length - 1;
   return place.last;
@@ -192,14 +192,14 @@ export function shownText({
   text,
   maxTokens = Infinity,
   withheld = [],
-}: Pick<Said, "text" | "maxTokens" | "withheld">): string {
+}: Pick<Input, "text" | "maxTokens" | "withheld">): string {
   return beginningOf(text, maxTokens) + withheld.join("");
 }
 
-/** The input as recorded segments. */
-export function shownSegments({ withheld = [], ...said }: Said): Segment[] {
+/** The segments of an input, as recorded. */
+export function shownSegments({ withheld = [], ...input }: Input): Segment[] {
   const hints = withheld.map((each) => textSegment("inserted", each));
-  return [textSegment(said.owner, shownText(said)), ...hints];
+  return [textSegment(input.owner, shownText(input)), ...hints];
 }
 
 /** The stop string that completes a message, if any: servers omit it. */

@@ -4,8 +4,7 @@ import type { CompletionReply, CompletionsClient } from "../../http/completions.
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { Dialogue, DialogueSetting } from "../dialogue.ts";
 import { CHARACTERS_PER_TOKEN } from "../policy.ts";
-import { withoutOpening } from "../said-opening.ts";
-import { emptyTextDraft, type TextDraft } from "../text-draft.ts";
+import { emptyTextDraft, splitPrefill, type TextDraft } from "../draft.ts";
 import type { EndpointSettings } from "./endpoint-settings.ts";
 import {
   askServer,
@@ -33,12 +32,12 @@ export function textDialogue(
 ): Dialogue {
   const place = { ...from };
   return {
-    async write(said, signal, interject = () => null) {
+    async write(inputs, signal, interject = () => null) {
       signal.throwIfAborted();
       if (contextFull(setting, place)) return null;
-      const { read, opening } = withoutOpening(said);
+      const { read, prefill } = splitPrefill(inputs);
       const prompt = place.text + read.map(shownText).join("");
-      const draft = emptyTextDraft(setting.ending, opening);
+      const draft = emptyTextDraft(setting.ending, prefill);
       const replies: CompletionReply[] = [];
       let finish: CallFinish = "stop";
       while (!draft.isWhole()) {
@@ -62,14 +61,14 @@ export function textDialogue(
         }
         signal.throwIfAborted();
       }
-      const message = recordMessage(setting, place, { draft, finish, replies, said: read });
+      const message = recordMessage(setting, place, { draft, finish, replies, inputs: read });
       place.text = prompt + draft.whole();
       return message;
     },
-    give(said, message) {
-      place.text += said.map(shownText).join("") + message.text;
+    give(inputs, message) {
+      place.text += inputs.map(shownText).join("") + message.text;
       place.messages += 1;
-      return recordGiven(setting, place, said, message);
+      return recordGiven(setting, place, inputs, message);
     },
     fork: (branch) => textDialogue(client, settings, { ...setting, ...branch }, place),
     end: () => undefined,

@@ -6,13 +6,13 @@ import { library, type LibraryName } from "./library.ts";
 const named = z.strictObject({ library: z.enum(Object.keys(library) as LibraryName[]) });
 const texts = z.array(z.string().min(1)).min(1);
 
-/** Text of a hint: one text, several texts of which one is drawn each time, or `{ library: NAME }`. */
+/** Text of a hint: one text, a list (one is drawn each time), or `{ library: NAME }`. */
 export type HintText = string | string[] | z.output<typeof named>;
 
-/** The turn of the drawn text, and how often the hint was inserted there. */
+/** A text is drawn per turn and insertion. */
 type DrawnFor = Pick<HintMoment, "place" | "firedHere">;
 
-/** @param standard the default: an entry of the library, or a text. */
+/** @param standard default: an entry of the library, or a text. */
 export function hintText(standard: HintText) {
   return choice<HintText>((value) => {
     if (typeof value === "string") return { schema: z.string().min(1), value };
@@ -20,25 +20,25 @@ export function hintText(standard: HintText) {
   }).prefault(standard);
 }
 
-/** All texts of a hint, with placeholders. */
+/** All texts of a hint, with their placeholders. */
 export function textsOf(text: HintText): readonly string[] {
   if (typeof text === "string") return [text];
   return Array.isArray(text) ? text : library[text.library].texts;
 }
 
-/** One of a hint's texts for a message. @param random of the hint. */
+/** Draws one of a hint's texts for a message. @param random of the hint. */
 export function drawText(text: HintText, random: Random, { place, firedHere }: DrawnFor): string {
   return random.derive("text", place.turn, firedHere).pick(textsOf(text));
 }
 
-/** A thought with its opening. */
+/** A thought with its opening tag. */
 export function begunThought(thought: string, thoughtOpening: string): string {
   return thought.startsWith(thoughtOpening) ? thought : thoughtOpening + thought;
 }
 
 /**
- * Fills `{name}` in a text, in one pass, because values may contain braces. Other names in braces stay unchanged.
- * @returns null if a named value is unknown.
+ * Replaces each `{name}` in one pass, so values may contain braces. Unknown names in braces stay.
+ * @returns null if the text uses a name whose value is null.
  */
 export function filled(
   text: string,

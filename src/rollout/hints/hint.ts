@@ -7,42 +7,42 @@ import type { TurnPlace } from "../roll-out.ts";
 /** A message that may get a hint. */
 export interface HintMoment {
   place: TurnPlace;
-  /** Up to its cut, with prefill and inserted text. */
+  /** Up to its cut, with prefill and inserted hints. */
   message: string;
-  /** Characters that always stay: everything through the last hint. */
+  /** Characters that no hint may remove: the prefill, and the text through the last hint. */
   from: number;
-  /** How often this hint was inserted in the trajectory, this message included. */
+  /** Insertions of this hint in the trajectory, this message included. */
   fired: number;
-  /** How often it was inserted in this message. */
+  /** Insertions of this hint in this message. */
   firedHere: number;
 }
 
-/** A hint in one rollout. Its actions depend only on the rollout's state and its random stream. */
+/** A hint in one rollout. It depends only on the rollout's state and its own random stream. */
 export interface OpenedHint {
-  /** Text after the prompt that only the policy reads: training does not see it. Called once. */
+  /** Text that the policy reads after its prompt and that training leaves out. Called once. */
   afterPrompt?(place: TurnPlace): string | null;
-  /** Prefill of a message, called before each; null: none. It may send the policy a request first. */
-  opening?(place: TurnPlace): string | null | Promise<string | null>;
-  /** Text to insert into a message: called when the message has ended, and again after each continuation. */
+  /** Prefill of a message, called before each; null: none. It may ask the policy. */
+  prefill?(place: TurnPlace): string | null | Promise<string | null>;
+  /** The next insertion into a message: called when the message has ended, and after each continuation. */
   interject?(moment: HintMoment): Omit<Interjection, "name"> | null;
 }
 
-/** Text that steers a policy while it writes: the part decides the place, an option the text. */
+/** A hint steers a policy while it writes. The part says where the text goes; the text is an option. */
 export interface HintPart extends PartWithOptions {
-  /** Its place, in a few words. */
+  /** Where the text goes, in a few words. */
   readonly where: string;
-  /** Its publication, and the differences here. */
+  /** Publication, and what is different here. */
   readonly source: string;
-  /** Whether it reveals gold annotations or references, with such options; absent: never. */
+  /** Whether its text contains references or gold annotations of the question, under these options; absent: never. */
   readonly readsGold?: (options: unknown) => boolean;
   /**
    * @param options checked by the part's own schema.
-   * @param random of this rollout and hint: chooses the text and the places.
+   * @param random stream of this rollout and hint.
    */
   open(options: unknown, random: Random): OpenedHint;
 }
 
-/** A hint's definition; its options are already checked. */
+/** A hint's definition; `defineHint` checks the options before each call. */
 interface Described<S extends z.ZodObject> extends Omit<
   HintPart,
   "options" | "open" | "readsGold"

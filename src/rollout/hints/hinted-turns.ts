@@ -1,7 +1,7 @@
 import { random } from "../../base/random.ts";
 import type { InsertedHint, Trajectory } from "../../trajectory/trajectory.ts";
-import type { Interject, Interjection, Message, Said } from "../dialogue.ts";
-import { takesPrefix } from "../policy.ts";
+import type { Interject, Interjection, Message, Input } from "../dialogue.ts";
+import { takesPrefill } from "../policy.ts";
 import {
   askForMessage,
   type PlayedTurn,
@@ -15,21 +15,21 @@ import { hints as parts } from "./index.ts";
 /** A hint in settings, checked by its part. */
 export type HintSettings = { name: string } & Record<string, unknown>;
 
-/** An active hint. */
+/** An opened hint. */
 interface Hint {
   name: string;
   opened: OpenedHint;
   readsGold: boolean;
-  /** Insertions into messages of earlier turns. */
+  /** Insertions in messages of earlier turns. */
   fired: number;
 }
 
 /**
- * Plays each turn of one rollout with hints. Of several possible insertions the earliest place comes first; a final turn without tools gets
- * no hint.
+ * Plays each turn of one rollout with hints. Of several hints for one message, the one with the earliest place comes first; the final
+ * turn, without tools, gets none.
  *
- * A policy without prefill gets openings as instructions. Other hints are sent as a reply to the message that they would have interrupted;
- * that message is not executed and is recorded as a draft.
+ * A server that cannot prefill gets a prefill as an instruction. It gets any other hint as a reply to the message that the hint
+ * interrupts; that message has no effect and is recorded as a draft.
  */
 export function hintedTurns(
   settings: readonly HintSettings[],
@@ -43,13 +43,13 @@ export function hintedTurns(
   return async (place) => {
     if (place.final) return playMessage(place);
     const begun = await beginning(place, hints);
-    return takesPrefix(place.options.policy)
+    return takesPrefill(place.options.policy)
       ? playInterrupted(begun, hints)
       : playReplied(begun, hints);
   };
 }
 
-/** Whether hints reveal gold annotations or references. */
+/** Whether a hint's text contains references or gold annotations of the question. */
 export function hintsReadGold(settings: readonly HintSettings[]): boolean {
   return settings.some(
     ({ name, ...options }) => parts.get(name, "hints").readsGold?.(options) ?? false,
@@ -59,38 +59,38 @@ export function hintsReadGold(settings: readonly HintSettings[]): boolean {
 type RecordedHint = Omit<InsertedHint, "call">;
 type BegunPlace = TurnPlace & { hints: readonly RecordedHint[] };
 
-/** A turn with the prefills of its hints. */
+/** A turn with the hints before its message. */
 async function beginning(place: TurnPlace, hints: readonly Hint[]): Promise<BegunPlace> {
   const recorded: RecordedHint[] = [];
   const withheld: string[] = [];
-  const begun: Said[] = [];
-  let { opening } = place;
+  const begun: Input[] = [];
+  let { prefill } = place;
   for (const { name, opened, readsGold } of hints) {
-    const told = place.turn === 0 ? (opened.afterPrompt?.(place) ?? null) : null;
-    if (told !== null) {
+    const hidden = place.turn === 0 ? (opened.afterPrompt?.(place) ?? null) : null;
+    if (hidden !== null) {
       const marks = { withheld: true, ...(readsGold ? { readsGold } : {}) } as const;
-      recorded.push({ name, text: told, ...marks });
-      withheld.push(told);
+      recorded.push({ name, text: hidden, ...marks });
+      withheld.push(hidden);
     }
-    const text = (await opened.opening?.(place)) ?? null;
+    const text = (await opened.prefill?.(place)) ?? null;
     if (text === null) continue;
-    if (takesPrefix(place.options.policy)) {
+    if (takesPrefill(place.options.policy)) {
       recorded.push({ name, text });
       begun.push({ owner: "inserted", text });
-      opening += text;
+      prefill += text;
     } else {
       const request = `\nBegin with: ${text}`;
       recorded.push({ name, text: request, withheld: true });
       withheld.push(request);
     }
   }
-  const said = place.said.map((each, i) =>
+  const inputs = place.inputs.map((each, i) =>
     i === 0 && withheld.length > 0 ? { ...each, withheld } : each,
   );
-  return { ...place, said: [...said, ...begun], opening, hints: recorded };
+  return { ...place, inputs: [...inputs, ...begun], prefill, hints: recorded };
 }
 
-/** A message with hints inserted while it is written. */
+/** Plays a message and inserts hints while it is written. */
 async function playInterrupted(
   place: BegunPlace,
   hints: readonly Hint[],
@@ -98,7 +98,7 @@ async function playInterrupted(
   const here: Hint[] = [];
   const interject: Interject = (message, put) => {
     const last = put.at(-1);
-    const from = last === undefined ? place.opening.length : last.at + last.text.length;
+    const from = last === undefined ? place.prefill.length : last.at + last.text.length;
     const next = nextHint(hints, { place, message, from }, here);
     if (next === null) return null;
     here.push(next.by);
@@ -116,7 +116,7 @@ function countOf({ hints = [] }: Trajectory): number {
   return hints.length;
 }
 
-/** A message answered by hints until none is left. If the context has no room for a hint, the message stays. */
+/** Plays a message and sends hints as replies until none is left. If a hint does not fit the context, the message stands. */
 async function playReplied(begun: BegunPlace, hints: readonly Hint[]): Promise<PlayedTurn | null> {
   const { options, trajectory } = begun;
   const here: Hint[] = [];
@@ -134,10 +134,10 @@ async function playReplied(begun: BegunPlace, hints: readonly Hint[]): Promise<P
       held = { place, message, by: next.by };
       const { name, text } = next.put;
       const hint = { name, text: text.trim() };
-      // A refused request must not stay in the continued dialogue.
+      // A fork, because a refused hint must not stay in the dialogue.
       const dialogue = place.dialogue.fork({ id: options.id, seed: options.seed });
-      const said: Said[] = [{ owner: "inserted", text: hint.text }];
-      place = { ...begun, dialogue, said, opening: "", hints: [hint] };
+      const inputs: Input[] = [{ owner: "inserted", text: hint.text }];
+      place = { ...begun, dialogue, inputs, prefill: "", hints: [hint] };
       continue;
     }
     for (const hint of here) hint.fired += 1;
@@ -156,7 +156,7 @@ function recordDraft(
   trajectory.turns.push({ call, text, actions, problems, observations: [], chain });
 }
 
-/** The hint with the earliest place in a message; a tie goes to the first in settings. */
+/** The hint with the earliest place in a message; of equals, the first in the settings. */
 function nextHint(
   hints: readonly Hint[],
   moment: { place: TurnPlace; message: string; from: number },

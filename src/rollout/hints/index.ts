@@ -1,14 +1,8 @@
 import { registry } from "../../base/registry.ts";
-import { afterConnective } from "./after-connective.ts";
-import { afterResult } from "./after-result.ts";
-import { answerReflection } from "./answer-reflection.ts";
-import { beforeAnswer } from "./before-answer.ts";
-import { beforeGuess } from "./before-guess.ts";
-import { firstThought } from "./first-thought.ts";
+import { answerReflection, beforeAnswer } from "./at-answer.ts";
+import { afterConnective, afterResult, beforeGuess, uncertainty } from "./at-phrases.ts";
+import { firstThought, opening, withheld } from "./before-message.ts";
 import type { HintPart } from "./hint.ts";
-import { opening } from "./opening.ts";
-import { uncertainty } from "./uncertainty.ts";
-import { withheld } from "./withheld.ts";
 
 /** All hints. */
 export const hints = registry<HintPart>("hint", [

@@ -5,7 +5,7 @@ type Intent =
 interface LibraryText {
   readonly tool: "search" | "code";
   readonly intent: Intent;
-  /** Each continues the text before it; one of several is drawn. */
+  /** Each continues the text before it; one is drawn. */
   readonly texts: readonly [string, ...string[]];
 }
 
@@ -13,8 +13,8 @@ interface LibraryText {
 const CODE = "\n```python\n";
 
 /**
- * Hints by name, for policies that search and policies that compute; the wording is ours. Hints for code end at the start of a program, as
- * in START and CoRT; the intents are from these papers and Tool-Star.
+ * Hints by name, for policies that search and for those that compute. Hints for code end where a program begins, as in START and CoRT.
+ * The intents are from START, CoRT and Tool-Star; the wording is ours.
  */
 export const library = {
   "search-opening": {

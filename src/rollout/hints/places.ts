@@ -2,23 +2,23 @@ import type { Random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { HintMoment } from "./hint.ts";
 
-/** How to find the end of a policy's thinking. */
+/** Option that separates a policy's thinking from its action. */
 export const thoughtShape = {
-  /** Text that ends a policy's thinking; without it, thinking ends at a call or an answer. */
+  /** Text that ends the thinking; without it, thinking ends at a call or an answer. */
   thinkingEnd: z.string().min(1).default("</think>"),
 };
 
-/** Choice among the matching places. */
+/** Options that choose among the matching places. */
 export const occurrenceShape = {
   /** first: one in each message. every. random: each with a probability. */
   occurrence: z.enum(["first", "every", "random"]).default("first"),
-  /** Probability of each place, for random. */
+  /** Of each place, if `occurrence` is random. */
   probability: z.number().gt(0).max(1).default(0.5),
-  /** Most hints in a trajectory. */
+  /** Most insertions in a trajectory. */
   times: z.int().min(1).default(1),
 };
 
-/** Words of a message. */
+/** A phrase in a message. */
 export interface Phrase {
   at: number;
   /** End (exclusive). */
@@ -26,8 +26,8 @@ export interface Phrase {
 }
 
 /**
- * End of a message's thinking: before the last end-of-thinking text, else before its first call or answer, else at its end. Never within
- * the fixed characters.
+ * Where a message's thinking ends: before the last end tag, else before the first call or answer, else at the end. Never within the
+ * characters that must stay.
  */
 export function endOfThought(moment: HintMoment, thinkingEnd: string): number {
   const { message, from, place } = moment;
@@ -44,20 +44,20 @@ export function answers({ message, place }: HintMoment): boolean {
   return answerIn({ message, place }) !== null;
 }
 
-/** The answer of a message; null if it has none. */
+/** The answer of a message; null if it does not answer. */
 export function answerIn({ message, place }: Pick<HintMoment, "message" | "place">): string | null {
   const [action] = place.options.environment.protocol.parse(message).actions;
   return action?.tool === "answer" ? action.input : null;
 }
 
-/** Places of phrases in a text, as whole words. */
+/** Finds phrases in a text, as whole words. */
 export function phrasesIn(
   text: string,
   phrases: readonly string[],
   how: "as-written" | "any-case",
 ): Phrase[] {
   if (phrases.length === 0) return [];
-  // Of two at one place the longer one counts.
+  // Of two phrases that begin at one place, the longer one matches.
   const longest = phrases.toSorted((a, b) => b.length - a.length);
   const literal = longest.map((each) => each.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const words = `(?<![\\p{L}\\p{N}])(?:${literal.join("|")})(?![\\p{L}\\p{N}])`;
@@ -65,7 +65,7 @@ export function phrasesIn(
   return Array.from(found, ({ index, 0: { length } }) => ({ at: index, end: index + length }));
 }
 
-/** Options of `occurrenceShape`. */
+/** Values of `occurrenceShape`. */
 interface Choice {
   occurrence: "first" | "every" | "random";
   probability: number;
@@ -73,9 +73,9 @@ interface Choice {
 }
 
 /**
- * The next chosen place of a message; null if there is none.
- * @param found all places of the message, so that each always has the same number.
- * @param random of the hint: a place is drawn once, by its turn and number.
+ * The next place that gets a hint; null: none.
+ * @param found all phrases of the message, so that each keeps its number between calls.
+ * @param random of the hint: each place is drawn once, by its turn and number.
  */
 export function nextPlace(
   { from, fired, firedHere, place }: HintMoment,

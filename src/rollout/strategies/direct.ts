@@ -11,6 +11,6 @@ export const direct = defineStrategy({
   options: z.strictObject({}),
   run: (options) => {
     const { answerOpening } = options.environment.protocol;
-    return rollOut(options, { maxTurns: 0, forcedPrefix: answerOpening });
+    return rollOut(options, { maxTurns: 0, prefill: answerOpening });
   },
 });

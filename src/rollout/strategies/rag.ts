@@ -3,7 +3,7 @@ import { rollOut } from "../roll-out.ts";
 import { defineStrategy } from "./strategy.ts";
 
 const options = z.strictObject({
-  /** The policy may think before it answers, as in RARE. Default false: the answer is forced by a prefill. */
+  /** The policy may think before it answers: its one message is its own from the start, as it is in RARE. Absent: its answer is variant. */
   thinks: z.boolean().optional(),
 });
 
@@ -16,7 +16,7 @@ export const rag = defineStrategy({
   options,
   run: (rollout, { thinks }) => {
     const { answerOpening } = rollout.environment.protocol;
-    const forced = thinks === true ? {} : { forcedPrefix: answerOpening };
-    return rollOut(rollout, { maxTurns: 0, searchFirst: true, ...forced });
+    const variant = thinks === true ? {} : { prefill: answerOpening };
+    return rollOut(rollout, { maxTurns: 0, searchFirst: true, ...variant });
   },
 });

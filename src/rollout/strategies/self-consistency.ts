@@ -2,8 +2,7 @@ import { partSchema } from "../../base/part-schema.ts";
 import type { Registry } from "../../base/registry.ts";
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
-import { appendBranch } from "../append-branch.ts";
-import { record } from "../record.ts";
+import { appendBranch, record } from "../record.ts";
 import { voteOn } from "../votes.ts";
 import { defineStrategy, type Strategy } from "./strategy.ts";
 

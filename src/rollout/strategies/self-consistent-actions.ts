@@ -48,9 +48,9 @@ export const selfConsistentActions = defineStrategy({
       if (!firstThought) return rollOutOn(sampled, trajectory, variant);
       const thought = await askFirstThought(rollout, trajectory);
       if (thought === null) return "context-limit";
-      const forcedPrefix = `${thoughtOpening}${thought}`;
-      const prefixRequest = `\nBegin with: ${forcedPrefix}`;
-      return rollOutOn(sampled, trajectory, { ...variant, forcedPrefix, prefixRequest });
+      const prefill = `${thoughtOpening}${thought}`;
+      const prefillRequest = `\nBegin with: ${prefill}`;
+      return rollOutOn(sampled, trajectory, { ...variant, prefill, prefillRequest });
     }),
 });
 

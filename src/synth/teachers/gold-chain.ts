@@ -22,7 +22,7 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
     if (place.ownPrompt) throw cannotPlay();
     const turns = place.turns.filter(({ chain }) => chain === undefined);
     const planned = planOf({ ...place, turns }, settings);
-    return textAfter(place.opening, planned, place);
+    return textAfter(place.prefill, planned, place);
   });
 }
 
@@ -39,8 +39,8 @@ function cannotPlay(): ConfigError {
 }
 
 function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage {
-  const { task, turns, shown, seed, opening, protocol } = place;
-  const isForced = opening.startsWith(protocol.answerOpening);
+  const { task, turns, shown, seed, prefill, protocol } = place;
+  const isForced = prefill.startsWith(protocol.answerOpening);
   const { style, behaviour } = settings;
   if (style === "brief") {
     if (task.annotations.decomposition === undefined) {

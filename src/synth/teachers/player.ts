@@ -18,7 +18,7 @@ export function playerPolicy({ name, player, toolSchemas }: Environment): TextPo
     if (place.ownPrompt) throw cannotPlay("the strategy asks with prompts of its own");
     const turns = place.turns.filter(({ chain }) => chain === undefined);
     const draw = random(place.seed).derive("player", turns.length);
-    return textAfter(place.opening, player({ task: place.task, turns, tools }, draw), place);
+    return textAfter(place.prefill, player({ task: place.task, turns, tools }, draw), place);
   });
 }
 
