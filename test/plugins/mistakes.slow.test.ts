@@ -8,8 +8,8 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 const folder = temporaryFolder();
 
 /** A training of a recipe of docs/extend.md. */
-function train(name: string, ...flags: string[]): CliRun {
-  const args = ["train", "--recipe", `./${name}.yaml`, "--tier", "smoke", "--out", `run-${name}`];
+function train(name: string, out: string, ...flags: string[]): CliRun {
+  const args = ["train", "--recipe", `./${name}.yaml`, "--tier", "smoke", "--out", out];
   return runCli([...args, ...flags], { cwd: folder });
 }
 
@@ -32,7 +32,7 @@ describe("a mistake in a plugin ends a training with status 2 and its place", ()
     ["soft-ratio", "const ratio =", "limit.nothing.trim();\nconst ratio ="],
   ])("%s", (name, from, to) => {
     change(name, from, to);
-    const { status, stderr } = train(name);
+    const { status, stderr } = train(name, `mistake-${name}`);
     expect(stderr).toMatch(
       new RegExp(`error: .*${name}\\.mjs:\\d+:\\d+: .*trim.*\\[PLUGIN_FAILED]`),
     );
@@ -47,7 +47,7 @@ describe("a part that returns something else than it must ends a training with s
     ["guess-number", "return { ...nothing, observations, reply, end: null };", ""],
   ])("%s with %s changed", (name, from, to) => {
     change(name, from, to);
-    const { status, stderr } = train(name, "--overwrite");
+    const { status, stderr } = train(name, `wrong-${name}-${to.length}`);
     expect(stderr).toContain(`"${name}"`);
     expect(stderr).toContain("[PLUGIN_FAILED]");
     expect(status).toBe(2);
@@ -56,11 +56,17 @@ describe("a part that returns something else than it must ends a training with s
 
 describe("a run with a plugin", () => {
   it("keeps its hash, and is not resumed when the plugin has changed", () => {
-    expect(train("in-order").status).toBe(0);
+    expect(train("in-order", "run-in-order").status).toBe(0);
     const manifest = readFileSync(join(folder, "run-in-order", "manifest.json"), "utf8");
     expect(manifest).toMatch(/"plugin in-order\.mjs": "[0-9a-f]{64}"/);
     change("in-order", "(skip + place)", "(skip + 2 * place)");
-    const { status, stderr } = train("in-order", "--resume", "--set", "algorithm.steps=3");
+    const { status, stderr } = train(
+      "in-order",
+      "run-in-order",
+      "--resume",
+      "--set",
+      "algorithm.steps=3",
+    );
     expect(stderr).toContain("[RUN_DATA_CHANGED]");
     expect(status).toBe(2);
   });
