@@ -17,7 +17,7 @@ describe("lintContextOf", () => {
 
   it("has no grammar for an unknown environment, or a strategy with prompts of its own", () => {
     expect(lintContextOf({ ...drawn, environment: null }).grammar).toBeNull();
-    const direct = { ...drawn, strategy: "direct", environment: searchEnvironment() };
-    expect(lintContextOf(direct).grammar).toBeNull();
+    const cot = { ...drawn, strategy: "cot", environment: searchEnvironment() };
+    expect(lintContextOf(cot).grammar).toBeNull();
   });
 });
