@@ -31,7 +31,7 @@ const tinyWorldOptions = tinyWorldSchema.extend({
 
 const tinyWorldDataset: DatasetPart = {
   name: "tinyworld",
-  summary: "A generated fictional encyclopedia, which no model has memorised.",
+  summary: "A generated fictional encyclopedia that no model knows.",
   options: tinyWorldOptions,
   open: (options) => {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
@@ -58,7 +58,7 @@ const filesOptions = z.strictObject({
 
 const filesDataset: DatasetPart = {
   name: "files",
-  summary: "Questions from a file; passages from another file or the questions' contexts.",
+  summary: "Questions of a file; passages of another, or their contexts.",
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus } = parseOptions(filesOptions, options, "files");

@@ -16,7 +16,7 @@ const options = z.strictObject({
 /** Tasks that need neither a corpus nor a file: the recipe's environment draws them. */
 export const environmentTasks: DatasetPart = {
   name: "environment",
-  summary: "Tasks that the recipe's environment makes itself, such as maps.",
+  summary: "Tasks that the recipe's environment makes, such as maps.",
   options,
   open: (given, own) => {
     const settings = parseOptions(options, given, "environment");

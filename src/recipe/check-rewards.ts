@@ -21,7 +21,7 @@ import type { Settings } from "./settings/settings-schema.ts";
 /** Questions of a check: enough for several kinds, few enough for a second. */
 export const CHECKED_QUESTIONS = 8;
 
-/** Turns where the recipe sets no limit: a script that never answers would not end. */
+/** Ends scripts that never answer. The recipe's own limit may be too low for a search and an answer. */
 const TURNS: Budget = { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" };
 
 /** Longer than any script, so that no budget of tokens cuts one. */
@@ -29,7 +29,7 @@ const TURN_TOKENS: Budget = { scope: "turn", unit: "tokens", limit: 1_000_000, o
 
 /**
  * Checks the rewards of a recipe in its own environment and protocol, on its first questions. Searches show the accepted answers;
- * limits in tokens are lifted.
+ * the recipe's budgets do not apply.
  *
  * @param options.rewards checked alone, instead of the recipe's own and what they pay together.
  * @throws {ConfigError} REWARD_CHECK_FAILED when answers cannot be written in the recipe's protocol.
@@ -43,8 +43,7 @@ export async function checkRecipeRewards(
   if (questions.length === 0) return notCheckable("the tasks have no accepted answers");
   const { name, ...options } = settings.environment;
   const roles = openRoles(settings);
-  const turns = settings.budgets.filter(({ unit }) => unit === "turns");
-  const budgets = [...(turns.length > 0 ? turns : [TURNS]), TURN_TOKENS];
+  const budgets = [TURNS, TURN_TOKENS];
   const retriever = goldRetriever();
   const retrievers = allNamed(Object.keys(settings.retrievers ?? {}), retriever);
   const environment = environments

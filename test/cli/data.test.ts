@@ -131,7 +131,8 @@ describe("agentrl data", () => {
     >;
     const names = (key: string): string[] => (lists[key] ?? []).map(({ name }) => name);
     expect(names("datasets")).toEqual([
-      ...["tinyworld", "files", "beir", "weak-tinyworld", "2wikimultihopqa", "bamboogle", "fever"],
+      ...["tinyworld", "files", "beir", "weak-tinyworld", "arithmetic", "environment"],
+      ...["2wikimultihopqa", "bamboogle", "fever"],
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);
     expect(names("corpora")).toEqual(["wiki18"]);

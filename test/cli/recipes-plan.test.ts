@@ -72,9 +72,7 @@ describe("agentrl recipes plan", () => {
     expect(await frozen("--set", "engine.frozenWeights=float16")).toBe(
       "float16; their stored dtype is unknown",
     );
-    expect(await frozen(...published, "engine.frozenWeights=auto")).toBe(
-      "bfloat16, as stored",
-    );
+    expect(await frozen(...published, "engine.frozenWeights=auto")).toBe("bfloat16, as stored");
     expect(await frozen(...published, "engine.frozenWeights=float16")).toBe(
       "float16, rounded: they are stored as bfloat16",
     );

@@ -80,7 +80,7 @@ describe("agentrl runs report", () => {
 
   it("refuses a run named twice", async () => {
     const { status, stderr } = await run("report", one, `${one}/`, "--out", "x.html");
-    expect([status, stderr]).toEqual([2, expect.stringContaining("is given twice")]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining("is named twice")]);
   });
 
   it("shows a run whose last line is being written", async () => {

@@ -93,7 +93,7 @@ describe("agentrl score --rows", () => {
     const { status, stderr } = await score("--rows", old);
     expect(status).toBe(3);
     expect(stderr).toContain("old.jsonl:1: queries is missing");
-    expect((await score("--rows", write("none.jsonl", []))).stderr).toContain("holds no rows");
+    expect((await score("--rows", write("none.jsonl", []))).stderr).toContain("PREDICTIONS_EMPTY");
     const rows = write("one.jsonl", ROWS.slice(0, 1));
     const other = await score(
       "--rows",

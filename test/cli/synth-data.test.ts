@@ -201,9 +201,7 @@ describe("agentrl synth-data again", () => {
     expect(stdout).toBe(
       "tinyworld-train-7-0/plain-0: trajectory.reward was 0.5, is 1\n3 of 4 rows came out the same to the byte\n",
     );
-    expect(stderr).toContain(
-      "1 of 4 rows differ from the file. [SYNTHESIS_UNLIKE]",
-    );
+    expect(stderr).toContain("1 of 4 rows differ from the file. [SYNTHESIS_UNLIKE]");
   });
 
   it("wants to know which rows, and names an id that is not there", async () => {

@@ -335,7 +335,7 @@ describe("an MLflow server in trouble", () => {
     const { reporter, troubles } = await opened(server.url, startOf());
     await reporter.close("finished");
     expect(elsewhere.received).toEqual([]);
-    expect(troubles[0]).toContain("It redirects to");
+    expect(troubles[0]).toContain(`${elsewhere.url}/login`);
   });
 
   it("loses what it refuses, and is told the rest", async () => {
