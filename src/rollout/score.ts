@@ -123,7 +123,7 @@ export function weightsAt(
 /** A sum with all values of a reward added; null if any is null. */
 function total(sum: number | null, weight: number, values: readonly RewardValue[]): number | null {
   return values.reduce<number | null>(
-    (sum, { value }) => (sum === null || value === null ? null : sum + weight * value),
+    (running, { value }) => (running === null || value === null ? null : running + weight * value),
     sum,
   );
 }
