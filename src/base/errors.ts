@@ -186,7 +186,6 @@ export const ERROR_CODES = {
     "The strategy sends its own prompts to the teacher, but this teacher has no model.",
   TEACHER_GAVE_UP:
     "A teacher without a model did not find the evidence for the answer; recorded on the trajectory.",
-  TOOL_MISSING: "The environment does not have the requested tool.",
   TRACE_NOT_FOUND: "The trajectory file does not contain the requested id or number.",
   TRACE_VIOLATIONS: "`agentrl trace lint` found inconsistent trajectories.",
   TOOL_FAILED: "A tool failed during a rollout; recorded on the trajectory.",

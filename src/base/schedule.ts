@@ -102,7 +102,7 @@ function resolved(value: unknown, step: number, totalSteps: number): unknown {
 }
 
 /** Whether an option, once checked, is a schedule. */
-export function isSchedule(value: unknown): value is Schedule {
+function isSchedule(value: unknown): value is Schedule {
   return isPlainObject(value) && KINDS.some((kind) => kind === value["schedule"]);
 }
 

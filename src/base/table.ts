@@ -25,7 +25,7 @@ export function intervalColumn(label: string, format: NumberFormat): Column {
 }
 
 /** A cell as text. */
-export function cellText(cell: Cell, format: NumberFormat = String): string {
+function cellText(cell: Cell, format: NumberFormat = String): string {
   if (typeof cell === "string") return cell;
   if (cell === undefined) return "";
   if (cell === null) return ABSENT;

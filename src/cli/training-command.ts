@@ -35,7 +35,7 @@ export function addTrainingOptions(command: Command, out: string): Command {
 }
 
 /** How to handle an existing run in the folder. */
-export function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUse> {
+function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUse> {
   return { resume: resume === true, overwrite: overwrite === true };
 }
 

@@ -17,7 +17,7 @@ import {
 import type { Interval } from "./statistics.ts";
 
 /** A metric that every evaluation has. */
-export type EvaluationMetric = CoreMetric;
+type EvaluationMetric = CoreMetric;
 
 export interface EvaluationSummary {
   /** Measured questions: at least one draw did not end in an error. */

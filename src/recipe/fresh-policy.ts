@@ -74,9 +74,7 @@ export function freshConfig(shape: FreshShape, files = freshTokenizer()): Decode
 }
 
 /** A tokenizer that knows the environment's tags and words; the tiny world's where it names no words of its own. */
-export function freshTokenizer(
-  environment?: Settings["environment"],
-): ReturnType<typeof wordTokenizer> {
+function freshTokenizer(environment?: Settings["environment"]): ReturnType<typeof wordTokenizer> {
   const { name, ...options } = environment ?? { name: "search-qa" };
   const part = environments.get(name, "environment");
   const { protocol } = part.create(part.options.parse(options), { retriever: noneRetriever() });

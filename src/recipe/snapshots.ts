@@ -8,7 +8,7 @@ import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Where a run folder keeps the weights of its snapshots: `snapshots/NAME/step-N`. */
-export const SNAPSHOTS_FOLDER = "snapshots";
+const SNAPSHOTS_FOLDER = "snapshots";
 
 type SavingEngine = Pick<Engine, "snapshot" | "save" | "load">;
 

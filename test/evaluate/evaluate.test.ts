@@ -28,7 +28,9 @@ const settings = {
     { scope: "observation", unit: "tokens", limit: 60, onExhausted: "cut" },
   ],
 };
-const environment = environments.get("search-qa", "test").create({}, { retriever, budgets: budgetsSchema.parse(settings.budgets) });
+const environment = environments
+  .get("search-qa", "test")
+  .create({}, { retriever, budgets: budgetsSchema.parse(settings.budgets) });
 
 const task = (id: string, question: string, answer: string, hops?: number): Task => ({
   ...{ id, question, references: [answer], source: "test" },

@@ -85,9 +85,7 @@ describe("a training's metrics", () => {
     writeFileSync(file, whole.replace("\n", '\n{"step": 1, "da\n'));
     const refused = await train("metrics", "--resume");
     expect(refused).toMatchObject({ status: 3 });
-    expect(refused.stderr).toMatch(
-      /metrics\.jsonl:2: is not JSON .*\[JSONL_BAD_LINE\]/,
-    );
+    expect(refused.stderr).toMatch(/metrics\.jsonl:2: is not JSON .*\[JSONL_BAD_LINE\]/);
     // As the message says; and the end as a cut write leaves it.
     writeFileSync(file, whole);
     appendFileSync(file, '{"step":3,"data":{"ro');

@@ -7,9 +7,10 @@ const text = readFileSync(join(root, "docs", "extend.md"), "utf8");
 
 /** The files of docs/extend.md: code blocks with their name in the line above. */
 export const docFiles: ReadonlyMap<string, string> = new Map(
-  [...text.matchAll(/^`([\w.-]+)`:\n\n```\w+\n(.*?)```$/gms)].map(
-    ([, name = "", content = ""]) => [name, content],
-  ),
+  [...text.matchAll(/^`([\w.-]+)`:\n\n```\w+\n(.*?)```$/gms)].map(([, name = "", content = ""]) => [
+    name,
+    content,
+  ]),
 );
 
 /** The commands of its shell blocks, without those that install the package. */

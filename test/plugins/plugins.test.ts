@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RolloutError } from "../../src/base/errors.ts";
+import { registry } from "../../src/base/registry.ts";
 import {
   asPluginError,
   fileNameOf,
@@ -11,6 +12,7 @@ import {
 } from "../../src/base/plugins.ts";
 import { runTools } from "../../src/rollout/record.ts";
 import { errorWith } from "../helpers/error-with.ts";
+import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -51,6 +53,44 @@ describe("pluginsNamedIn", () => {
 
   it("adds nothing to a hash without a plugin", () => {
     expect(pluginHashes({ strategy: "agent" })).toEqual({});
+  });
+});
+
+describe("loadPlugin", () => {
+  const load = (name: string) => loadPlugin(name, folder, "--plugin");
+  const written = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return `./${name}`;
+  };
+
+  it("says where it looked for a file or package that is not there", async () => {
+    await expect(load("./nowhere.mjs")).rejects.toThrow(
+      errorWith("PLUGIN_NOT_FOUND", join(folder, "nowhere.mjs")),
+    );
+    written("plain.mjs", "export default [];");
+    await expect(load("plain.mjs")).rejects.toThrow(errorWith("PLUGIN_NOT_FOUND", "./plain.mjs."));
+  });
+
+  it("names the line of a file that does not parse", () => {
+    const name = written("broken.mjs", "\nexport default [1,;\n");
+    const { stderr, status } = runCli(["recipes", "check", "search-r1", "--plugin", name], {
+      cwd: folder,
+    });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/broken\.mjs:2: .*\[PLUGIN_FAILED]/);
+  });
+
+  it("refuses what is no part, and a name that is taken", async () => {
+    const bare = written("bare.mjs", `export default [{ name: "bare" }];`);
+    await expect(load(bare)).rejects.toThrow(
+      errorWith("PLUGIN_BAD_PART", /export 0 .*defineReward/),
+    );
+    const none = written("none.mjs", "export const part = 1;");
+    await expect(load(none)).rejects.toThrow(errorWith("PLUGIN_BAD_PART", "no default export"));
+    await plugin("taken", "");
+    const again = written("again.mjs", partText("taken"));
+    registry("filter", []);
+    await expect(load(again)).rejects.toThrow(errorWith("PLUGIN_BAD_PART", /"taken"/));
   });
 });
 

@@ -194,7 +194,7 @@ describe("rollOut", () => {
   });
 
   it("throws a bug and an interruption instead of recording them", async () => {
-    const bug = new InternalError("TOOL_MISSING", "no such tool");
+    const bug = new InternalError("PART_TWICE", "a bug");
     const broken: Retriever = { ...corpus, search: () => Promise.reject(bug) };
     await expect(play([SEARCH], searchEnvironment({}, broken))).rejects.toBe(bug);
     const interruption = new AbortController();

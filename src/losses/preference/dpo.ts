@@ -15,7 +15,8 @@ const options = z.strictObject({
  */
 export const dpo = definePreferenceLoss({
   name: "dpo",
-  summary: "Raises the chosen text's likelihood over the rejected one's, relative to a frozen reference.",
+  summary:
+    "Raises the chosen text's likelihood over the rejected one's, relative to a frozen reference.",
   source:
     "DPO, arXiv 2305.18290, equation 7; label smoothing: its authors' note on conservative DPO",
   needsReference: true,

@@ -31,7 +31,10 @@ export async function openSamples(
   const validation = read === null || read.samples.length === 0 ? null : read;
   requireMeasure(sft, validation);
   const { everySteps, questions, metric, keep } = sft.validation;
-  const held = questions > 0 ? await openNamedDataset(settings.evaluation.dataset, settings.environment) : null;
+  const held =
+    questions > 0
+      ? await openNamedDataset(settings.evaluation.dataset, settings.environment)
+      : null;
   const sizes = train.samples.map(({ tokens }) => tokens);
   const batches = sftBatches(sizes, { ...sft, seed: settings.seed });
   const { name } = settings.evaluation.dataset;

@@ -44,7 +44,7 @@ export function parseExpression(text: string): Node {
     return token;
   };
   const isNext = (sign: string): boolean => peek().kind !== "text" && peek().text === sign;
-  const require = (sign: string): void => {
+  const expectNext = (sign: string): void => {
     if (!isNext(sign)) throw misplaced(text, peek(), `"${sign}"`);
     take();
   };
@@ -60,7 +60,7 @@ export function parseExpression(text: string): Node {
     }
     if (token.text === "(") {
       const inner = expression(0);
-      require(")");
+      expectNext(")");
       return inner;
     }
     if (token.kind !== "name" || isInfix(token.text)) {
@@ -70,7 +70,7 @@ export function parseExpression(text: string): Node {
     take();
     const given: Node[] = [];
     while (!isNext(")")) {
-      if (given.length > 0) require(",");
+      if (given.length > 0) expectNext(",");
       given.push(expression(0));
     }
     take();

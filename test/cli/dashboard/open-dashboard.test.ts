@@ -108,7 +108,9 @@ describe("the live view", () => {
     // An arrow is no letter.
     keyboard.press("\u001b[A");
     watch.stop();
-    expect(terminal.screen()).toContain("Stopped after step 1 of 40 as requested; --resume continues.");
+    expect(terminal.screen()).toContain(
+      "Stopped after step 1 of 40 as requested; --resume continues.",
+    );
   });
 
   it("steps through the rollouts of a batch, and shows and hides help", () => {

@@ -82,7 +82,9 @@ describe.skipIf(!hasScript || !existsSync(join(binary, "..", "..", "dist")))(
       const { shown, status, modes } = await inTerminal("cut", once(/step \d+\/400/, "\u0003"));
       expect(status, shown).toBe(130);
       expect(shown).toContain("Interrupted: saving finished work.");
-      expect(shown).toMatch(/cut: stopped early and saved; the same command with --resume continues\./);
+      expect(shown).toMatch(
+        /cut: stopped early and saved; the same command with --resume continues\./,
+      );
       expect(modes[1]).toBe(modes[0]);
     });
 

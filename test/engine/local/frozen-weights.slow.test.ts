@@ -144,7 +144,7 @@ describe("frozen weights of 16 bits", () => {
     const large = join(folder, "large");
     await writeCheckpoint(large, { config, weights }, { dtype: "F32", tokenizerFrom: whole });
     await expect(open(large, { lora, frozenWeights: "float16" })).rejects.toThrow(
-      errorWith("WEIGHT_TOO_LARGE", /"model.embed_tokens.weight" holds -70000/),
+      errorWith("WEIGHT_TOO_LARGE", /"model.embed_tokens.weight" contains -70000/),
     );
     await open(large, { lora, frozenWeights: "bfloat16" });
   });

@@ -71,7 +71,7 @@ describe("search-qa", () => {
     );
     expect(found.passageIds).toEqual(["oslo"]);
     const stopped = AbortSignal.abort(new Error("stop"));
-    const { search } = requireSearching(searchEnvironment({}, corpus));
-    await expect(search("Oslo", { task }, stopped)).rejects.toThrow("stop");
+    const searching = requireSearching(searchEnvironment({}, corpus));
+    await expect(searching.search("Oslo", { task }, stopped)).rejects.toThrow("stop");
   });
 });

@@ -109,7 +109,10 @@ describe("a checked file", () => {
       true,
     );
     expect(() => file.read(PAGE_BYTES - 1, PAGE_BYTES + 1)).toThrow(
-      errorWith("INDEX_CORRUPT", `${path}: bytes 4096 to 8192 were modified. Build the index again`),
+      errorWith(
+        "INDEX_CORRUPT",
+        `${path}: bytes 4096 to 8192 were modified. Build the index again`,
+      ),
     );
     file.close();
   });

@@ -39,10 +39,12 @@ describe("requireFitting", () => {
       "STRATEGY_UNFIT",
       /^evaluation\.strategy is "rag", which needs searching.*"tool-qa".*agent/,
     );
-    expect(() => { requireFitting("rag", world("tool-qa"), "evaluation.strategy"); }).toThrow(refused);
-    expect(() => { requireFitting({ name: "self-consistency" }, world("frozen-lake"), "s"); }).toThrow(
-      errorWith("STRATEGY_UNFIT", "answers"),
-    );
+    expect(() => {
+      requireFitting("rag", world("tool-qa"), "evaluation.strategy");
+    }).toThrow(refused);
+    expect(() => {
+      requireFitting({ name: "self-consistency" }, world("frozen-lake"), "s");
+    }).toThrow(errorWith("STRATEGY_UNFIT", "answers"));
     const options = { policy: replay([]), environment: world("frozen-lake") };
     expect(() => openStrategy("rag", "s").run(rolloutOptions(options))).toThrow(
       errorWith("STRATEGY_UNFIT"),
@@ -51,8 +53,12 @@ describe("requireFitting", () => {
 
   it("lets every strategy search, and agent play anywhere", () => {
     for (const name of ["search-qa", "tool-qa", "frozen-lake"])
-      expect(() => { requireFitting("agent", world(name), "s"); }).not.toThrow();
-    expect(() => { requireFitting("rag", world("search-qa"), "s"); }).not.toThrow();
+      expect(() => {
+        requireFitting("agent", world(name), "s");
+      }).not.toThrow();
+    expect(() => {
+      requireFitting("rag", world("search-qa"), "s");
+    }).not.toThrow();
   });
 });
 
