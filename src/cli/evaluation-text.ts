@@ -36,12 +36,16 @@ export function evaluationText(result: EvalResult): string {
   const drawn = Object.entries(metrics).filter(([name]) => name.includes("@"));
   const intervalOf = (name: "em" | "f1"): string =>
     `${formatInterval(intervals[name], share)} (${intervalMethods[name]})`;
+  const shown = headlineMetrics.filter((name) => metrics[name] !== undefined);
   return [
     `${result.policy.from} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
     "",
     renderText({
-      columns: ["", { label: "n", format: formatCount }, ...headlineMetrics.map(metricColumn)],
-      rows: rows.map(([name, group]) => [name, group.n, ...headlinesOf(group.metrics)]),
+      columns: ["", { label: "n", format: formatCount }, ...shown.map(metricColumn)],
+      rows: rows.map(([name, group]) => [
+        ...[name, group.n],
+        ...shown.map((metric) => group.metrics[metric] ?? null),
+      ]),
     }),
     "",
     ...(drawn.length === 0
@@ -53,11 +57,6 @@ export function evaluationText(result: EvalResult): string {
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
     ...(result.readsGold ? [READS_GOLD] : []),
   ].join("\n");
-}
-
-/** @returns null where an evaluation did not measure a metric. */
-function headlinesOf(metrics: Readonly<Record<string, number>>): (number | null)[] {
-  return headlineMetrics.map((name) => metrics[name] ?? null);
 }
 
 function drawsText({ n, samplesPerTask }: Pick<EvaluationSummary, "n" | "samplesPerTask">): string {

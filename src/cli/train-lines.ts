@@ -40,7 +40,10 @@ export function trainLines(context: CliContext): TrainWatch {
     onEvaluation: (name, { metrics, n }) => {
       stop();
       const when = name === "before" || name === "after" ? `${name} training` : name;
-      context.note(`${when}: EM ${metrics.em.toFixed(3)} on ${n} held-out questions`);
+      // A world that pays has no answers to compare.
+      const { em, return: paid } = metrics;
+      const figure = paid === undefined ? `EM ${em.toFixed(3)}` : `return ${paid.toFixed(3)}`;
+      context.note(`${when}: ${figure} on ${n} held-out questions`);
     },
     onStage: ({ number, name, do: kind }, total, kept) => {
       stop();

@@ -19,7 +19,7 @@ export const messageMetrics = [
     of: ({ turns, invalidTurns }) => (turns === 0 ? null : invalidTurns / turns),
   }),
   sparseRowMetric({
-    name: "return",
+    ...{ name: "return", decimals: 3, headline: true },
     summary: "What the environment paid over an episode, on average.",
     range: [-Infinity, Infinity],
     interval: "bootstrap",
