@@ -37,7 +37,7 @@ export interface EstimatedReward {
   readonly name: string;
   /** null: cannot be scored. */
   readonly value: number | null;
-  /** Its share in the trajectory's reward; 0 where it is measured only, or stands in an expression. */
+  /** Its share in the trajectory's reward; 0 where it is measured only, or part of an expression. */
   readonly weight: number;
   /** null: the whole trajectory. */
   readonly at: RewardAddress | null;

@@ -29,7 +29,7 @@ import type { Settings } from "./settings/settings-schema.ts";
 /** The shipped policy. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
-/** How a download of a policy is told; no more than what the hub takes. */
+/** Progress and notices of a policy's download: the options of the hub that report. */
 export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
 
 /**

@@ -17,7 +17,7 @@ export interface CellChoice {
 }
 
 /**
- * The numbers of a paper's tables that a run can be held against.
+ * The numbers of a paper's tables that a run can be compared with.
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no table of the metrics; USAGE when no column or row is meant.
  */
 export function publishedCells(recipe: RecipeFile, choice: CellChoice): PaperCell[] {

@@ -90,7 +90,7 @@ const RESULTS_FILE = "results.json";
 /**
  * Runs every arm of every claim over seeds and says what the results mean for each claim. Arms of equal settings run once, seeds
  * are gone through one after the other (so that an interrupted reproduction has something of every arm), and each result is
- * appended as it comes: the same command goes on where it was interrupted.
+ * appended as it comes: the same command continues after an interruption.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no claims, or a claim's metric is no number of the results; as
  *   `checkSettings` for any arm, before the first run.

@@ -96,7 +96,7 @@ function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): 
   return {
     identity: { from: baseUrl, model },
     rendering: { api, ...(system === undefined ? {} : { system }), extra },
-    // Searches and the writing of rows go on while requests wait for their turn.
+    // Searches and the writing of rows continue while requests wait for their turn.
     window: Math.ceil(endpoint.concurrency * 1.25),
     open: ({ protocol }) => {
       if (api === "completions" && protocol.writeCalls !== undefined) {

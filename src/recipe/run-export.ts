@@ -23,7 +23,7 @@ export interface RunExportOptions {
   format: string;
   out: string;
   hints: Telling["hints"];
-  /** How calls of tools are told; as suits the format when absent. */
+  /** How tool calls are written; the format's own way when absent. */
   calls?: Telling["calls"];
   /** Folder or name of the model whose tokens the records hold, instead of what their provenance names. */
   tokenizer?: string;

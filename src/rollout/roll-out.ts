@@ -312,7 +312,7 @@ export async function playWritten(
   const result = await timed(options, trajectory, "searchMs", () => runTools(signal, step));
   requireStepResult(options.environment.name, result);
   const { actions, problems, observations, reward, status, canonical = text } = result;
-  // A prefill stands in the prompt, so only a message without one can be rewritten as a whole.
+  // A prefill is part of the prompt, so only a message without one can be rewritten as a whole.
   const isRewritten = canonical !== text && prefill === "" && dialogue.rewrite !== undefined;
   if (isRewritten) dialogue.rewrite?.(canonical);
   trajectory.turns.push({

@@ -59,17 +59,17 @@ export interface PreferenceStep {
 }
 
 export interface PreferenceRun {
-  /** Holds the policy, and under the role "reference" what it is measured against where the loss needs it. */
+  /** Holds the policy and, where the loss needs it, the frozen snapshot "reference". */
   engine: Engine;
   settings: PreferenceSettings;
   pairs: readonly PairRows[];
   seed: number;
-  /** Steps already done: a resumed run goes on as if it had not stopped. */
+  /** Steps already done: a resumed run continues as if it had not stopped. */
   firstStep: number;
   /** Multiplies the learning rate; 1 when absent. */
   learningRateFactor?: number;
   signal: AbortSignal;
-  /** @returns whether to go on. */
+  /** @returns whether to continue. */
   onStep(step: PreferenceStep): Promise<boolean>;
 }
 

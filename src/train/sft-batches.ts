@@ -11,7 +11,7 @@ export interface BatchOptions {
 }
 
 /**
- * Which samples each optimiser step learns from: a pure function of the sizes and the seed, so that a resumed run goes on where it was.
+ * Which samples each optimiser step learns from: a pure function of the sizes and the seed, so that a resumed run continues exactly.
  * An epoch's last batch holds what is left of it; no batch spans two epochs.
  *
  * @param tokens positions of each sample.

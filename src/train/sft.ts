@@ -104,12 +104,12 @@ export interface SftSamplesRun {
   samples: readonly LearnedSample[];
   /** Of each step, the samples that it learns from (`sftBatches`). */
   batches: readonly (readonly number[])[];
-  /** Steps already done: a resumed run goes on as if it had not stopped. */
+  /** Steps already done: a resumed run continues as if it had not stopped. */
   firstStep: number;
   /** Multiplies the learning rate; 1 when absent. */
   learningRateFactor?: number;
   signal: AbortSignal;
-  /** @returns whether to go on. */
+  /** @returns whether to continue. */
   onStep(step: SftStep): Promise<boolean>;
 }
 
@@ -185,7 +185,7 @@ export interface SftStreamRun {
   /** Multiplies the learning rate; 1 when absent. */
   learningRateFactor?: number;
   signal: AbortSignal;
-  /** @returns whether to go on. */
+  /** @returns whether to continue. */
   onStep(step: SftStep): Promise<boolean>;
 }
 

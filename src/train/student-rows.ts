@@ -204,7 +204,7 @@ function textOf({ text, ids }: Segment, tokenizer: Tokenizer): string {
   return tokenizer.decode(ended ? ids.slice(0, -1) : ids);
 }
 
-/** A prompt's text without the token that begins a sequence: whoever learns has its own. */
+/** A prompt's text without the BOS token: the student's tokenizer adds its own. */
 function withoutBegin(
   segment: Segment,
   { beginId }: Tokenizer,
@@ -224,7 +224,7 @@ function hintOf(text: string, index: number, { list }: Hints): { before: string 
   return hint === undefined ? null : { before: text.slice(0, text.length - hint.text.length) };
 }
 
-/** Texts that a message may have been made to begin with: what was put at the end of its prompt, any number of parts, or nothing. */
+/** Possible prefills of a message: the last parts of its prompt, any number of them, or none. */
 function openings({ prompt }: Call, say: (segment: Segment) => string): string[] {
   const texts = [""];
   for (const segment of prompt.toReversed()) {

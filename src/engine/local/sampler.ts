@@ -75,7 +75,7 @@ export async function makeSampler(
   let patience: NodeJS.Timeout | undefined;
 
   /**
-   * Assigns slots to waiting requests, in order: a sequence with a slot continues at once, whoever waits before it; others take
+   * Assigns slots to waiting requests, in order: a sequence with a slot continues at once, before all waiting ones; others take
    * unused slots.
    */
   function admit(): Slot[] {

@@ -136,7 +136,7 @@ export interface EnvironmentPart extends PartWithOptions {
 
 interface EnvironmentExample {
   readonly task?: Task;
-  /** A message that acts, after which the episode goes on. */
+  /** A message that acts, after which the episode continues. */
   readonly act: string;
   /** A message that ends the episode. */
   readonly last: string;

@@ -7,7 +7,7 @@ import type { Passage } from "../../trajectory/task.ts";
 import { environmentOver } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
-/** What of a dataset budgets are held against, in the policy's tokens. */
+/** Facts of a dataset that budgets are compared with, in the policy's tokens. */
 export interface BudgetFacts {
   /** Of the model. */
   maxPositions: number;

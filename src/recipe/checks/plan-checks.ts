@@ -10,7 +10,7 @@ import { type IgnoredSetting, ignoredSettings } from "./ignored-settings.ts";
 export interface PlanChecks {
   budgets: BudgetFinding[];
   ignored: IgnoredSetting[];
-  /** Why budgets were not held against questions and passages; null where they were. */
+  /** Why budgets were not compared with questions and passages; null where they were. */
   withoutFacts: string | null;
 }
 

@@ -39,9 +39,8 @@ interface RunClaim {
  * Runs `work` as the only writer of a run's folder, if that is free, or its run is to be resumed or replaced. The outcome is written to the
  * folder. A replaced run is moved aside until the new run has started, and restored if it does not start.
  *
- * @throws {ConfigError} RUN_EXISTS when there is a run and neither is wanted, when it is another command's that is to be gone on with, and
- *   over a synthesis always; RUN_SETTINGS_CHANGED when a run would go on under other settings than it began with. How long it lasts,
- *   what is kept and who is told may change.
+ * @throws {ConfigError} RUN_EXISTS when the folder has a run and neither `--resume` nor `--overwrite` is given, when `--resume` meets another
+ *   command's run, and always over a synthesis; RUN_SETTINGS_CHANGED when `--resume` comes with settings that can change a step's result.
  * @throws {ExternalError} RUN_BUSY when another process writes the folder.
  */
 export function withClaimedRun<T>(

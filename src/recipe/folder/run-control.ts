@@ -15,7 +15,7 @@ export interface RunControl {
 
 /** The run's end of a control. */
 export interface ControlledRun extends RunControl {
-  /** Resolves at once unless the run is paused; then when it goes on, or something is asked for. */
+  /** Resolves at once unless the run is paused; then when it continues, or a key asks for something. */
   whilePaused(signal: AbortSignal): Promise<void>;
   /** Requests since the last call. */
   take(): { save: boolean; evaluate: boolean; stop: boolean };
@@ -65,7 +65,7 @@ export function openRunControl(): ControlledRun {
   };
 }
 
-/** Why a run ends that was asked to: it is kept as it is, and can be gone on with. */
+/** Ends a run on request: its folder stays as it is, and --resume continues it. */
 export class StoppedAsAsked extends Error {
   constructor() {
     super("The run was asked to stop after a step.");

@@ -38,7 +38,7 @@ export interface RunFolder {
   checkpoint(step: number): string;
   /** Whole steps done, as far as they are written. */
   readonly lastStep: number;
-  /** One line of `events.jsonl`, with the time; whoever watches is told. */
+  /** Writes one line of `events.jsonl`, with the time, and calls `onEvent`. */
   event(event: RunEvent): Promise<void>;
   /** Takes back what was written of later steps than one: `setAside` is done while no file is open. */
   rewind(toStep: number, setAside: () => Promise<void>): Promise<void>;
@@ -66,7 +66,7 @@ export interface RunToOpen {
   out: string;
   resolved: ResolvedSettings<Settings>;
   facts: RunFacts;
-  /** What is told first. */
+  /** The events that come first. */
   events?: readonly RunEvent[];
   /** Told of everything that is written to `events.jsonl`. */
   onEvent?: ((event: RunEvent) => void) | undefined;
@@ -207,7 +207,7 @@ function manifestOf({ engine, resolved, facts }: RunToOpen): object {
   };
 }
 
-/** What reporters are told of a run. */
+/** The run as reporters see it. */
 function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunStart {
   const settings = [...leavesOf(resolved.settings)].map(([keys, value]) => [keys.join("."), value]);
   return {

@@ -15,7 +15,7 @@ const LOOK_MS = 1000;
  * one folder would mix their lines. Readers need no lock. A lock whose process is gone is taken over.
  *
  * @throws {ExternalError} RUN_BUSY when another process, or another call in this one, writes the folder; FILE_WRITE_FAILED;
- *   RUN_FOLDER_GONE when the folder is removed or moved away meanwhile: `work` would go on in a new one, which lacks what came before.
+ *   RUN_FOLDER_GONE when the folder is removed or moved away meanwhile: `work` would continue in a new folder without the earlier files.
  */
 export async function withRunLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const { lock, made } = await take(folder);

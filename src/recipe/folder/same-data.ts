@@ -42,7 +42,7 @@ export function pluginData(settings: unknown): Record<string, Plugin> {
 /**
  * The checksum of the policy that a run begins with, its adapters' base included.
  *
- * @param begun the folder of a run that goes on, or is looked at again, with this policy; null: it begins.
+ * @param begun the folder of a run that is resumed or read again with this policy; null: a new run.
  * @throws {ConfigError} RUN_DATA_CHANGED
  */
 export async function samePolicyHash(

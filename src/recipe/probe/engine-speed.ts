@@ -24,7 +24,7 @@ const LONG_PROMPT = 100;
 
 /**
  * Measures sampling with all slots of all workers busy: prompts of several lengths, and messages of several lengths after one prompt.
- * The first of each compiles its graph and is told apart. The cache stays as short as that allows.
+ * The first of each compiles its graph and is measured apart. The cache stays as short as that allows.
  */
 export async function measureSampling(measured: MeasuredEngine): Promise<SamplingSpeed> {
   const first = await timed(measured.clock, () => fillAll(measured, LONG_PROMPT, 1));

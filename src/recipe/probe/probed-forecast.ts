@@ -26,7 +26,7 @@ export interface ProbedForecast {
  * Forecasts time and memory of a planned run by a probe of it (`probeRun`), in a temporary folder that is removed.
  *
  * @param options.load processors wanted before it.
- * @param options.clock what the forecast is told in; the wall's when absent.
+ * @param options.clock the clock of the forecast; the wall clock when absent.
  * @returns why there is no forecast, where there is none.
  * @throws as `probeRun`.
  */

@@ -104,7 +104,7 @@ export function endedSoon(shape: TrajectoryShape): TrajectoryShape {
   return { ...shape, calls: [...shape.calls, { read, written: last.written, anew: false }] };
 }
 
-/** A trajectory that was given up, gone on with as it went, to the limits of its budgets. */
+/** An abandoned trajectory, extrapolated at its own pace to the limits of its budgets. */
 export function carriedOn(shape: TrajectoryShape, longest: LongestSequence): TrajectoryShape {
   const calls = [...shape.calls];
   const last = calls.at(-1);

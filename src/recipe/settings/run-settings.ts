@@ -8,7 +8,7 @@ export const checkpointsSchema = z.strictObject({
   keep: z.int().min(1).nullable().default(3),
 });
 
-/** How a run that an alarm sent back goes on. */
+/** How a run continues after a rollback. */
 export const rollbackSchema = z.strictObject({
   /** What the learning rate is multiplied by, each time. */
   learningRateFactor: z.number().positive().max(1).default(0.5),

@@ -157,7 +157,7 @@ const settingsShape = z.strictObject({
         .meta(affects("bookkeeping")),
     })
     .prefault({}),
-  /** How long is waited for what is outside, and when that is told; docs/deadlines.md. */
+  /** Deadlines of everything outside the process, and when a long wait is reported; docs/deadlines.md. */
   deadlines: deadlinesSchema.prefault({}).meta(affects("bookkeeping")),
   engine: z
     .strictObject({
@@ -180,16 +180,16 @@ const settingsShape = z.strictObject({
       frozenWeights: z.enum(storageDtypes).default("float32"),
     })
     .prefault({}),
-  /** Holds the budgets of a training against each other and its data, and stops where nothing could be learned. */
+  /** Compares the budgets of a training with each other and its data, and stops where nothing could be learned. */
   budgetCheck: z.boolean().default(true).meta(affects("bookkeeping")),
-  /** Holds the first batch of a training to the rules of `agentrl trace lint`, and stops where one is broken. */
+  /** Checks the first batch of a training by the rules of `agentrl trace lint`, and stops at a violation. */
   batchCheck: z.boolean().default(true).meta(affects("bookkeeping")),
   checkpoints: checkpointsSchema.prefault({}).meta(affects("bookkeeping")),
-  /** Programs that are told of a training while it goes on; docs/reporters.md. */
+  /** Programs that receive the metrics of a training while it runs; docs/reporters.md. */
   reporters: reportersSchema.meta(affects("bookkeeping")),
   /** Rules on the metrics of a training; docs/alarms.md. */
   alarms: alarmsSchema.meta(affects("rollback")),
-  /** How a training goes on that an alarm sent back to its best checkpoint. */
+  /** How a training continues after an alarm rolled it back to its best checkpoint. */
   rollback: rollbackSchema.prefault({}).meta(affects("rollback")),
 });
 

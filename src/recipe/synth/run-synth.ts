@@ -197,7 +197,7 @@ async function countOf(dataset: Dataset, limit: number | undefined): Promise<num
 /** A run keeps its settings and checksums under the same names. @throws {ConfigError} RUN_EXISTS */
 async function requireNoOtherRun(out: string): Promise<void> {
   const begun = await originOfRun(out);
-  // Where draws lie, they decide themselves whether they are gone on with.
+  // Existing draws decide themselves whether they can be resumed.
   if (begun === null || begun.command === "synth-data" || existsSync(join(out, DRAWS_FILE))) return;
   throw new ConfigError(
     "RUN_EXISTS",

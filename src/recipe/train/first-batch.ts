@@ -13,7 +13,7 @@ import type { Settings } from "../settings/settings-schema.ts";
 const TOLERANCE = 0.01;
 
 /**
- * Holds the first batch of a run to the rules of `agentrl trace lint`, log-probabilities computed again included, before anything is
+ * Checks the first batch of a run by the rules of `agentrl trace lint`, log-probabilities computed again included, before anything is
  * learned from it.
  *
  * @param step of the batch, from 1.

@@ -40,7 +40,7 @@ export type DenseOptions = z.input<typeof denseOptions>;
 /** What a build is doing. */
 type BuildPhase = "passages" | "encoding" | "graph";
 
-/** How `buildDenseIndex` is told what to do beyond the vectors. */
+/** Options of `buildDenseIndex` beside the vectors. */
 export interface BuildDenseOptions extends DenseOptions {
   encoder: Encoder;
   /** Replace an existing index, and discard an interrupted build. */

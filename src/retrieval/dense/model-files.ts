@@ -62,7 +62,7 @@ export async function findModel(model: string, dtype?: ModelDtype): Promise<Mode
   return { source: model, local: false, folder, dtype: dtype ?? "fp32", library };
 }
 
-/** What the library is told when it loads a part of the model. */
+/** Options for the library when it loads a part of the model. */
 export function loadOptions({ local, dtype }: ModelFiles, threads: number): object {
   return {
     dtype,

@@ -135,7 +135,7 @@ async function timeGraph(
 export interface DenseLimits {
   /** Where it will be written: its disk's free space counts. */
   out: string;
-  /** Bytes that the opened index may hold in memory. Without it only a graph is held against the free memory. */
+  /** Bytes that the opened index may hold in memory. Without it only a graph is compared with the free memory. */
   maxMemory?: number | undefined;
   /** Bytes of disk that building may take, instead of what is free. */
   maxDisk?: number | undefined;

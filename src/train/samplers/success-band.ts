@@ -14,12 +14,12 @@ const options = z.strictObject({
 });
 
 /**
- * A curriculum by the run's own record: tasks that were too easy or too hard at their last visit are passed over for some steps. Tasks that
- * were not seen yet are taken.
+ * A curriculum by the run's own history: it skips tasks that were too easy or too hard at their last visit, for some steps. It takes every
+ * task that it has not seen.
  */
 export const successBand = defineSampler({
   name: "success-band",
-  summary: "Passes over tasks that were too easy or too hard at their last visit.",
+  summary: "Skips tasks that were too easy or too hard at their last visit.",
   options,
   open: ({ reward = "reward", low, high, retryAfter }, context, state) => {
     const taskAt = shuffledTasks(context);
