@@ -1,5 +1,5 @@
-import { pipeline, Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
+import { pipeline, type Readable } from "node:stream";
+import { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
 import { AgentrlError, errorMessage } from "../base/errors.ts";
 import { connectionProblem, decompressor } from "./exchange.ts";
@@ -162,8 +162,24 @@ async function answered(
   );
   const unpack = decompressor(new Headers(entries).get("content-encoding"));
   const content = unpack === null ? body : pipeline(body, unpack, () => undefined);
-  const stream = hasBody ? (Readable.toWeb(content) as ReadableStream<Uint8Array>) : null;
-  return new Response(stream, { status, headers: entries });
+  return new Response(hasBody ? webStream(content) : null, { status, headers: entries });
+}
+
+/** A body as Response takes it. Node's own `Readable.toWeb` throws out of any handler when data comes after a cancellation. */
+function webStream(content: Readable): ReadableStream<Uint8Array> {
+  // A reader of the stream gets the error; without a listener Node would throw it as well.
+  content.on("error", () => undefined);
+  const chunks = content[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next = await chunks.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value);
+    },
+    cancel() {
+      content.destroy();
+    },
+  });
 }
 
 /** Longest Retry-After that is waited: the hub's rate limits use windows of five minutes. */
