@@ -2,7 +2,7 @@ import type { EndReason } from "../trajectory/trajectory.ts";
 import type { EvaluationRow } from "./evaluation-row.ts";
 import { type Calibration, calibrationOf, type Confident } from "./metrics/calibration.ts";
 import { majorityRight, passCounts } from "./metrics/draw-metrics.ts";
-import { type CoreMetric, rowMetrics } from "./metrics/index.ts";
+import { rowMetrics } from "./metrics/index.ts";
 import {
   type IntervalValues,
   type MetricSeries,
@@ -15,9 +15,6 @@ import {
   type QuestionValues,
 } from "./metrics/metric-sums.ts";
 import type { Interval } from "./statistics.ts";
-
-/** A metric that every evaluation has. */
-type EvaluationMetric = CoreMetric;
 
 export interface EvaluationSummary {
   /** Measured questions: at least one draw did not end in an error. */
