@@ -50,7 +50,6 @@ export const ERROR_CODES = {
     "Some rollouts of the evaluation failed, so some questions have no result.",
   EVALUATION_EXISTS: "The output folder already contains an evaluation, or one of another policy.",
   EXPORT_TOKENS: "The records to export contain token ids, but their tokenizer is unknown.",
-  FILE_EXISTS: "A file to be written already exists.",
   FILE_MISSING: "The named file does not exist or cannot be read.",
   FILE_NOT_JSON: "A file that must contain one JSON value does not parse.",
   FILE_WRITE_FAILED: "A file could not be written: disk full, no permission, read-only folder.",
@@ -103,6 +102,7 @@ export const ERROR_CODES = {
   MODEL_NAME: "The model is neither a folder nor a name on the hub.",
   MODEL_CONFIG_UNSUPPORTED:
     "config.json sets an architecture or option that this decoder does not support.",
+  OUTPUT_EXISTS: "The path of a result already exists, and --overwrite is not given.",
   PART_TWICE: "Two parts of one kind have the same name.",
   PASSAGE_TOO_LONG: "A term occurs more often in a passage than the index can count.",
   PREDICTIONS_EMPTY: "The predictions or references file contains no records.",

@@ -7,6 +7,7 @@ export interface EvalCompareFlags {
   metrics?: string[];
   across?: string[];
   changed?: string;
+  overwrite?: true;
   paper?: string;
   column?: string;
   row?: string;

@@ -18,6 +18,7 @@ export interface EvalRetrievalFlags extends RetrieverFlags {
   metrics?: string;
   depth?: number;
   runOut?: string;
+  overwrite?: true;
   compare?: string;
   seed?: number;
   require?: string[];

@@ -21,6 +21,11 @@ export function outOption(what: string): Option {
   return new Option("--out <path>", what);
 }
 
+/** --overwrite: permission to replace what exists, for `refuseToOverwrite`. */
+export function overwriteOption(what = "replace an existing file"): Option {
+  return new Option("--overwrite", what);
+}
+
 /** --set key=value, repeatable: settings that override the recipe. */
 export function setOption(): Option {
   return new Option(

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { RunFolderUse } from "../recipe/folder/claim-run.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { RunOptions } from "../recipe/train/training-method.ts";
 import type { CliContext } from "./command.ts";
+import { overwriteOption } from "./options.ts";
 import { watchDownload } from "./model-download.ts";
 import { packageVersion } from "./package-info.ts";
 import { addRecipeOptions, type RecipeFlags } from "./recipe-options.ts";
@@ -29,7 +30,7 @@ export function addTrainingOptions(command: Command, out: string): Command {
       "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
     )
     .option("--resume", "resume from the newest checkpoint of the run folder")
-    .addOption(new Option("--overwrite", "replace the run in the folder").conflicts("resume"))
+    .addOption(overwriteOption("replace the run in the folder").conflicts("resume"))
     .addOption(reporterOption())
     .option("--plain", "print a line per step instead of the live view");
 }

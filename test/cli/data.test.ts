@@ -168,6 +168,7 @@ describe("agentrl data", () => {
         "prompt.txt",
         "--split",
         "dev",
+        "--overwrite",
       );
     expect((await convert("verl")).stderr).toBe(
       ["type", "supportingFacts", "hops"]

@@ -25,7 +25,7 @@ describe("agentrl new", () => {
     writeFileSync(join(out, "my-tool.mjs"), "mine");
     const refused = await create("tool", "my-tool");
     expect(refused.status).toBe(2);
-    expect(refused.stderr).toContain("[FILE_EXISTS]");
+    expect(refused.stderr).toContain("[OUTPUT_EXISTS]");
     expect(readFileSync(join(out, "my-tool.mjs"), "utf8")).toBe("mine");
     expect((await create("tool", "my-tool", "--overwrite")).status).toBe(0);
     expect(readFileSync(join(out, "my-tool.mjs"), "utf8")).not.toBe("mine");

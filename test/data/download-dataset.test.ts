@@ -165,6 +165,15 @@ describe("downloadDataset", () => {
     await expect(get(["dev"])).rejects.toThrow(errorWith("DATASET_ARCHIVE", "set.zip"));
   });
 
+  it("never replaces a file of the user that has the name of an archive's file", async () => {
+    await mkdir(dirname(place("dev.json")), { recursive: true });
+    await writeFile(place("dev.json"), "[]");
+    await expect(get(["dev"])).rejects.toThrow(
+      errorWith("DATASET_UNEXPECTED", `${place("dev.json")} already exists`),
+    );
+    expect(await readFile(place("dev.json"), "utf8")).toBe("[]");
+  });
+
   it("goes on where a connection was cut, also where no size is told", async () => {
     mischief.cuts = [100_000, 90_000];
     await get(["train"]);

@@ -29,7 +29,7 @@ export const PIPELINE: readonly PipelineCommand[] = [
       ...["data", "generate", "tinyworld", "--out", "world", "--seed", "7"],
       ...["--people", "400", "--questions", "20", "--splits", "train,test"],
     ],
-    ...{ resume: [], finished: [], product: "world" },
+    ...{ resume: ["--overwrite"], finished: [], product: "world" },
   },
   {
     name: "index build",

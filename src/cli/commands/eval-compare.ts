@@ -16,9 +16,9 @@ import {
   addWhatOptions,
   type EvalCompareFlags,
 } from "../eval-compare-flags.ts";
-import { jsonOption, seedOption } from "../options.ts";
+import { jsonOption, overwriteOption, seedOption } from "../options.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
 import { comparePublished } from "../published-comparison.ts";
-import { refuseOwnInput } from "../refuse-own-input.ts";
 
 /** Adds `compare` to `agentrl eval`: compares two runs on the same questions, or a run with a published number. */
 export function addEvalCompare(parent: Command, context: CliContext): void {
@@ -41,6 +41,7 @@ export function addEvalCompare(parent: Command, context: CliContext): void {
         "md",
       ]),
     )
+    .addOption(overwriteOption("replace an existing file of --changed"))
     .addOption(seedOption("seed of the bootstrap and the permutation test (default: 0)"))
     .addOption(jsonOption())
     .action((runs: string[], flags: EvalCompareFlags) => evalCompare(runs, flags, context));
@@ -57,6 +58,7 @@ async function evalCompare(
   if (flags.changed !== undefined) {
     const runs = given.flatMap((side) => side.split(","));
     refuseOwnInput(flags.changed, runs, "--changed");
+    refuseToOverwrite(flags.changed, flags.overwrite);
   }
   const sides: Side[] = [];
   for (const name of given) sides.push(await readSide(name, flags));

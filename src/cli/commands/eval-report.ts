@@ -4,8 +4,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliContext } from "../command.ts";
-import { outOption } from "../options.ts";
-import { refuseOwnInput } from "../refuse-own-input.ts";
+import { outOption, overwriteOption } from "../options.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
 import { packageVersion } from "../package-info.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
@@ -13,6 +13,7 @@ import { refuseStray } from "../stray-flags.ts";
 interface ReportFlags extends ReadingFlags {
   format?: TextFormat | "lm-eval";
   out?: string;
+  overwrite?: true;
 }
 
 const FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
@@ -35,6 +36,7 @@ export function addEvalReport(parent: Command, context: CliContext): void {
       ).choices(FORMATS),
     )
     .addOption(outOption("file to write instead of stdout; a folder for lm-eval"))
+    .addOption(overwriteOption())
     .option(
       "--tokenizer <folder>",
       "folder with the policy's tokenizer.json, which decodes its tokens (default: the policy's own folder)",
@@ -57,6 +59,11 @@ export async function writeReport(
   if (format !== "html" && format !== "lm-eval")
     refuseStray(flags, ["tokenizer"], "--format html and lm-eval");
   if (format !== "html") refuseStray(flags, ["dataset"], "--format html");
+  // The files of lm-eval have the time in their names.
+  if (out !== undefined && format !== "lm-eval") {
+    refuseOwnInput(out, places, "--out");
+    refuseToOverwrite(out, flags.overwrite);
+  }
   const { openResults } = await import("../../report/results-files.ts");
   const { reportText } = await import("../../report/report-formats.ts");
   const files = await openResults(places);
@@ -85,7 +92,6 @@ export async function writeReport(
     }
     return;
   }
-  refuseOwnInput(out, places, "--out");
   await writeAtomic(out, async (write) => {
     for await (const piece of pieces) {
       context.signal.throwIfAborted();

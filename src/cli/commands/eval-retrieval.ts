@@ -31,7 +31,8 @@ import {
   metricsOf,
 } from "../eval-retrieval-flags.ts";
 import { READS_GOLD } from "../evaluation-text.ts";
-import { jsonOption, seedOption, wholeNumber } from "../options.ts";
+import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../options.ts";
+import { refuseToOverwrite } from "../overwrite.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { comparisonText, scoresText } from "../retrieval-text.ts";
@@ -77,6 +78,7 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
       "--run-out <file>",
       "write the judged queries' hits as a TREC run, in an order that trec_eval keeps",
     )
+    .addOption(overwriteOption("replace an existing file of --run-out"))
     .option(
       "--compare <file>",
       "a TREC run to test against: difference, interval and p for each metric",
@@ -95,7 +97,8 @@ export function addEvalRetrieval(parent: Command, context: CliContext): void {
 async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Promise<void> {
   checkMeasured(flags);
   checkTestSet(flags);
-  const { seed = 0 } = flags;
+  const { seed = 0, runOut } = flags;
+  if (runOut !== undefined) refuseToOverwrite(runOut, flags.overwrite);
   const metrics = metricsOf(flags);
   const names = metrics.map(({ name }) => name);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));
@@ -110,7 +113,7 @@ async function evalRetrieval(flags: EvalRetrievalFlags, context: CliContext): Pr
       ? null
       : compareRetrieval(measured.scores.perQuery, other.perQuery, names, { seed });
   print(flags, measured, comparison, context);
-  if (flags.runOut !== undefined) await writeRun(flags.runOut, measured.run, measured.name);
+  if (runOut !== undefined) await writeRun(runOut, measured.run, measured.name);
   const skipped = set.queries.length - judged.length;
   if (skipped > 0) context.note(`${skipped} queries without a relevant passage were left out.`);
   for (const note of notesOn(measured, judgedSet)) context.note(note);

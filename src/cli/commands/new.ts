@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Argument, type Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
@@ -6,7 +5,8 @@ import { makeFolder, readText, writeFileAtomic } from "../../base/files.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { isPart, type PartKind } from "../../base/registry.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption, outOption } from "../options.ts";
+import { jsonOption, outOption, overwriteOption } from "../options.ts";
+import { refuseToOverwrite } from "../overwrite.ts";
 
 /** What can be made, with the kind of its part. Each has a folder in templates/. */
 const KINDS = {
@@ -45,7 +45,7 @@ export const newCommand: CliCommand = {
       .addArgument(new Argument("<kind>", "what to write").choices(Object.keys(KINDS)))
       .argument("<name>", "name of the part and its files: lower-case words joined by hyphens")
       .addOption(outOption("folder of the files (default: the current folder)"))
-      .option("--overwrite", "replace files of the same name")
+      .addOption(overwriteOption("replace files of the same name"))
       .addOption(jsonOption("one JSON document on stdout: .files[], .commands[]"))
       .action((kind: Kind, name: string, flags: NewFlags) => write(kind, name, flags, context));
   },
@@ -60,13 +60,7 @@ async function write(
   await requireFreeName(kind, name);
   const files = await filesOf(kind, name);
   const paths = [...files.keys()].map((file) => join(out, file));
-  const there = paths.find((path) => existsSync(path));
-  if (there !== undefined && overwrite !== true) {
-    throw new ConfigError(
-      "FILE_EXISTS",
-      `${there}: the file already exists. Choose another name or --out, or replace it with --overwrite.`,
-    );
-  }
+  for (const path of paths) refuseToOverwrite(path, overwrite);
   await makeFolder(out);
   for (const [file, text] of files) await writeFileAtomic(join(out, file), text);
   const path = (file: string): string => {

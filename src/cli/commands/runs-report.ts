@@ -3,11 +3,13 @@ import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { CliContext } from "../command.ts";
-import { outOption, wholeNumber } from "../options.ts";
+import { outOption, overwriteOption, wholeNumber } from "../options.ts";
+import { refuseToOverwrite } from "../overwrite.ts";
 
 interface ReportFlags {
   out?: string;
   trajectories?: number;
+  overwrite?: true;
 }
 
 /** Most trajectories of a step in the page. */
@@ -32,6 +34,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
         "file to write (default: report.html in the run's folder; needed for several runs)",
       ),
     )
+    .addOption(overwriteOption())
     .option(
       "--trajectories <n>",
       `largest number of trajectories of each step in the page (default: ${PER_STEP}; 0: none)`,
@@ -42,7 +45,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
 
 async function writeReport(
   folders: readonly string[],
-  { out, trajectories = PER_STEP }: ReportFlags,
+  { out, trajectories = PER_STEP, overwrite }: ReportFlags,
   context: CliContext,
 ): Promise<void> {
   const [only = ""] = folders;
@@ -57,6 +60,7 @@ async function writeReport(
       `${folders.length} runs are named, and no file to write. Name it by --out report.html; of one run alone it lies in the run's folder.`,
     );
   }
+  if (out !== undefined) refuseToOverwrite(out, overwrite);
   const { readRun } = await import("../../report/runs/run-files.ts");
   const { runPage } = await import("../../report/html/run-page.ts");
   const { openRunReader } = await import("../run-reading.ts");

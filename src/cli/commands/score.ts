@@ -11,7 +11,8 @@ import { type AnswerScores, scoreAnswers, summarizeScores } from "../../evaluate
 import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/score-file.ts";
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { jsonOption, outOption, seedOption } from "../options.ts";
+import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
+import { refuseToOverwrite } from "../overwrite.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { addRowsOptions, type RowsFlags, scoreRows } from "../score-rows.ts";
 import { refuseStray } from "../stray-flags.ts";
@@ -23,12 +24,13 @@ interface ScoreFlags extends Omit<PredictionSource, "predictions" | "spans">, Ro
   normalization?: Normalization;
   metrics?: string[];
   out?: string;
+  overwrite?: true;
 }
 
 /** Flags without effect on rows, which already have scores. */
 const OF_PREDICTIONS: readonly (keyof ScoreFlags)[] = [
   ...(["references", "layout", "predictionField", "referencesField", "idField"] as const),
-  ...(["verdictField", "spans", "normalization", "metrics", "out"] as const),
+  ...(["verdictField", "spans", "normalization", "metrics", "out", "overwrite"] as const),
 ];
 
 /** `agentrl score`: scores any predictions file by the answer metrics. */
@@ -96,6 +98,7 @@ function addScoringOptions(command: Command): void {
       (text) => text.split(","),
     )
     .addOption(outOption("file for each answer's scores, one JSON line each"))
+    .addOption(overwriteOption())
     .option(
       "--require <condition>",
       'fail with status 5 unless it holds, e.g. "em>=0.5"; repeatable',
@@ -114,6 +117,7 @@ async function score(
   context: CliContext,
 ): Promise<void> {
   const { layout: name = "answers", out, json, seed = 0, require = [], ...rest } = flags;
+  if (out !== undefined) refuseToOverwrite(out, flags.overwrite);
   const layout = scoreLayouts.get(name, "--layout");
   const metrics = flags.metrics ?? layout.metrics;
   for (const metric of metrics) checkMetric(metric, layout);

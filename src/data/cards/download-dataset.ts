@@ -222,11 +222,13 @@ async function settle(
   options: DatasetDownloadOptions & { fetched: ReadonlySet<string> },
 ): Promise<void> {
   const { file, path, archive, what } = wanted;
-  if (archive !== null && file.member !== undefined) {
+  // A file without an origin may be the user's own: it is checked, never replaced.
+  const isForeign = (await exists(path)) && originOf(path) === null;
+  if (archive !== null && file.member !== undefined && !isForeign) {
     await makeFolder(dirname(path));
     await extractMember(archive, file.member, path, options.signal);
   }
-  const isOurs = archive !== null || options.fetched.has(path);
+  const isOurs = (archive !== null && !isForeign) || options.fetched.has(path);
   const known = isOurs ? undefined : file.sha256;
   const asked = { ...{ what, file, kind: card.kind, isOurs, archive }, sha256: known };
   const content = await requireExpected(path, asked, options.signal);

@@ -37,6 +37,11 @@ export interface TinyWorldManifest extends z.output<typeof generateSchema> {
   files: Record<string, WrittenFile>;
 }
 
+/** Names of the files of a tiny world with these splits. */
+export function tinyWorldFiles(splits: readonly string[]): string[] {
+  return [...splits.map((split) => `${split}.jsonl`), "corpus.jsonl", "manifest.json"];
+}
+
 /** `format` of the manifest. */
 export const TINY_WORLD_FORMAT = "agentrl-tinyworld";
 

@@ -3,13 +3,14 @@ import { type Command, Option } from "commander";
 import { unreadable } from "../../../base/files.ts";
 import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption } from "../../options.ts";
-import { refuseOwnInput } from "../../refuse-own-input.ts";
+import { jsonOption, overwriteOption } from "../../options.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 
 interface ConvertFlags {
   to: string;
   split?: string;
   prompt?: string;
+  overwrite?: true;
   json?: true;
 }
 
@@ -36,10 +37,13 @@ export function addDataConvert(data: Command, context: CliContext): void {
       "--prompt <file>",
       "file with the prompt of trainer rows: text with {question} in it (default: the question alone)",
     )
+    .addOption(overwriteOption())
     .addOption(jsonOption())
     .addHelpText("after", TRAINERS)
-    .action(async (from: string, out: string, { to, split, prompt, json }: ConvertFlags) => {
+    .action(async (from: string, out: string, flags: ConvertFlags) => {
+      const { to, split, prompt, overwrite, json } = flags;
       refuseOwnInput(out, [from], "OUT");
+      refuseToOverwrite(out, overwrite);
       const { kind, records, bytes, lost } = await convertFile(from, out, to, {
         ...(split === undefined ? {} : { split }),
         ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),

@@ -3,13 +3,15 @@ import { Argument, type Command } from "commander";
 import {
   generateSchema,
   generateTinyWorld,
+  tinyWorldFiles,
   type TinyWorldManifest,
 } from "../../../data/tinyworld/generate.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../data/tinyworld/names.ts";
 import { formatBytes, formatCount } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption, seedOption, wholeNumber } from "../../options.ts";
+import { jsonOption, overwriteOption, seedOption, wholeNumber } from "../../options.ts";
+import { refuseToOverwrite } from "../../overwrite.ts";
 import { startProgress } from "../../progress.ts";
 
 /** Shown in help; the generator's schema fills them in. */
@@ -22,6 +24,7 @@ interface GenerateOptions {
   questions?: number;
   splits?: string;
   distractors?: number;
+  overwrite?: true;
   json?: true;
 }
 
@@ -52,11 +55,15 @@ export function addDataGenerate(data: Command, context: CliContext): void {
       `passages in each question's context; 0: none (default: ${DEFAULTS.distractors})`,
       wholeNumber(0),
     )
+    .addOption(overwriteOption("replace existing files of these names"))
     .addOption(jsonOption())
-    .action(async (_dataset: string, { out, splits, json, ...rest }: GenerateOptions) => {
+    .action(async (_dataset: string, flags: GenerateOptions) => {
+      const { out, splits, overwrite, json, ...rest } = flags;
       // Checked by the generator's schema, which names the allowed splits.
       const names = splits?.split(",").map((name) => name.trim()) as TinyWorldSplit[] | undefined;
       const settings = { ...rest, ...(names === undefined ? {} : { splits: names }) };
+      for (const file of tinyWorldFiles(names ?? DEFAULTS.splits))
+        refuseToOverwrite(join(out, file), overwrite);
       const manifest = await generate(out, settings, context);
       if (json === true) context.out(JSON.stringify({ out, ...manifest }));
       else context.out(filesText(out, manifest));

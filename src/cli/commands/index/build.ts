@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatDuration } from "../../../base/format.t
 import { readPassages } from "../../../data/passages.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import type { CliContext } from "../../command.ts";
-import { jsonOption, outOption, wholeNumber } from "../../options.ts";
+import { jsonOption, outOption, overwriteOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import {
   addDenseOptions,
@@ -30,7 +30,7 @@ export function registerBuild(index: Command, context: CliContext): void {
     .argument("<corpus>", CORPUS)
     .addOption(outOption("folder for the index").makeOptionMandatory());
   addBm25Options(command)
-    .option("--overwrite", "replace an existing index")
+    .addOption(overwriteOption("replace an existing index"))
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));
   addDenseOptions(command)
     .option("--resume", "resume an interrupted build; needs --encoder")

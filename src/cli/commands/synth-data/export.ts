@@ -7,13 +7,14 @@ import { formatBytes, plural } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
-import { jsonOption } from "../../options.ts";
+import { jsonOption, overwriteOption } from "../../options.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 import { type Progress, startProgress } from "../../progress.ts";
-import { refuseOwnInput } from "../../refuse-own-input.ts";
 
 interface ExportFlags {
   as: string;
   out: string;
+  overwrite?: true;
   hints?: "keep" | "remove";
   calls?: "text" | "native";
   tokenizer?: string;
@@ -36,6 +37,7 @@ export function addSynthExport(family: Command, context: CliContext): void {
         .makeOptionMandatory(),
     )
     .requiredOption("--out <file>", "file to write")
+    .addOption(overwriteOption())
     .addOption(
       new Option("--hints <use>", "what to do with inserted hints (default: remove)").choices([
         "remove",
@@ -59,13 +61,14 @@ export function addSynthExport(family: Command, context: CliContext): void {
 
 async function exportRecords(
   from: string,
-  { as, out, hints, calls, tokenizer, json }: ExportFlags,
+  { as, out, overwrite, hints, calls, tokenizer, json }: ExportFlags,
   context: CliContext,
 ): Promise<void> {
   // The other files of the synthesis are beside a file of samples.
   const beside =
     statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");
+  refuseToOverwrite(out, overwrite);
   const { runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {

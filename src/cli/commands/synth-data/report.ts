@@ -2,13 +2,14 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
-import { outOption } from "../../options.ts";
-import { refuseOwnInput } from "../../refuse-own-input.ts";
+import { outOption, overwriteOption } from "../../options.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
 import { findWords } from "../../trace/trace-texts.ts";
 
 interface ReportFlags {
   out?: string;
+  overwrite?: true;
   tokenizer?: string;
 }
 
@@ -23,6 +24,7 @@ export function addSynthReport(parent: Command, context: CliContext): void {
     )
     .argument("<folder>", "of a synthesis, or the synth.json in it")
     .addOption(outOption("file to write (default: report.html in the folder)"))
+    .addOption(overwriteOption())
     .option(
       "--tokenizer <folder>",
       "folder with the teacher's tokenizer.json, which decodes its tokens (default: the teacher's own folder)",
@@ -40,6 +42,7 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   const words = await findWords(named, flags.tokenizer !== undefined);
   const path = flags.out ?? join(files.folder, "report.html");
   refuseOwnInput(path, [files.folder], "--out");
+  if (flags.out !== undefined) refuseToOverwrite(flags.out, flags.overwrite);
   await writeAtomic(path, async (write) => {
     const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
     for await (const piece of samplesPage(files, decode)) {

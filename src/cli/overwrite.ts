@@ -1,6 +1,23 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ConfigError } from "../base/errors.ts";
+
+/**
+ * Refuses to replace a file that is not the command's own, unless --overwrite is given. Call it before the work: a result that cannot be
+ * written would cost the user the time.
+ *
+ * @param overwrite value of `overwriteOption()`.
+ * @throws {ConfigError} OUTPUT_EXISTS. Devices and pipes pass, /dev/stdout for one: writing there replaces nothing.
+ */
+export function refuseToOverwrite(path: string, overwrite: boolean | undefined): void {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined || overwrite === true) return;
+  if (!there.isFile() && !there.isDirectory()) return;
+  throw new ConfigError(
+    "OUTPUT_EXISTS",
+    `${path}: already exists. Choose another name, or replace it with --overwrite.`,
+  );
+}
 
 /** Outputs of `agentrl eval --out` and `agentrl synth-data` that derived files must not replace. */
 const MEASURED = new Set([
@@ -10,7 +27,7 @@ const MEASURED = new Set([
 ]);
 
 /**
- * Refuses an output file that is an input file, or a file of an input folder.
+ * Refuses an output file that is an input file, or a file of an input folder. Not even --overwrite allows it.
  *
  * @param flag for the message.
  * @throws {ConfigError} USAGE

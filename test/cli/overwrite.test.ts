@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { dataCommand } from "../../src/cli/commands/data.ts";
 import { evalCommand } from "../../src/cli/commands/eval.ts";
-import { refuseOwnInput } from "../../src/cli/refuse-own-input.ts";
+import { scoreCommand } from "../../src/cli/commands/score.ts";
+import { refuseOwnInput, refuseToOverwrite } from "../../src/cli/overwrite.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -58,5 +59,47 @@ describe("commands", () => {
     const args = ["data", "convert", at("q.jsonl"), at("link.jsonl"), "--to", "trl"];
     expect(await runCommand(dataCommand, args, `${folder}/`)).toMatchObject({ status: 2 });
     expect(readFileSync(at("q.jsonl"), "utf8")).toContain('"answer":"x"');
+  });
+});
+
+describe("refuseToOverwrite", () => {
+  it("refuses a file that exists, unless --overwrite is given; a device is never replaced", () => {
+    expect(() => {
+      refuseToOverwrite(at("q.jsonl"), undefined);
+    }).toThrow(errorWith("OUTPUT_EXISTS", at("q.jsonl")));
+    for (const [path, overwrite] of [
+      [at("q.jsonl"), true],
+      [at("absent.jsonl"), undefined],
+      ["/dev/null", undefined],
+    ] as const) {
+      expect(() => {
+        refuseToOverwrite(path, overwrite);
+      }).not.toThrow();
+    }
+  });
+
+  it("guards every command that writes one file: the user's file stays, byte for byte", async () => {
+    const mine = at("corpus.jsonl");
+    const kept = '{"id":"p1","text":"My corpus."}\n';
+    const answers = at("answers.jsonl");
+    writeFileSync(answers, '{"id":"1","prediction":"x","references":["x"]}\n');
+    const commands = [
+      [dataCommand, ["data", "convert", at("q.jsonl"), mine, "--to", "trl"]],
+      [dataCommand, ["data", "generate", "tinyworld", "--out", folder, "--people", "40"]],
+      [scoreCommand, ["score", "--predictions", answers, "--out", mine]],
+      [evalCommand, ["eval", "report", at("a"), "--format", "md", "--out", mine]],
+      [evalCommand, ["eval", "compare", at("a"), at("b"), "--changed", mine]],
+    ] as const;
+    for (const [command, args] of commands) {
+      writeFileSync(mine, kept);
+      const refused = await runCommand(command, args, `${folder}/`);
+      expect(refused, args.join(" ")).toMatchObject({ status: 2, stdout: "" });
+      expect(refused.stderr).toContain("corpus.jsonl: already exists");
+      expect(refused.stderr).toContain("[OUTPUT_EXISTS]");
+      expect(readFileSync(mine, "utf8")).toBe(kept);
+    }
+    const [, convert] = commands[0];
+    expect(await runCommand(dataCommand, [...convert, "--overwrite"])).toMatchObject({ status: 0 });
+    expect(readFileSync(mine, "utf8")).not.toBe(kept);
   });
 });
