@@ -48,10 +48,11 @@ export function scheduled(value: z.ZodType<number>): z.ZodType<Scheduled> {
  */
 export function schedulable(shape: z.ZodRawShape): z.ZodRawShape {
   return Object.fromEntries(
-    Object.entries(shape).map(([key, field]) => [
-      key,
-      isFixed(field) ? field : (numberOrSchedule(field) ?? field),
-    ]),
+    Object.entries(shape).map(([key, field]) => {
+      const given = field as z.ZodType;
+      const open = isFixed(given) ? null : numberOrSchedule(given);
+      return [key, open?.meta(given.meta() ?? {}) ?? given];
+    }),
   );
 }
 
@@ -60,8 +61,8 @@ export function fixed<S extends z.ZodType>(schema: S): S {
   return schema.meta({ fixed: true });
 }
 
-function isFixed(field: unknown): boolean {
-  return field instanceof z.ZodType && field.meta()?.["fixed"] === true;
+function isFixed(field: z.ZodType): boolean {
+  return field.meta()?.["fixed"] === true;
 }
 
 /** @returns null for an option that is no number. */

@@ -93,7 +93,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType[] {
 }
 
 /** As `unwrapped`, with only the alternative that fits a value. */
-export function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
+function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
   return layersOf(schema, ({ fitting }) => fitting(value) ?? []);
 }
 
@@ -120,6 +120,28 @@ export function schemasOfKey(schema: z.ZodType, key: string): z.ZodType[] {
           ? schema.valueType
           : undefined;
   return found instanceof z.ZodType ? [found] : [];
+}
+
+/** A value below checked settings, with what the schemas that hold it declare (`meta`). */
+export interface Declared {
+  path: string[];
+  value: unknown;
+  meta: Readonly<Record<string, unknown>>;
+}
+
+/** Every value of checked settings at any depth, themselves included, with its declarations; of a choice, those of the chosen schema. */
+export function* declarationsIn(
+  schema: z.ZodType,
+  value: unknown,
+  path: string[] = [],
+): Generator<Declared> {
+  const layers = unwrappedFor(schema, value);
+  const meta = Object.assign({}, ...layers.map((each) => each.meta())) as Declared["meta"];
+  yield { path, value, meta };
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, item] of Object.entries(value))
+    for (const child of layers.flatMap((each) => schemasOfKey(each, key)))
+      yield* declarationsIn(child, item, [...path, key]);
 }
 
 function describe(schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): OptionProblem {

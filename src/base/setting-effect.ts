@@ -40,3 +40,63 @@ export function declaredEffect(schema: z.ZodType, keys: readonly string[]): Sett
   }
   return "training";
 }
+
+/** Conditions on other settings, by key (beside the setting, or else from the top): a value, or a test with its words. */
+type Conditions = Readonly<Record<string, Test | string | number | undefined>>;
+
+/** A condition that is not one value. */
+interface Test {
+  /** After the key: `does not search`. */
+  words: string;
+  holds: (value: unknown) => boolean;
+}
+
+export function when(words: string, holds: Test["holds"]): Test {
+  return { words, holds };
+}
+
+export const isSet = when("is set", (value) => value !== undefined);
+
+/** Other settings disable this one, where all conditions hold. */
+export interface IgnoredRule {
+  conditions: Conditions;
+  remedy: string;
+}
+
+/**
+ * Declares where a key is declared that other settings disable it. A key may have several such declarations.
+ * @example topK: z.int().default(0).meta(ignoredWhen({ temperature: 0 }))
+ */
+export function ignoredWhen(
+  conditions: Conditions,
+  remedy = "Remove it",
+): Record<string, IgnoredRule> {
+  return { [IGNORED + Object.keys(conditions).join(", ")]: { conditions, remedy } };
+}
+
+const IGNORED = "ignored when ";
+
+/** The same declaration for every key of a shape. */
+export function allIgnoredWhen<S extends z.ZodRawShape>(
+  shape: S,
+  ...rule: Parameters<typeof ignoredWhen>
+): S {
+  const entries = Object.entries(shape) as unknown as [string, z.ZodType][];
+  const declared = entries.map(([key, schema]) => [key, schema.meta(ignoredWhen(...rule))]);
+  return Object.fromEntries(declared) as S;
+}
+
+/** What `ignoredWhen` declared in a setting's `meta`. */
+export function ignoredRules(meta: Readonly<Record<string, unknown>>): IgnoredRule[] {
+  const own = Object.keys(meta).filter((key) => key.startsWith(IGNORED));
+  return own.map((key) => meta[key] as IgnoredRule);
+}
+
+/** A condition in words where it holds; else null. @example conditionMet(0, 0) // "is 0" */
+export function conditionMet(condition: Conditions[string], value: unknown): string | null {
+  const { words, holds } =
+    typeof condition === "object"
+      ? condition
+      : when(condition === undefined ? "is not set" : `is ${condition}`, (it) => it === condition);
+  return holds(value) ? words : null;
+}

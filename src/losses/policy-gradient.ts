@@ -14,8 +14,27 @@ import {
 } from "../autodiff/ops/elementwise.ts";
 import { reduceSum } from "../autodiff/ops/reduce.ts";
 import { z } from "../base/schema.ts";
+import { allIgnoredWhen, ignoredWhen } from "../base/setting-effect.ts";
 import { klEstimators, klPenalty } from "./kl.ts";
 import { defineLoss } from "./loss.ts";
+
+/** Its options but for those whose default an algorithm chooses: `ratio` and `klCoef`. */
+export const policyGradientShape = {
+  ...allIgnoredWhen(
+    {
+      clipLow: z.number().positive().max(1).default(0.2),
+      clipHigh: z.number().positive().default(0.2),
+      /** Bounds the loss of negative advantages (verl: 3); null is off. */
+      dualClip: z.number().min(1).nullable().default(null),
+    },
+    { ratio: "none" },
+  ),
+  klEstimator: z
+    .enum(klEstimators)
+    .default("k3")
+    .meta(ignoredWhen({ klCoef: 0 })),
+  entropyCoef: z.number().nonnegative().default(0),
+};
 
 /**
  * Clipped policy gradient: −min(ρA, clip(ρ, 1 − clipLow, 1 + clipHigh) A) with ρ = exp(log π − log π_old), plus a KL penalty.
@@ -35,12 +54,8 @@ export const policyGradient = defineLoss({
   needsReference: ({ klCoef }) => klCoef > 0,
   options: z.strictObject({
     ratio: z.enum(["token", "none"]).default("token"),
-    clipLow: z.number().positive().max(1).default(0.2),
-    clipHigh: z.number().positive().default(0.2),
-    dualClip: z.number().min(1).nullable().default(null),
     klCoef: z.number().nonnegative().default(0),
-    klEstimator: z.enum(klEstimators).default("k3"),
-    entropyCoef: z.number().nonnegative().default(0),
+    ...policyGradientShape,
   }),
   build(inputs, options) {
     const { logprobs, fields } = inputs;

@@ -2,7 +2,7 @@ import { advantageEstimators } from "../advantages/index.ts";
 import { partSchema, type PartWithOptions } from "../base/part-schema.ts";
 import { fixed, resolveSchedules } from "../base/schedule.ts";
 import { z } from "../base/schema.ts";
-import { affects } from "../base/setting-effect.ts";
+import { affects, allIgnoredWhen, ignoredWhen, isSet, when } from "../base/setting-effect.ts";
 import { losses } from "../losses/index.ts";
 import type { LossSpec } from "../losses/loss.ts";
 import { filters } from "./filters/index.ts";
@@ -32,18 +32,37 @@ export const onPolicyShape = {
   minibatches: fixed(z.int().min(1).default(1)),
   lossAggregation: z.enum(lossAggregations).default("token-mean"),
   /** L of fixed-length-mean, tokens. */
-  fixedLength: fixed(z.int().min(1).default(512)),
+  fixedLength: fixed(z.int().min(1).default(512)).meta(
+    ignoredWhen({
+      lossAggregation: when("is not fixed-length-mean", (it) => it !== "fixed-length-mean"),
+    }),
+  ),
   /** Whose tokens are trained. Anything but the policy's alone is a control. */
   lossOn: z
     .array(z.enum(["policy", "environment", "template", "inserted"]))
     .min(1)
     .default(["policy"]),
   /** Old log-probabilities of the ratio: as sampled, or computed again before the first update (verl). */
-  oldLogprobs: z.enum(["sampled", "recomputed"]).default("sampled"),
+  oldLogprobs: z
+    .enum(["sampled", "recomputed"])
+    .default("sampled")
+    .meta(ignoredWhen({ "loss.ratio": "none" }))
+    .meta(ignoredWhen({ ratio: "none", loss: undefined })),
   optimizer: optimizerSchema.prefault({}),
 };
 
 export type OnPolicyOptions = z.output<z.ZodObject<typeof onPolicyShape>>;
+
+/** Options of an algorithm's own loss, which the option `loss` replaces. */
+export function ownLossShape<S extends z.ZodRawShape>(shape: S): S {
+  return allIgnoredWhen(shape, { loss: isSet }, "Make it an option of that loss, if it has it");
+}
+
+/** For options that are short for an estimator. */
+export const besideAdvantage = ignoredWhen(
+  { advantage: isSet },
+  "Make it an option of that estimator, if it has it",
+);
 
 /** Whether log-probabilities of a batch are computed once more, under the weights that it was sampled with. */
 export function recomputesOld({

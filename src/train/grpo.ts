@@ -11,27 +11,24 @@
  * Run: agentrl train --recipe search-r1
  */
 import { z } from "../base/schema.ts";
-import { klEstimators } from "../losses/kl.ts";
-import { onPolicyShape, type OnPolicyAlgorithm } from "./algorithm.ts";
-
-/** Options of the loss `policy-gradient` that its algorithms share. */
-export const policyGradientShape = {
-  clipLow: z.number().positive().max(1).default(0.2),
-  clipHigh: z.number().positive().default(0.2),
-  /** Bounds the loss of negative advantages (verl: 3); null is off. */
-  dualClip: z.number().min(1).nullable().default(null),
-  klEstimator: z.enum(klEstimators).default("k3"),
-  entropyCoef: z.number().nonnegative().default(0),
-};
+import { policyGradientShape } from "../losses/policy-gradient.ts";
+import {
+  besideAdvantage,
+  onPolicyShape,
+  type OnPolicyAlgorithm,
+  ownLossShape,
+} from "./algorithm.ts";
 
 const options = z.strictObject({
   ...onPolicyShape,
-  ...policyGradientShape,
+  ...ownLossShape({
+    ...policyGradientShape,
+    /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+    klCoef: z.number().nonnegative().default(0.001),
+  }),
   /** Divide advantages by the group's deviation (the default), or only subtract its mean. Short for
-   * `advantage: {name: group, scale}`, which wins over it. */
-  scale: z.enum(["group", "none"]).optional(),
-  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
-  klCoef: z.number().nonnegative().default(0.001),
+   * `advantage: {name: group, scale}`. */
+  scale: z.enum(["group", "none"]).optional().meta(besideAdvantage),
 });
 
 type GrpoOptions = z.output<typeof options>;
@@ -44,11 +41,7 @@ export const grpo: OnPolicyAlgorithm = {
   estimator: (given) => ({ name: "group", options: { scale: (given as GrpoOptions).scale } }),
   losses: (given) => {
     const { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } = given as GrpoOptions;
-    return [
-      {
-        name: "policy-gradient",
-        options: { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef },
-      },
-    ];
+    const options = { clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef };
+    return [{ name: "policy-gradient", options }];
   },
 };

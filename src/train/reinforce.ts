@@ -11,19 +11,25 @@
  * Run: agentrl train --recipe search-r1 --set algorithm.name=reinforce
  */
 import { z } from "../base/schema.ts";
-import { onPolicyShape, type OnPolicyAlgorithm } from "./algorithm.ts";
-import { policyGradientShape } from "./grpo.ts";
+import { policyGradientShape } from "../losses/policy-gradient.ts";
+import {
+  besideAdvantage,
+  onPolicyShape,
+  type OnPolicyAlgorithm,
+  ownLossShape,
+} from "./algorithm.ts";
 
 const options = z.strictObject({
   ...onPolicyShape,
-  ...policyGradientShape,
-  /** The batch's mean when absent. Short for
-   * `advantage`: `return` with its baseline, or `leave-one-out`; `advantage` wins over it. */
-  baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional(),
-  /** none: no ratio and no clip. token: the clipped ratio of PPO, per token. */
-  ratio: z.enum(["none", "token"]).default("none"),
-  /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
-  klCoef: z.number().nonnegative().default(0),
+  ...ownLossShape({
+    ...policyGradientShape,
+    /** none: no ratio and no clip. token: the clipped ratio of PPO, per token. */
+    ratio: z.enum(["none", "token"]).default("none"),
+    /** Weight of KL(policy ‖ reference) in the loss; 0 keeps no reference. */
+    klCoef: z.number().nonnegative().default(0),
+  }),
+  /** The batch's mean when absent. Short for `advantage`: `return` with its baseline, or `leave-one-out`. */
+  baseline: z.enum(["none", "batch-mean", "leave-one-out"]).optional().meta(besideAdvantage),
 });
 
 type ReinforceOptions = z.output<typeof options>;
@@ -42,12 +48,7 @@ export const reinforce: OnPolicyAlgorithm = {
   losses: (given) => {
     const { ratio, clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef } =
       given as ReinforceOptions;
-    const shared = { ratio, klCoef, klEstimator, entropyCoef };
-    return [
-      {
-        name: "policy-gradient",
-        options: ratio === "none" ? shared : { ...shared, clipLow, clipHigh, dualClip },
-      },
-    ];
+    const options = { ratio, clipLow, clipHigh, dualClip, klCoef, klEstimator, entropyCoef };
+    return [{ name: "policy-gradient", options }];
   },
 };

@@ -1,5 +1,5 @@
 import { suggest } from "../../base/nearest.ts";
-import { schemasOfKey, unwrappedFor, type z } from "../../base/schema.ts";
+import { declarationsIn, type z } from "../../base/schema.ts";
 
 /** An option that names a model which the recipe does not have. */
 interface UnknownRole {
@@ -16,28 +16,11 @@ export function unknownRoles(
   settings: { models?: Readonly<Record<string, unknown>> | undefined },
 ): UnknownRole[] {
   const known = ["policy", ...Object.keys(settings.models ?? {})];
-  return [...namedRoles(schema, settings, [])].flatMap(([path, name]) =>
-    known.includes(name)
-      ? []
-      : [
-          {
-            path,
-            message: `is "${name}"; no such model. ${suggest(name, known)} Add it to models.`,
-          },
-        ],
-  );
-}
-
-function* namedRoles(
-  schema: z.ZodType,
-  value: unknown,
-  path: string[],
-): Generator<[path: string[], name: string]> {
-  const layers = unwrappedFor(schema, value);
-  if (typeof value === "string" && layers.some((each) => each.meta()?.["names"] === "role"))
-    yield [path, value];
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, item] of Object.entries(value))
-    for (const child of layers.flatMap((each) => schemasOfKey(each, key)))
-      yield* namedRoles(child, item, [...path, key]);
+  return [...declarationsIn(schema, settings)].flatMap(({ path, value: name, meta }) => {
+    if (meta["names"] !== "role" || typeof name !== "string" || known.includes(name)) return [];
+    return {
+      path,
+      message: `is "${name}"; no such model. ${suggest(name, known)} Add it to models.`,
+    };
+  });
 }

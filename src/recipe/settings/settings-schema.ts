@@ -2,7 +2,14 @@ import { ConfigError } from "../../base/errors.ts";
 import { partSchema } from "../../base/part-schema.ts";
 import { scheduled } from "../../base/schedule.ts";
 import { choice, z } from "../../base/schema.ts";
-import { affects, declaredEffect, type SettingEffect } from "../../base/setting-effect.ts";
+import {
+  affects,
+  declaredEffect,
+  ignoredWhen,
+  isSet,
+  type SettingEffect,
+  when,
+} from "../../base/setting-effect.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
@@ -18,6 +25,7 @@ import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { modelsSchema } from "../../rollout/roles.ts";
 import { samplingSchema } from "../../rollout/sampling.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
+import { type NamedStrategy, openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { synthSchema } from "../../synth/synth-settings.ts";
 import { algorithms } from "../../train/index.ts";
 import { preferenceSchema } from "../../train/preference.ts";
@@ -66,6 +74,11 @@ const rewardAlias = z
   .string()
   .regex(/^[A-Za-z_]\w*(-\w+)*$/, "expected a name of letters, digits, _ and -");
 
+const neverSearches = when(
+  "does not search",
+  (strategy) => !openStrategy(strategy as NamedStrategy, "strategy").searches,
+);
+
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
 const settingsShape = z.strictObject({
   /** Everything random derives from it. */
@@ -78,7 +91,9 @@ const settingsShape = z.strictObject({
        */
       from: z.string().default("base"),
       /** Instead: fresh weights of this shape. */
-      fresh: freshPolicy.optional(),
+      fresh: freshPolicy
+        .optional()
+        .meta(ignoredWhen({ algorithm: isSet }, "Only agentrl sft starts from fresh weights")),
       /** Trains low-rank adapters over the policy, which stays as it is. */
       lora: adapters.optional(),
       /** Asks the policy through the chat template of its folder; without it all text is put to it as it is. */
@@ -98,7 +113,9 @@ const settingsShape = z.strictObject({
   /** Questions to train on, and their corpus. */
   dataset: partSchema(datasets).prefault("tinyworld"),
   /** What searches answer from; over the dataset's own passages unless it names another corpus. */
-  retriever: retrieverSchema.prefault("bm25"),
+  retriever: retrieverSchema
+    .prefault("bm25")
+    .meta(ignoredWhen({ strategy: neverSearches, "evaluation.strategy": neverSearches })),
   /** Further retrievers by name, for tools that name one (`{ name: corpus-search, as: news-search, retriever: news }`). */
   retrievers: z.record(z.string(), retrieverSchema).optional(),
   environment: environment.prefault("search-qa"),
@@ -113,7 +130,9 @@ const settingsShape = z.strictObject({
         rewards,
         {
           /** Its share in the sum; 0 only records it. Without effect where `reward` is set. */
-          weight: scheduled(z.number()).default(1),
+          weight: scheduled(z.number())
+            .default(1)
+            .meta(ignoredWhen({ reward: isSet }, "Make it a factor in reward")),
           /** Its name in `reward` and in metrics, where its own would be unclear. */
           as: rewardAlias.optional(),
         },
@@ -143,7 +162,7 @@ const settingsShape = z.strictObject({
     .strictObject({
       dataset: partSchema(datasets).prefault({ name: "tinyworld", split: "test" }),
       /** What searches answer from here; as in training when absent. */
-      retriever: retrieverSchema.optional(),
+      retriever: retrieverSchema.optional().meta(ignoredWhen({ strategy: neverSearches })),
       strategy: partSchema(strategies).prefault("agent"),
       sampling: samplingSchema.prefault({ temperature: 0 }),
       /** As in training when absent. */
@@ -177,7 +196,10 @@ const settingsShape = z.strictObject({
        * How weights are held that nobody trains: those under adapters, and a policy that is evaluated. `float16` and `bfloat16` take half
        * the memory and are widened where they are used; `auto`: as the checkpoint stores them, which rounds nothing. docs/models.md
        */
-      frozenWeights: z.enum(storageDtypes).default("float32"),
+      frozenWeights: z
+        .enum(storageDtypes)
+        .default("float32")
+        .meta(ignoredWhen({ "policy.lora": undefined }, "Without adapters, no weight is frozen")),
     })
     .prefault({}),
   /** Compares the budgets of a training with each other and its data, and stops where nothing could be learned. */

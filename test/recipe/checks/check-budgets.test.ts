@@ -139,6 +139,22 @@ describe("settings that nothing would look at", () => {
     [["algorithm.fixedLength=7"], "algorithm.fixedLength"],
     [["algorithm.klCoef=0", "algorithm.klEstimator=k1"], "algorithm.klEstimator"],
     [["algorithm={ name: reinforce, oldLogprobs: recomputed }"], "algorithm.oldLogprobs"],
+    [
+      ["algorithm={ loss: { name: policy-gradient, ratio: none }, oldLogprobs: recomputed }"],
+      "algorithm.oldLogprobs",
+    ],
+    [["algorithm={ name: reinforce, clipHigh: 0.3 }"], "algorithm.clipHigh"],
+    [["algorithm={ name: reinforce, dualClip: 3, ratio: none }"], "algorithm.dualClip"],
+    [
+      ["algorithm.loss={ name: policy-gradient, ratio: none, clipLow: 0.1 }"],
+      "algorithm.loss.clipLow",
+    ],
+    [["algorithm={ loss: cross-entropy, entropyCoef: 0.1 }"], "algorithm.entropyCoef"],
+    [["algorithm={ scale: none, advantage: return }"], "algorithm.scale"],
+    [
+      ["algorithm={ name: reinforce, baseline: none, advantage: leave-one-out }"],
+      "algorithm.baseline",
+    ],
     [["sampling.temperature=0", "sampling.topK=5"], "sampling.topK"],
     [
       ["evaluation.sampling.temperature=0", "evaluation.sampling.topP=0.5"],
@@ -164,6 +180,8 @@ describe("settings that nothing would look at", () => {
   it("are none where something looks at them, or a later layer switches them off on purpose", async () => {
     expect(await ignored()).toEqual([]);
     expect(await ignored("policy.lora.rank=2", "engine.frozenWeights=float16")).toEqual([]);
+    expect(await ignored("algorithm={ name: reinforce, ratio: token, clipHigh: 0.3 }")).toEqual([]);
+    expect(await ignored("algorithm.clipHigh=0.3", "algorithm.entropyCoef=0.1")).toEqual([]);
     // The recipe itself sets klEstimator.
     expect(await ignored("algorithm.klCoef=0")).toEqual([]);
     expect(await ignored("rewards=[{ name: token-f1, as: f1 }]", "reward=f1")).toEqual([]);
@@ -177,7 +195,7 @@ describe("settings that nothing would look at", () => {
     }).toThrow(
       errorWith(
         "SETTING_IGNORED",
-        /^--set: engine\.frozenWeights would be ignored: without adapters/,
+        /^--set: engine\.frozenWeights has no effect, because policy\.lora is not set/,
       ),
     );
   });
