@@ -75,8 +75,8 @@ export function addPredictionOptions(command: Command): void {
     .option("--id-field <field>", "field of the question's id in a predictions file (default: id)");
 }
 
-function listed(text: string, before: string[] = []): string[] {
+function listed(text: string, before: string[] | undefined): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.includes("")) throw new InvalidArgumentError("Expected comma-separated names.");
-  return [...before, ...names];
+  return [...(before ?? []), ...names];
 }

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { ConfigError, errorMessage } from "../base/errors.ts";
+import { errorMessage } from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
 import { StoppedAsAsked } from "../recipe/folder/run-control.ts";
 import type { CliContext, CommandGroup } from "./command.ts";
@@ -8,6 +8,7 @@ import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
 import { type CliIo, processIo, type StopRequest } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { buildProgram } from "./program.ts";
+import { usageError } from "./usage-error.ts";
 
 export { leave } from "./leave.ts";
 
@@ -26,8 +27,12 @@ class StopReason extends Error {
 interface RunState {
   quiet: boolean;
   debug: boolean;
+  /** Whether stdout must carry one JSON document, also of a failure. */
+  json: boolean;
+  /** Whether a result, or a part of it, is on stdout. */
+  answered: boolean;
   /** Command with the usage error, for "see … --help". */
-  misused: string;
+  misused: Command | null;
   /** Whether a stop signal is the normal end of the command. */
   servesUntilStopped: boolean;
 }
@@ -70,8 +75,8 @@ export async function runCommands(
   io: CliIo,
 ): Promise<number> {
   const state: RunState = {
-    ...{ quiet: false, debug: argv.includes("--debug"), misused: "agentrl" },
-    servesUntilStopped: false,
+    ...{ quiet: false, debug: argv.includes("--debug"), json: argv.includes("--json") },
+    ...{ answered: false, misused: null, servesUntilStopped: false },
   };
   const abort = new AbortController();
   const context = createContext(io, state, abort.signal);
@@ -86,8 +91,8 @@ export async function runCommands(
       onStart: (options) => {
         state.quiet = options.quiet === true;
       },
-      onUsageError: (path) => {
-        state.misused = path;
+      onUsageError: (command) => {
+        state.misused = command;
       },
     });
     if (argv.length === 0) io.out(program.helpInformation());
@@ -111,6 +116,7 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
   const withNewline = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
   return {
     out: (text) => {
+      state.answered = true;
       io.out(withNewline(text));
     },
     note: (text) => {
@@ -140,12 +146,13 @@ function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal)
   if (error instanceof CommanderError) {
     // Help (requested, or shown for a family without a subcommand) and the version are already printed.
     if (error.exitCode === 0) return EXIT.done;
-    if (error.code === "commander.help") return EXIT.usage;
+    if (error.code === "commander.help" || state.misused === null) return EXIT.usage;
     return report(usageError(error, state.misused), io, state, signal);
   }
   if (isKnown(error)) {
     io.err(`error: ${error.message} [${error.code}]\n`);
     if (state.debug) io.err(`${stackOf(error)}\n`);
+    answerWithError(error, io, state);
     return exitCodeOf(error);
   }
   const mistake = asPluginError(error);
@@ -156,7 +163,20 @@ function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal)
       `agentrl ${packageVersion()}, Node ${process.version}, ${process.platform} ${process.arch}\n` +
       `${stackOf(error)}\n`,
   );
+  answerWithError({ code: "BUG", message: errorMessage(error) }, io, state);
   return exitCodeOf(error);
+}
+
+/** Under --json a failure is the document on stdout, unless the result is there already: a missed --require has both. */
+function answerWithError(
+  { code, message }: { code: string; message: string },
+  io: CliIo,
+  { json, answered }: RunState,
+): void {
+  if (!json || answered) return;
+  // A message begins with the place, where there is one: "rows.jsonl:3: …".
+  const where = /^(\S+): /.exec(message)?.[1];
+  io.out(`${JSON.stringify({ error: { code, message, where } })}\n`);
 }
 
 function isAbort(error: unknown, signal: AbortSignal): boolean {
@@ -168,15 +188,6 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
 
 function isAbortCause(cause: unknown, signal: AbortSignal): boolean {
   return cause !== undefined && isAbort(cause, signal);
-}
-
-/** Commander's message in our format. */
-function usageError(error: CommanderError, path: string): ConfigError {
-  const sentence = error.message
-    .replace(/^error: /, "")
-    .replace(/\n\((Did you mean .*\?)\)$/, ". $1")
-    .replace(/([^.?])$/, "$1.");
-  return new ConfigError("USAGE", `${sentence} See \`${path} --help\`.`, { cause: error });
 }
 
 function stackOf(error: unknown): string {

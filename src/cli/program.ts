@@ -4,12 +4,13 @@ import { examplesText } from "./examples.ts";
 import type { CliIo } from "./io.ts";
 import { packageVersion } from "./package-info.ts";
 import { rootHelp } from "./root-help.ts";
+import { pathOf, refuseRepeated } from "./usage-error.ts";
 
 interface ProgramEvents {
   /** Before an action runs, with the options that every command takes. */
   onStart(options: { quiet?: boolean; debug?: boolean }): void;
-  /** Commander found a usage error in the command `path` ("agentrl index build"). */
-  onUsageError(path: string): void;
+  /** Commander found a usage error in the command. */
+  onUsageError(command: Command): void;
 }
 
 /**
@@ -37,7 +38,7 @@ export function buildProgram(
   }
   program.configureHelp({ formatHelp: () => rootHelp(program) });
   for (const command of withDescendants(program)) {
-    const path = pathOf(command);
+    refuseRepeated(command);
     command.exitOverride().configureOutput({
       writeOut: (text) => {
         io.out(text);
@@ -48,7 +49,7 @@ export function buildProgram(
       getOutHelpWidth: () => io.width,
       getErrHelpWidth: () => io.width,
       outputError: () => {
-        events.onUsageError(path);
+        events.onUsageError(command);
       },
     });
     if (command !== program) {
@@ -58,7 +59,7 @@ export function buildProgram(
     else
       command.addHelpText(
         "after",
-        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(path.replace(/^agentrl /, ""))}`.trimEnd(),
+        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(pathOf(command).replace(/^agentrl /, ""))}`.trimEnd(),
       );
   }
   return program;
@@ -75,8 +76,4 @@ function termOf(command: Command): string {
 
 function withDescendants(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withDescendants)];
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
