@@ -34,6 +34,8 @@ export const ERROR_CODES = {
     "A record of a data file lacks a key or has a value that its layout does not allow.",
   DATA_CHECK_FAILED: "`agentrl data check` found a problem.",
   DATA_EMPTY: "The data file contains no records.",
+  DATA_FIELDS_UNCLEAR: "Several fields of a data file could contain the question, the answer or the text.",
+  DATA_FIELD_UNKNOWN: "The data file has no field of the given name.",
   DATA_ID_TWICE: "Two records of the data file have the same id.",
   DATA_LAYOUT_UNKNOWN: "The first record of the data file has no known layout.",
   ENCODER_BAD: "The folder or name does not contain an embedding or reranking model.",

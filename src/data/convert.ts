@@ -5,8 +5,9 @@ import type { Task, TaskAnnotations } from "../trajectory/task.ts";
 import { isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
 import type { TaskWriter } from "./layouts/layout.ts";
-import { corpusLayoutOf, readPassages } from "./passages.ts";
-import { readRecords } from "./records.ts";
+import { openDataFile } from "./file-layout.ts";
+import type { Fields } from "./fields.ts";
+import { readPassages } from "./passages.ts";
 import { type PlacedTask, readTasks } from "./tasks.ts";
 import { writeJsonl, type WrittenFile } from "./write-jsonl.ts";
 
@@ -22,6 +23,8 @@ export interface ConvertOptions {
   split?: string;
   /** The policy's prompt, with `{question}` as placeholder; default: the question only. */
   prompt?: string;
+  /** The user's names for the fields of `from`. */
+  fields?: Fields | undefined;
   signal?: AbortSignal;
 }
 
@@ -47,22 +50,17 @@ export async function convertFile(
   options: ConvertOptions = {},
 ): Promise<Conversion> {
   const isFolder = isBeirFolder(from);
-  if (!isFolder && (await isCorpus(from))) {
+  if (!isFolder && (await openDataFile(from, options.fields))?.kind === "corpus") {
     const write = writerOf(corpusLayouts, to, `${from} is a corpus`);
-    const written = await writeJsonl(out, mapped(readPassages(from), write), options.signal);
+    const written = await writeJsonl(out, mapped(readPassages(from, options.fields), write), options.signal);
     return { kind: "corpus", ...written, lost: {} };
   }
   const write = writerOf(taskLayouts, to, `${from} contains questions`);
   const split = options.split ?? (isFolder ? "test" : "train");
-  const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from);
+  const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from, { fields: options.fields });
   const lost: Conversion["lost"] = {};
   const records = written(tasks, write, { from, split, prompt: promptOf(options.prompt), lost });
   return { kind: "questions", ...(await writeJsonl(out, records, options.signal)), lost };
-}
-
-async function isCorpus(path: string): Promise<boolean> {
-  for await (const { record } of readRecords(path)) return corpusLayoutOf(record) !== undefined;
-  return false;
 }
 
 function writerOf<W>(

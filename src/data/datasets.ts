@@ -10,6 +10,7 @@ import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
+import { type Fields, fieldsSchema } from "./fields.ts";
 import { environmentTasks } from "./environment-tasks.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
@@ -54,6 +55,8 @@ const filesOptions = z.strictObject({
   tasks: z.string(),
   /** Corpus file; default: the questions' own contexts. */
   corpus: z.string().optional(),
+  /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
+  fields: fieldsSchema.optional(),
 });
 
 const filesDataset: DatasetPart = {
@@ -61,14 +64,16 @@ const filesDataset: DatasetPart = {
   summary: "Questions of a file; passages of another, or their contexts.",
   options: filesOptions,
   open: async (options) => {
-    const { tasks, corpus } = parseOptions(filesOptions, options, "files");
+    const { tasks, corpus, fields } = parseOptions(filesOptions, options, "files");
     const hashes = [await sha256File(tasks), corpus === undefined ? "" : await sha256File(corpus)];
+    if (fields !== undefined) hashes.push(JSON.stringify(fields));
+    const { question, answer, id, ...ofPassages } = fields ?? {};
     return {
       name: tasks,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
       trainable: true,
-      ...streamed((limit) => streamTasks(tasks, { limit })),
-      passages: () => readPassages(corpus ?? tasks),
+      ...streamed((limit) => streamTasks(tasks, { limit, fields: { question, answer, id } })),
+      passages: () => readPassages(corpus ?? tasks, ofPassages),
     };
   },
 };
@@ -120,9 +125,20 @@ export type DatasetSetting = { name: string } & Record<string, unknown>;
  * A name wins over a file.
  *
  * @param where the flag, for messages.
- * @throws {ConfigError} PART_UNKNOWN when it is none of these, with the nearest name.
+ * @param fields the user's names for the fields of a question file.
+ * @throws {ConfigError} PART_UNKNOWN when it is none of these, with the nearest name; USAGE for fields of a dataset whose fields are known.
  */
-export function datasetNamed(given: string, where: string): DatasetSetting {
+export function datasetNamed(given: string, where: string, fields: Fields = {}): DatasetSetting {
+  const found = namedOrFile(given, where);
+  if (Object.keys(fields).length === 0) return found;
+  if (found.name === "files") return { ...found, fields };
+  throw new ConfigError(
+    "USAGE",
+    `${where} is "${given}", whose fields are known: ${Object.keys(fields).map((role) => `--${role}-field`).join(", ")} would have no effect. Leave it out, or name a file.`,
+  );
+}
+
+function namedOrFile(given: string, where: string): DatasetSetting {
   const [, name = given, split] = /^(.+):([\w-]+)$/.exec(given) ?? [];
   const withSplit = split === undefined ? {} : { split };
   if (datasets.names.includes(name)) return { name, ...withSplit };

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { DataError } from "../base/errors.ts";
 import type { Task } from "../trajectory/task.ts";
-import { taskLayouts } from "./layouts/index.ts";
-import type { TaskLayout, JsonRecord } from "./layouts/layout.ts";
+import type { Fields } from "./fields.ts";
+import { type QuestionFile, questionFile } from "./file-layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 export interface LoadTasksOptions {
@@ -12,6 +12,8 @@ export interface LoadTasksOptions {
   source?: string;
   /** Prefix of generated ids; default: the source. */
   idPrefix?: string;
+  /** The user's names for the file's fields. */
+  fields?: Fields | undefined;
 }
 
 /** A question and its place in the file. */
@@ -19,17 +21,16 @@ export interface PlacedTask {
   task: Task;
   /** `file:line`, or `file: record n`. */
   where: string;
-  layout: TaskLayout;
 }
 
 /**
  * The questions of a file in any known layout: our own, or that of a dataset or trainer (`agentrl data list` names them), also
- * `.gz`. The first record determines the layout.
+ * `.gz`. The first record determines the layout. In a file of no known layout, `fields` or the names of its fields say what is what.
  *
  * A task without an id gets `<file name>-<number>`, a task without a source the file's name.
  *
- * @throws {DataError} DATA_LAYOUT_UNKNOWN, DATA_BAD_RECORD and JSONL_BAD_LINE with file:line, DATA_ID_TWICE,
- *   DATA_EMPTY, FILE_MISSING.
+ * @throws {DataError} DATA_LAYOUT_UNKNOWN, DATA_FIELD_UNKNOWN, DATA_FIELDS_UNCLEAR, DATA_BAD_RECORD and JSONL_BAD_LINE with
+ *   file:line, DATA_ID_TWICE, DATA_EMPTY, FILE_MISSING.
  */
 export async function loadTasks(path: string, options: LoadTasksOptions = {}): Promise<Task[]> {
   const tasks: Task[] = [];
@@ -85,28 +86,23 @@ export async function* readTasks(
   path: string,
   options: Omit<LoadTasksOptions, "limit"> & { wanted?: (id: string) => boolean } = {},
 ): AsyncGenerator<PlacedTask> {
-  let layout: TaskLayout | undefined;
+  let file: QuestionFile | undefined;
   const { source = sourceName(path), wanted = () => true } = options;
   const { idPrefix = source } = options;
   for await (const placed of readRecords(path)) {
-    layout ??= taskLayoutOf(placed.record) ?? unknownLayout(placed);
+    file ??= questionFile(placed, options.fields);
     const { id, _id = id } = placed.record;
     if (typeof _id === "string" && !wanted(_id)) continue;
-    yield { task: readTask(layout, placed, { source, idPrefix }), where: placed.where, layout };
+    yield { task: readTask(file, placed, { source, idPrefix }), where: placed.where };
   }
 }
 
-/** The layout that fits a file's first record; undefined when there is none. */
-export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
-  return taskLayouts.parts.find((layout) => layout.fits(record));
-}
-
 function readTask(
-  layout: TaskLayout,
+  file: QuestionFile,
   placed: PlacedRecord,
   { source, idPrefix }: { source: string; idPrefix: string },
 ): Task {
-  const read = layout.read(placed.record, placed.where);
+  const read = file.read(placed.record, placed.where);
   return {
     id: read.id ?? `${idPrefix}-${placed.number}`,
     question: read.question,
@@ -118,13 +114,5 @@ function readTask(
 
 /** File name without extensions: "dev-500" of "a/dev-500.jsonl.gz". */
 export function sourceName(path: string): string {
-  return basename(path).replace(/(\.jsonl?|\.tsv|\.gz)+$/, "");
-}
-
-function unknownLayout({ record, where }: PlacedRecord): never {
-  const known = taskLayouts.parts.map(({ name, summary }) => `${name} (${summary})`);
-  throw new DataError(
-    "DATA_LAYOUT_UNKNOWN",
-    `${where}: a record with the keys ${Object.keys(record).join(", ")} is not a question in a known layout. Known: ${known.join("; ")}.`,
-  );
+  return basename(path).replace(/(\.jsonl?|\.[ct]sv|\.parquet|\.gz)+$/, "");
 }

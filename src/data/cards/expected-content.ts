@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { DataError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { checkFile } from "../check-file.ts";
-import { corpusLayoutOf } from "../passages.ts";
+import { corpusLayoutOf } from "../file-layout.ts";
 import { readRecords } from "../records.ts";
 import type { CardFile } from "./card.ts";
 
@@ -58,7 +58,7 @@ async function countQuestions(
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<Content & { layout: string | null }> {
-  const { layout, records, problems } = await checkFile(path, signal);
+  const { layout, records, problems } = await checkFile(path, { signal });
   return { layout, records, unusable: problems.length };
 }
 

@@ -99,17 +99,28 @@ export const idText = z.preprocess(
   filledText,
 ) as z.ZodType<string>;
 
-/** One accepted answer or a list of them. Drops blank answers, which occur in NQ: an empty prediction would match. */
+/**
+ * One accepted answer or a list of them; a number becomes text. Drops blank answers, which occur in NQ: an empty prediction would
+ * match.
+ */
 export const answerList = z
-  .custom<string | string[]>((given) => filledAnswers(given).length > 0, {
-    error: "expected an accepted answer or a list of them, with at least one non-blank",
+  .custom<Answer | Answer[]>((given) => filledAnswers(given).length > 0, {
+    error: "expected an accepted answer (text or a number) or a list of them, with at least one non-blank",
   })
   .transform(filledAnswers);
 
+type Answer = string | number;
+
 function filledAnswers(given: unknown): string[] {
   const list: unknown[] = Array.isArray(given) ? given : [given];
-  if (!list.every((answer) => typeof answer === "string")) return [];
-  return list.filter((answer) => answer.trim() !== "");
+  if (!list.every(isAnswer)) return [];
+  return list.map(String).filter((answer) => answer.trim() !== "");
+}
+
+/** A text that is a list as Python prints it (pandas writes lists so into tables) is no answer: it would match no prediction. */
+function isAnswer(given: unknown): given is Answer {
+  if (typeof given === "number") return Number.isFinite(given);
+  return typeof given === "string" && !/^\[\s*'[^]*'\s*\]$/.test(given.trim());
 }
 
 /** Whether a BEIR record's `metadata` has an answer, as in BEIR's HotpotQA; passages have none. */

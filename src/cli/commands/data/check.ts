@@ -7,6 +7,8 @@ import { beirFiles } from "../../../data/beir-folder.ts";
 import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
+import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
+import type { Fields } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
 import type { CliContext } from "../../command.ts";
@@ -14,7 +16,7 @@ import { jsonOption } from "../../options.ts";
 
 /** `agentrl data check PATH|NAME[:SPLIT]` */
 export function addDataCheck(data: Command, context: CliContext): void {
-  data
+  const command = data
     .command("check")
     .summary("list every fault of a question file, a corpus or a folder")
     .description(
@@ -23,10 +25,11 @@ export function addDataCheck(data: Command, context: CliContext): void {
     .argument(
       "<path>",
       "file in any known layout, folder (tiny world, BEIR), or name[:split] of a downloaded dataset",
-    )
+    );
+  addFieldFlags(command)
     .addOption(jsonOption())
-    .action(async (path: string, { json }: { json?: true }) => {
-      const { summary, problems } = await check(path, context.signal);
+    .action(async (path: string, { json, ...flags }: FieldFlags & { json?: true }) => {
+      const { summary, problems } = await check(path, { fields: fieldsOf(flags), signal: context.signal });
       if (json === true) context.out(JSON.stringify({ path, ...summary, problems }));
       else {
         const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);

@@ -1,0 +1,148 @@
+import { checkOptions, z } from "../base/schema.ts";
+import type { Passage } from "../trajectory/task.ts";
+import { type Fields, fieldFor, type FoundFields, requiredField, valueAt } from "./fields.ts";
+import { corpusLayouts, taskLayouts } from "./layouts/index.ts";
+import {
+  answerList,
+  badRecord,
+  type CorpusLayout,
+  filledText,
+  idText,
+  type JsonRecord,
+  type TaskLayout,
+  type TaskRead,
+} from "./layouts/layout.ts";
+import { type PlacedRecord, readRecords } from "./records.ts";
+
+/** A passage from one record; the file's reader adds a missing id. */
+export type PassageRead = Omit<Passage, "id"> & { id: string | undefined };
+
+interface Understood {
+  /** A known layout, or "own fields". */
+  readonly layout: string;
+  /** The fields of a file in no known layout; null for a known layout. */
+  readonly fields: FoundFields | null;
+}
+
+/** How the records of a question file are read. */
+export interface QuestionFile extends Understood {
+  readonly kind: "questions";
+  /** @throws {DataError} DATA_BAD_RECORD */
+  read(record: JsonRecord, where: string): TaskRead;
+}
+
+/** How the records of a corpus are read. */
+export interface CorpusFile extends Understood {
+  readonly kind: "corpus";
+  /** @throws {DataError} DATA_BAD_RECORD */
+  read(record: JsonRecord, where: string): PassageRead;
+}
+
+/** The known layout that fits a file's first record; undefined when there is none. */
+export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
+  return taskLayouts.parts.find((layout) => layout.fits(record));
+}
+
+/** As `taskLayoutOf`, for corpora. */
+export function corpusLayoutOf(record: JsonRecord): CorpusLayout | undefined {
+  return corpusLayouts.parts.find((layout) => layout.fits(record));
+}
+
+/**
+ * How a question file is read, by its first record: by the given fields, else in the known layout that fits, else by the
+ * names of its fields.
+ *
+ * @throws {DataError} DATA_FIELD_UNKNOWN, DATA_FIELDS_UNCLEAR, DATA_LAYOUT_UNKNOWN
+ */
+export function questionFile(first: PlacedRecord, fields: Fields = {}): QuestionFile {
+  const layout = hasAny(fields, "question", "answer", "id") ? undefined : taskLayoutOf(first.record);
+  if (layout === undefined) return ownQuestions(first, fields);
+  return {
+    ...{ kind: "questions", layout: layout.name, fields: null },
+    read: (record, where) => layout.read(record, where),
+  };
+}
+
+/** As `questionFile`, for a corpus. */
+export function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
+  const layout = hasAny(fields, "text", "title", "id") ? undefined : corpusLayoutOf(first.record);
+  if (layout === undefined) return ownPassages(first, fields);
+  return {
+    ...{ kind: "corpus", layout: layout.name, fields: null },
+    read: (record, where) => layout.read(record, where),
+  };
+}
+
+/**
+ * `questionFile` or `corpusFile`, whichever the given fields or the first record decide.
+ * @throws {DataError} likewise.
+ */
+export function dataFile(first: PlacedRecord, fields: Fields = {}): QuestionFile | CorpusFile {
+  if (hasAny(fields, "question", "answer")) return questionFile(first, fields);
+  if (hasAny(fields, "text", "title")) return corpusFile(first, fields);
+  if (corpusLayoutOf(first.record) !== undefined) return corpusFile(first, fields);
+  const isQuestions =
+    taskLayoutOf(first.record) !== undefined ||
+    fieldFor("question", first, fields) !== undefined ||
+    fieldFor("text", first, fields) === undefined;
+  return isQuestions ? questionFile(first, fields) : corpusFile(first, fields);
+}
+
+/** `dataFile` of a path; null for an empty file. @throws {DataError} as `readRecords` and `dataFile`. */
+export async function openDataFile(
+  path: string,
+  fields: Fields = {},
+): Promise<QuestionFile | CorpusFile | null> {
+  for await (const first of readRecords(path)) return dataFile(first, fields);
+  return null;
+}
+
+function hasAny(fields: Fields, ...roles: (keyof Fields)[]): boolean {
+  return roles.some((role) => fields[role] !== undefined);
+}
+
+function ownQuestions(first: PlacedRecord, given: Fields): QuestionFile {
+  const question = requiredField("question", first, given);
+  const answer = requiredField("answer", first, given);
+  const id = fieldFor("id", first, given);
+  return {
+    ...{ kind: "questions", layout: "own fields", fields: { question, answer, ...named({ id }) } },
+    read: (record, where) => ({
+      id: id === undefined ? undefined : cell(idText, record, id, where),
+      question: cell(filledText, record, question, where),
+      references: cell(answerList, record, answer, where),
+      annotations: {},
+    }),
+  };
+}
+
+const titleText = z.string().nullish();
+
+function ownPassages(first: PlacedRecord, given: Fields): CorpusFile {
+  const text = requiredField("text", first, given);
+  const title = fieldFor("title", first, given);
+  const id = fieldFor("id", first, given);
+  return {
+    ...{ kind: "corpus", layout: "own fields", fields: { text, ...named({ title, id }) } },
+    read: (record, where) => ({
+      id: id === undefined ? undefined : cell(idText, record, id, where),
+      title: title === undefined ? "" : (cell(titleText, record, title, where) ?? ""),
+      text: cell(filledText, record, text, where),
+    }),
+  };
+}
+
+function named(fields: { [Role in keyof FoundFields]: string | undefined }): FoundFields {
+  return Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
+}
+
+function cell<S extends z.ZodType>(
+  schema: S,
+  record: JsonRecord,
+  field: string,
+  where: string,
+): z.output<S> {
+  const result = checkOptions(schema, valueAt(record, field));
+  if (result.problem === null) return result.value;
+  throw badRecord(`${where}: "${[field, ...result.problem.path].join(".")}" ${result.problem.message}`);
+}
