@@ -3,15 +3,17 @@ import { ConfigError } from "../base/errors.ts";
 import { type DatasetSetting, datasetNamed } from "../data/datasets.ts";
 import { type FieldRole, type Fields, fieldsText } from "../data/fields.ts";
 import { openDataFile } from "../data/file-layout.ts";
+import { readPassages } from "../data/passages.ts";
+import type { Passage } from "../trajectory/task.ts";
 import type { CliContext } from "./command.ts";
 
 /** The user's names for the fields of files in no known layout. */
 export interface FieldFlags {
-  questionField?: string;
-  answerField?: string;
-  idField?: string;
-  textField?: string;
-  titleField?: string;
+  questionField?: string | undefined;
+  answerField?: string | undefined;
+  idField?: string | undefined;
+  textField?: string | undefined;
+  titleField?: string | undefined;
 }
 
 const CONTENT: Readonly<Record<FieldRole, string>> = {
@@ -70,6 +72,24 @@ export function datasetOf(
     "USAGE",
     `--${role}-field would have no effect: it belongs to ${where}, which is not given. Leave it out.`,
   );
+}
+
+/** A corpus file with the user's names for its fields. */
+export interface OpenCorpus {
+  path: string;
+  /** Can be called again. */
+  passages(): AsyncIterable<Passage>;
+}
+
+/** The corpus that a command's argument names; notes how its fields were understood. */
+export async function openCorpus(
+  path: string,
+  flags: FieldFlags,
+  context: Pick<CliContext, "note">,
+): Promise<OpenCorpus> {
+  const fields = fieldsOf(flags);
+  await noteFields(path, fields, context);
+  return { path, passages: () => readPassages(path, fields) };
 }
 
 /** Notes how the fields of a file in no known layout were understood. */

@@ -42,11 +42,15 @@ export async function checkFile(
     report.records += 1;
     if (file === undefined) {
       file = understood(placed, fields, onBad);
-      if (file !== null) [report.kind, report.layout, report.fields] = [file.kind, file.layout, file.fields];
+      if (file !== null)
+        [report.kind, report.layout, report.fields] = [file.kind, file.layout, file.fields];
     }
     if (file === null) continue;
     try {
-      const { id = `${sourceName(path)}-${placed.number}` } = file.read(placed.record, placed.where);
+      const { id = `${sourceName(path)}-${placed.number}` } = file.read(
+        placed.record,
+        placed.where,
+      );
       const before = places.get(id);
       if (before !== undefined) {
         report.problems.push(`${placed.where}: the id "${id}" is the same as in ${before}.`);

@@ -52,7 +52,11 @@ export async function convertFile(
   const isFolder = isBeirFolder(from);
   if (!isFolder && (await openDataFile(from, options.fields))?.kind === "corpus") {
     const write = writerOf(corpusLayouts, to, `${from} is a corpus`);
-    const written = await writeJsonl(out, mapped(readPassages(from, options.fields), write), options.signal);
+    const written = await writeJsonl(
+      out,
+      mapped(readPassages(from, options.fields), write),
+      options.signal,
+    );
     return { kind: "corpus", ...written, lost: {} };
   }
   const write = writerOf(taskLayouts, to, `${from} contains questions`);

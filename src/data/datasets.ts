@@ -134,7 +134,9 @@ export function datasetNamed(given: string, where: string, fields: Fields = {}):
   if (found.name === "files") return { ...found, fields };
   throw new ConfigError(
     "USAGE",
-    `${where} is "${given}", whose fields are known: ${Object.keys(fields).map((role) => `--${role}-field`).join(", ")} would have no effect. Leave it out, or name a file.`,
+    `${where} is "${given}", whose fields are known: ${Object.keys(fields)
+      .map((role) => `--${role}-field`)
+      .join(", ")} would have no effect. Leave it out, or name a file.`,
   );
 }
 

@@ -39,9 +39,15 @@ const ROLES: Readonly<Record<FieldRole, RoleFacts>> = {
   answer: {
     content: "the accepted answer",
     names: [
-      ..."answer answers golden_answer golden_answers gold_answer gold_answers gold golds".split(" "),
-      ..."reference references reference_answer reference_answers ground_truth target targets".split(" "),
-      ..."expected expected_answer antwort antworten respuesta risposta antwoord label a".split(" "),
+      ..."answer answers golden_answer golden_answers gold_answer gold_answers gold golds".split(
+        " ",
+      ),
+      ..."reference references reference_answer reference_answers ground_truth target targets".split(
+        " ",
+      ),
+      ..."expected expected_answer antwort antworten respuesta risposta antwoord label a".split(
+        " ",
+      ),
     ],
     isStrict: true,
   },
@@ -52,7 +58,9 @@ const ROLES: Readonly<Record<FieldRole, RoleFacts>> = {
   },
   text: {
     content: "the text of the passage",
-    names: "text contents content passage passage_text paragraph body document chunk inhalt".split(" "),
+    names: "text contents content passage passage_text paragraph body document chunk inhalt".split(
+      " ",
+    ),
     isStrict: true,
   },
   title: {
@@ -107,7 +115,10 @@ function advice(role: FieldRole): string {
 }
 
 function plainName(key: string): string {
-  return key.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
+  return key
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, "_");
 }
 
 /** The value of a field or of a dotted path; undefined when the record lacks it. */

@@ -55,7 +55,9 @@ export function corpusLayoutOf(record: JsonRecord): CorpusLayout | undefined {
  * @throws {DataError} DATA_FIELD_UNKNOWN, DATA_FIELDS_UNCLEAR, DATA_LAYOUT_UNKNOWN
  */
 export function questionFile(first: PlacedRecord, fields: Fields = {}): QuestionFile {
-  const layout = hasAny(fields, "question", "answer", "id") ? undefined : taskLayoutOf(first.record);
+  const layout = hasAny(fields, "question", "answer", "id")
+    ? undefined
+    : taskLayoutOf(first.record);
   if (layout === undefined) return ownQuestions(first, fields);
   return {
     ...{ kind: "questions", layout: layout.name, fields: null },
@@ -75,17 +77,22 @@ export function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile
 
 /**
  * `questionFile` or `corpusFile`, whichever the given fields or the first record decide.
+ * @param expected the kind of a file that could be neither, for the message.
  * @throws {DataError} likewise.
  */
-export function dataFile(first: PlacedRecord, fields: Fields = {}): QuestionFile | CorpusFile {
+export function dataFile(
+  first: PlacedRecord,
+  fields: Fields = {},
+  expected: "questions" | "corpus" = "questions",
+): QuestionFile | CorpusFile {
   if (hasAny(fields, "question", "answer")) return questionFile(first, fields);
   if (hasAny(fields, "text", "title")) return corpusFile(first, fields);
   if (corpusLayoutOf(first.record) !== undefined) return corpusFile(first, fields);
   const isQuestions =
-    taskLayoutOf(first.record) !== undefined ||
-    fieldFor("question", first, fields) !== undefined ||
-    fieldFor("text", first, fields) === undefined;
-  return isQuestions ? questionFile(first, fields) : corpusFile(first, fields);
+    taskLayoutOf(first.record) !== undefined || fieldFor("question", first, fields) !== undefined;
+  if (isQuestions) return questionFile(first, fields);
+  const isCorpus = expected === "corpus" || fieldFor("text", first, fields) !== undefined;
+  return isCorpus ? corpusFile(first, fields) : questionFile(first, fields);
 }
 
 /** `dataFile` of a path; null for an empty file. @throws {DataError} as `readRecords` and `dataFile`. */
@@ -144,5 +151,7 @@ function cell<S extends z.ZodType>(
 ): z.output<S> {
   const result = checkOptions(schema, valueAt(record, field));
   if (result.problem === null) return result.value;
-  throw badRecord(`${where}: "${[field, ...result.problem.path].join(".")}" ${result.problem.message}`);
+  throw badRecord(
+    `${where}: "${[field, ...result.problem.path].join(".")}" ${result.problem.message}`,
+  );
 }

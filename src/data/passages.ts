@@ -2,9 +2,7 @@ import { DataError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
 import type { Passage } from "../trajectory/task.ts";
 import type { Fields } from "./fields.ts";
-import {
-  type CorpusFile, dataFile, type QuestionFile
-} from "./file-layout.ts";
+import { type CorpusFile, dataFile, type QuestionFile } from "./file-layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 import { sourceName } from "./tasks.ts";
 
@@ -38,7 +36,7 @@ export async function* readPassages(path: string, fields?: Fields): AsyncGenerat
 
 /** A corpus, or questions in a known layout, which may have contexts. */
 function passageFile(first: PlacedRecord, fields: Fields = {}): CorpusFile | QuestionFile {
-  const file = dataFile(first, fields);
+  const file = dataFile(first, fields, "corpus");
   // Own fields name no contexts.
   if (file.kind === "questions" && file.fields !== null) noContext(first);
   return file;

@@ -58,7 +58,7 @@ describe("agentrl data", () => {
         "status": 3,
         "stderr": "error: bad.jsonl: 2 problems; see the list. [DATA_CHECK_FAILED]
       ",
-        "stdout": "bad.jsonl:2: "answer" is missing: expected an accepted answer or a list of them, with at least one non-blank.
+        "stdout": "bad.jsonl:2: "answer" is missing: expected an accepted answer (text or a number) or a list of them, with at least one non-blank.
       bad.jsonl:3: is []; expected a JSON object.
       bad.jsonl: kind questions, layout plain, records 2
       ",

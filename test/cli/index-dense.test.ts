@@ -12,6 +12,7 @@ import {
   denseSummaryText,
   planDense,
 } from "../../src/cli/commands/index-dense.ts";
+import { openCorpus, type OpenCorpus } from "../../src/cli/data-flags.ts";
 import { openRetrieverFlags } from "../../src/cli/retriever-option.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -37,6 +38,8 @@ beforeAll(async () => {
   await writeFile(corpus, passages.map((each) => `${JSON.stringify(each)}\n`).join(""));
 });
 
+const opened = (): Promise<OpenCorpus> => openCorpus(corpus, {}, context);
+
 function flagsOf(...args: string[]): DenseFlags & { encoder: string } {
   const command = addDenseOptions(new Command()).parse(args, { from: "user" });
   return command.opts();
@@ -47,7 +50,7 @@ it("the flags of a dense index build one that any command opens and that checks 
     ...["--encoder", join(folder, "e5-tiny"), "--vectors", "f16", "--graph", "hnsw", "--m", "8"],
     ...["--query-prefix", "", "--inner-product", "--pooling", "mean", "--max-tokens", "16"],
   );
-  const summary = await buildDense(corpus, { ...flags, out }, context);
+  const summary = await buildDense(await opened(), { ...flags, out }, context);
   expect(summary).toMatchObject({ passages: 2, dimensions: 16, vectors: "f16", graph: "hnsw" });
   expect(denseSummaryText(summary)).toMatch(
     /: 2 passages, 16 dimensions, f16, hnsw, \d+ B, built in/,
@@ -66,7 +69,7 @@ it("nothing but the encoder is set unless it is given", () => {
 
 it("a plan tells sizes and time, and is refused when it exceeds --max-memory", async () => {
   const flags = flagsOf("--encoder", join(folder, "e5-tiny"));
-  const plan = await planDense(corpus, flags, context);
+  const plan = await planDense(await opened(), flags, context);
   const text = densePlanText(plan)
     .replaceAll(/[\d.]+ (s|k?B)\b/g, "# $1")
     .replaceAll(/ +/g, " ");
@@ -77,10 +80,10 @@ it("a plan tells sizes and time, and is refused when it exceeds --max-memory", a
     in memory # B once opened; with little memory, read from disk
     to build # s encoding # s, graph # s, on this machine"
   `);
-  await expect(planDense(corpus, { ...flags, maxMemory: 1e-9 }, context)).rejects.toThrow(
+  await expect(planDense(await opened(), { ...flags, maxMemory: 1e-9 }, context)).rejects.toThrow(
     errorWith("INDEX_TOO_LARGE", "the index of 2 passages needs"),
   );
-  await expect(planDense(corpus, { ...flags, dtype: "fp99" }, context)).rejects.toThrow(
+  await expect(planDense(await opened(), { ...flags, dtype: "fp99" }, context)).rejects.toThrow(
     errorWith("RECIPE_BAD_VALUE", "--encoder.dtype"),
   );
 });

@@ -107,7 +107,7 @@ describe("convertFile", () => {
 describe("checkFile", () => {
   it("finds nothing in a good file", async () => {
     await writeJsonl(at("m.jsonl"), tasks);
-    expect(await checkFile(at("m.jsonl"))).toEqual({
+    expect(await checkFile(at("m.jsonl"))).toMatchObject({
       kind: "questions",
       layout: "agentrl",
       records: 30,

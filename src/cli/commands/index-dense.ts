@@ -2,12 +2,12 @@
 import { type Command, Option } from "commander";
 import { formatBytes, formatDuration } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
-import { readPassages } from "../../data/passages.ts";
 import type { DensePlan } from "../../retrieval/dense/plan-dense-index.ts";
 import type { DenseFinding } from "../../retrieval/dense/check-dense-index.ts";
 import type { DenseManifest } from "../../retrieval/dense/dense-manifest.ts";
 import type { Encoder } from "../../retrieval/dense/encoder.ts";
 import type { CliContext } from "../command.ts";
+import type { OpenCorpus } from "../data-flags.ts";
 import { decimal, wholeNumber } from "../options.ts";
 import { type Progress, startProgress } from "../progress.ts";
 
@@ -117,7 +117,7 @@ export interface DenseSummary {
  * @throws as `planDenseIndex`, `refuseUnlessFits`, `buildDenseIndex`.
  */
 export async function buildDense(
-  corpus: string,
+  corpus: OpenCorpus,
   flags: DenseBuildFlags & { encoder: string },
   context: CliContext,
 ): Promise<DenseSummary> {
@@ -128,12 +128,17 @@ export async function buildDense(
   const begin = performance.now();
   const { out, overwrite = false, resume = false, maxMemory } = flags;
   return withEncoder(flags, async (encoder) => {
-    const options = { ...denseOptionsOf(flags), encoder, source: corpus, signal: context.signal };
-    const plan = await planDenseIndex(readPassages(corpus), { ...options, sample: 32 });
+    const options = {
+      ...denseOptionsOf(flags),
+      encoder,
+      source: corpus.path,
+      signal: context.signal,
+    };
+    const plan = await planDenseIndex(corpus.passages(), { ...options, sample: 32 });
     await refuseUnlessFits(plan, { out, maxMemory: bytesOf(maxMemory) });
     const bar = phaseBar(context);
     try {
-      const manifest = await buildDenseIndex(readPassages(corpus), out, {
+      const manifest = await buildDenseIndex(corpus.passages(), out, {
         ...{ ...options, overwrite, resume },
         onProgress: bar.update,
       });
@@ -149,15 +154,20 @@ export async function buildDense(
  * @throws as `planDenseIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
  */
 export async function planDense(
-  corpus: string,
+  corpus: OpenCorpus,
   flags: DensePlanFlags & { encoder: string },
   context: CliContext,
 ): Promise<DensePlan> {
   const { planDenseIndex, refuseUnlessFits } =
     await import("../../retrieval/dense/plan-dense-index.ts");
   return withEncoder(flags, async (encoder) => {
-    const options = { ...denseOptionsOf(flags), encoder, source: corpus, signal: context.signal };
-    const plan = await planDenseIndex(readPassages(corpus), options);
+    const options = {
+      ...denseOptionsOf(flags),
+      encoder,
+      source: corpus.path,
+      signal: context.signal,
+    };
+    const plan = await planDenseIndex(corpus.passages(), options);
     const { out, maxMemory, maxDisk } = flags;
     if (out !== undefined || maxMemory !== undefined || maxDisk !== undefined) {
       const limits = { maxMemory: bytesOf(maxMemory), maxDisk: bytesOf(maxDisk) };

@@ -105,7 +105,8 @@ export const idText = z.preprocess(
  */
 export const answerList = z
   .custom<Answer | Answer[]>((given) => filledAnswers(given).length > 0, {
-    error: "expected an accepted answer (text or a number) or a list of them, with at least one non-blank",
+    error:
+      "expected an accepted answer (text or a number) or a list of them, with at least one non-blank",
   })
   .transform(filledAnswers);
 

@@ -8,7 +8,7 @@ import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
 import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
-import type { Fields } from "../../../data/fields.ts";
+import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
 import type { CliContext } from "../../command.ts";
@@ -29,7 +29,10 @@ export function addDataCheck(data: Command, context: CliContext): void {
   addFieldFlags(command)
     .addOption(jsonOption())
     .action(async (path: string, { json, ...flags }: FieldFlags & { json?: true }) => {
-      const { summary, problems } = await check(path, { fields: fieldsOf(flags), signal: context.signal });
+      const { summary, problems } = await check(path, {
+        fields: fieldsOf(flags),
+        signal: context.signal,
+      });
       if (json === true) context.out(JSON.stringify({ path, ...summary, problems }));
       else {
         const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
@@ -39,6 +42,11 @@ export function addDataCheck(data: Command, context: CliContext): void {
       const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
       throw new DataError("DATA_CHECK_FAILED", `${path}: ${found}; see the list.`);
     });
+}
+
+interface CheckOptions {
+  fields: Fields;
+  signal: AbortSignal;
 }
 
 interface Checked {
@@ -60,11 +68,11 @@ async function checkWorld(folder: string): Promise<Checked> {
   };
 }
 
-async function check(path: string, signal: AbortSignal): Promise<Checked> {
+async function check(path: string, options: CheckOptions): Promise<Checked> {
   if (existsSync(path)) {
-    if (!statSync(path).isDirectory()) return checkOne(path, signal);
+    if (!statSync(path).isDirectory()) return checkOne(path, options);
     const beir = beirFiles(path);
-    if (beir !== null) return checkBeir(beir, signal);
+    if (beir !== null) return checkBeir(beir, options);
     if (existsSync(join(path, "manifest.json"))) return checkWorld(path);
     throw new DataError(
       "FILE_MISSING",
@@ -73,11 +81,11 @@ async function check(path: string, signal: AbortSignal): Promise<Checked> {
   }
   const [name = path, split] = path.split(":");
   const names = [...cardNames("questions"), ...cardNames("corpus")];
-  if (!names.includes(name)) return checkOne(path, signal);
+  if (!names.includes(name)) return checkOne(path, options);
   const card = readCard(name);
   const place = placeOf(card, { split });
   if (!existsSync(place.path)) throw absentDataset(card, { split });
-  const { summary, problems } = await checkOne(place.path, signal);
+  const { summary, problems } = await checkOne(place.path, options);
   const origin = originOf(place.path);
   const changed = origin !== null && (await sha256File(place.path)) !== origin.sha256;
   if (changed) {
@@ -87,18 +95,19 @@ async function check(path: string, signal: AbortSignal): Promise<Checked> {
   return { summary, problems };
 }
 
-async function checkOne(path: string, signal: AbortSignal): Promise<Checked> {
-  const { kind, layout, records, problems } = await checkFile(path, signal);
-  return { summary: { kind, layout, records }, problems };
+async function checkOne(path: string, options: CheckOptions): Promise<Checked> {
+  const { kind, layout, fields, records, problems } = await checkFile(path, options);
+  const understood = fields === null ? {} : { fields: fieldsText(fields) };
+  return { summary: { kind, layout, ...understood, records }, problems };
 }
 
 /** Queries need no answers: most of BEIR has only relevance judgements. */
 async function checkBeir(
   { queries, corpus }: { queries: string; corpus: string | null },
-  signal: AbortSignal,
+  options: CheckOptions,
 ): Promise<Checked> {
-  const asked = await checkFile(queries, signal);
-  const found = corpus === null ? null : await checkFile(corpus, signal);
+  const asked = await checkFile(queries, options);
+  const found = corpus === null ? null : await checkFile(corpus, options);
   return {
     summary: { kind: "beir", queries: asked.records, passages: found?.records ?? null },
     problems: [...asked.problems, ...(found?.problems ?? [])],

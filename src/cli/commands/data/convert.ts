@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { unreadable } from "../../../base/files.ts";
+import { isBeirFolder } from "../../../data/beir-folder.ts";
 import { convertFile, WRITABLE_LAYOUTS } from "../../../data/convert.ts";
 import type { CliContext } from "../../command.ts";
+import { addFieldFlags, type FieldFlags, fieldsOf, noteFields } from "../../data-flags.ts";
 import { jsonOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 
-interface ConvertFlags {
+interface ConvertFlags extends FieldFlags {
   to: string;
   split?: string;
   prompt?: string;
@@ -16,7 +18,7 @@ interface ConvertFlags {
 
 /** `agentrl data convert IN OUT --to LAYOUT` */
 export function addDataConvert(data: Command, context: CliContext): void {
-  data
+  const command = data
     .command("convert")
     .summary("rewrite questions or a corpus in another layout")
     .description(
@@ -36,7 +38,8 @@ export function addDataConvert(data: Command, context: CliContext): void {
     .option(
       "--prompt <file>",
       "file with the prompt of trainer rows: text with {question} in it (default: the question alone)",
-    )
+    );
+  addFieldFlags(command)
     .addOption(overwriteOption())
     .addOption(jsonOption())
     .addHelpText("after", TRAINERS)
@@ -44,10 +47,12 @@ export function addDataConvert(data: Command, context: CliContext): void {
       const { to, split, prompt, overwrite, json } = flags;
       refuseOwnInput(out, [from], "OUT");
       refuseToOverwrite(out, overwrite);
+      const fields = fieldsOf(flags);
+      if (!isBeirFolder(from)) await noteFields(from, fields, context);
       const { kind, records, bytes, lost } = await convertFile(from, out, to, {
         ...(split === undefined ? {} : { split }),
         ...(prompt === undefined ? {} : { prompt: textOf(prompt) }),
-        signal: context.signal,
+        ...{ fields, signal: context.signal },
       });
       for (const [name, count] of Object.entries(lost)) {
         context.note(`${to} has no place for "${name}": ${count} of ${records} questions lose it.`);

@@ -1,8 +1,14 @@
 import type { Command } from "commander";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
-import { readPassages } from "../../../data/passages.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import type { CliContext } from "../../command.ts";
+import {
+  addFieldFlags,
+  type FieldFlags,
+  openCorpus,
+  type OpenCorpus,
+  PASSAGE_ROLES,
+} from "../../data-flags.ts";
 import { jsonOption, outOption, overwriteOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import {
@@ -14,7 +20,7 @@ import {
 import { planBm25 } from "./plan.ts";
 import { addBm25Options, checkKindFlags, CORPUS, sizesOf } from "./index-flags.ts";
 
-interface BuildFlags extends Bm25Options, DenseBuildFlags {
+interface BuildFlags extends Bm25Options, DenseBuildFlags, FieldFlags {
   threads?: number;
   json?: true;
 }
@@ -29,21 +35,25 @@ export function registerBuild(index: Command, context: CliContext): void {
     )
     .argument("<corpus>", CORPUS)
     .addOption(outOption("folder for the index").makeOptionMandatory());
+  addFieldFlags(command, PASSAGE_ROLES);
   addBm25Options(command)
     .addOption(overwriteOption("replace an existing index"))
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0));
   addDenseOptions(command)
     .option("--resume", "resume an interrupted build; needs --encoder")
     .addOption(jsonOption())
-    .action(async (corpus: string, { json, ...flags }: BuildFlags) => {
-      checkKindFlags(flags);
-      const { encoder } = flags;
-      if (encoder === undefined) await buildBm25Index(corpus, { ...flags, json }, context);
-      else {
-        const summary = await buildDense(corpus, { ...flags, encoder }, context);
-        context.out(json === true ? JSON.stringify(summary) : denseSummaryText(summary));
-      }
-    });
+    .action(
+      async (path: string, { json, textField, titleField, idField, ...flags }: BuildFlags) => {
+        checkKindFlags(flags);
+        const { encoder } = flags;
+        const corpus = await openCorpus(path, { textField, titleField, idField }, context);
+        if (encoder === undefined) await buildBm25Index(corpus, { ...flags, json }, context);
+        else {
+          const summary = await buildDense(corpus, { ...flags, encoder }, context);
+          context.out(json === true ? JSON.stringify(summary) : denseSummaryText(summary));
+        }
+      },
+    );
 }
 
 interface Bm25BuildFlags extends Bm25Options {
@@ -55,7 +65,7 @@ interface Bm25BuildFlags extends Bm25Options {
 }
 
 async function buildBm25Index(
-  corpus: string,
+  corpus: OpenCorpus,
   { out, json, maxMemory, ...options }: Bm25BuildFlags,
   context: CliContext,
 ): Promise<void> {
@@ -63,8 +73,8 @@ async function buildBm25Index(
   if (maxMemory !== undefined) await refuseTooLarge(corpus, { out, maxMemory, options }, context);
   const begin = performance.now();
   const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
-  const manifest = await buildIndex(readPassages(corpus), out, {
-    ...{ ...options, source: corpus, signal: context.signal },
+  const manifest = await buildIndex(corpus.passages(), out, {
+    ...{ ...options, source: corpus.path, signal: context.signal },
     onProgress: (passages) => {
       const rate = (1000 * passages) / (performance.now() - begin);
       progress.update(passages, `${formatCount(rate)}/s`);
@@ -87,7 +97,7 @@ async function buildBm25Index(
 
 /** With a limit the corpus is read once more, before anything is written. */
 async function refuseTooLarge(
-  corpus: string,
+  corpus: OpenCorpus,
   {
     out,
     maxMemory,

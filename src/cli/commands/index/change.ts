@@ -2,32 +2,39 @@ import type { Command } from "commander";
 import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount, plural } from "../../../base/format.ts";
 import { readText } from "../../../base/files.ts";
-import { readPassages } from "../../../data/passages.ts";
 import type { IndexManifest } from "../../../retrieval/bm25/index-manifest.ts";
 import type { CliContext } from "../../command.ts";
+import { addFieldFlags, type FieldFlags, openCorpus, PASSAGE_ROLES } from "../../data-flags.ts";
 import { jsonOption, wholeNumber } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { checkChangeable, CORPUS, INDEX, sizesOf } from "./index-flags.ts";
 
+interface AddFlags extends FieldFlags {
+  threads?: number;
+  json?: true;
+}
+
 /** Adds `add`. */
 export function registerAdd(index: Command, context: CliContext): void {
-  index
+  const command = index
     .command("add")
     .summary("add passages to an index")
     .description(
       "Add the passages of a corpus to a BM25 index, as a segment of their own. Hits and scores are those of an index of all of them.",
     )
     .argument("<index>", INDEX)
-    .argument("<corpus>", CORPUS)
+    .argument("<corpus>", CORPUS);
+  addFieldFlags(command, PASSAGE_ROLES)
     .option("--threads <n>", "worker threads (default: number of cores minus one)", wholeNumber(0))
     .addOption(jsonOption())
-    .action(async (folder: string, corpus: string, flags: { threads?: number; json?: true }) => {
-      const { json, ...options } = flags;
+    .action(async (folder: string, path: string, flags: AddFlags) => {
+      const { json, textField, titleField, idField, ...options } = flags;
       await checkChangeable(folder);
+      const corpus = await openCorpus(path, { textField, titleField, idField }, context);
       const { addToIndex } = await import("../../../retrieval/bm25/change-index.ts");
       const progress = startProgress(context, { label: "adding", total: 0, unit: "passages" });
-      const manifest = await addToIndex(folder, readPassages(corpus), {
-        ...{ ...options, source: corpus, signal: context.signal },
+      const manifest = await addToIndex(folder, corpus.passages(), {
+        ...{ ...options, source: path, signal: context.signal },
         onProgress: (passages) => {
           progress.update(passages);
         },

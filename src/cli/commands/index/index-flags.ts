@@ -11,7 +11,7 @@ import type { DenseFlags } from "../index-dense.ts";
 
 /** Help of the argument that names a corpus. */
 export const CORPUS =
-  "JSON lines, .gz or not: {id, title, text}, BEIR's or FlashRAG's; or questions with contexts";
+  "passages in a file (JSON lines, JSON, CSV, TSV, Parquet; .gz or not) or in a folder of text files; or questions with contexts";
 
 /** Help of the argument that names an index. */
 export const INDEX = "folder made by `index build`";

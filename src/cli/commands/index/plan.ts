@@ -1,16 +1,22 @@
 import type { Command } from "commander";
 import { formatBytes, formatCount, formatDuration } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
-import { readPassages } from "../../../data/passages.ts";
 import type { Bm25Options } from "../../../retrieval/bm25/formula.ts";
 import type { IndexPlan } from "../../../retrieval/bm25/plan-index.ts";
 import type { CliContext } from "../../command.ts";
+import {
+  addFieldFlags,
+  type FieldFlags,
+  openCorpus,
+  type OpenCorpus,
+  PASSAGE_ROLES,
+} from "../../data-flags.ts";
 import { decimal, jsonOption, outOption } from "../../options.ts";
 import { startProgress } from "../../progress.ts";
 import { addDenseOptions, type DensePlanFlags, densePlanText, planDense } from "../index-dense.ts";
 import { addBm25Options, checkKindFlags, CORPUS } from "./index-flags.ts";
 
-interface PlanFlags extends Bm25Options, DensePlanFlags {
+interface PlanFlags extends Bm25Options, DensePlanFlags, FieldFlags {
   json?: true;
 }
 
@@ -27,13 +33,15 @@ export function registerPlan(index: Command, context: CliContext): void {
     )
     .argument("<corpus>", CORPUS)
     .addOption(outOption("compare with the free disk of this folder and the free memory"));
+  addFieldFlags(command, PASSAGE_ROLES);
   addBm25Options(command);
   addDenseOptions(command)
     .option("--max-disk <GB>", "fail if building takes more disk", decimal(0))
     .addOption(jsonOption())
-    .action(async (corpus: string, { json, ...flags }: PlanFlags) => {
+    .action(async (path: string, { json, textField, titleField, idField, ...flags }: PlanFlags) => {
       checkKindFlags(flags);
       const { encoder } = flags;
+      const corpus = await openCorpus(path, { textField, titleField, idField }, context);
       if (encoder === undefined) {
         const plan = await planBm25(corpus, flags, context);
         context.out(json === true ? JSON.stringify(plan) : planText(plan));
@@ -49,7 +57,7 @@ export function registerPlan(index: Command, context: CliContext): void {
  * @throws as `planIndex`; INDEX_TOO_LARGE when --out or a limit is given and it does not fit.
  */
 export async function planBm25(
-  corpus: string,
+  corpus: OpenCorpus,
   { out, maxMemory, maxDisk, ...bm25 }: Bm25PlanFlags,
   context: CliContext,
 ): Promise<IndexPlan> {
@@ -58,8 +66,8 @@ export async function planBm25(
     import("../../../retrieval/bm25/plan-index.ts"),
   ]);
   const progress = startProgress(context, { label: "counting", total: 0, unit: "passages" });
-  const plan = await planIndex(readPassages(corpus), {
-    ...{ ...bm25, source: corpus, signal: context.signal },
+  const plan = await planIndex(corpus.passages(), {
+    ...{ ...bm25, source: corpus.path, signal: context.signal },
     onProgress: (passages) => {
       progress.update(passages);
     },
