@@ -1,72 +1,84 @@
-import { fixed, formatP, plural, signed } from "../base/format.ts";
-import { intervalColumn, renderText } from "../base/table.ts";
+import { fixed, formatCount, formatP, signed } from "../base/format.ts";
+import { type Column, intervalColumn, TABLE_WRITERS } from "../base/table.ts";
 import type { PaperCell } from "../recipe/claims.ts";
-import type { ClaimResult, Reproduction } from "../recipe/reproduce.ts";
+import type { ClaimResult, ComparisonResult } from "../recipe/judge-claims.ts";
+import type { Reproduction } from "../recipe/reproduce.ts";
+import { elsewhereText, METHOD_NOTE, tallyText, verdictLine } from "../recipe/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 
+/** Format of a reproduction: for a terminal, or as Markdown. */
+export type ReproductionFormat = keyof typeof TABLE_WRITERS;
+
 /** A reproduction for people: each claim with its verdict, our numbers, the paper's, and the comparisons. */
-export function reproductionText({ recipe, tier, seeds, claims }: Reproduction): string {
+export function reproductionText(result: Reproduction, format: ReproductionFormat): string {
+  const { recipe, tier, seeds, claims } = result;
   const runs = seeds.length === 1 ? "1 seed" : `${seeds.length} seeds (${seeds.join(", ")})`;
-  const counts = ["supported", "not supported", "inconclusive"].flatMap((verdict) => {
-    const count = claims.filter((claim) => claim.verdict === verdict).length;
-    return count === 0 ? [] : [`${count} ${verdict}`];
-  });
-  const summary = `${plural(claims.length, "claim")}: ${counts.join(", ")}`;
-  return [`${recipe}, tier ${tier}, ${runs}`, ...claims.map(claimText), summary].join("\n\n");
-}
-
-function claimText(claim: ClaimResult): string {
-  const { id, statement, metric, source, verdict, arms, comparisons } = claim;
-  const measured = renderText(
-    {
-      columns: [
-        "arm",
-        { label: "ours", format: value },
-        intervalColumn("95 % interval", value),
-        { label: "paper", format: value },
-        "",
-      ],
-      rows: arms.map(({ name, mean, ci95, paper }) => [
-        ...[name, mean, ci95, paper?.value ?? null],
-        sourceOf(paper),
-      ]),
-    },
-    2,
-  );
-  const compared = renderText(
-    {
-      columns: [
-        "claim",
-        { label: "difference", format: difference },
-        intervalColumn("95 % interval", difference),
-        { label: "p", format: formatP },
-        "",
-      ],
-      rows: comparisons.map(({ left, relation, right, difference: by, ci95, p, method }) => [
-        ...[`${left} ${relation} ${right}`, by, ci95, p, METHODS[method]],
-      ]),
-    },
-    2,
-  );
+  const head = `${recipe}, tier ${tier}, ${runs}`;
   return [
-    `${id}: ${verdict.toUpperCase()}`,
-    `  ${statement} (${source}; ${metric})`,
-    ...["", measured, "", compared],
-    ...(arms.every(({ values }) => values.length === 1)
-      ? ["", "  One seed has no interval, so the claim cannot be tested: use --seeds 3 or more."]
-      : []),
-  ].join("\n");
+    format === "md" ? `# ${head}` : head,
+    ...claims.map((claim) => claimText(claim, result, format)),
+    tallyText(result),
+    METHOD_NOTE,
+  ].join("\n\n");
 }
 
-function sourceOf(paper: PaperCell | null): string {
+function claimText(claim: ClaimResult, result: Reproduction, format: ReproductionFormat): string {
+  const { id, statement, metric, source, arms, comparisons } = claim;
+  const isMarkdown = format === "md";
+  const table = (columns: readonly (Column | string)[], rows: Row[]): string =>
+    isMarkdown
+      ? TABLE_WRITERS.md({ columns, rows })
+      : indented(TABLE_WRITERS.text({ columns, rows }));
+  const measured = table(
+    [
+      "arm",
+      { label: "ours", format: value },
+      intervalColumn("95 % interval", value),
+      { label: "paper", format: value },
+      "paper's cell",
+    ],
+    arms.map(({ name, mean, ci95, paper }) => [
+      ...[name, mean, ci95, paper?.value ?? null],
+      cellText(paper),
+    ]),
+  );
+  const compared = table(
+    [
+      "claim",
+      { label: "difference", format: difference },
+      intervalColumn("95 % interval", difference),
+      { label: "p", format: formatP },
+      { label: "p (Holm)", format: formatP },
+      "",
+    ],
+    comparisons.map((each) => [
+      ...[relationText(each), each.difference, each.ci95, each.p, each.pHolm, each.verdict],
+    ]),
+  );
+  const remarks = [
+    `${statement} (${source}; ${metric}${claim.questions === null ? "" : `; ${formatCount(claim.questions)} questions`})`,
+    ...elsewhereText(claim),
+  ];
+  const heading = `${id}: ${verdictLine(claim, result)}`;
+  return isMarkdown
+    ? [`## ${heading}`, ...remarks, measured, compared].join("\n\n")
+    : [heading, ...remarks.map((line) => `  ${line}`), "", measured, "", compared].join("\n");
+}
+
+type Row = (string | number | null | readonly [number, number])[];
+
+/** @example "search > no-search" */
+function relationText({ left, relation, right }: ComparisonResult): string {
+  return `${left} ${relation} ${right}`;
+}
+
+function cellText(paper: PaperCell | null): string {
   if (paper === null) return "";
   const { table: id, system, dataset, model } = paper;
   return [id, system, dataset, ...(model === null ? [] : [model])].join(", ");
 }
 
-const METHODS = {
-  "paired-t": "paired by seed",
-  "welch-t": "Welch",
-  "one-sample-t": "against a number",
-} as const;
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, "  ");
+}

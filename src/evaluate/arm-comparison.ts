@@ -12,15 +12,12 @@ export interface SeededValue {
 export interface ArmComparison {
   /** Left mean minus right mean. */
   difference: number;
-  /** 95 % interval of the difference; null with too few runs. */
+  /** 95 % interval of the difference; null with too few runs, or where they do not vary: they cannot show how sure they are. */
   ci95: Interval | null;
   /** Two-sided p of no difference; null likewise. */
   p: number | null;
   method: "paired-t" | "welch-t" | "one-sample-t";
 }
-
-/** The verdict of runs on a claim. */
-export type Verdict = "supported" | "not supported" | "inconclusive";
 
 /**
  * Compares an arm with another arm or with a number.
@@ -39,9 +36,10 @@ export function compareArms(
   left: readonly SeededValue[],
   right: readonly SeededValue[] | number,
 ): ArmComparison {
+  const size = Math.max(...[...left, ...numbered(right)].map(({ value }) => Math.abs(value)));
   if (typeof right === "number") {
     const above = left.map(({ value }) => value - right);
-    return { ...oneSample(above), method: "one-sample-t" };
+    return { ...tTest(oneSample(above), size), method: "one-sample-t" };
   }
   const rightBySeed = new Map(right.map(({ seed, value }) => [seed, value]));
   const differences = left.flatMap(({ seed, value }) => {
@@ -49,57 +47,46 @@ export function compareArms(
     return other === undefined ? [] : [value - other];
   });
   if (differences.length === left.length && left.length === right.length) {
-    return { ...oneSample(differences), method: "paired-t" };
+    return { ...tTest(oneSample(differences), size), method: "paired-t" };
   }
-  return welch(valuesOf(left), valuesOf(right));
+  return { ...tTest(welch(valuesOf(left), valuesOf(right)), size), method: "welch-t" };
 }
 
-/**
- * Verdict of a comparison on "left > right" (or ">="), by the 95 % interval of left − right:
- *
- * | | `>` | `>=` |
- * |---|---|---|
- * | supported | the whole interval is above 0 | none of it is below 0 |
- * | not supported | none of it is above 0 | the whole interval is below 0 |
- * | inconclusive | otherwise, or no interval | otherwise, or no interval |
- */
-export function verdict({ ci95 }: Pick<ArmComparison, "ci95">, relation: ">" | ">="): Verdict {
-  if (ci95 === null) return "inconclusive";
-  const [low, high] = ci95;
-  if (relation === ">" ? low > 0 : low >= 0) return "supported";
-  return (relation === ">" ? high <= 0 : high < 0) ? "not supported" : "inconclusive";
+interface Sampled {
+  difference: number;
+  /** Standard error of the difference; NaN with too few values. */
+  error: number;
+  degrees: number;
 }
 
-/** Verdict of a claim with several comparisons: one "not supported" decides; "supported" needs all. */
-export function combinedVerdict(verdicts: readonly Verdict[]): Verdict {
-  if (verdicts.includes("not supported")) return "not supported";
-  return verdicts.every((each) => each === "supported") ? "supported" : "inconclusive";
-}
-
-function oneSample(differences: readonly number[]): Omit<ArmComparison, "method"> {
+function oneSample(differences: readonly number[]): Sampled {
   const error = Math.sqrt(sampleVariance(differences) / differences.length);
-  return tTest(mean(differences), error, differences.length - 1);
+  return { difference: mean(differences), error, degrees: differences.length - 1 };
 }
 
-function welch(left: readonly number[], right: readonly number[]): ArmComparison {
-  const difference = mean(left) - mean(right);
+function welch(left: readonly number[], right: readonly number[]): Sampled {
   const a = sampleVariance(left) / left.length;
   const b = sampleVariance(right) / right.length;
   const degrees = (a + b) ** 2 / (a ** 2 / (left.length - 1) + b ** 2 / (right.length - 1));
-  // Two arms without any variance have no degrees of freedom, and need none.
-  const test = tTest(difference, Math.sqrt(a + b), a + b === 0 ? 1 : degrees);
-  return { ...test, method: "welch-t" };
+  return { difference: mean(left) - mean(right), error: Math.sqrt(a + b), degrees };
 }
 
-/** @param error standard error of the difference; NaN when there were too few values for one. */
-function tTest(difference: number, error: number, degrees: number): Omit<ArmComparison, "method"> {
-  if (Number.isNaN(error)) return { difference, ci95: null, p: null };
-  if (error === 0) {
-    return { difference, ci95: [difference, difference], p: difference === 0 ? 1 : 0 };
-  }
+/** Standard errors below this share of the values are what rounding leaves of equal ones. */
+export const ROUNDING = 1e-12;
+
+/** @param size of the largest value. */
+function tTest(
+  { difference, error, degrees }: Sampled,
+  size: number,
+): Omit<ArmComparison, "method"> {
+  if (!(error > ROUNDING * size)) return { difference, ci95: null, p: null };
   const half = centralQuantile(0.95, degrees) * error;
   const p = twoSidedP(difference / error, degrees);
   return { difference, ci95: [difference - half, difference + half], p };
+}
+
+function numbered(right: readonly SeededValue[] | number): readonly Pick<SeededValue, "value">[] {
+  return typeof right === "number" ? [{ value: right }] : right;
 }
 
 function valuesOf(runs: readonly SeededValue[]): number[] {

@@ -1,5 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
+import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { CellAddress, Claim, PaperTable, RecipeFile } from "./settings/recipe-schema.ts";
 
 /** One number that the paper reports. */
@@ -12,6 +13,7 @@ export interface PaperCell {
   metric: string;
   model: string | null;
   split: string | null;
+  /** A share, also where the paper's table is in percent. */
   value: number;
 }
 
@@ -28,10 +30,10 @@ export function paperCells(tables: readonly PaperTable[]): PaperCell[] {
     Object.entries(table.rows).flatMap(([system, values]) =>
       values.flatMap((value, column) => {
         if (value === null) return [];
-        const { id, metric, model = null, split = null } = table;
-        return [
-          { table: id, system, dataset: table.columns[column] ?? "", metric, model, split, value },
-        ];
+        const { id, metric, unit, model = null, split = null } = table;
+        const dataset = table.columns[column] ?? "";
+        const inUnit = unit === "percent" ? value / 100 : value;
+        return [{ table: id, system, dataset, metric, model, split, value: inUnit }];
       }),
     ),
   );
@@ -88,7 +90,15 @@ export function checkClaims(recipe: RecipeFile): void {
         throw wrong([...at, "arms", String(a), "name"], `is "${arm.name}", as an earlier arm's.`);
       }
       if (arm.paperCell === undefined) return;
-      const found = findCells(recipe.paperTables, arm.paperCell).length;
+      const cells = findCells(recipe.paperTables, arm.paperCell);
+      const [value = 0] = cells.map((cell) => cell.value);
+      if (value > 1 && isShare(lastKey(claim.metric))) {
+        throw wrong(
+          [...at, "arms", String(a), "paperCell"],
+          `is ${value}, and ${claim.metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
+        );
+      }
+      const found = cells.length;
       if (found === 1) return;
       throw wrong(
         [...at, "arms", String(a), "paperCell"],
@@ -114,6 +124,24 @@ function checkRelation(claim: Claim, wrong: (sentence: string) => ConfigError): 
       throw wrong(`names "${name}"; no such arm in this claim. ${suggest(name, arms)}`);
     }
   }
+}
+
+/**
+ * Whether a dataset's or model's name or path is that of a paper's.
+ * @example namesAlike("../data/hotpotqa/dev.jsonl", "HotpotQA") // true
+ */
+export function namesAlike(ours: string, theirs: string): boolean {
+  return letters(ours).includes(letters(theirs));
+}
+
+/** A name's letters and digits, in lower case. @example letters("2Wiki-QA") // "2wikiqa" */
+export function letters(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+/** @example lastKey("eval.after.em") // "em" */
+export function lastKey(path: string): string {
+  return path.split(".").at(-1) ?? path;
 }
 
 function operand(text: string): string | number {

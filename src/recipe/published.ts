@@ -1,7 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { leavesOf } from "../base/leaves.ts";
-import { type PaperCell, paperCells } from "./claims.ts";
+import { letters, namesAlike, type PaperCell, paperCells } from "./claims.ts";
 import type { RecipeFile } from "./settings/recipe-schema.ts";
 import { resolveSettings } from "./settings/settings.ts";
 
@@ -31,7 +31,7 @@ export function publishedCells(recipe: RecipeFile, choice: CellChoice): PaperCel
     );
   }
   const columns = unique(cells.map(({ dataset }) => dataset));
-  const column = choice.column ?? columns.find((name) => means(choice.dataset, name));
+  const column = choice.column ?? columns.find((name) => namesAlike(choice.dataset ?? "", name));
   if (column === undefined) {
     throw new ConfigError(
       "USAGE",
@@ -65,15 +65,6 @@ function named(
     "USAGE",
     `${flag} is "${wanted}"; the paper's tables have no such one. ${suggest(wanted, known)}`,
   );
-}
-
-/** Whether a data set's name or path holds the column's name: `../data/hotpotqa/dev.jsonl` is HotpotQA. */
-function means(dataset: string | undefined, column: string): boolean {
-  return dataset !== undefined && letters(dataset).includes(letters(column));
-}
-
-function letters(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
 function unique(values: readonly string[]): string[] {

@@ -6,18 +6,10 @@ import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { pluginHashes } from "../base/plugins.ts";
-import {
-  type ArmComparison,
-  combinedVerdict,
-  compareArms,
-  type SeededValue,
-  verdict,
-  type Verdict,
-} from "../evaluate/arm-comparison.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
-import { type Interval, summarize } from "../evaluate/statistics.ts";
-import { type Comparison, comparisons, findCells, type PaperCell } from "./claims.ts";
-import type { Claim, RecipeFile, Tier } from "./settings/recipe-schema.ts";
+import type { ArmQuestions } from "./arm-questions.ts";
+import { type ClaimResult, judgeClaims, type MeasuredRun } from "./judge-claims.ts";
+import type { RecipeFile, Tier } from "./settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import {
   armOverrides,
@@ -50,35 +42,18 @@ export interface ReproduceOptions {
   signal: AbortSignal;
   /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
   run: (run: ArmRun) => Promise<unknown>;
+  /** The metric by held-out question, which the intervals need; null where the run does not have it. */
+  questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
   /** Called before each run, and once for each that is taken over (`kept`). */
   onArm?: (arm: { run: ArmRun; number: number; total: number; kept: boolean }) => void;
 }
 
-/** One arm of a claim, as measured. */
-export interface ArmResult {
-  name: string;
-  mean: number;
-  /** Student's t interval of the mean over seeds; null for one seed. */
-  ci95: Interval | null;
-  /** By seed, in the order of `seeds`. */
-  values: number[];
-  seeds: number[];
-  paper: PaperCell | null;
-}
-
-export interface ClaimResult {
-  id: string;
-  statement: string;
-  metric: string;
-  relation: string;
-  source: string;
-  verdict: Verdict;
-  comparisons: (Comparison & ArmComparison & { verdict: Verdict })[];
-  arms: ArmResult[];
-}
-
 export interface Reproduction {
   recipe: string;
+  /** The recipe's summary, its paper, and what it does otherwise than the paper. */
+  summary: string;
+  paper: RecipeFile["paper"] | null;
+  notes: string[];
   tier: Tier;
   seeds: number[];
   claims: ClaimResult[];
@@ -117,14 +92,11 @@ export async function reproduce(
   } finally {
     await log.close();
   }
-  const claims = recipe.claims.map((claim) =>
-    judge(recipe, claim, (arm) =>
-      runs
-        .filter(({ arms }) => arms.includes(`${claim.id}/${arm}`))
-        .map(({ key, seed }) => ({ seed, value: numberAt(results.get(key), claim.metric) ?? NaN })),
-    ),
-  );
-  const reproduction = { recipe: recipe.name, tier, seeds: [...seeds], claims };
+  const measured = await measuredRuns(recipe, runs, results, options);
+  const claims = judgeClaims(recipe, tier, ({ id }, arm) => measured.get(`${id}/${arm}`) ?? []);
+  const { name, summary, paper = null, notes } = recipe;
+  const about = { recipe: name, summary, paper, notes };
+  const reproduction = { ...about, tier, seeds: [...seeds], claims };
   await writeJson(join(out, RESULTS_FILE), reproduction);
   return reproduction;
 }
@@ -161,47 +133,31 @@ function armRuns(
   return [...runs.values()];
 }
 
-function judge(
+/** Runs by `claim/arm`, in the order of the seeds. */
+async function measuredRuns(
   recipe: RecipeFile,
-  claim: Claim,
-  valuesOf: (arm: string) => SeededValue[],
-): ClaimResult {
-  const { id, statement, metric, relation, source } = claim;
-  const compared = comparisons(claim).map((comparison) => {
-    const { left, right } = comparison;
-    const result = compareOperands(operand(left, valuesOf), operand(right, valuesOf));
-    return { ...comparison, ...result, verdict: verdict(result, comparison.relation) };
-  });
-  const arms = claim.arms.map(({ name, paperCell }): ArmResult => {
-    const runs = valuesOf(name);
-    const values = runs.map(({ value }) => value);
-    const { mean, ci95 } = summarize(values);
-    const [paper = null] = paperCell === undefined ? [] : findCells(recipe.paperTables, paperCell);
-    return { name, mean, ci95, values, seeds: runs.map(({ seed }) => seed), paper };
-  });
-  return {
-    ...{ id, statement, metric, relation, source },
-    verdict: combinedVerdict(compared.map((each) => each.verdict)),
-    ...{ comparisons: compared, arms },
-  };
-}
-
-function operand(
-  name: string | number,
-  valuesOf: (arm: string) => SeededValue[],
-): SeededValue[] | number {
-  return typeof name === "number" ? name : valuesOf(name);
-}
-
-/** `0.2 > arm` is `−arm > −0.2`. */
-function compareOperands(
-  left: SeededValue[] | number,
-  right: SeededValue[] | number,
-): ArmComparison {
-  if (typeof left !== "number") return compareArms(left, right);
-  const runs = typeof right === "number" ? [{ seed: 0, value: right }] : right;
-  const negated = runs.map(({ seed, value }) => ({ seed, value: -value }));
-  return compareArms(negated, -left);
+  runs: readonly ArmRun[],
+  results: ReadonlyMap<string, unknown>,
+  { questionsOf }: ReproduceOptions,
+): Promise<Map<string, MeasuredRun[]>> {
+  const byArm = new Map<string, MeasuredRun[]>();
+  for (const { id, metric, arms } of recipe.claims) {
+    for (const { name } of arms) {
+      const own = runs.filter((run) => run.arms.includes(`${id}/${name}`));
+      const measured: MeasuredRun[] = [];
+      for (const run of own) {
+        const { key, seed, settings } = run;
+        const { evaluation, policy } = settings.settings;
+        measured.push({
+          ...{ key, seed, dataset: evaluation.dataset.name, model: policy.from },
+          value: numberAt(results.get(key), metric) ?? Number.NaN,
+          questions: await questionsOf(run, metric),
+        });
+      }
+      byArm.set(`${id}/${name}`, measured);
+    }
+  }
+  return byArm;
 }
 
 /** A metric that the results do not have is found at the first run, not after all of them. */

@@ -46,15 +46,18 @@ describe("agentrl reproduce", () => {
 
       search-wins: SUPPORTED
         Search beats none. (Table 2; eval.after.em)
+        The paper measured something else: dataset average, here tinyworld; model M, here base. Compare directions, not numbers.
 
-        arm      ours  95 % interval  paper
-        search  0.800  0.552 … 1.048  0.431  table-2, RL, average, M
-        none    0.000  0.000 … 0.000      –
+        arm      ours  95 % interval  paper  paper's cell
+        search  0.800  0.552 … 1.000  0.431  table-2, RL, average, M
+        none    0.000  –                  –
 
-        claim          difference  95 % interval        p
-        search > none      +0.800  +0.552 … +1.048  .0052  paired by seed
+        claim          difference  95 % interval        p  p (Holm)
+        search > none      +0.800  +0.552 … +1.000  .0052     .0052  supported
 
       1 claim: 1 supported
+
+      An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. A claim is supported or not supported if p is below .05 after Holm's correction over all comparisons.
       "
     `);
     expect(stderr.split("\n").slice(0, 2)).toEqual([
@@ -75,7 +78,7 @@ describe("agentrl reproduce", () => {
           verdict: "supported",
           arms: [
             { name: "search", values: [0.7, 0.8, 0.9] },
-            { name: "none", ci95: [0, 0] },
+            { name: "none", ci95: null },
           ],
         },
       ],
@@ -88,6 +91,6 @@ describe("agentrl reproduce", () => {
   it("says that one seed says nothing", async () => {
     const { stdout } = await reproduce("--out", join(folder, "one"), "--seeds", "1");
     expect(stdout).toContain("search-wins: INCONCLUSIVE");
-    expect(stdout).toContain("One seed has no interval");
+    expect(stdout).toContain("one seed says nothing about other seeds");
   });
 });

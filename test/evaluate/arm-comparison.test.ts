@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  combinedVerdict,
-  compareArms,
-  type SeededValue,
-  verdict,
-} from "../../src/evaluate/arm-comparison.ts";
+import { compareArms, type SeededValue } from "../../src/evaluate/arm-comparison.ts";
 
 const runs = (...values: number[]): SeededValue[] =>
   values.map((value, i) => ({ seed: i + 1, value }));
@@ -25,11 +20,11 @@ describe("compareArms", () => {
   it("finds by pairing what the arms' own spread hides", () => {
     const left = runs(0.2, 0.5, 0.8);
     const right = runs(0.11, 0.4, 0.69);
-    expect(verdict(compareArms(left, right), ">")).toBe("supported");
+    expect(compareArms(left, right).ci95![0]).toBeGreaterThan(0);
     const others = right.map(({ seed, value }) => ({ seed: seed + 10, value }));
     const unpaired = compareArms(left, others);
     expect(unpaired.method).toBe("welch-t");
-    expect(verdict(unpaired, ">")).toBe("inconclusive");
+    expect(unpaired.ci95![0]).toBeLessThan(0);
   });
 
   it("does not pair when only some seeds are shared", () => {
@@ -43,39 +38,16 @@ describe("compareArms", () => {
     expect(compareArms(runs(1, 1), runs(0.5))).toMatchObject({ ci95: null, method: "welch-t" });
   });
 
-  it("needs no spread: equal differences are an exact interval", () => {
-    expect(compareArms(runs(1, 1), runs(0.5, 0.5))).toMatchObject({ ci95: [0.5, 0.5], p: 0 });
-    expect(compareArms(runs(1, 1), runs(1, 1))).toMatchObject({ ci95: [0, 0], p: 1 });
+  it("gives runs that do not vary no interval and no p: they cannot show how sure they are", () => {
+    const nothing = { ci95: null, p: null };
+    expect(compareArms(runs(1, 1), runs(0.5, 0.5))).toMatchObject({ difference: 0.5, ...nothing });
+    expect(compareArms(runs(1, 1), runs(1, 1))).toMatchObject({ difference: 0, ...nothing });
     const other = [
       { seed: 9, value: 1 },
       { seed: 8, value: 1 },
     ];
-    expect(compareArms(runs(2, 2), other)).toMatchObject({ ci95: [1, 1], method: "welch-t" });
-  });
-});
-
-describe("verdict", () => {
-  it.each([
-    [[0.1, 0.3], "supported", "supported"],
-    [[0, 0.3], "inconclusive", "supported"],
-    [[-0.1, 0.3], "inconclusive", "inconclusive"],
-    [[-0.1, 0], "not supported", "inconclusive"],
-    [[-0.3, -0.1], "not supported", "not supported"],
-    [[0, 0], "not supported", "supported"],
-  ] as [[number, number], string, string][])("of %j is %s for > and %s for >=", (ci95, gt, ge) => {
-    expect(verdict({ ci95 }, ">")).toBe(gt);
-    expect(verdict({ ci95 }, ">=")).toBe(ge);
-  });
-
-  it("is inconclusive without an interval", () => {
-    expect(verdict({ ci95: null }, ">")).toBe("inconclusive");
-  });
-});
-
-describe("combinedVerdict", () => {
-  it("needs all to support and one to refute", () => {
-    expect(combinedVerdict(["supported", "supported"])).toBe("supported");
-    expect(combinedVerdict(["supported", "inconclusive"])).toBe("inconclusive");
-    expect(combinedVerdict(["inconclusive", "not supported"])).toBe("not supported");
+    expect(compareArms(runs(2, 2), other)).toMatchObject({ ...nothing, method: "welch-t" });
+    // .7 − .2, .8 − .3 and .9 − .4 differ in the last binary digit only.
+    expect(compareArms(runs(0.7, 0.8, 0.9), runs(0.2, 0.3, 0.4))).toMatchObject(nothing);
   });
 });

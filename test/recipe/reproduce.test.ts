@@ -7,8 +7,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
 
-const recipe = parseRecipe(
-  `
+const TWO_CLAIMS = `
 summary: two claims
 base: { sampling: { temperature: 1 } }
 tiers: { mini: {} }
@@ -29,9 +28,9 @@ claims:
     relation: 0.9 > plain >= 0.5
     source: section 2
     arms: [{ name: plain }]
-`,
-  "two.yaml",
-);
+`;
+
+const recipe = parseRecipe(TWO_CLAIMS, "two.yaml");
 
 const isCold = ({ settings }: ArmRun): boolean => settings.settings.sampling.temperature === 0;
 
@@ -41,10 +40,18 @@ const outcome = (each: ArmRun): Promise<unknown> => {
   return Promise.resolve({ steps: 4, eval: { em } });
 };
 
+/** 20 questions with their mean as the run's EM; without a seed's own share they differ from seed to seed. */
+const questionsOf: ReproduceOptions["questionsOf"] = async (each) => {
+  const { eval: found } = (await outcome(each)) as { eval: { em: number } };
+  const right = Math.round(20 * found.em);
+  const values = new Map(Array.from({ length: 20 }, (_, i) => [`q${i}`, Number(i < right)]));
+  return { values, outcome: `${right}` };
+};
+
 const run = (name: string, more: Partial<ReproduceOptions> = {}) =>
   reproduce(recipe, {
     ...{ tier: "mini", seeds: [1, 2, 3], version: "1", out: join(folder, name) },
-    ...{ signal: new AbortController().signal, run: outcome, ...more },
+    ...{ signal: new AbortController().signal, run: outcome, questionsOf, ...more },
   });
 
 describe("reproduce", () => {
@@ -54,7 +61,10 @@ describe("reproduce", () => {
     expect(first).toMatchObject({
       id: "hot-wins",
       verdict: "supported",
-      comparisons: [{ left: "hot", relation: ">", right: "cold", method: "paired-t" }],
+      questions: 20,
+      comparisons: [
+        { left: "hot", relation: ">", right: "cold", over: "seeds and questions", room: null },
+      ],
       arms: [
         { name: "hot", seeds: [1, 2, 3], paper: { value: 0.4, system: "Hot" } },
         { name: "cold", paper: { value: 0.3 } },
@@ -62,10 +72,10 @@ describe("reproduce", () => {
     });
     const [hot] = first!.arms;
     expect(hot!.mean).toBeCloseTo(0.7, 12);
-    // Deviation .1, t(2) = 4.3027: ± 4.3027 · .1 / √3.
-    expect(hot!.ci95![0]).toBeCloseTo(0.7 - 0.24841, 5);
+    // Two right and two wrong pseudo-questions shrink seeds of .6, .7, .8 by 20/24: .6667, deviation .0833, t(2) = 4.3027.
+    expect(hot!.ci95![0]).toBeCloseTo(2 / 3 - (4.3027 * 0.08333) / Math.sqrt(3), 3);
     expect(first!.comparisons[0]!.difference).toBeCloseTo(0.5, 12);
-    // .9 − .7 = .2 within ± .248, and .7 − .5 likewise: three seeds cannot tell.
+    // .9 − .7 = .2 and .7 − .5 likewise, on 20 questions: three seeds cannot tell.
     expect(second!.comparisons.map(({ verdict }) => verdict)).toEqual([
       "inconclusive",
       "inconclusive",
@@ -94,8 +104,72 @@ describe("reproduce", () => {
 
   it("refutes a claim whose arms come out the other way round", async () => {
     const worse = (each: ArmRun) =>
-      Promise.resolve({ eval: { em: each.seed / 10 + (isCold(each) ? 1 : 0) } });
-    expect((await run("worse", { run: worse })).claims[0]!.verdict).toBe("not supported");
+      Promise.resolve({ eval: { em: each.seed / 10 + (isCold(each) ? 0.6 : 0.01 * each.seed) } });
+    const found = await run("worse", { run: worse, questionsOf: () => Promise.resolve(null) });
+    expect(found.claims[0]).toMatchObject({ verdict: "not supported", questions: null });
+  });
+
+  it("finds seeds that agree no proof: the questions still are a sample", async () => {
+    const still = (each: ArmRun) => Promise.resolve({ eval: { em: isCold(each) ? 0.5 : 0.6 } });
+    const questions: ReproduceOptions["questionsOf"] = (each) => {
+      const right = isCold(each) ? 20 : 24;
+      const values = new Map(Array.from({ length: 40 }, (_, i) => [`q${i}`, Number(i < right)]));
+      return Promise.resolve({ values, outcome: `${right}` });
+    };
+    const { claims } = await run("still", { run: still, questionsOf: questions });
+    const [first] = claims;
+    const [test] = first!.comparisons;
+    expect(first!.verdict).toBe("inconclusive");
+    expect(test!.p).toBeGreaterThan(0.05);
+    expect(test!.ci95![1] - test!.ci95![0]).toBeGreaterThan(0.2);
+    expect(first!.arms.map((arm) => arm.isSameForAllSeeds)).toEqual([true, true]);
+  });
+
+  it("calls arms identical whose answers agree with every seed, without p", async () => {
+    const { claims } = await run("identical", {
+      run: () => Promise.resolve({ eval: { em: 0.5 } }),
+      questionsOf: () => Promise.resolve({ values: new Map([["q", 0.5]]), outcome: "same" }),
+    });
+    expect(claims[0]).toMatchObject({
+      verdict: "identical arms",
+      comparisons: [{ p: null, pHolm: null, ci95: null }],
+    });
+  });
+
+  it("calls a tie at the ceiling not able to show, with Holm's correction over all claims", async () => {
+    const values = (right: number) =>
+      new Map(Array.from({ length: 40 }, (_, i) => [`q${i}`, Number(i < right)]));
+    const { claims } = await run("ceiling", {
+      run: () => Promise.resolve({ eval: { em: 1 } }),
+      questionsOf: (each) =>
+        Promise.resolve({ values: values(40), outcome: isCold(each) ? "a" : "b" }),
+    });
+    expect(claims[0]).toMatchObject({
+      verdict: "not able to show",
+      comparisons: [{ room: "ceiling" }],
+    });
+    const ps = claims.flatMap(({ comparisons }) => comparisons.map(({ p, pHolm }) => [p, pHolm]));
+    for (const [p, pHolm] of ps) expect(pHolm).toBeGreaterThanOrEqual(p ?? 1);
+  });
+
+  it("tests nothing in tier smoke", async () => {
+    const smoke = parseRecipe(TWO_CLAIMS.replace("mini:", "smoke:"), "two.yaml");
+    const { claims } = await reproduce(smoke, {
+      ...{ tier: "smoke", seeds: [1, 2, 3], version: "1", out: join(folder, "smoke") },
+      ...{ signal: new AbortController().signal, run: outcome, questionsOf },
+    });
+    expect(claims.map(({ verdict }) => verdict)).toEqual(["not tested", "not tested"]);
+  });
+
+  it("reads a paper's table in percent as shares", async () => {
+    const percent = TWO_CLAIMS.replace("metric: em,", "metric: em, unit: percent,")
+      .replace("[0.4]", "[40]")
+      .replace("[0.3]", "[30]");
+    const { claims } = await reproduce(parseRecipe(percent, "two.yaml"), {
+      ...{ tier: "mini", seeds: [1, 2], version: "1", out: join(folder, "percent") },
+      ...{ signal: new AbortController().signal, run: outcome, questionsOf },
+    });
+    expect(claims[0]!.arms.map(({ paper }) => paper?.value)).toEqual([0.4, 0.3]);
   });
 
   it("goes on where it was interrupted, and ends with the same results", async () => {
@@ -151,8 +225,8 @@ describe("reproduce", () => {
     const empty = parseRecipe("summary: x\nbase: {}\ntiers: { mini: {} }\n", "empty.yaml");
     const options = { tier: "mini" as const, seeds: [1], version: "1", out: join(folder, "empty") };
     const { signal } = new AbortController();
-    await expect(reproduce(empty, { ...options, signal, run: outcome })).rejects.toThrow(
-      /empty\.yaml: has no claims/,
-    );
+    await expect(
+      reproduce(empty, { ...options, signal, run: outcome, questionsOf }),
+    ).rejects.toThrow(/empty\.yaml: has no claims/);
   });
 });

@@ -64,6 +64,7 @@ async function run(
   context: CliContext,
 ): Promise<void> {
   const { reproduce } = await import("../../recipe/reproduce.ts");
+  const { armQuestions } = await import("../../recipe/arm-questions.ts");
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
@@ -72,6 +73,7 @@ async function run(
     seeds: Array.from({ length: flags.seeds ?? DEFAULT_SEEDS }, (_, i) => i + 1),
     overrides: (flags.set ?? []).map(parseSet),
     run: (each) => runArm(each, folderOf(out, each), context),
+    questionsOf: (each, metric) => armQuestions(folderOf(out, each), metric),
     onArm: ({ run: each, number, total, kept }) => {
       const what = `${each.arms.join(", ")}, seed ${each.seed}`;
       context.note(`run ${number}/${total}: ${what}${kept ? " (done before)" : ""}`);
@@ -87,7 +89,7 @@ function print(
   context: CliContext,
 ): void {
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
-  else context.out(reproductionText(result));
+  else context.out(reproductionText(result, "text"));
   context.note(`written to ${join(out, "results.json")}`);
 }
 

@@ -13,6 +13,8 @@ const paperTable = z.strictObject({
   id: z.string(),
   title: z.string().optional(),
   metric: z.string(),
+  /** Unit of its values; a percentage is compared as a share. */
+  unit: z.enum(["share", "percent"]).default("share"),
   model: z.string().optional(),
   /** Which part of the data sets; absent where it differs by column. */
   split: z.string().optional(),

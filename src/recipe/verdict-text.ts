@@ -1,0 +1,75 @@
+import { plural } from "../base/format.ts";
+import { namesAlike } from "./claims.ts";
+import type { ClaimResult } from "./judge-claims.ts";
+import type { Reproduction } from "./reproduce.ts";
+
+/** How intervals and p are made, for the end of every form of the results. */
+export const METHOD_NOTE =
+  "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
+  "A claim is supported or not supported if p is below .05 after Holm's correction over all comparisons.";
+
+/**
+ * A claim's verdict with its reason.
+ * @example "NOT ABLE TO SHOW (ceiling: …)"
+ */
+export function verdictLine(
+  claim: ClaimResult,
+  { tier, seeds }: Pick<Reproduction, "tier" | "seeds">,
+): string {
+  const reason = reasonOf(claim, { tier, seeds });
+  const verdict = claim.verdict.toUpperCase();
+  return reason === null ? verdict : `${verdict} (${reason})`;
+}
+
+function reasonOf(
+  { verdict, comparisons, questions, arms }: ClaimResult,
+  { seeds }: Pick<Reproduction, "tier" | "seeds">,
+): string | null {
+  const deciding = comparisons.find((each) => each.verdict === verdict);
+  const of = questions === null ? "" : `: ${plural(questions, "question")}`;
+  switch (verdict) {
+    case "not tested":
+      return `smoke proves nothing${of}`;
+    case "identical arms":
+      return `${deciding?.left} and ${deciding?.right} have equal settings or gave the same answers with every seed`;
+    case "not able to show":
+      return deciding?.room === "ceiling"
+        ? `ceiling: even all ${questions ?? ""} questions right would not be shown to be above ${deciding.right}`
+        : `floor: ${deciding?.left} is not shown to be above all ${questions ?? ""} questions wrong`;
+    case "inconclusive":
+      if (seeds.length === 1)
+        return "one seed says nothing about other seeds: use --seeds 3 or more";
+      return comparisons.every(({ p }) => p === null) && arms.every(({ ci95 }) => ci95 === null)
+        ? "the seeds agree, and the questions are not known one by one"
+        : null;
+    default:
+      return null;
+  }
+}
+
+/** What an arm measured otherwise than the paper's cell beside it: dataset and model. Nothing where they agree or no cell is given. */
+export function elsewhereText({ arms }: ClaimResult): string[] {
+  const differing = (part: "dataset" | "model"): string[] => {
+    const pairs = arms.flatMap((arm) => {
+      const theirs = arm.paper?.[part] ?? null;
+      return theirs === null || namesAlike(arm[part], theirs) ? [] : [{ ours: arm[part], theirs }];
+    });
+    if (pairs.length === 0) return [];
+    const list = (side: "ours" | "theirs"): string =>
+      [...new Set(pairs.map((pair) => pair[side]))].join(" and ");
+    return [`${part} ${list("theirs")}, here ${list("ours")}`];
+  };
+  const found = [...differing("dataset"), ...differing("model")];
+  return found.length === 0
+    ? []
+    : [`The paper measured something else: ${found.join("; ")}. Compare directions, not numbers.`];
+}
+
+/** @example "2 claims: 1 supported, 1 not able to show" */
+export function tallyText({ claims }: Pick<Reproduction, "claims">): string {
+  const verdicts = [...new Set(claims.map(({ verdict }) => verdict))];
+  const counts = verdicts.map(
+    (verdict) => `${claims.filter((claim) => claim.verdict === verdict).length} ${verdict}`,
+  );
+  return `${plural(claims.length, "claim")}: ${counts.join(", ")}`;
+}
