@@ -13,7 +13,8 @@ import {
   statfs,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import { DataError, errorMessage, ExternalError } from "./errors.ts";
 import { isAlive, processMark } from "./process-mark.ts";
@@ -191,16 +192,32 @@ export async function sizeOf(path: string): Promise<number> {
 export async function sha256File(path: string): Promise<string> {
   const hash = createHash("sha256");
   try {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+    for await (const chunk of openBytes(path)) hash.update(chunk as Buffer);
   } catch (error) {
     throw unreadable(path, error);
   }
   return hash.digest("hex");
 }
 
+/** Path of a data file that stands for stdin. */
+export const STDIN = "-";
+
+let standardInput: Promise<Buffer> | null = null;
+
+/** A file's bytes, streamed. Stdin is kept in memory: some readers open their file twice. */
+function openBytes(path: string): Readable {
+  if (path !== STDIN) return createReadStream(path);
+  standardInput ??= buffer(process.stdin);
+  return Readable.from(piecesOf(standardInput));
+}
+
+async function* piecesOf(bytes: Promise<Buffer>): AsyncGenerator<Buffer> {
+  yield await bytes;
+}
+
 /** A file's bytes, streamed; decompresses `.gz`. Errors are stream errors: the reader adds the file's name. */
 export function openUnpacked(path: string): Readable {
-  const file = createReadStream(path);
+  const file = openBytes(path);
   if (!path.endsWith(".gz")) return file;
   const unpacked = file.pipe(createGunzip());
   file.on("error", (error) => unpacked.destroy(error));

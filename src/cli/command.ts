@@ -6,7 +6,7 @@ export interface CliContext {
   readonly out: (text: string) => void;
   /** Everything for people: progress, notes, warnings, on stderr. Silent under --quiet. Final newline as in `out`. */
   readonly note: (text: string) => void;
-  /** Progress that overwrites itself; shown on a terminal only, silent under --quiet. */
+  /** Whether progress may overwrite itself: a person watches stderr, without --quiet. */
   readonly terminal: boolean;
   /** Aborted on Ctrl-C, SIGTERM and SIGHUP: finish what is being written, keep it, and throw the reason. */
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { type Options, type Params, Presets, SingleBar } from "cli-progress";
 import { formatDuration } from "../base/format.ts";
 import type { CliContext } from "./command.ts";
 
-/** Shows the progress of some work: a bar on a terminal, nothing in a pipe or under --quiet. */
+/** Shows the progress of some work: a bar on a terminal, a line every 10 s in a pipe or log, nothing under --quiet. */
 export interface Progress {
   /**
    * @param done units done so far.
@@ -35,9 +35,8 @@ let shown: WriteAround | null = null;
 
 /** Starts a bar on stderr; one at a time. Stop it in a `finally`. */
 export function startProgress(context: CliContext, options: ProgressOptions): Progress {
-  if (!context.terminal || shown !== null) {
-    return { update: () => undefined, stop: () => undefined };
-  }
+  if (shown !== null) return { update: () => undefined, stop: () => undefined };
+  if (!context.terminal) return progressLines(context, options);
   const bar = new SingleBar(
     {
       format: (settings, params, payload) =>
@@ -71,6 +70,35 @@ export function startProgress(context: CliContext, options: ProgressOptions): Pr
       shown = null;
       bar.stop();
     },
+  };
+}
+
+/** Milliseconds between two lines of a log. */
+const LINE_EVERY = 10_000;
+
+function progressLines(context: CliContext, { label, total, unit }: ProgressOptions): Progress {
+  const began = performance.now();
+  let next = began + LINE_EVERY;
+  let shownStatus = "";
+  // A resumed work does not begin at 0.
+  let first: number | null = null;
+  return {
+    update(done, status = shownStatus) {
+      shownStatus = status;
+      first ??= done;
+      const now = performance.now();
+      if (now < next) return;
+      next = now + LINE_EVERY;
+      const seconds = (now - began) / 1000;
+      const count = total === 0 ? `${done}` : `${done}/${total}`;
+      const left =
+        total > 0 && done > first
+          ? `, ${formatDuration((seconds * (total - done)) / (done - first))} left`
+          : "";
+      const text = `${label} ${count} ${unit}, ${formatDuration(seconds)}${left}  ${status}`;
+      context.note(text.trimEnd());
+    },
+    stop: () => undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Readable } from "node:stream";
 import { ConfigError } from "../base/errors.ts";
-import { sha256, sha256File } from "../base/files.ts";
+import { sha256, sha256File, STDIN } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
@@ -146,7 +146,8 @@ function namedOrFile(given: string, where: string): DatasetSetting {
   if (datasets.names.includes(name)) return { name, ...withSplit };
   if (isBeirFolder(name)) return { name: "beir", folder: name, ...withSplit };
   // No corpus: a corpus in the recipe belongs to the recipe's question file, not to this one.
-  if (existsSync(given)) return { name: "files", tasks: given, corpus: undefined };
+  if (given === STDIN || existsSync(given))
+    return { name: "files", tasks: given, corpus: undefined };
   throw new ConfigError(
     "PART_UNKNOWN",
     `${where} is "${given}"; there is no such file and no such dataset. ${suggest(name, datasets.names)}`,
