@@ -39,46 +39,57 @@ export interface MeasuringFlags {
 /** Flags of requests to a server. */
 type Api = "chat" | "tools" | "completions";
 
+/** As `addAnsweringOptions`, with how many questions and answers an evaluation takes. */
 export function addMeasuringOptions(command: Command): void {
-  command
-    .option(
-      "--policy <name>",
-      "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
-        "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
-    )
-    .option("--model <name>", "for a server: the model, as it names it")
-    .addOption(
-      new Option(
-        "--api <api>",
-        "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
-          "completions: one text that grows, as in training",
-      ).choices(["chat", "tools", "completions"]),
-    )
-    .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
-    .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
-    .option(
-      "--dataset <name>",
-      "question file in any known layout, or a dataset's name (default: tinyworld)",
-    )
-    .option(
-      "--index <folder>",
-      "made by `agentrl index build`; without it BM25 over the dataset's own passages",
-    )
-    // Not a list of choices: a plugin may bring it.
-    .option(
-      "--strategy <name>",
-      "how a question is answered: one of the strategies below, or a plugin's; docs/strategies.md tells more (default: agent)",
-    )
+  addAnsweringOptions(command)
     .option("--limit <n>", "at most so many questions, from the start", wholeNumber(1))
-    .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
-    .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1))
-    .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
-    .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
-    .addOption(deviceOption())
-    .addOption(setOption())
-    .addOption(pluginOption())
-    .addOption(seedOption())
-    .addHelpText("after", () => strategiesHelp(command));
+    .option("--samples <k>", "draws per question, for avg@k and pass@k", wholeNumber(1));
+}
+
+/** Adds flags for the policy, its searches and its protocol. */
+export function addAnsweringOptions(command: Command): Command {
+  return (
+    command
+      .option(
+        "--policy <name>",
+        "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
+          "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
+      )
+      .option("--model <name>", "for a server: the model, as it names it")
+      .addOption(
+        new Option(
+          "--api <api>",
+          "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
+            "completions: one text that grows, as in training",
+        ).choices(["chat", "tools", "completions"]),
+      )
+      .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
+      .option(
+        "--chat",
+        "for a folder: ask through the model's chat template, the protocol explained",
+      )
+      .option(
+        "--dataset <name>",
+        "question file in any known layout, or a dataset's name (default: tinyworld)",
+      )
+      .option(
+        "--index <folder>",
+        "made by `agentrl index build`; without it BM25 over the dataset's own passages",
+      )
+      // Not a list of choices: a plugin may bring it.
+      .option(
+        "--strategy <name>",
+        "how a question is answered: one of the strategies below, or a plugin's; docs/strategies.md tells more (default: agent)",
+      )
+      .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
+      .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
+      .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+      .addOption(deviceOption())
+      .addOption(setOption())
+      .addOption(pluginOption())
+      .addOption(seedOption())
+      .addHelpText("after", () => strategiesHelp(command))
+  );
 }
 
 /** Each strategy with its summary, formatted like options in help. */

@@ -46,6 +46,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "--recipe search-r1 --tier smoke --out run",
     "--recipe search-r1 --tier smoke --seed 2 --set algorithm.klCoef=0.01 --out run2",
   ],
+  ask: [
+    '--policy run "Who founded Nexula Amplex?"',
+    '--policy http://127.0.0.1:8000/v1 --model small --index idx "Who founded Nexula Amplex?"',
+  ],
   "eval policy": [
     "--policy base --recipe search-r1 --limit 50 --out ev",
     '--policy run/checkpoints/step-2 --recipe search-r1 --limit 50 --out ev2 --require "em>=0.5"',

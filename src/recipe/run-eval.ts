@@ -103,7 +103,7 @@ function evaluateAs(
     const tested = await resolvePolicy(settings, { ...options.download, signal });
     const { identity: policy } = tested;
     const dataset = await openNamedDataset(evaluation.dataset, settings.environment);
-    const retriever = await openRetriever(dataset, settings, options.index);
+    const retriever = await searchedForEvaluation(dataset, settings, options.index);
     defer(() => retriever.close());
     const protocol = protocolOf(settings, dataset, retriever, tested.rendering);
     const log = await openLog(options, { protocol, policy, seed });
@@ -208,7 +208,11 @@ function costPerQuestion(
   return { costPerQuestion: { amount: costOf(tokens, price), currency: price.currency } };
 }
 
-function openRetriever(
+/**
+ * What an evaluation's searches answer from.
+ * @param index folder that is searched; undefined: the recipe's retriever over the dataset's own passages.
+ */
+export function searchedForEvaluation(
   dataset: Dataset,
   settings: Settings,
   index: string | undefined,

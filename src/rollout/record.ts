@@ -25,6 +25,8 @@ export interface RolloutOptions {
   roles?: Roles;
   /** Clock in milliseconds; without it no timings are recorded. */
   clock?: () => number;
+  /** Called after each turn of the dialogue with the record so far. Strategies with prompts of their own report at the end only. */
+  onTurn?: (trajectory: Trajectory) => void;
 }
 
 /**

@@ -321,6 +321,7 @@ export async function playWritten(
     ...(status === undefined ? {} : { status }),
     ...(chain === undefined ? {} : { chain }),
   });
+  options.onTurn?.(trajectory);
   return { dialogue, episode, result };
 }
 

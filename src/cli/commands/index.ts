@@ -1,4 +1,5 @@
 import type { CommandGroup } from "../command.ts";
+import { askCommand } from "./ask.ts";
 import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
 import { dpoCommand } from "./dpo.ts";
@@ -21,7 +22,10 @@ import { trainCommand } from "./train.ts";
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
-  { title: "Measuring", commands: [evalCommand, scoreCommand, judgeCommand, reproduceCommand] },
+  {
+    title: "Measuring",
+    commands: [askCommand, evalCommand, scoreCommand, judgeCommand, reproduceCommand],
+  },
   {
     title: "Looking",
     commands: [runsCommand, traceCommand, recipesCommand, rewardCommand, doctorCommand],
