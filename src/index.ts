@@ -4,7 +4,8 @@
  */
 
 // Parts.
-export { defineEstimator, mean, sampleDeviation } from "./advantages/estimator.ts";
+export { defineEstimator, sampleDeviation } from "./advantages/estimator.ts";
+export { meanOrZero as mean } from "./base/statistics.ts";
 export type { Advantage, CreditTokens, Rewarded } from "./advantages/estimator.ts";
 export { creditByAddress, tokensAt } from "./advantages/credit.ts";
 export { random } from "./base/random.ts";

@@ -1,4 +1,5 @@
 import type { RewardAddress } from "../trajectory/trajectory.ts";
+import { groupedBy } from "../base/grouped-by.ts";
 import { z } from "../base/schema.ts";
 import type { Advantage, CreditTokens, Rewarded } from "./estimator.ts";
 
@@ -89,16 +90,16 @@ function compared(
   figureOf: (trajectory: Rewarded) => number | null,
   baseline: Baseline,
 ): (number | null)[] {
-  const figures = trajectories.map(figureOf);
+  const figures = trajectories.map((each) => ({ ...each, figure: figureOf(each) }));
   const groups = new Map<string, number[]>();
-  trajectories.forEach(({ groupId }, i) => {
-    const figure = figures[i] ?? null;
-    if (figure !== null) groups.set(groupId, [...(groups.get(groupId) ?? []), figure]);
-  });
-  return trajectories.map(({ groupId }, i) => {
-    const figure = figures[i] ?? null;
-    return figure === null ? null : baseline(figure, groups.get(groupId) ?? []);
-  });
+  for (const [groupId, members] of groupedBy(figures, (each) => each.groupId))
+    groups.set(
+      groupId,
+      members.flatMap(({ figure }) => figure ?? []),
+    );
+  return figures.map(({ groupId, figure }) =>
+    figure === null ? null : baseline(figure, groups.get(groupId) ?? []),
+  );
 }
 
 interface StepAdvantage {
@@ -109,20 +110,20 @@ interface StepAdvantage {
 /** Addressed rewards against those of the same name in their group, per trajectory. */
 function stepAdvantages(trajectories: readonly Rewarded[], baseline: Baseline): StepAdvantage[][] {
   const keyOf = (groupId: string, name: string): string => JSON.stringify([groupId, name]);
-  const values = new Map<string, number[]>();
-  const scorable = trajectories.map(({ reward, rewards }) =>
-    reward === null ? [] : rewards.filter(counts),
+  const scorable = trajectories.map(({ groupId, reward, rewards }) =>
+    reward === null
+      ? []
+      : rewards.filter(counts).map(({ name, value, weight, at }) => ({
+          key: keyOf(groupId, name),
+          figure: weight * (value ?? 0),
+          at,
+        })),
   );
-  trajectories.forEach(({ groupId }, i) => {
-    for (const { name, value, weight } of scorable[i] ?? []) {
-      const key = keyOf(groupId, name);
-      values.set(key, [...(values.get(key) ?? []), weight * (value ?? 0)]);
-    }
-  });
-  return trajectories.map(({ groupId }, i) =>
-    (scorable[i] ?? []).flatMap(({ name, value, weight, at }) => {
-      const group = values.get(keyOf(groupId, name)) ?? [];
-      return at === null ? [] : [{ at, advantage: baseline(weight * (value ?? 0), group) }];
+  const groups = groupedBy(scorable.flat(), ({ key }) => key);
+  return scorable.map((own) =>
+    own.flatMap(({ key, figure, at }) => {
+      const compared = (groups.get(key) ?? []).map((each) => each.figure);
+      return at === null ? [] : [{ at, advantage: baseline(figure, compared) }];
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
 import { type PartWithOptions } from "../base/part-schema.ts";
 import { parseOptions, type z } from "../base/schema.ts";
+import { sampleVariance } from "../base/statistics.ts";
 import type { Owner, RewardAddress } from "../trajectory/trajectory.ts";
 
 /**
@@ -122,16 +123,9 @@ function requireAdvantages(
   );
 }
 
-/** Mean over the numbers; 0 of none. */
-export function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, each) => sum + each, 0) / values.length;
-}
-
 /** Sample deviation (n − 1); 0 of fewer than two. */
 export function sampleDeviation(values: readonly number[]): number {
-  if (values.length < 2) return 0;
-  const centre = mean(values);
-  return Math.sqrt(values.reduce((sum, x) => sum + (x - centre) ** 2, 0) / (values.length - 1));
+  return values.length < 2 ? 0 : Math.sqrt(sampleVariance(values));
 }
 
 /**
@@ -140,17 +134,4 @@ export function sampleDeviation(values: readonly number[]): number {
  */
 export function allEqual(values: readonly number[]): boolean {
   return values.every((each) => each === values[0]);
-}
-
-/** The scorable rewards of each group. */
-export function rewardsByGroup(
-  trajectories: readonly Pick<Rewarded, "groupId" | "reward">[],
-): Map<string, number[]> {
-  const groups = new Map<string, number[]>();
-  for (const { groupId, reward } of trajectories) {
-    const group = groups.get(groupId) ?? [];
-    if (reward !== null) group.push(reward);
-    groups.set(groupId, group);
-  }
-  return groups;
 }

@@ -1,6 +1,7 @@
 import { z } from "../base/schema.ts";
+import { mean } from "../base/statistics.ts";
 import { addressedCredit, creditByAddress } from "./credit.ts";
-import { allEqual, defineEstimator, mean, sampleDeviation } from "./estimator.ts";
+import { allEqual, defineEstimator, sampleDeviation } from "./estimator.ts";
 
 const options = z.strictObject({
   /** Divide by the group's deviation, or only subtract its mean (Dr.GRPO). */

@@ -1,6 +1,7 @@
 import { z } from "../base/schema.ts";
+import { mean } from "../base/statistics.ts";
 import { addressedCredit, creditByAddress } from "./credit.ts";
-import { defineEstimator, mean } from "./estimator.ts";
+import { defineEstimator } from "./estimator.ts";
 
 const options = z.strictObject({
   /** Subtracted from every reward: nothing, or the mean of the batch. */

@@ -1,5 +1,6 @@
 import { z } from "../base/schema.ts";
-import { allEqual, defineEstimator, mean, type Rewarded, sampleDeviation } from "./estimator.ts";
+import { mean } from "../base/statistics.ts";
+import { allEqual, defineEstimator, type Rewarded, sampleDeviation } from "./estimator.ts";
 
 const options = z.strictObject({
   /** Divide by the siblings' deviation, or only subtract their mean. */

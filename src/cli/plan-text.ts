@@ -45,13 +45,14 @@ function frozenText({ held, stored }: FrozenPlan): string {
 }
 
 function batchText({ batch }: Plan): string {
-  const { prompts, groupSize, trajectories, epochs, minibatches, microBatch, tokens } = batch;
+  const { prompts, groupSize, leaves, trajectories, epochs, minibatches, microBatch, tokens } =
+    batch;
   const isTrain = batch.command === "train";
   const rows = [
     [
       "a step",
       isTrain
-        ? `${plural(prompts, "prompt")} × ${groupSize} = ${formatCount(trajectories)} trajectories`
+        ? `${plural(prompts, "prompt")} × ${groupSize}${leaves === 1 ? "" : ` × ${leaves} leaves`} = ${formatCount(trajectories)} trajectories`
         : `${formatCount(trajectories)} of the teacher's trajectories`,
     ],
     [

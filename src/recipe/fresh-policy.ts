@@ -38,29 +38,33 @@ export async function writeFreshPolicy(
   shape: FreshShape,
   { seed, environment }: Pick<Settings, "seed" | "environment">,
 ): Promise<DecoderConfig> {
-  const config = freshConfig(shape, await writeFreshTokenizer(folder, environment));
+  const config = freshConfig(shape, environment);
+  await writeFreshTokenizer(folder, environment);
   const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
   const weights = flatten(config, tensors, folder);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
   return config;
 }
 
-/** Writes the tokenizer of fresh policies. @returns what it wrote. */
+/** Writes the tokenizer of fresh policies. */
 export async function writeFreshTokenizer(
   folder: string,
   environment?: Settings["environment"],
-): Promise<ReturnType<typeof wordTokenizer>> {
+): Promise<void> {
   const files = freshTokenizer(environment);
   await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
   await writeJson(join(folder, "tokenizer_config.json"), files.config);
-  return files;
 }
 
 type FreshShape = NonNullable<Settings["policy"]["fresh"]>;
 
-/** The configuration of fresh weights, of which nothing is written. */
-export function freshConfig(shape: FreshShape, files = freshTokenizer()): DecoderConfig {
-  const { vocabSize } = makeTokenizer(files.tokenizer, files.config, "policy.fresh");
+/** The configuration of fresh weights, of which nothing is written: their vocabulary is the environment's. */
+export function freshConfig(
+  shape: FreshShape,
+  environment: Settings["environment"],
+): DecoderConfig {
+  const { tokenizer, config } = freshTokenizer(environment);
+  const { vocabSize } = makeTokenizer(tokenizer, config, "policy.fresh");
   return {
     ...shape,
     ...plainFeatures,

@@ -1,4 +1,10 @@
-import { type ErrorCode, errorMessage, InternalError, RolloutError } from "../base/errors.ts";
+import {
+  ConfigError,
+  type ErrorCode,
+  errorMessage,
+  InternalError,
+  RolloutError,
+} from "../base/errors.ts";
 import { asPluginError } from "../base/plugins.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { TrainingProgress } from "../retrieval/retriever.ts";
@@ -79,9 +85,9 @@ export async function runTools<T>(signal: AbortSignal, work: () => Promise<T>): 
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof InternalError || error instanceof RolloutError) throw asPluginError(error);
     const mistake = asPluginError(error);
-    if (mistake !== error) throw mistake;
+    const isPlugins = mistake instanceof ConfigError && mistake.code === "PLUGIN_FAILED";
+    if (isPlugins || error instanceof InternalError || error instanceof RolloutError) throw mistake;
     throw new RolloutError("TOOL_FAILED", `tool: ${errorMessage(error)}`, { cause: error });
   }
 }

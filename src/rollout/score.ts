@@ -1,4 +1,5 @@
 import { AgentrlError, ConfigError, errorMessage, RolloutError } from "../base/errors.ts";
+import { groupedBy } from "../base/grouped-by.ts";
 import { asPluginError } from "../base/plugins.ts";
 import type { Registry } from "../base/registry.ts";
 import { resolveSchedules, type Scheduled, valueAt } from "../base/schedule.ts";
@@ -184,11 +185,7 @@ async function outcomesOf(
 ): Promise<RewardOutcome[]> {
   if (scored.length === 0) return [];
   if (reward.scope !== "group") return scoreChecked(reward, scored, options, context);
-  const groups = new Map<string, Scored[]>();
-  for (const each of scored) {
-    const { groupId } = each.trajectory;
-    groups.set(groupId, [...(groups.get(groupId) ?? []), each]);
-  }
+  const groups = groupedBy(scored, ({ trajectory }) => trajectory.groupId);
   const outcomes = new Map<Scored, RewardOutcome>();
   for (const members of groups.values()) {
     const part = await scoreChecked(reward, members, options, context);

@@ -1,6 +1,6 @@
 import type { ScoredGroup } from "./scored-group.ts";
 import { scoreOf } from "./scored-group.ts";
-import { mean } from "../advantages/estimator.ts";
+import { mean } from "../base/statistics.ts";
 
 /** Visits of a task that are kept, the newest. */
 const KEPT_VISITS = 8;

@@ -1,4 +1,6 @@
-import { allEqual, mean, rewardsByGroup, sampleDeviation } from "../advantages/estimator.ts";
+import { allEqual, sampleDeviation } from "../advantages/estimator.ts";
+import { groupedBy } from "../base/grouped-by.ts";
+import { meanOrZero } from "../base/statistics.ts";
 import { repeatedQueryShare } from "../text/words.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
@@ -20,7 +22,7 @@ const TRUNCATED = new Set<EndReason>([
  */
 export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
   const share = (test: (trajectory: Trajectory) => boolean): number =>
-    mean(trajectories.map((each) => Number(test(each))));
+    meanOrZero(trajectories.map((each) => Number(test(each))));
   const logprobs = trajectories.flatMap(({ calls }) =>
     calls.flatMap(({ completion }) => completion.flatMap((segment) => segment.logprobs ?? [])),
   );
@@ -28,15 +30,15 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
   return {
     ...rewardMetrics(trajectories),
     ...searchMetrics(trajectories),
-    "rollout/turns": mean(trajectories.map(({ turns }) => turns.length)),
+    "rollout/turns": meanOrZero(trajectories.map(({ turns }) => turns.length)),
     "rollout/answer_rate": share(({ answer }) => answer !== null),
     "rollout/format_rate": share(({ turns }) =>
       turns.every(({ problems }) => problems.length === 0),
     ),
     "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
-    "rollout/completion_tokens": mean(lengths),
+    "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
-    "rollout/entropy": -mean(logprobs),
+    "rollout/entropy": -meanOrZero(logprobs),
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),
   };
@@ -44,14 +46,16 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
 
 /** Of rewards as they were combined, and of each by its name. */
 function rewardMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
-  const groups = [...rewardsByGroup(trajectories).values()];
-  const scored = groups.filter((rewards) => rewards.length > 0);
+  const groups = [...groupedBy(trajectories, ({ groupId }) => groupId).values()];
+  const scored = groups
+    .map((members) => members.flatMap(({ reward }) => reward ?? []))
+    .filter((rewards) => rewards.length > 0);
   const known = scored.flat();
   const flat = scored.filter(allEqual);
   return {
-    "rollout/reward_mean": mean(known),
+    "rollout/reward_mean": meanOrZero(known),
     // Deviations within groups, as what an update learns from: those of questions from each other teach nothing.
-    "rollout/reward_std": mean(scored.map(sampleDeviation)),
+    "rollout/reward_std": meanOrZero(scored.map(sampleDeviation)),
     ...(known.length === 0
       ? {}
       : {
@@ -67,9 +71,9 @@ function searchMetrics(trajectories: readonly Trajectory[]): Record<string, numb
   const queries = trajectories.map(searchQueries);
   const repeated = queries.flatMap((each) => repeatedQueryShare(each) ?? []);
   return {
-    "rollout/searches": mean(queries.map(({ length }) => length)),
-    ...(repeated.length === 0 ? {} : { "rollout/duplicate_query_share": mean(repeated) }),
-    "rollout/answer_after_search_share": mean(
+    "rollout/searches": meanOrZero(queries.map(({ length }) => length)),
+    ...(repeated.length === 0 ? {} : { "rollout/duplicate_query_share": meanOrZero(repeated) }),
+    "rollout/answer_after_search_share": meanOrZero(
       trajectories.map(({ answer }, i) => Number(answer !== null && (queries[i]?.length ?? 0) > 0)),
     ),
   };
@@ -89,15 +93,17 @@ export function mismatchKl(
       return Number.isNaN(d) ? [] : [Math.exp(d) - d - 1];
     }),
   );
-  return mean(values);
+  return meanOrZero(values);
 }
 
 function rewardMeans(trajectories: readonly Trajectory[]): Record<string, number> {
-  const byName = new Map<string, number[]>();
-  for (const { rewards } of trajectories) {
-    for (const { name, value } of rewards) {
-      if (value !== null) byName.set(name, [...(byName.get(name) ?? []), value]);
-    }
-  }
-  return Object.fromEntries([...byName].map(([name, values]) => [`reward/${name}`, mean(values)]));
+  const byName = groupedBy(
+    trajectories.flatMap(({ rewards }) => rewards),
+    ({ name }) => name,
+  );
+  const means = [...byName].flatMap(([name, rewards]) => {
+    const known = rewards.flatMap(({ value }) => value ?? []);
+    return known.length === 0 ? [] : [[`reward/${name}`, meanOrZero(known)] as const];
+  });
+  return Object.fromEntries(means);
 }

@@ -34,11 +34,11 @@ export interface RowOptions {
  */
 export function policyRows(trajectory: Trajectory, options: RowOptions = {}): PolicyRow[] {
   const { lossOn = ["policy"] } = options;
-  const layout = tokenLayout(trajectory);
+  const { ofCall } = tokenLayout(trajectory);
   const isTrainedCall = trainedCalls(trajectory, options);
   const rows = tokenRows(trajectory).map((row) => ({
     ...row,
-    tokens: row.calls.flatMap((call) => layout.placesOf(call)),
+    tokens: row.calls.flatMap((call) => ofCall[call] ?? []),
     isTrained: row.owners.map(
       (owner, i) => lossOn.includes(owner) && isTrainedCall[row.callOf[i] ?? 0] === true,
     ),
@@ -75,55 +75,48 @@ function firstRows(
   return found;
 }
 
-/** The structure of a trajectory's tokens, each once, in the order of its calls; what a run computes of them is filled in by the loop. */
+/** The tokens of a trajectory with those that its rows train; what a run computes of them is filled in by the loop. */
 export function tokensOf(
   trajectory: Trajectory,
   rows: readonly PolicyRow[],
 ): Omit<CreditTokens, "logprobs" | "values"> {
-  const { calls, turns } = trajectory;
-  const layout = tokenLayout(trajectory);
+  const { ofCall: _, ...layout } = tokenLayout(trajectory);
+  const trained = layout.call.map(() => false);
+  for (const { tokens, lossMask } of rows) {
+    lossMask.forEach((mask, i) => {
+      if (mask === 1) trained[tokens[i] ?? 0] = true;
+    });
+  }
+  return { ...layout, trained };
+}
+
+/** A trajectory's tokens, each once, in the order of its calls. @returns `ofCall`: of each call, the indices of its tokens. */
+function tokenLayout({ calls, turns }: Trajectory) {
   const turnOf = new Map(turns.map(({ call }, index) => [call, index]));
   const call: number[] = [];
   const place: number[] = [];
   const turn: number[] = [];
   const owner: Owner[] = [];
   const previous: number[] = [];
+  const ofCall: number[][] = [];
   calls.forEach(({ prompt, completion, parent }, index) => {
-    let before = parent === null ? -1 : (layout.placesOf(parent).at(-1) ?? -1);
-    const inPrompt = prompt.reduce((sum, { ids }) => sum + ids.length, 0);
-    let at = -inPrompt;
+    const own: number[] = [];
+    const before = parent === null ? -1 : (ofCall[parent]?.at(-1) ?? -1);
+    let at = -prompt.reduce((sum, { ids }) => sum + ids.length, 0);
     for (const segment of [...prompt, ...completion]) {
       for (const _ of segment.ids) {
+        previous.push(own.at(-1) ?? before);
+        own.push(call.length);
         call.push(index);
-        place.push(at < 0 ? -1 : at);
+        place.push(Math.max(at, -1));
         turn.push(turnOf.get(index) ?? -1);
         owner.push(segment.owner);
-        previous.push(before);
-        before = call.length - 1;
         at += 1;
       }
     }
+    ofCall.push(own);
   });
-  const trained = call.map(() => false);
-  for (const { tokens, lossMask } of rows) {
-    lossMask.forEach((mask, i) => {
-      if (mask === 1) trained[tokens[i] ?? 0] = true;
-    });
-  }
-  return { previous, call, place, turn, owner, trained };
-}
-
-/** Where each call's tokens stand among all of the trajectory's. */
-function tokenLayout({ calls }: Trajectory): { placesOf(call: number): number[] } {
-  const lengths = calls.map(({ prompt, completion }) =>
-    [...prompt, ...completion].reduce((sum, { ids }) => sum + ids.length, 0),
-  );
-  let begin = 0;
-  const begins = lengths.map((length) => (begin += length) - length);
-  return {
-    placesOf: (call) =>
-      Array.from({ length: lengths[call] ?? 0 }, (_, i) => (begins[call] ?? 0) + i),
-  };
+  return { previous, call, place, turn, owner, ofCall };
 }
 
 /** Of each call, whether its tokens may be trained. */

@@ -5,6 +5,7 @@ import type {
   Rewarded,
 } from "../advantages/estimator.ts";
 import { advantageEstimators } from "../advantages/index.ts";
+import { groupedBy } from "../base/grouped-by.ts";
 import { random } from "../base/random.ts";
 import type { Engine, ForwardBackwardResult } from "../engine/engine.ts";
 import { needsReference } from "../losses/index.ts";
@@ -94,7 +95,9 @@ function filtered(
   trajectories: readonly Trajectory[],
 ): { batch: readonly Trajectory[]; metrics: Record<string, number> } {
   if (options.filters.length === 0) return { batch: trajectories, metrics: {} };
-  const groups = groupsOf(trajectories);
+  const groups: RolloutGroup[] = [...groupedBy(trajectories, ({ groupId }) => groupId)].map(
+    ([groupId, members]) => ({ groupId, trajectories: members }),
+  );
   let kept: readonly RolloutGroup[] = groups;
   for (const { name, ...given } of options.filters) {
     kept = filters.get(name, "algorithm.filters").keep(kept, given);
@@ -104,13 +107,6 @@ function filtered(
     batch: trajectories.filter(({ groupId }) => ids.has(groupId)),
     metrics: { "filters/kept_share": groups.length === 0 ? 0 : kept.length / groups.length },
   };
-}
-
-function groupsOf(trajectories: readonly Trajectory[]): RolloutGroup[] {
-  const groups = new Map<string, Trajectory[]>();
-  for (const each of trajectories)
-    groups.set(each.groupId, [...(groups.get(each.groupId) ?? []), each]);
-  return [...groups].map(([groupId, members]) => ({ groupId, trajectories: members }));
 }
 
 /** A row with the log-probabilities of its targets; null where nothing reads them. */

@@ -52,8 +52,11 @@ export function registerPlan(recipes: Command, context: CliContext): void {
       const own = { key: "policy.from", value: model, origin: "--model" };
       const resolved = await settingsOf({ ...flags, recipe }, model === undefined ? [] : [own]);
       const budget = memory === undefined ? null : parseMemory(memory, "--memory");
-      const { policy } = resolved.settings;
-      const planned = await plannedModel(model === undefined ? policy : { from: model });
+      const { policy, environment } = resolved.settings;
+      const planned = await plannedModel({
+        policy: model === undefined ? policy : { from: model },
+        environment,
+      });
       const run = plannedRun(resolved, planned);
       const plan = planRecipe(run, { memory: budget });
       const title = `${resolved.recipe.name}, tier ${resolved.tier}`;

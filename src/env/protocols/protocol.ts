@@ -1,3 +1,4 @@
+import { ConfigError } from "../../base/errors.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
@@ -92,7 +93,32 @@ export function defineProtocol<O extends z.ZodObject>(described: Described<O>): 
   return {
     part: "protocol",
     ...described,
-    create: (given, world = { tools: [], answers: true }) =>
-      create(parseOptions(options, given, name), world),
+    create(given, world = { tools: [], answers: true }) {
+      const protocol = create(parseOptions(options, given, name), world);
+      const parse = protocol.parse.bind(protocol);
+      return Object.assign(protocol, {
+        parse: (text: string) => requireParsed(name, parse(text)),
+      });
+    },
   };
+}
+
+/** A plugin in plain JavaScript can return anything. @throws {ConfigError} PLUGIN_FAILED */
+function requireParsed(name: string, parsed: Partial<ParsedMessage> | null): ParsedMessage {
+  const { actions, problems } = parsed ?? {};
+  const areActions =
+    Array.isArray(actions) &&
+    actions.every((each: Partial<Action> | null) => isText(each?.tool) && isText(each.input));
+  const areProblems =
+    Array.isArray(problems) &&
+    problems.every((each: Partial<Problem> | null) => isText(each?.code) && isText(each.message));
+  if (areActions && areProblems) return { actions, problems };
+  throw new ConfigError(
+    "PLUGIN_FAILED",
+    `protocol "${name}": parse must return { actions, problems }: lists of { tool, input } and of { code, message }, all text. Correct its code.`,
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

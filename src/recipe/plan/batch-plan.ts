@@ -10,6 +10,8 @@ export interface BatchPlan {
   /** Questions a step; of a supervised stage, trajectories. */
   prompts: number;
   groupSize: number;
+  /** Trajectories of a rollout: several where the strategy branches. */
+  leaves: number;
   trajectories: number;
   longest: LongestSequence;
   /** Times the batch is gone through, and parts that it is dealt into: together the optimiser's steps. */
@@ -26,7 +28,7 @@ export interface BatchPlan {
 /** What a step does, whichever command runs it. */
 export interface Work extends Pick<
   BatchPlan,
-  "command" | "prompts" | "groupSize" | "epochs" | "minibatches" | "steps"
+  "command" | "prompts" | "groupSize" | "leaves" | "epochs" | "minibatches" | "steps"
 > {
   loss: LossSpec;
   /** Whether tokens that the policy did not write are trained as well. */
@@ -37,8 +39,8 @@ export interface Work extends Pick<
 
 /** The arithmetic of a step of so much work, micro-batches as the engine packs the longest sequences. */
 export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad): BatchPlan {
-  const { prompts, groupSize, epochs, minibatches, steps, command } = work;
-  const trajectories = prompts * groupSize;
+  const { prompts, groupSize, leaves, epochs, minibatches, steps, command } = work;
+  const trajectories = prompts * groupSize * leaves;
   const optimizerSteps = epochs * minibatches;
   const { batch } = microBatchShape(load.rowTokens, load.microBatchTokens, load.scoredShare);
   // Trajectories are dealt in turn: some parts have one more than others.
@@ -48,7 +50,8 @@ export function batchOf(work: Work, longest: LongestSequence, load: EngineLoad):
   const perEpoch = parts.reduce((sum, count) => sum + Math.ceil(count / batch), 0);
   const sampled = command === "train" ? trajectories * longest.messages.tokens : 0;
   return {
-    ...{ command, prompts, groupSize, trajectories, longest, epochs, minibatches, optimizerSteps },
+    ...{ command, prompts, groupSize, leaves, trajectories, longest },
+    ...{ epochs, minibatches, optimizerSteps },
     microBatch: { sequences: batch, perStep: epochs * perEpoch },
     steps,
     tokens: { sampled: steps * sampled, trained: steps * epochs * trajectories * longest.tokens },

@@ -46,7 +46,7 @@ export function loadOf(
     loss: work.loss,
     references: needsReference(work.loss) ? 1 : 0,
     samples: work.command === "train",
-    sequences: work.steps * work.epochs * work.prompts * work.groupSize,
+    sequences: work.steps * work.epochs * work.prompts * work.groupSize * work.leaves,
     rescores: work.scorings > 0,
     graphs: null,
   };

@@ -37,10 +37,17 @@ export interface PlannedModel {
  * @throws {ConfigError} MODEL_NAME for what is neither folder nor name; PLAN_MODEL_ABSENT for a model of the hub that is not here.
  * @throws {DataError} what `readDecoderConfig` throws.
  */
-export async function plannedModel({ from, fresh }: Settings["policy"]): Promise<PlannedModel> {
-  if (fresh !== undefined) {
-    return { from: "fresh", config: freshConfig(fresh), lora: null, folder: null, stored: "F32" };
-  }
+export async function plannedModel({
+  policy: { from, fresh },
+  environment,
+}: Pick<Settings, "policy" | "environment">): Promise<PlannedModel> {
+  if (fresh === undefined) return plannedFolder(from);
+  const config = freshConfig(fresh, environment);
+  return { from: "fresh", config, lora: null, folder: null, stored: "F32" };
+}
+
+/** `plannedModel` of a policy that exists. */
+async function plannedFolder(from: string): Promise<PlannedModel> {
   if (from === "base") return ofFolder(from, BASE_POLICY);
   if (await isFolder(from)) return ofFolder(from, from);
   const name = parseHubName(from);
@@ -73,7 +80,7 @@ async function ofFolder(from: string, folder: string): Promise<PlannedModel> {
     return { from, config, lora: null, ...(await weightsIfThere(folder)) };
   }
   const base = await baseOfAdapter(folder);
-  const { config, stored, folder: whole } = await plannedModel({ from: base });
+  const { config, stored, folder: whole } = await plannedFolder(base);
   const where = join(folder, ADAPTER_CONFIG);
   const lora = parseAdapterConfig(await readJson(where), config, where);
   return { from, config, lora, folder: whole === null ? null : folder, stored };

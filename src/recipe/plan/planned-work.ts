@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { needsReference } from "../../losses/index.ts";
+import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { algorithms } from "../../train/index.ts";
 import { lossesOf, type OnPolicyOptions, recomputesOld } from "../../train/algorithm.ts";
 import type { SftSamplesSettings } from "../../train/sft.ts";
@@ -57,6 +58,7 @@ export function workOf(
     const [loss = { name: "policy-gradient", options: {} }] = losses;
     return {
       ...{ command: "train", prompts: given.promptsPerStep, groupSize: given.groupSize },
+      leaves: openStrategy(settings.strategy, "strategy").leaves,
       ...{ epochs: given.epochs, minibatches: given.minibatches, steps: given.steps },
       loss,
       scoresAll: given.lossOn.some((owner) => owner !== "policy"),
@@ -70,7 +72,7 @@ export function workOf(
     );
   }
   return {
-    ...{ command: "sft", groupSize: 1, epochs: 1, minibatches: 1 },
+    ...{ command: "sft", groupSize: 1, leaves: 1, epochs: 1, minibatches: 1 },
     ...(hasCurriculum(sft)
       ? {
           prompts: sft.trajectoriesPerStep,

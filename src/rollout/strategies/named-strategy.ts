@@ -18,6 +18,8 @@ export interface OpenedStrategy {
   searches: boolean;
   /** Whether it reveals gold annotations or references to the policy. */
   readsGold: boolean;
+  /** Trajectories that one training rollout makes, at most. */
+  leaves: number;
   run: (options: RolloutOptions) => Promise<Trajectory>;
   /** All trajectories of one rollout: several where the strategy branches. */
   runAll: (options: RolloutOptions) => Promise<Trajectory[]>;
@@ -34,6 +36,7 @@ export function openStrategy(named: NamedStrategy, where: string): OpenedStrateg
     name,
     searches: strategy.searches(settings),
     readsGold: strategy.readsGold(settings),
+    leaves: strategy.leaves(settings),
     run: (options) => {
       requireFitting(named, options.environment, where);
       return strategy.run(options, settings);

@@ -27,6 +27,8 @@ export interface Strategy extends PartWithOptions {
   needs: (settings?: unknown) => readonly Capability[];
   /** Whether it reveals gold annotations or references to the policy: the measurement is then a control, not a result. */
   readsGold: (settings?: unknown) => boolean;
+  /** Trajectories that one training rollout makes, at most. */
+  leaves: (settings?: unknown) => number;
   /**
    * @param settings its options; default: its defaults.
    * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE when they do not fit.
@@ -39,7 +41,7 @@ export interface Strategy extends PartWithOptions {
 /** A strategy's definition; its options are already checked. */
 interface Described<S extends z.ZodObject> extends Omit<
   Strategy,
-  "options" | "example" | "searches" | "needs" | "readsGold" | "run" | "runAll"
+  "options" | "example" | "searches" | "needs" | "readsGold" | "leaves" | "run" | "runAll"
 > {
   options: S;
   example?: StrategyExample<z.input<S>>;
@@ -48,13 +50,15 @@ interface Described<S extends z.ZodObject> extends Omit<
   needs?: readonly Capability[] | ((settings: z.output<S>) => readonly Capability[]);
   /** Absent: never. */
   readsGold?: (settings: z.output<S>) => boolean;
+  /** Absent: one. */
+  leaves?: (settings: z.output<S>) => number;
   run: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory>;
   runAll?: (options: RolloutOptions, settings: z.output<S>) => Promise<Trajectory[]>;
 }
 
 export function defineStrategy<S extends z.ZodObject>(described: Described<S>): Strategy {
   const { runAll, ...rest } = described;
-  const { name, options, searches, needs = [], readsGold, run } = rest;
+  const { name, options, searches, needs = [], readsGold, leaves, run } = rest;
   const checked = (settings: unknown = {}): z.output<S> => parseOptions(options, settings, name);
   return {
     part: "strategy",
@@ -63,6 +67,7 @@ export function defineStrategy<S extends z.ZodObject>(described: Described<S>): 
       typeof searches === "boolean" ? searches : searches(checked(settings)),
     needs: (settings) => (typeof needs === "function" ? needs(checked(settings)) : needs),
     readsGold: (settings) => readsGold?.(checked(settings)) ?? false,
+    leaves: (settings) => leaves?.(checked(settings)) ?? 1,
     run: async (rollout, settings) => run(rollout, checked(settings)),
     ...(runAll === undefined
       ? {}

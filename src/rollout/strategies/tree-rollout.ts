@@ -22,6 +22,7 @@ export const treeRollout = defineStrategy({
   prompts: "grows",
   searches: true,
   options,
+  leaves: ({ width, depth }) => width ** depth,
   run: (rollout) => rollOut(rollout),
   runAll: (rollout, shape) => rollOutTree(rollout, shape),
 });

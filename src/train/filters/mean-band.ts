@@ -1,4 +1,4 @@
-import { mean } from "../../advantages/estimator.ts";
+import { meanOrZero } from "../../base/statistics.ts";
 import { z } from "../../base/schema.ts";
 import { scoresOf } from "../scored-group.ts";
 import { defineFilter } from "./filter.ts";
@@ -19,7 +19,7 @@ export const meanBand = defineFilter({
   keep: (groups, { reward = null, low, high }) =>
     groups.filter((group) => {
       const scores = scoresOf(group, reward);
-      const centre = mean(scores);
+      const centre = meanOrZero(scores);
       return scores.length > 0 && centre >= low && centre <= high;
     }),
 });

@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { mean } from "../../advantages/estimator.ts";
+import { meanOrZero } from "../../base/statistics.ts";
 import { scoresOf } from "../scored-group.ts";
 import { defineSampler } from "./sampler.ts";
 import { groupRequest, shuffledTasks } from "./shuffled.ts";
@@ -40,7 +40,7 @@ export const refill = defineSampler({
       accept(groups, step, round) {
         const kept = groups.filter((group) => {
           const scores = scoresOf(group, reward);
-          const centre = mean(scores);
+          const centre = meanOrZero(scores);
           return scores.length > 0 && centre > above && centre < below;
         });
         const missing = context.promptsPerStep - kept.length;

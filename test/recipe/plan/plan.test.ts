@@ -48,10 +48,23 @@ async function resolved(
 
 async function planned(sets: readonly string[] = [], memory: number | null = null): Promise<Plan> {
   const all = await resolved(sets);
-  return planRecipe(plannedRun(all, await plannedModel(all.settings.policy)), { memory });
+  return planRecipe(plannedRun(all, await plannedModel(all.settings)), { memory });
+}
+
+/** As the environment of search-r1 plans it. */
+async function plannedPolicy(policy: Partial<Settings["policy"]>, sets: readonly string[] = []) {
+  const { environment, policy: own } = (await resolved(sets)).settings;
+  return plannedModel({ policy: { ...own, ...policy }, environment });
 }
 
 describe("the batch of a plan", () => {
+  it("counts each leaf of a tree rollout, in memory as well", async () => {
+    const plain = await planned();
+    const tree = await planned(["strategy={ name: tree-rollout, width: 3, depth: 2 }"]);
+    expect(tree.batch.trajectories).toBe(9 * plain.batch.trajectories);
+    expect(tree.memory.total).toBeGreaterThan(plain.memory.total);
+  });
+
   it("multiplies questions, groups, epochs and steps out", async () => {
     const { batch } = await planned();
     expect(batch).toMatchObject({
@@ -74,14 +87,16 @@ describe("the batch of a plan", () => {
 
   it("is that of the supervised stages where a recipe has those alone", async () => {
     const all = await resolved([], "base-policy");
-    const plan = planRecipe(plannedRun(all, await plannedModel({ from: model })), { memory: null });
+    const plan = planRecipe(plannedRun(all, await plannedPolicy({ from: model })), {
+      memory: null,
+    });
     expect(plan.batch).toMatchObject({ command: "sft", groupSize: 1, tokens: { sampled: 0 } });
   });
 
   it("counts the samples of a file, and says when there is none yet", async () => {
     const file = join(folder, "samples.jsonl");
     writeFileSync(file, "{}\n".repeat(70));
-    const own = await plannedModel({ from: model });
+    const own = await plannedPolicy({ from: model });
     const sft = async (set: string) => {
       const all = await resolved([set], written);
       return planRecipe(plannedRun(all, own), { memory: null });
@@ -95,7 +110,7 @@ describe("the batch of a plan", () => {
   });
 
   it("is that of one stage of several, and says which: one that reinforces, or else fine-tunes", async () => {
-    const own = await plannedModel({ from: model });
+    const own = await plannedPolicy({ from: model });
     const staged = async (stages: string) => {
       const all = await resolved([`stages=${stages}`]);
       return planRecipe(plannedRun(all, own), { memory: null });
@@ -118,7 +133,7 @@ describe("the batch of a plan", () => {
 
   it("does not exist for a recipe that trains nothing", async () => {
     const all = await resolved([], written);
-    const own = await plannedModel({ from: model });
+    const own = await plannedPolicy({ from: model });
     expect(() => planRecipe(plannedRun(all, own), { memory: null })).toThrow(
       errorWith("RECIPE_BAD_VALUE", /own\.yaml: has neither "algorithm" nor "sft"/),
     );
@@ -201,7 +216,7 @@ describe("the memory of a plan", () => {
 
 describe("a planned model", () => {
   it("needs its config.json alone", async () => {
-    const { config } = await plannedModel({ from: model });
+    const { config } = await plannedPolicy({ from: model });
     expect(parameterCount(config)).toBe(parameterCount(tinyConfig));
   });
 
@@ -210,16 +225,19 @@ describe("a planned model", () => {
       ...{ hiddenSize: 32, layers: 1, heads: 2, kvHeads: 1, headDim: 16 },
       ...{ intermediateSize: 64, maxPositions: 128 },
     };
-    const { from, config } = await plannedModel({ from: "base", fresh });
+    const { from, config } = await plannedPolicy({ from: "base", fresh });
     expect({ from, hidden: config.hiddenSize }).toEqual({ from: "fresh", hidden: 32 });
     expect(config.vocabSize % 16).toBe(0);
+    const lake = await plannedPolicy({ fresh }, ["environment=frozen-lake"]);
+    // A lake needs few words, the tiny world thousands.
+    expect(lake.config.vocabSize).toBeLessThan(config.vocabSize / 4);
   });
 
   it("is refused where it is neither here nor known", async () => {
-    await expect(plannedModel({ from: "nobody/has-this" })).rejects.toThrow(
+    await expect(plannedPolicy({ from: "nobody/has-this" })).rejects.toThrow(
       errorWith("PLAN_MODEL_ABSENT", /nobody\/has-this: is not in .*--model/),
     );
-    await expect(plannedModel({ from: "/no/such/folder" })).rejects.toThrow(
+    await expect(plannedPolicy({ from: "/no/such/folder" })).rejects.toThrow(
       errorWith("MODEL_NAME"),
     );
   });

@@ -14,7 +14,7 @@ describe("the memory of a plan", () => {
       settingsSchema,
       resolveSettings(recipe, { tier: "smoke", overrides }),
     );
-    const own = await plannedModel(all.settings.policy);
+    const own = await plannedModel(all.settings);
     const plan = (memory: number): Plan => planRecipe(plannedRun(all, own), { memory });
     expect(plan(4e9)).toMatchObject({
       fitting: null,
