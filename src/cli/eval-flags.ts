@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
-import { type Command, Option } from "commander";
-import { ConfigError } from "../base/errors.ts";
+import type { Command } from "commander";
+import { isServerAddress } from "../http/http-options.ts";
 import type { Override, ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import { strategies } from "../rollout/strategies/index.ts";
+import {
+  addServedModelOptions,
+  ENDPOINT_FLAGS,
+  servedModel,
+  type ServedModelFlags,
+} from "./endpoint-flags.ts";
 import {
   decimal,
   deviceOption,
@@ -16,12 +22,9 @@ import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
 /** Flags for the policy, the questions and the protocol. */
-export interface MeasuringFlags {
+export interface MeasuringFlags extends ServedModelFlags {
   policy?: string;
-  model?: string;
-  api?: Api;
   chat?: true;
-  concurrency?: number;
   dataset?: string;
   index?: string;
   strategy?: string;
@@ -36,9 +39,6 @@ export interface MeasuringFlags {
   plugin?: string[];
 }
 
-/** Flags of requests to a server. */
-type Api = "chat" | "tools" | "completions";
-
 /** As `addAnsweringOptions`, with how many questions and answers an evaluation takes. */
 export function addMeasuringOptions(command: Command): void {
   addAnsweringOptions(command)
@@ -48,22 +48,13 @@ export function addMeasuringOptions(command: Command): void {
 
 /** Adds flags for the policy, its searches and its protocol. */
 export function addAnsweringOptions(command: Command): Command {
+  command.option(
+    "--policy <name>",
+    "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
+      "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
+  );
   return (
-    command
-      .option(
-        "--policy <name>",
-        "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
-          "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
-      )
-      .option("--model <name>", "for a server: the model, as it names it")
-      .addOption(
-        new Option(
-          "--api <api>",
-          "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
-            "completions: one text that grows, as in training",
-        ).choices(["chat", "tools", "completions"]),
-      )
-      .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
+    addServedModelOptions(command)
       .option(
         "--chat",
         "for a folder: ask through the model's chat template, the protocol explained",
@@ -157,14 +148,15 @@ const KINDS: Record<PolicyKind, string> = {
 
 /** Flags that apply only to some kinds of policy. */
 const FLAGS_OF: Partial<Record<keyof MeasuringFlags, readonly PolicyKind[]>> = {
-  ...{ model: ["server"], api: ["server"], concurrency: ["server"], chat: ["folder"] },
+  ...{ model: ["server"], api: ["server"], chat: ["folder"] },
+  ...Object.fromEntries(ENDPOINT_FLAGS.map((name) => [name, ["server"]])),
   ...{ index: ["folder", "server"], strategy: ["folder", "server"] },
   ...{ samples: ["folder", "server"], temperature: ["folder", "server"] },
 };
 
 function kindOf(policy: string | undefined): PolicyKind {
   if (policy === undefined) return "folder";
-  if (/^https?:\/\//.test(policy)) return "server";
+  if (isServerAddress(policy) && !existsSync(policy)) return "server";
   return /\.jsonl?(\.gz)?$/.test(policy) && existsSync(policy) ? "predictions" : "folder";
 }
 
@@ -179,23 +171,17 @@ function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
 }
 
 function policyValues(flags: MeasuringFlags): FlagValue[] {
-  const { policy, model, api, concurrency } = flags;
+  const { policy } = flags;
   const kind = kindOf(policy);
   requireMeant(flags, kind);
   if (kind === "predictions") return [["policy.predictions.file", policy, "--policy"]];
   if (kind === "folder" || policy === undefined) return [["policy.from", policy, "--policy"]];
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
-      `--policy is ${policy}, a server: --model must say which of its models is meant. GET ${policy.replace(/\/$/, "")}/models lists them.`,
-    );
-  }
-  return [
-    ["policy.endpoint.baseUrl", policy, "--policy"],
-    ["policy.endpoint.model", model, "--model"],
-    ["policy.endpoint.api", api === "tools" ? "chat" : api, "--api"],
-    ["policy.endpoint.concurrency", concurrency, "--concurrency"],
-  ];
+  const served = servedModel(policy, flags, "--policy");
+  return Object.entries(served).map(([key, value]) => [
+    `policy.endpoint.${key}`,
+    value,
+    "--policy",
+  ]);
 }
 
 /** For a policy that was not trained on the protocol: the prompt explains the protocol, unless the user sets a prompt. */

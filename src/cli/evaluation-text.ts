@@ -152,9 +152,10 @@ export function timingsText(
 
 /** Requests and tokens of a server. */
 export function requestsText({ cost, firstTokenMs, ...counts }: MeterReading): string {
-  const { requests, retries, failed, promptTokens, completionTokens, uncounted } = counts;
+  const { requests, cached, retries, failed, promptTokens, completionTokens, uncounted } = counts;
   return [
-    `${formatCount(requests)} requests (${retries} retried, ${failed} given up)`,
+    `${formatCount(requests)} requests (${retries} retried, ${failed} given up)` +
+      (cached === 0 ? "" : `, ${formatCount(cached)} answered by the cache`),
     `${formatCount(promptTokens)} + ${formatCount(completionTokens)} tokens` +
       (uncounted === 0 ? "" : ` (${uncounted} replies not counted)`),
     ...(cost === null ? [] : [`${cost.amount.toFixed(2)} ${cost.currency}`]),

@@ -1,21 +1,25 @@
-import { type Command, Option } from "commander";
-import { ConfigError } from "../base/errors.ts";
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { isServerAddress } from "../http/http-options.ts";
 import type { ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
+import {
+  addServedModelOptions,
+  ENDPOINT_FLAGS,
+  servedModel,
+  type ServedModelFlags,
+} from "./endpoint-flags.ts";
 import { DEFAULT_RECIPE, EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
 /** Flags for the teacher, the questions and the corpus. */
-export interface SynthFlags {
+export interface SynthFlags extends ServedModelFlags {
   recipe?: string;
   tier?: string;
   teacher?: string;
-  model?: string;
-  api?: "chat" | "tools" | "completions";
   chat?: true;
-  concurrency?: number;
   dataset?: string;
   index?: string;
   limit?: number;
@@ -36,15 +40,8 @@ export function addSynthOptions(command: Command): void {
       "--teacher <name>",
       "who writes: gold-chain (the dataset's own gold, no model; the default), base (the policy that is shipped), a model's folder " +
         "or org/name of the hub, or the address of an OpenAI-compatible server (http://…/v1)",
-    )
-    .option("--model <name>", "for a server: the model, as it names it")
-    .addOption(
-      new Option(
-        "--api <api>",
-        "for a server: chat (the default), tools: its own calls of tools, completions: one text that grows",
-      ).choices(["chat", "tools", "completions"]),
-    )
-    .option("--concurrency <n>", "for a server: requests at once (default: 8)", wholeNumber(1))
+    );
+  addServedModelOptions(command)
     .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
     .option("--dataset <name>", "question file in any known layout, or a dataset's name")
     .option(
@@ -82,12 +79,12 @@ export async function synthSettings(flags: SynthFlags): Promise<ResolvedSettings
 }
 
 function teacherValues(flags: SynthFlags): FlagValue[] {
-  const { teacher, model, api, concurrency, chat } = flags;
-  const isServer = teacher !== undefined && /^https?:\/\//.test(teacher);
+  const { teacher, api, chat } = flags;
+  const isServer = teacher !== undefined && isServerAddress(teacher) && !existsSync(teacher);
   const isModel = teacher !== undefined && !isServer && teacher !== "gold-chain";
   const found = teacher === undefined ? "--teacher is not given" : `--teacher is ${teacher}`;
   if (!isServer)
-    refuseStray(flags, ["model", "api", "concurrency"], `a server (http://…/v1), and ${found}`);
+    refuseStray(flags, ["model", "api", ...ENDPOINT_FLAGS], `a server (http://…/v1), and ${found}`);
   if (!isModel) refuseStray(flags, ["chat"], `a model in a folder or of the hub, and ${found}`);
   if (teacher === undefined) return [];
   if (!isServer) {
@@ -96,17 +93,7 @@ function teacherValues(flags: SynthFlags): FlagValue[] {
     const prompt: FlagValue = ["environment.prompt", EXPLAINED_PROMPT, "--chat"];
     return [["synth.teacher", value, "--teacher"], ...(chat === true ? [prompt] : [])];
   }
-  if (model === undefined) {
-    throw new ConfigError(
-      "USAGE",
-      `--teacher is ${teacher}, a server: --model must say which of its models is meant. GET ${teacher.replace(/\/$/, "")}/models lists them.`,
-    );
-  }
-  const asked = {
-    ...{ name: "endpoint", baseUrl: teacher, model },
-    ...(api === undefined ? {} : { api: api === "tools" ? "chat" : api }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-  };
+  const asked = { name: "endpoint", ...servedModel(teacher, flags, "--teacher") };
   const native = { name: "hermes", calls: "native" };
   return [
     ["synth.teacher", asked, "--teacher"],

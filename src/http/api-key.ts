@@ -29,19 +29,24 @@ export function readApiKey(variable: string, where: string, remedy = ""): string
   return value;
 }
 
+/** The variable of a key where no setting names one. */
+export const DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY";
+
 /**
- * The key of an OpenAI-compatible server, for its client. An unset variable is not an error for a server on this
- * machine: it gets no key.
+ * The key of an OpenAI-compatible server, for its client. A server on this machine gets no key where the default variable is not set.
+ * @param where the setting that names the variable, for the message.
  * @throws {ConfigError} HTTP_KEY_MISSING
  */
 export function modelKey(
-  name: string,
+  where: string,
   { baseUrl, apiKeyEnv }: { baseUrl: string; apiKeyEnv: string | null },
 ): Pick<Endpoint, "headers" | "keys"> {
   if (apiKeyEnv === null) return {};
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseUrl).hostname);
-  if (local && (process.env[apiKeyEnv] ?? "") === "") return {};
-  const remedy = "For a server without keys, set apiKeyEnv to null.";
-  const key = readApiKey(apiKeyEnv, `${name}.apiKeyEnv`, remedy);
+  const isUnset = (process.env[apiKeyEnv] ?? "") === "";
+  if (local && isUnset && apiKeyEnv === DEFAULT_KEY_VARIABLE) return {};
+  const remedy =
+    "For a server without keys: --api-key-env none, or apiKeyEnv: null in the settings.";
+  const key = readApiKey(apiKeyEnv, where, remedy);
   return { headers: { authorization: `Bearer ${key}` }, keys: { [apiKeyEnv]: key } };
 }

@@ -1,4 +1,5 @@
 import { z } from "../base/schema.ts";
+import { DEFAULT_KEY_VARIABLE } from "./api-key.ts";
 import { httpShape, serverAddress } from "./http-options.ts";
 import { type Price, priceSchema } from "./meter.ts";
 
@@ -9,7 +10,7 @@ export const chatShape = {
   /** The server's name of the model. */
   model: z.string().min(1),
   /** Environment variable with the API key; null: no key. */
-  apiKeyEnv: z.string().min(1).nullable().default("OPENAI_API_KEY"),
+  apiKeyEnv: z.string().min(1).nullable().default(DEFAULT_KEY_VARIABLE),
   /** Request key of the token limit: OpenAI's reasoning models reject max_tokens. */
   tokenLimit: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
   ...httpShape,
@@ -24,6 +25,8 @@ export const measuredModelShape = {
   tokensPerMinute: z.number().positive().nullable().default(null),
   /** Price of tokens; null: no cost is shown. */
   price: priceSchema.nullable().default(null),
+  /** Folder of stored replies: an equal request is not sent again; null: none. */
+  cache: z.string().min(1).nullable().default(null),
 };
 
 /** A chat server's settings, checked; absent keys use the defaults of `measuredModelShape`. */
@@ -31,4 +34,5 @@ export type ChatSettings = z.output<z.ZodObject<typeof chatShape>> & {
   stream?: boolean;
   tokensPerMinute?: number | null;
   price?: Price | null;
+  cache?: string | null;
 };

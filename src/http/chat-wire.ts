@@ -101,6 +101,23 @@ export const replySchema = z.object({
   usage: usageSchema.nullish(),
 });
 
+/** The parts of a cached reply that every API has. */
+export const keptShape = {
+  text: z.string(),
+  finishReason: z.string().nullable(),
+  usage: z.object({ promptTokens: z.number(), completionTokens: z.number() }).nullable(),
+  logprobs: z.array(z.object({ token: z.string(), logprob: z.number() })).exactOptional(),
+  firstTokenMs: z.number().nullable(),
+  totalMs: z.number(),
+};
+
+/** A chat reply in the cache. */
+export const keptChatReply: z.ZodType<ChatReply> = z.object({
+  ...keptShape,
+  reasoning: z.string().exactOptional(),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+});
+
 /** Converts a non-streamed reply. */
 export function chatReply(
   { choices: [choice], usage }: z.output<typeof replySchema>,

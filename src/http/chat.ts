@@ -1,5 +1,6 @@
-import { chatBody, chatReply, replySchema } from "./chat-wire.ts";
+import { chatBody, chatReply, keptChatReply, replySchema } from "./chat-wire.ts";
 import { chatStream } from "./chat-stream.ts";
+import type { Caller } from "./caller.ts";
 import type { HttpEnvironment } from "./endpoint.ts";
 import { type Meter } from "./meter.ts";
 import { modelServer } from "./model-server.ts";
@@ -20,15 +21,15 @@ export interface ChatClient {
 /**
  * A client of `POST /chat/completions`.
  *
- * @param name of the caller, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
+ * @param caller for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING as `modelKey`.
  */
 export function chatClient(
-  name: string,
+  caller: string | Caller,
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): ChatClient {
-  const server = modelServer(name, settings, environment);
+  const server = modelServer(caller, settings, environment);
   return {
     meter: server.meter,
     complete(request) {
@@ -39,6 +40,7 @@ export function chatClient(
         maxTokens: request.maxTokens,
         schema: replySchema,
         whole: chatReply,
+        kept: keptChatReply,
         streamed: isStreamed ? chatStream : null,
         signal: request.signal,
       });

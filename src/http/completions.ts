@@ -1,7 +1,8 @@
 import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import type { DrawRequest, ReplyTimes, TokenLogprob, TokenUsage } from "./chat-messages.ts";
-import { tokensOf, usageSchema } from "./chat-wire.ts";
+import { keptShape, tokensOf, usageSchema } from "./chat-wire.ts";
+import type { Caller } from "./caller.ts";
 import type { HttpEnvironment } from "./endpoint.ts";
 import { streamedReply, type StreamedReply } from "./event-stream.ts";
 import type { Meter } from "./meter.ts";
@@ -57,20 +58,22 @@ const wholeSchema = replySchema.refine(({ choices }) => choices.length > 0, {
   message: "expected at least 1 items",
 });
 
+const keptReply: z.ZodType<CompletionReply> = z.object(keptShape);
+
 type Piece = z.output<typeof replySchema>;
 
 /**
  * A client of `POST /completions`: sends the prompt unchanged, without the server's chat template.
  *
- * @param name of the caller, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
+ * @param caller for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING as `modelKey`.
  */
 export function completionsClient(
-  name: string,
+  caller: string | Caller,
   settings: ChatSettings,
   environment?: HttpEnvironment,
 ): CompletionsClient {
-  const server = modelServer(name, settings, environment);
+  const server = modelServer(caller, settings, environment);
   return {
     meter: server.meter,
     complete(request) {
@@ -85,6 +88,7 @@ export function completionsClient(
           pieces.take(value, null);
           return pieces.reply(totalMs);
         },
+        kept: keptReply,
         streamed: isStreamed ? completionStream : null,
         signal: request.signal,
       });

@@ -13,11 +13,16 @@ export type Embed = (texts: readonly string[], signal?: AbortSignal) => Promise<
  * A client of `POST /embeddings` (vLLM, text-embeddings-inference, Ollama, OpenAI). Each call sends one request.
  *
  * @param name of the caller, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
+ * @throws {ConfigError} HTTP_KEY_MISSING as `modelKey`.
  */
 export function embeddingsClient(name: string, settings: EmbeddingsSettings): Embed {
   const { baseUrl, model } = settings;
-  const client = httpClient({ name, url: baseUrl, settings, ...modelKey(name, settings) });
+  const client = httpClient({
+    name,
+    url: baseUrl,
+    settings,
+    ...modelKey(`${name}.apiKeyEnv`, settings),
+  });
   return async (texts, signal) => {
     if (texts.length === 0) return [];
     const item = z.object({ index: z.int(), embedding: z.array(z.number()).min(1) });

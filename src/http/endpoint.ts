@@ -15,9 +15,14 @@ export interface Endpoint {
   headers?: Readonly<Record<string, string>>;
   /** Keys by their environment variable; messages never contain one. */
   keys?: Readonly<Record<string, string>>;
+  /** How messages name a setting: by its key where absent. */
+  nameOf?: SettingName;
   /** Called before each attempt after the first. */
   onRetry?: () => void;
 }
+
+/** The name of a setting in messages: the command's option, the key of the recipe, or both. */
+export type SettingName = (key: keyof HttpSettings | "apiKeyEnv") => string;
 
 /** One request. */
 export interface HttpRequest {

@@ -1,5 +1,5 @@
 import { type ErrorCode, ExternalError } from "../base/errors.ts";
-import type { Endpoint, HttpRequest } from "./endpoint.ts";
+import type { Endpoint, HttpRequest, SettingName } from "./endpoint.ts";
 import type { Failure } from "./exchange.ts";
 import { requestUrl } from "./http-options.ts";
 
@@ -24,11 +24,15 @@ export async function givenUp(
     const body = withoutKeys(endpoint, failure.body);
     const explained = failure.kind === "status" ? await asked.explain?.(failure) : undefined;
     const remedy = explained?.remedy ?? given.remedy;
-    const message = failureMessage({ ...given, failure: { ...failure, body }, remedy });
+    const message = failureMessage(endpoint, { ...given, failure: { ...failure, body }, remedy });
     return httpError(explained?.code ?? CODES[failure.kind], endpoint, { asked, message });
   }
   const cause = "cause" in failure ? failure.cause : undefined;
-  return httpError(CODES[failure.kind], endpoint, { asked, message: failureMessage(given), cause });
+  return httpError(CODES[failure.kind], endpoint, {
+    asked,
+    message: failureMessage(endpoint, given),
+    cause,
+  });
 }
 
 /** An error with the place in front and without keys. The place omits query parameters: Google's key is one of them. */
@@ -69,11 +73,11 @@ interface GivenUp {
 const QUOTED_CHARACTERS = 200;
 
 /** What was found and what to do, without the place. */
-function failureMessage(given: GivenUp): string {
+function failureMessage({ nameOf = String }: Endpoint, given: GivenUp): string {
   const { attempts, spentMs, deadlineMs, outOfTime } = given;
   const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   const end = outOfTime ? `, stopped at deadlineMs ${deadlineMs}` : "";
-  return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given)}`;
+  return `${found(given.failure)} (${count} in ${(spentMs / 1000).toFixed(1)} s${end}). ${given.remedy ?? remedy(given, nameOf)}`;
 }
 
 /** The beginning of a body, on one line. */
@@ -101,10 +105,10 @@ function found(failure: Failure): string {
   }
 }
 
-function remedy({ failure, keyVariables }: GivenUp): string {
+function remedy({ failure, keyVariables }: GivenUp, nameOf: SettingName): string {
   switch (failure.kind) {
     case "timeout":
-      return "Raise timeoutMs, lower concurrency, or check whether the server is busy or stuck.";
+      return `Raise ${nameOf("timeoutMs")}, lower ${nameOf("concurrency")}, or check whether the server is busy or stuck.`;
     case "unreachable":
       return "Start the server, or correct its address.";
     case "cut":
@@ -112,31 +116,32 @@ function remedy({ failure, keyVariables }: GivenUp): string {
     case "garbled":
       return "Check that the address belongs to the right server.";
     case "too-large":
-      return "Ask for fewer hits, or raise maxReplyBytes.";
+      return `Ask for fewer hits, or raise ${nameOf("maxReplyBytes")}.`;
     case "status":
-      return statusRemedy(failure.status, failure.headers.get("location"), keyVariables);
+      return statusRemedy(failure, keyVariables, nameOf);
   }
 }
 
 function statusRemedy(
-  status: number,
-  location: string | null,
+  { status, headers }: Failure & { kind: "status" },
   keyVariables: readonly string[],
+  nameOf: SettingName,
 ): string {
   if (status >= 300 && status < 400) {
+    const location = headers.get("location");
     const to = location === null ? "" : ` to ${JSON.stringify(location.replace(/[?#].*/, ""))}`;
     return `The server redirects${to}, and keys are not sent to another address; if the new address is right, set it.`;
   }
   if (status === 401 || status === 403) {
     return keyVariables.length === 0
-      ? "The server requires a key: set the option for its environment variable."
-      : `The server rejects the key: check ${keyVariables.join(" and ")}.`;
+      ? `The server requires a key: put it into an environment variable and name that with ${nameOf("apiKeyEnv")}.`
+      : `The server rejects the key: check the environment variable ${keyVariables.join(" and ")}, or name another one with ${nameOf("apiKeyEnv")}.`;
   }
   if (status === 404) return "Check the address and the name of the index, collection or model.";
   if (status === 407)
     return "The proxy requires a login: put name and password into HTTPS_PROXY, as http://name:password@host:port.";
   if (status === 429)
-    return "The server's rate limit is exceeded: lower concurrency, or raise deadlineMs.";
+    return `The server's rate limit is exceeded: lower ${nameOf("concurrency")}, or raise ${nameOf("deadlineMs")}.`;
   if (status >= 500) return "The server failed; check its log.";
   return "The server rejects the request for the quoted reason.";
 }

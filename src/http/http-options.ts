@@ -29,12 +29,28 @@ export type HttpSettings = z.output<z.ZodObject<typeof httpShape>>;
 
 const SECRET_PARAMETER = /key|token|secret|passw|signature|credential/i;
 
-/** The schema of a server's address: http or https, without secrets. No message repeats an address that contains a secret. */
-export const serverAddress: z.ZodType<string> = z.string().superRefine((address, context) => {
-  const problem = addressProblem(address);
-  if (problem === null) return;
-  context.addIssue({ code: "custom", message: problem, params: { code: "RECIPE_BAD_VALUE" } });
-});
+/**
+ * The schema of a server's address: http or https, without secrets. Without a scheme it is http (`localhost:9001/v1`). No message
+ * repeats an address that contains a secret.
+ */
+export const serverAddress: z.ZodType<string> = z
+  .string()
+  .overwrite(withScheme)
+  .superRefine((address, context) => {
+    const problem = addressProblem(address);
+    if (problem === null) return;
+    context.addIssue({ code: "custom", message: problem, params: { code: "RECIPE_BAD_VALUE" } });
+  });
+
+/** Whether a text can only be the address of a server: it starts with http://, https:// or HOST:PORT. */
+export function isServerAddress(text: string): boolean {
+  return /^https?:\/\//.test(withScheme(text));
+}
+
+/** @example withScheme("localhost:9001/v1") // "http://localhost:9001/v1" */
+function withScheme(address: string): string {
+  return /^([\w.-]+|\[[\da-f:]+\]):\d{1,5}(\/|$)/i.test(address) ? `http://${address}` : address;
+}
 
 function addressProblem(address: string): string | null {
   const secret =

@@ -27,6 +27,8 @@ export interface MeterReading {
   requests: number;
   /** Failed requests. */
   failed: number;
+  /** Requests answered by the cache, which nothing else here counts. */
+  cached: number;
   /** Retries. */
   retries: number;
   promptTokens: number;
@@ -50,13 +52,14 @@ export interface Meter {
 /** A meter's interface for its client. */
 export interface FilledMeter extends Meter {
   answered(reply: ReplyTimes & { usage: TokenUsage | null }): void;
+  cached(): void;
   retried(): void;
   failed(): void;
 }
 
 /** @param price null: no cost is shown. */
 export function meter(price: Price | null): FilledMeter {
-  const counts = { requests: 0, failed: 0, retries: 0 };
+  const counts = { requests: 0, cached: 0, failed: 0, retries: 0 };
   const tokens = { promptTokens: 0, completionTokens: 0, uncounted: 0 };
   const first = histogram();
   const total = histogram();
@@ -68,6 +71,9 @@ export function meter(price: Price | null): FilledMeter {
       if (usage === null) tokens.uncounted += 1;
       tokens.promptTokens += usage?.promptTokens ?? 0;
       tokens.completionTokens += usage?.completionTokens ?? 0;
+    },
+    cached() {
+      counts.cached += 1;
     },
     retried() {
       counts.retries += 1;

@@ -3,7 +3,9 @@ import { z } from "../base/schema.ts";
 import type { ChatSettings } from "./chat-settings.ts";
 import type { ReplyTimes, TokenUsage } from "./chat-messages.ts";
 import { httpClient } from "./client.ts";
+import { type Caller, callerOf } from "./caller.ts";
 import {
+  type Endpoint,
   type Explanation,
   type HttpEnvironment,
   type HttpRequest,
@@ -14,10 +16,15 @@ import type { HttpReply, ReplyHead } from "./exchange.ts";
 import { type Meter, meter } from "./meter.ts";
 import { modelKey } from "./api-key.ts";
 import { pace } from "./concurrency.ts";
+import { folderCache, noCache } from "./reply-cache.ts";
 import { isContextLimit, isUnknownModel, type Refusal, refusalOf } from "./refusal.ts";
 
 /** The fields of every model reply. */
-type ModelReply = ReplyTimes & { usage: TokenUsage | null };
+type ModelReply = ReplyTimes & {
+  text: string;
+  finishReason: string | null;
+  usage: TokenUsage | null;
+};
 
 /** One request to a model, and the readers of its reply. */
 export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
@@ -28,6 +35,8 @@ export interface ModelRequest<S extends z.ZodType, T extends ModelReply> {
   /** Schema of a non-streamed reply. */
   schema: S;
   whole: (value: z.output<S>, totalMs: number) => T;
+  /** Schema of a reply in the cache. */
+  kept: z.ZodType<T>;
   /** Reads a streamed reply; null when the request does not stream. */
   streamed: (() => StreamedReply<T>) | null;
   signal: AbortSignal | undefined;
@@ -41,17 +50,19 @@ export interface ModelServer {
 }
 
 /**
- * @param name of the caller, for messages.
- * @throws {ConfigError} HTTP_KEY_MISSING when the variable is not set; a server on this machine needs no key.
+ * @param caller for messages.
+ * @throws {ConfigError} HTTP_KEY_MISSING as `modelKey`.
  */
 export function modelServer(
-  name: string,
+  caller: string | Caller,
   settings: ChatSettings,
   environment: HttpEnvironment = systemEnvironment,
 ): ModelServer {
   const { tokensPerMinute = null, price = null } = settings;
   const metered = meter(price);
-  const endpoint = { name, url: settings.baseUrl, settings, ...modelKey(name, settings) };
+  const { name, nameOf } = callerOf(caller);
+  const key = modelKey(nameOf("apiKeyEnv"), settings);
+  const endpoint = { name, nameOf, url: settings.baseUrl, settings, ...key };
   const client = httpClient(
     {
       ...endpoint,
@@ -62,11 +73,18 @@ export function modelServer(
     environment,
   );
   const tokens = pace(tokensPerMinute, environment);
-  const explain = explainer(name, settings);
+  const explain = explainer(endpoint);
+  const cache = settings.cache == null ? noCache : folderCache(settings.cache);
 
   return {
     meter: metered,
-    async ask({ path, body, maxTokens, schema, whole, streamed, signal }) {
+    async ask({ path, body, maxTokens, schema, whole, kept, streamed, signal }) {
+      const request = { baseUrl: settings.baseUrl, path, body };
+      const known = await cache.get(request, kept);
+      if (known !== null) {
+        metered.cached();
+        return known;
+      }
       const text = JSON.stringify(body);
       const expected = Math.ceil(text.length / CHARACTERS_PER_TOKEN) + (maxTokens ?? 0);
       const reading: { stream: ReturnType<NonNullable<typeof streamed>> | null } = { stream: null };
@@ -82,6 +100,7 @@ export function modelServer(
         const result =
           reading.stream?.reply(totalMs) ?? whole(client.parsed(asked, reply, schema), totalMs);
         metered.answered(result);
+        if (isKept(result)) await cache.set(request, result);
         const { promptTokens, completionTokens } = result.usage ?? NO_TOKENS;
         if (result.usage !== null) tokens.correct(promptTokens + completionTokens - expected);
         return result;
@@ -92,6 +111,12 @@ export function modelServer(
       }
     },
   };
+}
+
+/** A reply that counts as a failure is asked for again, so it must not be in the cache. */
+function isKept({ text, finishReason }: ModelReply): boolean {
+  if (finishReason === "content_filter") return false;
+  return text !== "" || finishReason === "length" || finishReason === "tool_calls";
 }
 
 /** An estimate for `tokensPerMinute` only; the server's count corrects it. */
@@ -115,8 +140,7 @@ function refusalInReply({ text }: HttpReply): Refusal | null {
 
 /** Explains a refusal; requests the server's list of models at most once. */
 function explainer(
-  name: string,
-  settings: ChatSettings,
+  endpoint: Endpoint & { settings: ChatSettings },
 ): (refusal: Refusal) => Promise<Explanation | undefined> {
   let models: Promise<string[] | null> | undefined;
   return async (refusal) => {
@@ -126,8 +150,8 @@ function explainer(
       return { code: "HTTP_CONTEXT_LENGTH", remedy };
     }
     if (refusal.status !== 404 && !isUnknownModel(refusal)) return undefined;
-    models ??= modelsOf(name, settings);
-    const { baseUrl, model } = settings;
+    models ??= modelsOf(endpoint);
+    const { baseUrl, model } = endpoint.settings;
     const listed = await models;
     if (listed !== null && !listed.includes(model)) {
       return { remedy: `model is ${JSON.stringify(model)}. ${suggest(model, listed)}` };
@@ -143,12 +167,10 @@ function explainer(
 const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
 
 /** Null when the server does not list its models. */
-async function modelsOf(name: string, settings: ChatSettings): Promise<string[] | null> {
+async function modelsOf(endpoint: Endpoint): Promise<string[] | null> {
+  const { settings, onRetry: _, ...same } = endpoint;
   const few = { retries: 0, timeoutMs: Math.min(settings.timeoutMs, 5000) };
-  const client = httpClient({
-    ...{ name, url: settings.baseUrl, settings: { ...settings, ...few } },
-    ...modelKey(name, settings),
-  });
+  const client = httpClient({ ...same, settings: { ...settings, ...few } });
   try {
     const { value } = await client.json({ path: "/models" }, modelsSchema);
     return value.data.map(({ id }) => id);

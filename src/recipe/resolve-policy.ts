@@ -92,10 +92,14 @@ async function testedModel(
 }
 
 function testedEndpoint(endpoint: NonNullable<Settings["policy"]["endpoint"]>): PolicyUnderTest {
-  const { baseUrl, model, api, system, extra } = endpoint;
+  const { baseUrl, model, api, system, maxTokens, extra } = endpoint;
   return {
     identity: { from: baseUrl, model },
-    rendering: { api, ...(system === undefined ? {} : { system }), extra },
+    rendering: {
+      ...{ api, extra },
+      ...(system === undefined ? {} : { system }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    },
     // Searches and the writing of rows continue while requests wait for their turn.
     window: Math.ceil(endpoint.concurrency * 1.25),
     open: ({ protocol }) => {

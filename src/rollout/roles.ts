@@ -173,11 +173,12 @@ type Ask = (
 
 function asker(where: string, settings: EndpointSettings, environment?: HttpEnvironment): Ask {
   const { api, system } = settings;
+  const caller = { name: where, nameOf: (key: string): string => `${where}.endpoint.${key}` };
   if (api === "completions") {
-    const client = completionsClient(where, settings, environment);
+    const client = completionsClient(caller, settings, environment);
     return (prompt, draw) => client.complete({ prompt, ...draw });
   }
-  const client = chatClient(where, settings, environment);
+  const client = chatClient(caller, settings, environment);
   const start: ChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
   return (prompt, draw) =>
     client.complete({ messages: [...start, { role: "user", content: prompt }], ...draw });

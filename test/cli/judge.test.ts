@@ -199,7 +199,7 @@ describe("agentrl judge run", () => {
   it.each([
     [["--repeats", "2"], "--repeats is 2: it must be odd"],
     [["--require", "judge_acuracy>=1"], 'Did you mean "judge_accuracy"?'],
-    [["--endpoint", "127.0.0.1:8000"], "--endpoint is"],
+    [["--endpoint", "ftp://127.0.0.1"], "--endpoint is"],
     [["--prompt", "fair"], "equivalence"],
   ])("refuses %j", async (args, said) => {
     const { stderr, status } = await run("refused", ...args);

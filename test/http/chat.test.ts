@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parseOptions, z } from "../../src/base/schema.ts";
 import { chatClient } from "../../src/http/chat.ts";
 import { chatShape } from "../../src/http/chat-settings.ts";
@@ -84,13 +84,18 @@ describe("a chat client", () => {
     expect(server.received[0]?.headers.authorization).toBe("Bearer sk-1");
   });
 
-  it("wants a key for a server elsewhere, none for one on this machine", () => {
-    const apiKeyEnv = "AGENTRL_TEST_NO_KEY";
-    expect(() => chatClient("judge", settingsOf({ apiKeyEnv }))).not.toThrow();
-    const elsewhere = settingsOf({ apiKeyEnv, baseUrl: "https://models.example/v1" });
-    expect(() => chatClient("judge", elsewhere)).toThrow(
-      errorWith("HTTP_KEY_MISSING", "set apiKeyEnv to null"),
-    );
+  it("wants the key of a variable that is named, and the default one's for a server elsewhere", () => {
+    const open = (given: object) => () => chatClient("judge", settingsOf(given));
+    const named = errorWith("HTTP_KEY_MISSING", /judge\.apiKeyEnv.*AGENTRL_TEST_NO_KEY/);
+    expect(open({ apiKeyEnv: "AGENTRL_TEST_NO_KEY" })).toThrow(named);
+    vi.stubEnv("OPENAI_API_KEY", "");
+    try {
+      expect(open({ apiKeyEnv: undefined })).not.toThrow();
+      const elsewhere = { apiKeyEnv: undefined, baseUrl: "https://models.example/v1" };
+      expect(open(elsewhere)).toThrow(errorWith("HTTP_KEY_MISSING", "OPENAI_API_KEY"));
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 
   it("offers tools and sends calls and their results back, arguments that are no JSON object inside of one", async () => {

@@ -12,10 +12,10 @@ describe("a server's address", () => {
     expect(check("http://127.0.0.1:8000/a?version=2").url).toBe(
       "http://127.0.0.1:8000/a?version=2",
     );
-    expect(() => check("localhost:8000")).toThrow(
+    expect(() => check("ftp://localhost:8000")).toThrow(
       errorWith(
         "RECIPE_BAD_VALUE",
-        'qdrant.url is "localhost:8000": expected an address that starts with http:// or https://.',
+        'qdrant.url is "ftp://localhost:8000": expected an address that starts with http:// or https://.',
       ),
     );
     expect(() => check("127.0.0.1")).toThrow(

@@ -14,7 +14,7 @@ describe("a meter", () => {
     metered.retried();
     metered.failed();
     expect(metered.reading()).toEqual({
-      ...{ requests: 3, failed: 1, retries: 1, uncounted: 1 },
+      ...{ requests: 3, cached: 0, failed: 1, retries: 1, uncounted: 1 },
       ...{ promptTokens: 2000, completionTokens: 200 },
       // 2000 × 2.5 + 200 × 10 = 7000 millionths.
       cost: { amount: 0.007, currency: "EUR" },

@@ -9,17 +9,12 @@ import {
 } from "../../evaluate/judge/human-verdicts.ts";
 import { checkEvaluated, judgeAnswers } from "../../evaluate/judge/judge-answers.ts";
 import type { CliContext } from "../command.ts";
+import { DEFAULT_CONCURRENCY, ENDPOINT_FLAGS } from "../endpoint-flags.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { refuseStray } from "../stray-flags.ts";
 import { JUDGE_CACHE } from "./judge-check.ts";
-import {
-  addJudgeOptions,
-  boundsOf,
-  calibratedJudge,
-  DEFAULT_CONCURRENCY,
-  type JudgeFlags,
-} from "./judge-flags.ts";
+import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
 import { humanAgreementText, trafficText } from "./judge-text.ts";
 
 type AgreeFlags = Partial<JudgeFlags> & {
@@ -47,7 +42,7 @@ export function addJudgeAgree(family: Command, context: CliContext): void {
       ).choices(humanVerdictLayouts.names),
     )
     .option("--limit <n>", "use only the first n questions (default: all)", wholeNumber(1));
-  addJudgeOptions(command, { required: false })
+  addJudgeOptions(command, { required: false, cache: JUDGE_CACHE })
     .addOption(jsonOption())
     .action((file: string, flags: AgreeFlags) => agree(file, flags, context));
 }
@@ -116,8 +111,9 @@ function print(
 
 /** Flags without effect on the string metrics; --seed also sets their intervals. */
 const OF_JUDGES: readonly (keyof JudgeFlags)[] = [
-  ...(["apiKeyEnv", "prompt", "verdictFormat", "temperature", "maxTokens", "tokenLimit"] as const),
-  ...(["concurrency", "timeoutMs", "retries", "minCalibration", "maxUnparsed"] as const),
+  ...ENDPOINT_FLAGS,
+  ...(["prompt", "verdictFormat", "temperature", "tokenLimit"] as const),
+  ...(["minCalibration", "maxUnparsed"] as const),
 ];
 
 /** null: no judge. @throws {ConfigError} USAGE with only one of --endpoint and --model. */

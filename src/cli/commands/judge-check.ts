@@ -33,7 +33,7 @@ export function addJudgeCheck(family: Command, context: CliContext): void {
       `Attack a judge: ${attacks.parts.length} kinds of answers that are wrong or none (${attacks.names.slice(0, 5).join(", ")}, …), and how many of ` +
         "each it takes for right.",
     );
-  addJudgeOptions(command, { required: true })
+  addJudgeOptions(command, { required: true, cache: JUDGE_CACHE })
     .option("--questions <file>", "file of questions with references (default: built-in questions)")
     .option("--question-field <field>", "field of the question (default: question)")
     .option("--references-field <field>", "field of the accepted answers (default: references)")

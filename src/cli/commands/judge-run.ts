@@ -13,17 +13,12 @@ import {
   RESULTS_FILE,
 } from "../../evaluate/judge/verdict-log.ts";
 import type { CliContext } from "../command.ts";
+import { DEFAULT_CONCURRENCY } from "../endpoint-flags.ts";
 import { jsonOption, outOption, wholeNumber } from "../options.ts";
 import { startProgress } from "../progress.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
 import { refuseStray } from "../stray-flags.ts";
-import {
-  addJudgeOptions,
-  boundsOf,
-  calibratedJudge,
-  DEFAULT_CONCURRENCY,
-  type JudgeFlags,
-} from "./judge-flags.ts";
+import { addJudgeOptions, boundsOf, calibratedJudge, type JudgeFlags } from "./judge-flags.ts";
 import { judgeRunText, trafficText } from "./judge-text.ts";
 
 interface RunFlags extends JudgeFlags, JudgedSource {
@@ -61,7 +56,7 @@ export function addJudgeRun(family: Command, context: CliContext): void {
       "file with questions and references, if the predictions file has none",
     )
     .option("--id-field <field>", "field that joins the two files (default: id)");
-  addJudgeOptions(command, { required: true })
+  addJudgeOptions(command, { required: true, cache: "OUT/cache" })
     .option("--limit <n>", "judge only the first n answers (default: all)", wholeNumber(1))
     .option(
       "--repeats <n>",

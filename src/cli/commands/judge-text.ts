@@ -83,11 +83,12 @@ export function judgeRunText(summary: JudgeSummary): string {
 }
 
 /** The number of requests and tokens, for stderr. */
-export function trafficText({ asked, cached, reasked, ...tokens }: JudgeTraffic): string {
+export function trafficText({ asked, cached, reasked, cost, ...tokens }: JudgeTraffic): string {
   const { promptTokens, completionTokens } = tokens;
-  const cost = asked === 0 ? "" : `; ${promptTokens} + ${completionTokens} tokens`;
+  const paid = cost === null ? "" : `, ${cost.amount.toFixed(2)} ${cost.currency}`;
+  const used = asked === 0 ? "" : `; ${promptTokens} + ${completionTokens} tokens${paid}`;
   const again = reasked === 0 ? "" : `, ${reasked} unreadable and asked again`;
-  return `${asked} requests answered by the server, ${cached} by the cache${again}${cost}`;
+  return `${asked} requests answered by the server, ${cached} by the cache${again}${used}`;
 }
 
 /** Attacks, and how many of each were accepted. */

@@ -1,11 +1,11 @@
-import { join } from "node:path";
-import { errorMessage } from "../../base/errors.ts";
-import { readJson, sha256, writeJson } from "../../base/files.ts";
-import { checkOptions, z } from "../../base/schema.ts";
+import { z } from "../../base/schema.ts";
 import type { ChatMessage, ChatReply } from "../../http/chat-messages.ts";
 import { chatShape } from "../../http/chat-settings.ts";
+import { commandCaller } from "../../http/caller.ts";
 import { chatClient } from "../../http/chat.ts";
 import type { HttpEnvironment } from "../../http/endpoint.ts";
+import { costOf, type MeterReading, priceSchema } from "../../http/meter.ts";
+import type { ReplyCache } from "../../http/reply-cache.ts";
 import { type JudgePrompt, verdictJsonSchema } from "./judge-prompt.ts";
 import { judgePrompts } from "./judge-prompts.ts";
 
@@ -26,6 +26,8 @@ export const judgeSchema = z.strictObject({
   seed: z.int().min(0).default(0),
   /** Most tokens of a reply; a reasoning judge needs thousands. */
   maxTokens: z.int().min(1).default(512),
+  /** Price of tokens; null: no cost is shown. */
+  price: priceSchema.nullable().default(null),
 });
 
 /** Settings of a judge, checked. */
@@ -34,52 +36,12 @@ export type JudgeSettings = z.output<typeof judgeSchema>;
 /** The parts of a reply that a verdict needs. */
 type JudgeReply = Pick<ChatReply, "text" | "finishReason" | "usage">;
 
-/** Replies by their whole request. */
-export interface ReplyCache {
-  /** null if the request is not cached. */
-  get(request: unknown): Promise<JudgeReply | null>;
-  set(request: unknown, reply: JudgeReply): Promise<void>;
-}
-
-const entrySchema = z.object({
-  request: z.string(),
-  reply: z.object({
-    text: z.string(),
-    finishReason: z.string().nullable(),
-    usage: z.object({ promptTokens: z.number(), completionTokens: z.number() }).nullable(),
-  }),
+/** A verdict's reply in the cache. */
+export const keptReply: z.ZodType<JudgeReply> = z.object({
+  text: z.string(),
+  finishReason: z.string().nullable(),
+  usage: z.object({ promptTokens: z.number(), completionTokens: z.number() }).nullable(),
 });
-
-/**
- * A cache in a folder, one file per request, each written completely or not at all. A file that cannot be read, or belongs to another
- * request, counts as missing and is written again.
- * @throws {ExternalError} FILE_WRITE_FAILED from `set`.
- */
-export function folderCache(folder: string): ReplyCache {
-  const placeOf = (text: string): string => {
-    const hash = sha256(text);
-    return join(folder, hash.slice(0, 2), `${hash.slice(2, 32)}.json`);
-  };
-  return {
-    async get(request) {
-      const text = JSON.stringify(request);
-      const value = await readJson(placeOf(text)).catch(errorMessage);
-      const checked = checkOptions(entrySchema, value);
-      if (checked.problem !== null || checked.value.request !== text) return null;
-      return checked.value.reply;
-    },
-    async set(request, reply) {
-      const text = JSON.stringify(request);
-      await writeJson(placeOf(text), { request: text, reply });
-    },
-  };
-}
-
-/** A cache that keeps nothing. */
-export const noCache: ReplyCache = {
-  get: () => Promise.resolve(null),
-  set: () => Promise.resolve(),
-};
 
 /** Requests and tokens so far. */
 export interface JudgeTraffic {
@@ -92,6 +54,8 @@ export interface JudgeTraffic {
   /** Tokens, if the server counts them; cached replies do not count. */
   promptTokens: number;
   completionTokens: number;
+  /** Null without a price. */
+  cost: MeterReading["cost"];
 }
 
 /** Resources of a judge. */
@@ -118,8 +82,8 @@ export function judgeAsker(
   told: { format: VerdictFormat; prompt: JudgePrompt; traffic: JudgeTraffic },
   { cache, environment }: JudgeOpening,
 ): Ask {
-  const { baseUrl, model, tokenLimit, temperature, seed, maxTokens } = settings;
-  const client = chatClient("judge", settings, environment);
+  const { baseUrl, model, tokenLimit, temperature, seed, maxTokens, price } = settings;
+  const client = chatClient(commandCaller("judge"), settings, environment);
   const underWay = new Map<string, Promise<JudgeReply>>();
   const extra = responseFormat(told.format, told.prompt);
   const { traffic } = told;
@@ -140,7 +104,7 @@ export function judgeAsker(
       return reply;
     }
     const asking = (async (): Promise<JudgeReply> => {
-      const known = await cache.get(request);
+      const known = await cache.get(request, keptReply);
       if (known !== null) {
         traffic.cached += 1;
         return known;
@@ -150,6 +114,8 @@ export function judgeAsker(
       traffic.asked += 1;
       traffic.promptTokens += reply.usage?.promptTokens ?? 0;
       traffic.completionTokens += reply.usage?.completionTokens ?? 0;
+      if (price !== null)
+        traffic.cost = { amount: costOf(traffic, price), currency: price.currency };
       await cache.set(request, reply);
       return reply;
     })();

@@ -1,6 +1,7 @@
 import { AgentrlError, ExternalError, ScoreError } from "../../base/errors.ts";
 import {
   judgeAsker,
+  keptReply,
   type JudgeOpening,
   type JudgeSettings,
   type JudgeTraffic,
@@ -112,7 +113,14 @@ function judgeOf(
 ): Judge {
   const { model, temperature, seed, maxTokens } = settings;
   const { name, version } = prompt;
-  const traffic = { asked: 0, cached: 0, reasked: 0, promptTokens: 0, completionTokens: 0 };
+  const traffic = {
+    asked: 0,
+    cached: 0,
+    reasked: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cost: null,
+  };
   const ask = judgeAsker(settings, { format, prompt, traffic }, opening);
   return {
     prompt,
@@ -156,7 +164,7 @@ async function formatOf(
   settings: JudgeSettings,
   { cache }: JudgeOpening,
 ): Promise<VerdictFormat | null> {
-  const kept = await cache.get(formatKey(settings));
+  const kept = await cache.get(formatKey(settings), keptReply);
   return VERDICT_FORMATS.find((format) => format === kept?.text) ?? null;
 }
 

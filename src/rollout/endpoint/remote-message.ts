@@ -32,22 +32,25 @@ export interface RemotePlace {
 /** Sampling settings of the next message. */
 export function drawRequest(
   { budgets, ending: { stopStrings }, sampling, seed }: DialogueSetting,
-  { extra }: Pick<EndpointSettings, "extra">,
+  settings: Pick<EndpointSettings, "extra" | "maxTokens">,
   { messages }: RemotePlace,
 ): DrawRequest {
   const { temperature, topP, topK } = sampling;
   return {
     ...{ temperature, topP, seed: seedFrom(seed, messages) },
-    maxTokens: turnLimit(budgets),
+    maxTokens: replyLimit(budgets, settings),
     ...(stopStrings.length === 0 ? {} : { stop: stopStrings }),
     // `top_k` is an extension of vLLM, SGLang and llama.cpp; OpenAI has none.
-    extra: { ...(topK > 0 ? { top_k: topK } : {}), ...extra },
+    extra: { ...(topK > 0 ? { top_k: topK } : {}), ...settings.extra },
   };
 }
 
 /** Most tokens of a message. */
-export function turnLimit(budgets: readonly BudgetNow[]): number {
-  return budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
+export function replyLimit(
+  budgets: readonly BudgetNow[],
+  { maxTokens }: Pick<EndpointSettings, "maxTokens">,
+): number {
+  return maxTokens ?? budgetOf(budgets, "turn")?.limit ?? DEFAULT_TURN_TOKENS;
 }
 
 /** Whether the conversation has used up its budget; the server reports its own limit itself. */

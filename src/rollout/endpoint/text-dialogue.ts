@@ -15,7 +15,7 @@ import {
   type RemotePlace,
   shownText,
   takeReply,
-  turnLimit,
+  replyLimit,
 } from "./remote-message.ts";
 
 /** State of a text. */
@@ -55,7 +55,7 @@ export function textDialogue(
         const put = interject(draft.text(), draft.put());
         if (put === null || !draft.interrupt(put)) break;
         if (draft.isWhole()) finish = "stop";
-        else if (tokensLeft(setting, draft) < 1) {
+        else if (tokensLeft(setting, settings, draft) < 1) {
           draft.undo();
           break;
         }
@@ -85,10 +85,14 @@ function partRequest(
   const request = drawRequest(setting, settings, place);
   if (part === 0) return request;
   const seed = seedFrom(setting.seed, place.messages, part);
-  return { ...request, seed, maxTokens: tokensLeft(setting, draft) };
+  return { ...request, seed, maxTokens: tokensLeft(setting, settings, draft) };
 }
 
 /** Remaining tokens of a message's budget; used tokens are estimated from its length. */
-function tokensLeft({ budgets }: DialogueSetting, draft: TextDraft): number {
-  return turnLimit(budgets) - Math.ceil(draft.text().length / CHARACTERS_PER_TOKEN);
+function tokensLeft(
+  { budgets }: DialogueSetting,
+  settings: EndpointSettings,
+  draft: TextDraft,
+): number {
+  return replyLimit(budgets, settings) - Math.ceil(draft.text().length / CHARACTERS_PER_TOKEN);
 }

@@ -7,7 +7,8 @@ import {
   judgeAnswers,
   type JudgingOptions,
 } from "../../../src/evaluate/judge/judge-answers.ts";
-import { judgeSchema, noCache } from "../../../src/evaluate/judge/judge-asker.ts";
+import { judgeSchema } from "../../../src/evaluate/judge/judge-asker.ts";
+import { noCache } from "../../../src/http/reply-cache.ts";
 import { judgeSummary } from "../../../src/evaluate/judge/judge-summary.ts";
 import { type Judge, openJudge, type Verdict } from "../../../src/evaluate/judge/judge.ts";
 import { type AnswerToJudge, majority } from "../../../src/evaluate/judge/judged-row.ts";

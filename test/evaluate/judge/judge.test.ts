@@ -1,13 +1,8 @@
-import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseOptions } from "../../../src/base/schema.ts";
-import {
-  folderCache,
-  judgeSchema,
-  noCache,
-  type ReplyCache,
-} from "../../../src/evaluate/judge/judge-asker.ts";
+import { judgeSchema } from "../../../src/evaluate/judge/judge-asker.ts";
+import { folderCache, noCache, type ReplyCache } from "../../../src/http/reply-cache.ts";
 import { type Judge, openJudge } from "../../../src/evaluate/judge/judge.ts";
 import { errorWith } from "../../helpers/error-with.ts";
 import {
@@ -62,6 +57,7 @@ describe("a judge", () => {
     expect(judge.traffic).toEqual({
       asked: 3,
       cached: 0,
+      cost: null,
       reasked: 0,
       promptTokens: 300,
       completionTokens: 30,
@@ -254,20 +250,5 @@ describe("the cache of replies", () => {
     await expect(judge.judge(right)).rejects.toThrow(errorWith("HTTP_STATUS"));
     server.behaviour = byRule;
     expect((await judge.judge(right)).correct).toBe(true);
-  });
-
-  it("takes a damaged file for a missing one, and mends it", async () => {
-    const { cache, path } = freshCache();
-    const request = { a: 1 };
-    const reply = { text: "t", finishReason: "stop", usage: null };
-    await cache.set(request, reply);
-    const [sub = ""] = readdirSync(path);
-    const [file = ""] = readdirSync(join(path, sub));
-    for (const damage of ["{", "{}", '{"request": "other", "reply": {"text": ""}}']) {
-      writeFileSync(join(path, sub, file), damage);
-      expect(await cache.get(request)).toBeNull();
-    }
-    await cache.set(request, reply);
-    expect(await cache.get(request)).toEqual(reply);
   });
 });

@@ -1,0 +1,156 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import { readApiKey } from "../http/api-key.ts";
+import { decimal, wholeNumber } from "./options.ts";
+
+/** Flags of a model on a server. */
+export interface ServedModelFlags extends EndpointFlags {
+  model?: string;
+  api?: "chat" | "tools" | "completions";
+}
+
+/** Flags of requests to a model server: the same in every command that asks one. */
+export interface EndpointFlags {
+  apiKeyEnv?: string;
+  maxTokens?: number;
+  concurrency?: number;
+  timeoutMs?: number;
+  retries?: number;
+  priceIn?: number;
+  priceOut?: number;
+  cache?: string | false;
+}
+
+/** The names of `EndpointFlags`, for flags that have no effect without a server. */
+export const ENDPOINT_FLAGS = [
+  ...(["apiKeyEnv", "maxTokens", "concurrency", "timeoutMs", "retries"] as const),
+  ...(["priceIn", "priceOut", "cache"] as const),
+] satisfies (keyof EndpointFlags)[];
+
+/** Default number of requests at once, as in the settings. */
+export const DEFAULT_CONCURRENCY = 8;
+
+/** Adds --model, --api and the flags of `EndpointFlags`. @param maxTokens as of `addEndpointOptions`. */
+export function addServedModelOptions(
+  command: Command,
+  maxTokens = "the budget of a turn",
+): Command {
+  command
+    .option("--model <name>", "for a server: the model, as it names it")
+    .addOption(
+      new Option(
+        "--api <api>",
+        "for a server: chat: messages with the protocol's tags (the default); tools: the server's own calls of tools; " +
+          "completions: one text that grows, as in training",
+      ).choices(["chat", "tools", "completions"]),
+    );
+  return addEndpointOptions(command, { maxTokens, cache: "none" });
+}
+
+/**
+ * Adds the flags of `EndpointFlags`.
+ * @param defaults.maxTokens where the limit on a reply comes from without its flag.
+ * @param defaults.cache the folder of stored replies without its flag.
+ */
+export function addEndpointOptions(
+  command: Command,
+  defaults: { maxTokens: string; cache: string },
+): Command {
+  return command
+    .option(
+      "--api-key-env <name>",
+      "for a server: environment variable with the API key, or none (default: OPENAI_API_KEY)",
+    )
+    .option(
+      "--max-tokens <n>",
+      `for a server: longest reply in tokens; reasoning models need more (default: ${defaults.maxTokens})`,
+      wholeNumber(1),
+    )
+    .option(
+      "--concurrency <n>",
+      `for a server: requests at once (default: ${DEFAULT_CONCURRENCY})`,
+      wholeNumber(1, 1024),
+    )
+    .option(
+      "--timeout-ms <n>",
+      "for a server: time limit of one attempt in milliseconds, and a quarter of the limit of all (default: 30000)",
+      wholeNumber(1, 3_600_000),
+    )
+    .option(
+      "--retries <n>",
+      "for a server: attempts after the first (default: 4)",
+      wholeNumber(0, 20),
+    )
+    .option(
+      "--price-in <amount>",
+      "for a server: USD per million prompt tokens; with --price-out the cost is shown",
+      decimal(0),
+    )
+    .option("--price-out <amount>", "for a server: USD per million completion tokens", decimal(0))
+    .option(
+      "--cache <folder>",
+      `for a server: folder of stored replies; an equal request is not sent again (default: ${defaults.cache})`,
+      folderName,
+    )
+    .option("--no-cache", "for a server: send every request and store nothing");
+}
+
+/**
+ * The settings of a server that the flags give, by the keys of the settings.
+ * @throws {ConfigError} HTTP_KEY_MISSING when the variable of --api-key-env is not set; USAGE for one price without the other.
+ */
+export function endpointValues(flags: EndpointFlags): Record<string, unknown> {
+  const { apiKeyEnv, timeoutMs, maxTokens, concurrency, retries, priceIn, priceOut, cache } = flags;
+  if ((priceIn === undefined) !== (priceOut === undefined)) {
+    const [given, missing] = priceIn === undefined ? ["out", "in"] : ["in", "out"];
+    throw new ConfigError(
+      "USAGE",
+      `--price-${given} is given without --price-${missing}: a cost needs both. Add --price-${missing}.`,
+    );
+  }
+  const isNamed = apiKeyEnv !== undefined && apiKeyEnv !== "none";
+  if (isNamed) readApiKey(apiKeyEnv, "--api-key-env", "For a server without keys: none.");
+  const values = {
+    apiKeyEnv: apiKeyEnv === "none" ? null : apiKeyEnv,
+    ...{ maxTokens, concurrency, timeoutMs, retries },
+    deadlineMs: timeoutMs === undefined ? undefined : timeoutMs * ATTEMPTS_IN_TIME,
+    price:
+      priceIn === undefined
+        ? undefined
+        : { promptPerMillion: priceIn, completionPerMillion: priceOut },
+    cache: cache === false ? null : cache,
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The settings of the model that the flags name on a server, by the keys of the settings.
+ * @param option the option that gave the address.
+ * @throws {ConfigError} USAGE without --model; as `endpointValues`.
+ */
+export function servedModel(
+  address: string,
+  flags: ServedModelFlags,
+  option: string,
+): Record<string, unknown> {
+  const { model, api } = flags;
+  if (model === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `${option} is ${address}, a server: --model must say which of its models is meant. GET ${address.replace(/\/$/, "")}/models lists them.`,
+    );
+  }
+  return {
+    ...{ baseUrl: address, model },
+    ...(api === undefined ? {} : { api: api === "tools" ? "chat" : api }),
+    ...endpointValues(flags),
+  };
+}
+
+/** The time limit of all attempts, in time limits of one: as the defaults of both. */
+const ATTEMPTS_IN_TIME = 4;
+
+function folderName(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It must be the path of a folder.");
+}
