@@ -19,6 +19,10 @@ const layers = [
 
 // Each dependency has one importing folder (docs/adr/0001-dependencies.md).
 const owners = {
+  "csv-parse": "data",
+  hyparquet: "data",
+  "hyparquet-compressors": "data",
+  "hyparquet-writer": "data",
   "onnxruntime-node": "onnx",
   "@bufbuild/protobuf": "onnx",
   flexsearch: "text",

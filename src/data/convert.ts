@@ -34,12 +34,12 @@ export const WRITABLE_LAYOUTS: readonly string[] = taskLayouts.parts
   .map(({ name }) => name);
 
 /**
- * Converts a question file, a BEIR folder or a corpus to another layout, as JSON lines, streamed. Writes `out` atomically,
- * compressed if its name ends in `.gz`.
+ * Converts a question file, a BEIR folder or a corpus to another layout, streamed. Writes `out` atomically: as Parquet if its name
+ * ends in `.parquet`, else as JSON lines, compressed if it ends in `.gz`.
  *
  * @param to a layout with a writer; only "agentrl" is lossless.
  * @throws {ConfigError} PART_UNKNOWN when no such layout can store the content of `from`; RECIPE_BAD_VALUE for a prompt without
- *   `{question}`.
+ *   `{question}`; USAGE when the name of `out` says another format.
  * @throws {DataError} as `loadTasks` and `readPassages`, but ids are not compared.
  * @throws {ExternalError} FILE_WRITE_FAILED
  */
@@ -52,19 +52,40 @@ export async function convertFile(
   const isFolder = isBeirFolder(from);
   if (!isFolder && (await openDataFile(from, options.fields))?.kind === "corpus") {
     const write = writerOf(corpusLayouts, to, `${from} is a corpus`);
-    const written = await writeJsonl(
-      out,
-      mapped(readPassages(from, options.fields), write),
-      options.signal,
-    );
-    return { kind: "corpus", ...written, lost: {} };
+    const rows = (): AsyncIterable<object> => mapped(readPassages(from, options.fields), write);
+    return { kind: "corpus", ...(await writeRecords(out, rows, options.signal)), lost: {} };
   }
   const write = writerOf(taskLayouts, to, `${from} contains questions`);
   const split = options.split ?? (isFolder ? "test" : "train");
-  const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from, { fields: options.fields });
-  const lost: Conversion["lost"] = {};
-  const records = written(tasks, write, { from, split, prompt: promptOf(options.prompt), lost });
-  return { kind: "questions", ...(await writeJsonl(out, records, options.signal)), lost };
+  const prompt = promptOf(options.prompt);
+  let lost: Conversion["lost"] = {};
+  const rows = (): AsyncIterable<object> => {
+    const { fields } = options;
+    const tasks = isFolder ? readBeirTasks(from, split) : readTasks(from, { fields });
+    lost = {};
+    return written(tasks, write, { from, split, prompt, lost });
+  };
+  const file = await writeRecords(out, rows, options.signal);
+  return { kind: "questions", ...file, lost };
+}
+
+/** Parquet or JSON lines, by the end of the name. */
+async function writeRecords(
+  out: string,
+  rows: () => AsyncIterable<object>,
+  signal: AbortSignal | undefined,
+): Promise<WrittenFile> {
+  if (out.endsWith(".parquet")) {
+    // Loaded only here: every command loads this file.
+    const { writeParquet } = await import("./write-parquet.ts");
+    return writeParquet(out, rows, signal);
+  }
+  const [ending] = /\.(json|csv|tsv|arrow|parquet\.gz)$/.exec(out) ?? [];
+  if (ending === undefined) return writeJsonl(out, rows(), signal);
+  throw new ConfigError(
+    "USAGE",
+    `${out}: ${ending} is not written. Choose a name that ends in .parquet, .jsonl or .jsonl.gz.`,
+  );
 }
 
 function writerOf<W>(

@@ -9,6 +9,7 @@ import type { Task } from "../trajectory/task.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
+import { dataSource, isDataFolder } from "./data-folder.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
 import { type Fields, fieldsSchema } from "./fields.ts";
 import { environmentTasks } from "./environment-tasks.ts";
@@ -51,9 +52,9 @@ const tinyWorldDataset: DatasetPart = {
 };
 
 const filesOptions = z.strictObject({
-  /** Question file in any known layout. */
+  /** Question file; or a dataset folder, also FOLDER:SPLIT. */
   tasks: z.string(),
-  /** Corpus file; default: the questions' own contexts. */
+  /** Corpus file, or a folder of texts; default: the questions' own contexts. */
   corpus: z.string().optional(),
   /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
   fields: fieldsSchema.optional(),
@@ -65,7 +66,7 @@ const filesDataset: DatasetPart = {
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus, fields } = parseOptions(filesOptions, options, "files");
-    const hashes = [await sha256File(tasks), corpus === undefined ? "" : await sha256File(corpus)];
+    const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
     if (fields !== undefined) hashes.push(JSON.stringify(fields));
     const { question, answer, id, ...ofPassages } = fields ?? {};
     return {
@@ -77,6 +78,14 @@ const filesDataset: DatasetPart = {
     };
   },
 };
+
+/** The hash of a data file, or of all files of a folder. */
+async function hashOf(path: string): Promise<string> {
+  const { files } = await dataSource(path);
+  const hashes: string[] = [];
+  for (const file of files) hashes.push(await sha256File(file));
+  return hashes.length === 1 ? hashes.join() : sha256(hashes.join());
+}
 
 const beirOptions = z.strictObject({
   /** Folder with queries.jsonl, qrels/ and corpus.jsonl. */
@@ -146,7 +155,7 @@ function namedOrFile(given: string, where: string): DatasetSetting {
   if (datasets.names.includes(name)) return { name, ...withSplit };
   if (isBeirFolder(name)) return { name: "beir", folder: name, ...withSplit };
   // No corpus: a corpus in the recipe belongs to the recipe's question file, not to this one.
-  if (given === STDIN || existsSync(given))
+  if (given === STDIN || existsSync(given) || isDataFolder(given))
     return { name: "files", tasks: given, corpus: undefined };
   throw new ConfigError(
     "PART_UNKNOWN",

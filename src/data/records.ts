@@ -1,50 +1,108 @@
+import { relative } from "node:path";
 import type { DataError } from "../base/errors.ts";
-import { openUnpacked, requireFile, unreadable } from "../base/files.ts";
+import { openUnpacked, readText, unreadable } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
+import { dataSource } from "./data-folder.ts";
 import { jsonElements } from "./json-elements.ts";
 import { badRecord, type JsonRecord } from "./layouts/layout.ts";
-import { tsvRecords } from "./tsv.ts";
+import { cutText } from "./text-folder.ts";
 
 /** One record of a data file. */
 export interface PlacedRecord {
   record: JsonRecord;
-  /** `file:line`, or `file: record n` in a JSON array. */
+  /** `file:line`, or `file: record n` in a JSON array or Parquet file. */
   where: string;
   /** From 1. */
   number: number;
 }
 
+type OnBad = ((error: DataError) => void) | undefined;
+
+/** A value of a file, which may be no record. */
+interface PlacedValue {
+  value: unknown;
+  where: string;
+}
+
 /**
- * The JSON objects of a data file, streamed: JSON lines; one JSON array, alone or as `Data` of an object (TriviaQA); or the
- * rows of a `.tsv`. Also `.gz`.
+ * The records of a data file, streamed: JSON lines; one JSON array, alone or in an object (`{"data": […]}`); the rows of a CSV or
+ * TSV table or of a Parquet file; all also `.gz`. Of a folder: the rows of its split, or the passages of its text files
+ * (see `dataSource`).
  *
- * @param options.onBad receives the error of each line or element that is not a JSON object, and reading continues.
- * @throws {DataError} FILE_MISSING, FILE_NOT_JSON; without `onBad` also JSONL_BAD_LINE, DATA_BAD_RECORD.
+ * @param options.onBad receives the error of each line or element that is not a record, and reading continues.
+ * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, FILE_NOT_PARQUET, DATA_FOLDER_UNCLEAR; without `onBad` also JSONL_BAD_LINE,
+ *   DATA_BAD_RECORD.
  */
 export async function* readRecords(
   path: string,
   options: { onBad?: (error: DataError) => void } = {},
 ): AsyncGenerator<PlacedRecord> {
   const { onBad } = options;
-  await requireFile(path);
-  const isTable = /\.tsv(\.gz)?$/.test(path);
-  if (!isTable && !/^(\[|\{\s*"Data"\s*:\s*\[)/.test(await beginning(path))) {
-    yield* lines(path, onBad);
+  const source = await dataSource(path);
+  let number = 0;
+  for (const file of source.files) {
+    const values =
+      source.kind === "texts" ? passagesOf(file, source.folder) : valuesOf(file, onBad);
+    for await (const { value, where } of values) {
+      number += 1;
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+        yield { record: value as JsonRecord, where, number };
+        continue;
+      }
+      const bad = badRecord(`${where}: is ${quote(value)}; expected a JSON object.`);
+      if (onBad === undefined) throw bad;
+      onBad(bad);
+    }
+  }
+}
+
+async function* passagesOf(file: string, folder: string): AsyncGenerator<PlacedValue> {
+  const name = relative(folder, file).replaceAll("\\", "/");
+  for (const value of cutText(name, await readText(file))) yield { value, where: file };
+}
+
+async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue> {
+  if (/\.parquet(\.gz)?$/.test(path)) {
+    // The libraries of tables are loaded only for tables.
+    const { parquetRecords } = await import("./parquet.ts");
+    let number = 0;
+    for await (const value of parquetRecords(path)) {
+      yield { value, where: `${path}: record ${(number += 1)}` };
+    }
     return;
   }
-  const bytes = openUnpacked(path);
-  let number = 0;
-  try {
-    if (isTable) {
-      for await (const { record, line } of tsvRecords(bytes, path, onBad)) {
-        yield { record, where: `${path}:${line}`, number: (number += 1) };
+  if (/\.[ct]sv(\.gz)?$/.test(path)) {
+    const { tableRecords } = await import("./tables.ts");
+    yield* streamed(path, async function* (bytes) {
+      for await (const { record, line } of tableRecords(bytes, path, onBad)) {
+        yield { value: record, where: `${path}:${line}` };
       }
-      return;
-    }
-    for await (const { value, number } of jsonElements(bytes, path)) {
-      yield* placed(value, `${path}: record ${number}`, number, onBad);
-    }
+    });
+    return;
+  }
+  if (isList(await beginning(path))) {
+    yield* streamed(path, async function* (bytes) {
+      for await (const { value, number } of jsonElements(bytes, path)) {
+        yield { value, where: `${path}: record ${number}` };
+      }
+    });
+    return;
+  }
+  const options = onBad === undefined ? {} : { onBadLine: onBad };
+  for await (const { value, line } of readJsonl(path, options)) {
+    yield { value, where: `${path}:${line}` };
+  }
+}
+
+/** Reads the bytes of a file; its errors name the file. */
+async function* streamed(
+  path: string,
+  read: (bytes: AsyncIterable<Uint8Array>) => AsyncGenerator<PlacedValue>,
+): AsyncGenerator<PlacedValue> {
+  const bytes = openUnpacked(path);
+  try {
+    yield* read(bytes);
   } catch (error) {
     throw isSystemError(error) ? unreadable(path, error) : error;
   } finally {
@@ -52,31 +110,12 @@ export async function* readRecords(
   }
 }
 
-async function* lines(
-  path: string,
-  onBad: ((error: DataError) => void) | undefined,
-): AsyncGenerator<PlacedRecord> {
-  let number = 0;
-  const options = onBad === undefined ? {} : { onBadLine: onBad };
-  for await (const { value, line } of readJsonl(path, options)) {
-    number += 1;
-    yield* placed(value, `${path}:${line}`, number, onBad);
-  }
-}
+/** Keys under which one object holds all rows of a file, with other keys behind it (TriviaQA: `Data`). */
+const ROWS =
+  /^\{\s*"(data|rows|records|examples|items|questions|passages|documents)"\s*:\s*\[\s*\{/i;
 
-function* placed(
-  value: unknown,
-  where: string,
-  number: number,
-  onBad: ((error: DataError) => void) | undefined,
-): Generator<PlacedRecord> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    yield { record: value as JsonRecord, where, number };
-    return;
-  }
-  const bad = badRecord(`${where}: is ${quote(value)}; expected a JSON object.`);
-  if (onBad === undefined) throw bad;
-  onBad(bad);
+function isList(start: string): boolean {
+  return start.startsWith("[") || ROWS.test(start);
 }
 
 /** The first non-blank characters of a file. */

@@ -104,6 +104,22 @@ describe("convertFile", () => {
   });
 });
 
+it("writes Parquet under that name, which reads back with every annotation", async () => {
+  const steps = [{ question: "What is it?", answer: "The Tin Sea", passage: null }];
+  const [first, ...others] = tasks;
+  const all = first && [
+    { ...first, annotations: { ...first.annotations, decomposition: steps } },
+    ...others,
+  ];
+  await writeJsonl(at("p.jsonl"), all ?? []);
+  await convertFile(at("p.jsonl"), at("p.parquet"), "agentrl");
+  expect(readFileSync(at("p.parquet")).subarray(0, 4).toString()).toBe("PAR1");
+  expect(await loadTasks(at("p.parquet"))).toEqual(all);
+  await expect(convertFile(at("p.jsonl"), at("p.csv"), "agentrl")).rejects.toThrow(
+    errorWith("USAGE", ".csv"),
+  );
+});
+
 describe("checkFile", () => {
   it("finds nothing in a good file", async () => {
     await writeJsonl(at("m.jsonl"), tasks);

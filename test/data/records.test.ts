@@ -120,7 +120,7 @@ describe("readRecords", () => {
       [":7", { id: "4", q: "" }],
     ]);
     expect(problems).toEqual([
-      ":6: has 1 cells, but the first row has 2. Correct or remove the row.",
+      expect.stringMatching(/^:6: has 1 cells, but the first row has 2\./),
     ]);
     await expect(recordsOf(path)).rejects.toThrow(errorWith("DATA_BAD_RECORD", ":6: has 1"));
   });
@@ -172,7 +172,7 @@ describe("readRecords", () => {
       const pipe = join(folder, "pipe.jsonl");
       execFileSync("mkfifo", [pipe]);
       await expect(recordsOf(pipe)).rejects.toThrow(errorWith("FILE_MISSING", "is a pipe"));
-      await expect(recordsOf(folder)).rejects.toThrow(errorWith("FILE_MISSING", "is a folder"));
+      await expect(recordsOf(folder)).rejects.toThrow(errorWith("DATA_FOLDER_UNCLEAR", ":popqa"));
     },
   );
 

@@ -26,7 +26,13 @@ const annotationsSchema = z.object({
   supportingFacts: z.array(z.object({ title: z.string(), sentence: z.int().min(0) })).optional(),
   context: z.array(passageSchema).optional(),
   decomposition: z
-    .array(z.object({ question: z.string(), answer: z.string(), passage: z.string().nullable() }))
+    .array(
+      z.object({
+        question: z.string(),
+        answer: z.string(),
+        passage: z.string().nullable().default(null),
+      }),
+    )
     .optional(),
   searchTerms: z.array(z.array(z.string())).optional(),
   evidences: z

@@ -51,7 +51,7 @@ const SEARCH_R1_SOURCES = new Set(
 );
 
 /**
- * Rows that verl trains on, as JSON lines: `data_source` selects verl's reward rule, `reward_model.ground_truth` is its input,
+ * Rows that verl trains on, from Parquet files: `data_source` selects verl's reward rule, `reward_model.ground_truth` is its input,
  * `extra_info.tools_kwargs` goes to the tool named search. The columns of Search-R1's training set (id, question,
  * golden_answers) are included.
  */

@@ -8,6 +8,7 @@ import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
 import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
+import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
@@ -74,11 +75,9 @@ async function check(path: string, options: CheckOptions): Promise<Checked> {
     const beir = beirFiles(path);
     if (beir !== null) return checkBeir(beir, options);
     if (existsSync(join(path, "manifest.json"))) return checkWorld(path);
-    throw new DataError(
-      "FILE_MISSING",
-      `${path}: is a folder without manifest.json (a tiny world) and without queries.jsonl (BEIR). Name a file in it.`,
-    );
+    return checkOne(path, options);
   }
+  if (isDataFolder(path)) return checkOne(path, options);
   const [name = path, split] = path.split(":");
   const names = [...cardNames("questions"), ...cardNames("corpus")];
   if (!names.includes(name)) return checkOne(path, options);

@@ -22,10 +22,13 @@ export function addDataConvert(data: Command, context: CliContext): void {
     .command("convert")
     .summary("rewrite questions or a corpus in another layout")
     .description(
-      "Rewrite a question file, a folder of BEIR or a corpus in another layout, as JSON lines.",
+      "Rewrite a question file, a corpus or a dataset folder in another layout, as Parquet or JSON lines.",
     )
-    .argument("<in>", "file in any known layout, .gz or not, or folder of BEIR")
-    .argument("<out>", "file to write; packed where its name ends in .gz")
+    .argument(
+      "<in>",
+      "questions or passages: a file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not) or a folder",
+    )
+    .argument("<out>", "file to write: .parquet, or JSON lines: .jsonl, .jsonl.gz")
     .addOption(
       new Option("--to <layout>", "layout to write")
         .choices(WRITABLE_LAYOUTS)
@@ -66,9 +69,8 @@ export function addDataConvert(data: Command, context: CliContext): void {
 
 const TRAINERS = `
 Rows for trainers:
-  verl  reads them as they are: data.train_files=rows.jsonl. For parquet, with
-        pandas: pd.read_json("rows.jsonl", lines=True).to_parquet("rows.parquet")
-  trl   load_dataset("json", data_files="rows.jsonl"); rewards receive the
+  verl  data.train_files=rows.parquet
+  trl   load_dataset("parquet", data_files="rows.parquet"); rewards receive the
         columns question, references, id and source by name`;
 
 function textOf(path: string): string {
