@@ -18,6 +18,7 @@ import {
   setOption,
   wholeNumber,
 } from "./options.ts";
+import { tierForData } from "./own-data.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
@@ -74,7 +75,10 @@ export function addAnsweringOptions(command: Command): Command {
       )
       .option("--temperature <t>", "0: the likeliest token (the default)", decimal(0))
       .option("--recipe <name>", "recipe that sets the environment (default: search-r1)")
-      .option("--tier <tier>", "smoke, mini or paper; mini where there is one")
+      .option(
+        "--tier <tier>",
+        "size of the budgets: smoke, mini or paper; default: mini where the recipe has it, paper for data of your own",
+      )
       .addOption(deviceOption())
       .addOption(setOption())
       .addOption(pluginOption())
@@ -94,11 +98,16 @@ function strategiesHelp(command: Command): string {
   return ["\nStrategies:", ...lines].join("\n");
 }
 
-/** The default recipe of the environment. */
-export const DEFAULT_RECIPE = "search-r1";
-
 /** The prompt for a policy that was not trained on the protocol. */
 export const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{context}";
+
+/** What the settings of a policy on data need beside the flags. */
+export interface Measuring {
+  /** Tells why the data got other budgets than the recipe's default ones. */
+  note: (text: string) => void;
+  /** The user's questions or corpus, which decide the budgets; default: --dataset. */
+  data?: string | undefined;
+}
 
 /**
  * The recipe's settings with the flags as overrides.
@@ -106,8 +115,17 @@ export const EXPLAINED_PROMPT = "{instructions}\n\nQuestion: {question}\n{contex
  */
 export async function measuringSettings(
   flags: MeasuringFlags,
+  { note, data = flags.dataset }: Measuring,
 ): Promise<ResolvedSettings<Settings>> {
-  const given = { ...flags, recipe: flags.recipe ?? DEFAULT_RECIPE };
+  const { policy = "base", recipe, tier } = flags;
+  const kind = kindOf(flags.policy);
+  // Answers that were given elsewhere have no budgets.
+  const chosen = await tierForData({
+    ...{ recipe, tier, model: kind === "folder" ? policy : undefined },
+    data: kind === "predictions" ? undefined : data,
+  });
+  if (chosen.note !== undefined) note(chosen.note);
+  const given = { ...flags, ...chosen };
   const values: [key: string, value: unknown, flag: string][] = [
     ...policyValues(flags),
     ["policy.chat", flags.chat === true ? {} : undefined, "--chat"],
@@ -117,8 +135,8 @@ export async function measuringSettings(
   ];
   const overrides = overridesOf(values);
   // Before --set, which may set its options.
-  const chosen: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
-  const assumed = overridesOf([...explained(flags), chosen]);
+  const strategy: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
+  const assumed = overridesOf([...explained(flags), strategy]);
   const resolved = await settingsOf(given, overrides, assumed);
   if (flags.dataset === undefined) return resolved;
   const { evaluationDataset } = await import("../recipe/run-eval.ts");

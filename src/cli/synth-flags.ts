@@ -9,8 +9,9 @@ import {
   servedModel,
   type ServedModelFlags,
 } from "./endpoint-flags.ts";
-import { DEFAULT_RECIPE, EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
+import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
+import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
@@ -59,13 +60,15 @@ export function addSynthOptions(command: Command): void {
  * The recipe's settings with the flags as overrides. --set wins over settings that follow from --teacher.
  * @throws {ConfigError} USAGE when flags exclude each other; PART_UNKNOWN for a dataset; as `settingsOf`.
  */
-export async function synthSettings(flags: SynthFlags): Promise<ResolvedSettings<Settings>> {
-  const plain = flags.recipe === undefined && flags.tier === undefined;
-  const given = {
-    ...flags,
-    recipe: flags.recipe ?? DEFAULT_RECIPE,
-    ...(plain && flags.dataset !== undefined ? { tier: "paper" } : {}),
-  };
+export async function synthSettings(
+  flags: SynthFlags,
+  note: (text: string) => void,
+): Promise<ResolvedSettings<Settings>> {
+  const { teacher, recipe, tier, dataset } = flags;
+  const model = teacher !== undefined && isModel(teacher) ? teacher : undefined;
+  const chosen = await tierForData({ recipe, tier, data: dataset, model });
+  if (chosen.note !== undefined) note(chosen.note);
+  const given = { ...flags, ...chosen };
   const assumed = overridesOf([["synth", {}, "default"], ...teacherValues(flags)]);
   const values: FlagValue[] = [["synth.limit", flags.limit, "--limit"]];
   if (flags.index !== undefined)
@@ -78,18 +81,27 @@ export async function synthSettings(flags: SynthFlags): Promise<ResolvedSettings
   return settingsOf(given, overridesOf(values), assumed);
 }
 
+function isServerOf(teacher: string): boolean {
+  return isServerAddress(teacher) && !existsSync(teacher);
+}
+
+/** Whether a teacher is a model that is run here. */
+function isModel(teacher: string): boolean {
+  return !isServerOf(teacher) && teacher !== "gold-chain";
+}
+
 function teacherValues(flags: SynthFlags): FlagValue[] {
   const { teacher, api, chat } = flags;
-  const isServer = teacher !== undefined && isServerAddress(teacher) && !existsSync(teacher);
-  const isModel = teacher !== undefined && !isServer && teacher !== "gold-chain";
+  const isServer = teacher !== undefined && isServerOf(teacher);
+  const asksModel = teacher !== undefined && isModel(teacher);
   const found = teacher === undefined ? "--teacher is not given" : `--teacher is ${teacher}`;
   if (!isServer)
     refuseStray(flags, ["model", "api", ...ENDPOINT_FLAGS], `a server (http://…/v1), and ${found}`);
-  if (!isModel) refuseStray(flags, ["chat"], `a model in a folder or of the hub, and ${found}`);
+  if (!asksModel) refuseStray(flags, ["chat"], `a model in a folder or of the hub, and ${found}`);
   if (teacher === undefined) return [];
   if (!isServer) {
     const template = chat === true ? { chat: {} } : {};
-    const value = isModel ? { name: "model", from: teacher, ...template } : { name: teacher };
+    const value = asksModel ? { name: "model", from: teacher, ...template } : { name: teacher };
     const prompt: FlagValue = ["environment.prompt", EXPLAINED_PROMPT, "--chat"];
     return [["synth.teacher", value, "--teacher"], ...(chat === true ? [prompt] : [])];
   }

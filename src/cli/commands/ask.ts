@@ -39,7 +39,7 @@ async function ask(
   context: CliContext,
 ): Promise<void> {
   const { openAskSession } = await import("../../recipe/ask.ts");
-  const { settings } = await askSettings(flags);
+  const { settings } = await askSettings(flags, context);
   const { signal } = context;
   const download = watchDownload(context);
   const session = await openAskSession(settings, {
@@ -59,16 +59,20 @@ async function ask(
 }
 
 /** A run's policy has its run's settings, unless the user names a recipe. Without a run, the data decide the budgets. */
-async function askSettings(flags: AskFlags): Promise<ResolvedSettings<Settings>> {
+async function askSettings(
+  flags: AskFlags,
+  { note }: CliContext,
+): Promise<ResolvedSettings<Settings>> {
   const { policyOfRun } = await import("../../recipe/folder/policy-of-run.ts");
   const { policy, recipe, tier } = flags;
   const ofRun = policy === undefined ? null : await policyOfRun(policy);
   if (ofRun === null || recipe !== undefined || tier !== undefined) {
-    return measuringSettings(ofRun === null ? flags : { ...flags, policy: ofRun.policy });
+    const asked = ofRun === null ? flags : { ...flags, policy: ofRun.policy };
+    return measuringSettings(asked, { note, data: flags.dataset ?? flags.index });
   }
   const { withOverrides } = await import("../../recipe/settings/settings.ts");
   const { settingsSchema } = await import("../../recipe/settings/settings-schema.ts");
-  const resolved = await measuringSettings({ ...flags, ...ofRun });
+  const resolved = await measuringSettings({ ...flags, ...ofRun }, { note });
   // What the run trained is in its weights already.
   const trained = ["policy.fresh", "policy.lora"].map((key) => {
     return { key, value: undefined, origin: "--policy" };

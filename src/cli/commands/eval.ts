@@ -84,7 +84,7 @@ function addOutputOptions(command: Command): void {
 
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   if (flags.out === undefined) refuseStray(flags, ["resume"], "--out, whose rows it continues");
-  const resolved = await measuringSettings(flags);
+  const resolved = await measuringSettings(flags, context);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
   const requirements = (flags.require ?? []).map((text) => parseRequirement(text, names));

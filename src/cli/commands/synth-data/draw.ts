@@ -44,7 +44,7 @@ export function addSynthDraw(family: Command, context: CliContext): void {
 }
 
 async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void> {
-  const resolved = await synthSettings(flags);
+  const resolved = await synthSettings(flags, context.note);
   const out = flags.out ?? `${defaultRunFolder(resolved)}-synth`;
   const { recipe, tier, settings } = resolved;
   context.note(`${recipe.name}, tier ${tier}, seed ${settings.seed} → ${out}`);

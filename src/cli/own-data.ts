@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { budgetOf, largestBudgets } from "../env/budget.ts";
+import { settingsOf } from "./recipe-options.ts";
+
+/** The default recipe of the environment. */
+export const DEFAULT_RECIPE = "search-r1";
+
+/** What decides the budgets of a command that runs a policy on data. */
+export interface DataChoice {
+  recipe?: string | undefined;
+  tier?: string | undefined;
+  /** The user's questions or corpus; undefined: the recipe's own. */
+  data: string | undefined;
+  /** A local model that answers; undefined: a server, or no model. */
+  model: string | undefined;
+}
+
+/** A recipe and tier, and why the user did not get the default ones. */
+export interface DataTier {
+  recipe: string;
+  tier?: string;
+  note?: string;
+}
+
+/**
+ * The recipe and tier for data. The small tiers are made for the tiny world, whose texts are short: where the user names neither recipe nor
+ * tier, data of their own get the tier paper, unless its context does not fit a local model.
+ */
+export async function tierForData({ recipe, tier, data, model }: DataChoice): Promise<DataTier> {
+  const given = { recipe: recipe ?? DEFAULT_RECIPE, ...(tier === undefined ? {} : { tier }) };
+  if (recipe !== undefined || tier !== undefined || data === undefined) return given;
+  const small = await settingsOf(given);
+  if (data.split(":")[0] === small.settings.dataset.name) return given;
+  const paper = await settingsOf({ ...given, tier: "paper" });
+  const limits = largestBudgets(paper.settings.budgets);
+  const tokens = (scope: "turn" | "observation" | "context"): number =>
+    budgetOf(limits, scope)?.limit ?? Infinity;
+  const positions = model === undefined ? Infinity : await positionsOf(model);
+  const own = `${data} is not the recipe's tiny world`;
+  if (positions <= tokens("context")) {
+    return {
+      ...given,
+      note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.`,
+    };
+  }
+  return {
+    ...{ ...given, tier: "paper" },
+    note:
+      `${own}: the budgets are those of tier paper (${tokens("turn")} tokens a message, ${tokens("observation")} an observation, ` +
+      `${tokens("context")} in all). --tier or --set budgets=… chooses others.`,
+  };
+}
+
+/** Positions of a local model; infinite where its folder is not here yet, or says nothing. */
+async function positionsOf(model: string): Promise<number> {
+  if (model !== "base" && !existsSync(model)) return Infinity;
+  const { baseFolder, policyFolder } = await import("../recipe/assemble.ts");
+  const { readDecoderConfig } = await import("../models/checkpoint.ts");
+  const folder = await policyFolder(model);
+  const { maxPositions } = await readDecoderConfig((await baseFolder(folder)) ?? folder);
+  return maxPositions;
+}

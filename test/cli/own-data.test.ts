@@ -1,0 +1,46 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { measuringSettings } from "../../src/cli/eval-flags.ts";
+import { tierForData } from "../../src/cli/own-data.ts";
+import { synthSettings } from "../../src/cli/synth-flags.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const questions = join(temporaryFolder(), "qa.jsonl");
+writeFileSync(questions, '{"id":"1","question":"Who?","answer":"Ada"}\n');
+const server = { policy: "http://127.0.0.1:1/v1", model: "m" };
+/** Limits of a message, an observation and the context. */
+const limitsOf = async (flags: object): Promise<{ limits: unknown[]; notes: number }> => {
+  let notes = 0;
+  const { settings } = await measuringSettings(flags, { note: () => (notes += 1) });
+  return { limits: settings.budgets.slice(1).map(({ limit }) => limit), notes };
+};
+const TINY = [48, 120, 500];
+const PAPER = [500, 500, 4096];
+
+describe("budgets of data", () => {
+  it("fit real text where the questions are the user's own, and a note says so", async () => {
+    expect(await limitsOf({ ...server, dataset: questions })).toEqual({ limits: PAPER, notes: 1 });
+    const { settings } = await synthSettings(
+      { teacher: server.policy, model: "m", dataset: questions },
+      () => undefined,
+    );
+    expect(settings.budgets.slice(1).map(({ limit }) => limit)).toEqual(PAPER);
+  });
+
+  it("are the recipe's for its own world, and where the user names recipe or tier", async () => {
+    const kept = { limits: TINY, notes: 0 };
+    expect(await limitsOf(server)).toEqual(kept);
+    expect(await limitsOf({ ...server, dataset: "tinyworld" })).toEqual(kept);
+    expect(await limitsOf({ ...server, dataset: questions, tier: "mini" })).toEqual(kept);
+    expect(await limitsOf({ ...server, dataset: questions, recipe: "search-r1" })).toEqual(kept);
+  });
+
+  it("stay small for a model whose positions hold no more, and a note says so", async () => {
+    expect(await limitsOf({ dataset: questions })).toEqual({ limits: TINY, notes: 1 });
+    expect(await tierForData({ data: questions, model: "base" })).toMatchObject({
+      recipe: "search-r1",
+      note: expect.stringMatching(/512 positions/) as string,
+    });
+  });
+});
