@@ -173,14 +173,16 @@ export async function retrieverOver(
   const { name, ...options } = settings.environment;
   const needs = environments.get(name, "environment").needs(options);
   if (!needs.includes("retriever") || !openStrategy(strategy, "strategy").searches)
-    return withoutSearches(Object.keys(settings.retrievers ?? {}));
+    return searchlessFor(settings);
   const own = evaluates ? settings.evaluation.retriever : undefined;
   const main = await mainRetriever(dataset, own ?? settings.retriever, own === undefined);
   return settings.retrievers === undefined ? main : withNamed(main, dataset, settings.retrievers);
 }
 
-function withoutSearches(names: readonly string[]): OpenedRetriever {
+/** A retriever that finds nothing, in place of the recipe's and of each of its `retrievers`. */
+export function searchlessFor({ retrievers }: Pick<Settings, "retrievers">): OpenedRetriever {
   const none = noneRetriever();
+  const names = Object.keys(retrievers ?? {});
   return names.length === 0 ? none : { ...none, named: allNamed(names, none) };
 }
 

@@ -1,20 +1,22 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { AgentrlError, DataError } from "../base/errors.ts";
+import { partSchema } from "../base/part-schema.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
-import { environments } from "../env/environments/index.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
-import { noneRetriever } from "../retrieval/controls/none.ts";
-import type { Telling } from "../synth/exports/conversation.ts";
-import type { ExportedRows } from "../synth/exports/export-format.ts";
+import { strategies } from "../rollout/strategies/index.ts";
+import { conversationsOf, type Message, type Telling } from "../synth/exports/conversation.ts";
+import type { ExportedRows, PairFormat, SampleFormat } from "../synth/exports/export-format.ts";
 import { exportFormats } from "../synth/exports/index.ts";
+import { misread } from "../synth/exports/read-back.ts";
 import { type TeacherFiles, teacherText } from "../synth/exports/teacher-text.ts";
 import { loadTokenizer } from "../text/tokenizer.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import { readPairs, readSamples, SAMPLE_FILES } from "../trajectory/sample-files.ts";
-import { baseFolder, policyFolder } from "./assemble.ts";
+import { baseFolder, environmentOver, policyFolder, searchlessFor } from "./assemble.ts";
+import { settingsOfFolder } from "./synth/synth-folder.ts";
 
 export interface RunExportOptions {
   /** The folder of a synthesis, or a file of samples or pairs. */
@@ -32,58 +34,68 @@ export interface RunExportOptions {
   onRecord?: (records: number) => void;
 }
 
-export interface ExportOutcome {
+interface ExportCounts {
+  records: number;
+  /** Records that the format cannot hold, by reason. */
+  leftOut: Record<string, number>;
+  /** Records that the run's protocol cannot read back: all counted, the first named with what is wrong. */
+  malformed: { count: number; first: { id: string; wrong: string }[] };
+}
+
+export interface ExportOutcome extends ExportCounts {
   /** What was read. */
   from: string;
   file: string;
   format: string;
-  records: number;
   rows: number;
   bytes: number;
   sha256: string;
-  /** Records that the format cannot hold, by reason. */
-  leftOut: Record<string, number>;
   /** What of every record it has no place for. */
   loses: readonly string[];
 }
 
 /**
- * Writes samples or pairs in another program's layout, one JSON object a line, streamed; the file appears whole or not at all.
+ * Writes samples or pairs in another program's layout, one JSON object a line, streamed; the file appears whole or not at all. The run's
+ * own protocol reads every message back before it is written; a record that it cannot read is left out.
  * @throws {ConfigError} PART_UNKNOWN
- * @throws {DataError} FILE_MISSING, DATA_BAD_RECORD, EXPORT_TOKENS; DATA_EMPTY when no row came of it.
+ * @throws {DataError} FILE_MISSING, DATA_BAD_RECORD, EXPORT_TOKENS; DATA_EMPTY for a file without records; EXPORT_MALFORMED if no record
+ *   can be read back.
  */
 export async function runExport(options: RunExportOptions): Promise<ExportOutcome> {
   const format = exportFormats.get(options.format, "--as");
   const from = await recordsFile(options.from, format.takes);
   const teachers = teacherReader(options);
-  const { toolSchemas: tools } = environments
-    .get("search-qa", "export")
-    .create({}, { retriever: noneRetriever() });
+  const settings = await settingsOfFolder(dirname(from));
+  const { protocol, toolSchemas: tools } = environmentOver(searchlessFor(settings), settings);
   const { hints, calls = format.calls, signal, out } = options;
   const told = async (candidate: Candidate, where: string): Promise<Telling> => {
-    return { ...teacherText(await teachers(candidate), where), hints, calls, tools };
+    const text = teacherText(await teachers(candidate), where);
+    return { ...text, hints, calls, protocol, tools };
   };
-  const outcome = { records: 0, leftOut: {} as Record<string, number> };
-  const count = (made: ExportedRows): object[] => {
+  const outcome: ExportCounts = { records: 0, leftOut: {}, malformed: { count: 0, first: [] } };
+  const count = (id: string, made: ExportedRows | Malformed): object[] => {
     outcome.records += 1;
     options.onRecord?.(outcome.records);
-    if (typeof made !== "string") return made;
-    outcome.leftOut[made] = (outcome.leftOut[made] ?? 0) + 1;
+    if (Array.isArray(made)) return made;
+    if (typeof made === "string") outcome.leftOut[made] = (outcome.leftOut[made] ?? 0) + 1;
+    else {
+      outcome.malformed.count += 1;
+      if (outcome.malformed.count <= NAMED) outcome.malformed.first.push({ id, ...made });
+    }
     return [];
   };
   async function* rows(): AsyncGenerator<object> {
-    if (format.takes === "samples") {
-      for await (const { row, where } of readSamples(from))
-        yield* count(format.rows(row, await told(row, where), outcome.records));
-    } else {
-      for await (const { row, where } of readPairs(from))
-        yield* count(format.rows(row, await told(row.chosen, where), outcome.records));
+    let written = 0;
+    for await (const { id, made } of format.takes === "samples"
+      ? sampleRows(from, format, told)
+      : pairRows(from, format, told)) {
+      const own = count(id, made);
+      written += own.length;
+      yield* own;
     }
     if (outcome.records === 0)
-      throw new DataError(
-        "DATA_EMPTY",
-        `${from}: holds no ${format.takes}, so nothing was written.`,
-      );
+      throw new DataError("DATA_EMPTY", `${from}: has no ${format.takes}; nothing was written.`);
+    if (written === 0) requireWellFormed({ ...outcome, from });
   }
   const written = await writeJsonl(out, rows(), signal);
   const { records: rowCount, bytes, sha256 } = written;
@@ -91,6 +103,66 @@ export async function runExport(options: RunExportOptions): Promise<ExportOutcom
     ...{ from, file: out, format: format.name, ...outcome, rows: rowCount, bytes, sha256 },
     loses: format.loses,
   };
+}
+
+/** Records left out that the outcome names. */
+const NAMED = 20;
+
+interface Malformed {
+  wrong: string;
+}
+
+type Teller = (candidate: Candidate, where: string) => Promise<Telling>;
+
+async function* sampleRows(from: string, format: SampleFormat, told: Teller) {
+  let index = 0;
+  for await (const { row, where } of readSamples(from)) {
+    const telling = await told(row, where);
+    const conversations = conversationsOf(row.trajectory, telling);
+    const wrong = misreadOf(row, conversations, telling);
+    const made = wrong ?? format.rows(row, conversations, telling, index);
+    index += 1;
+    yield { id: row.id, made };
+  }
+}
+
+/** A pair's rejected side may break the protocol: that may be why it was rejected. */
+async function* pairRows(from: string, format: PairFormat, told: Teller) {
+  for await (const { row, where } of readPairs(from)) {
+    const telling = await told(row.chosen, where);
+    const chosen = conversationsOf(row.chosen.trajectory, telling);
+    const rejected = conversationsOf(row.rejected.trajectory, telling);
+    const wrong = misreadOf(row.chosen, chosen, telling);
+    yield { id: row.id, made: wrong ?? format.rows(row, { chosen, rejected }, telling) };
+  }
+}
+
+function misreadOf(
+  { trajectory, provenance }: Candidate,
+  conversations: readonly Message[][],
+  { protocol, tools }: Telling,
+): Malformed | null {
+  const { name } = partSchema(strategies).parse(provenance.strategy);
+  const follows = strategies.get(name, "strategy").prompts !== "own";
+  for (const messages of conversations) {
+    const wrong = misread(messages, trajectory.turns, { protocol, tools, follows });
+    if (wrong !== null) return { wrong };
+  }
+  return null;
+}
+
+/** @throws {DataError} EXPORT_MALFORMED when records were left out because the protocol cannot read them. */
+export function requireWellFormed({
+  from,
+  records,
+  malformed: { count, first },
+}: Pick<ExportOutcome, "from" | "records" | "malformed">): void {
+  const [one] = first;
+  if (one === undefined) return;
+  throw new DataError(
+    "EXPORT_MALFORMED",
+    `${from}: the run's protocol cannot read ${count} of ${records} records, which were not written, for example ${one.id} (${one.wrong}). The step "format" drops such samples when they are selected: agentrl synth-data select ${dirname(from)} --set 'synth.steps=[answered, correct, format]'`,
+  );
 }
 
 async function recordsFile(from: string, takes: "samples" | "pairs"): Promise<string> {

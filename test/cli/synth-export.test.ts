@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
+import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
+import { toYaml } from "../../src/recipe/settings/resolved-yaml.ts";
 import { madeCandidate, madePair, madeTrajectory } from "../helpers/made-pairs.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -18,6 +20,7 @@ beforeAll(async () => {
   const other = madeTrajectory("b", [{ text: "no" }], { prompt: "another" });
   const pairs = [madePair("p", sample.trajectory, other)];
   await writeFile(at("pairs.jsonl"), `${JSON.stringify(pairs[0])}\n`);
+  await writeFile(at("recipe.resolved.yaml"), toYaml(await resolveRecipe("search-r1", {})));
 });
 
 const run = (format: string, out: string, from = folder, ...more: string[]) =>
@@ -59,6 +62,55 @@ describe("agentrl synth-data export", () => {
       expect(stderr).toMatch(/would replace an input file of .*\[USAGE\]/);
       expect(readFileSync(at(out), "utf8")).toBe(before);
     }
+  });
+
+  it("writes what the protocol can read, names what it cannot, and ends with 3", async () => {
+    const lines = readFileSync(at("samples.jsonl"), "utf8");
+    const broken = madeTrajectory("broken", [{ text: "</think><answer> a</answer>" }]);
+    const row = JSON.stringify({ ...madeCandidate(broken), task });
+    await writeFile(at("mixed.jsonl"), `${lines}${row}\n`);
+    for (const format of [
+      "openai-chat",
+      "trl-messages",
+      "trl-prompt-completion",
+      "verl",
+      "sharegpt",
+    ]) {
+      const out = `${format}.jsonl`;
+      const { stdout, stderr, status } = await run(format, out, at("mixed.jsonl"), "--json");
+      expect(status).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ records: 4, rows: 3 },
+        malformed: { count: 1, first: [{ id: "broken", wrong: "unpaired tag" }] },
+      });
+      expect(stderr).toContain("EXPORT_MALFORMED");
+      expect(readFileSync(at(out), "utf8")).not.toContain('"</think>');
+    }
+  });
+
+  it("writes the schemas of the run's own tools", async () => {
+    const own = await mkdtemp(at("calculator-"));
+    const [line = ""] = readFileSync(at("samples.jsonl"), "utf8").split("\n");
+    await writeFile(join(own, "samples.jsonl"), `${line}\n`);
+    await writeFile(
+      join(own, "recipe.resolved.yaml"),
+      toYaml(await resolveRecipe("calculator", {})),
+    );
+    await run("openai-chat", "calculator.jsonl", own);
+    const { tools } = JSON.parse(readFileSync(at("calculator.jsonl"), "utf8")) as {
+      tools: { function: { name: string } }[];
+    };
+    expect(tools.map(({ function: { name } }) => name)).toContain("calculator");
+    expect(tools.map(({ function: { name } }) => name)).not.toContain("search");
+  });
+
+  it("needs the recipe of the run beside a file", async () => {
+    const alone = await mkdtemp(at("alone-"));
+    const [line = ""] = readFileSync(at("samples.jsonl"), "utf8").split("\n");
+    await writeFile(join(alone, "moved.jsonl"), `${line}\n`);
+    const { stderr, status } = await run("verl", "m.jsonl", join(alone, "moved.jsonl"));
+    expect(status).toBe(3);
+    expect(stderr).toContain("FILE_MISSING");
   });
 
   it("leaves no file behind where a record cannot be read", async () => {

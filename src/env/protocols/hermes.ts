@@ -94,7 +94,7 @@ function parse(text: string, answers: boolean): ParsedMessage {
   };
 }
 
-/** One call, or what is wrong with it. An object with one value is that value's text; any other is passed on as JSON. */
+/** One call, or what is wrong with it. */
 function readCall(body: string): Action | string {
   let value: unknown;
   try {
@@ -110,9 +110,13 @@ function readCall(body: string): Action | string {
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return `the arguments of ${name} are no JSON object`;
   }
+  return { tool: name, input: inputOf(given) };
+}
+
+/** A call's arguments as an action's input: the text of a single one, else JSON. */
+export function inputOf(given: object): string {
   const [only, ...more] = Object.values(given) as unknown[];
-  const plain = typeof only === "string" && more.length === 0;
-  return { tool: name, input: plain ? only.trim() : JSON.stringify(given) };
+  return typeof only === "string" && more.length === 0 ? only.trim() : JSON.stringify(given);
 }
 
 /** A call with the input as the argument that the tool names first; an answer in its tags. */

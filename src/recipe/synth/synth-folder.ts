@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, DataError } from "../../base/errors.ts";
 import { readJson, writeFileAtomic } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import { loadRecipe, selectTier } from "../settings/recipe-file.ts";
@@ -66,10 +67,30 @@ export async function openSynthFolder(
       `${origin} ${key}: the draws of ${folder} are made; what is selected from them depends on ${SELECTION_KEYS.join(", ")}. Leave it out, or draw anew into another folder.`,
     );
   }
+  return { resolved: await resolvedOf(folder, overrides), facts: facts as unknown as SynthFacts };
+}
+
+/**
+ * Settings of the run that wrote a folder's samples.
+ * @throws {DataError} FILE_MISSING
+ */
+export async function settingsOfFolder(folder: string): Promise<Settings> {
+  if (!existsSync(join(folder, RESOLVED_FILE))) {
+    throw new DataError(
+      "FILE_MISSING",
+      `${folder}: has no ${RESOLVED_FILE}, which says by which protocol and tools its records were made. Name a file in the folder of its synthesis, or copy ${RESOLVED_FILE} beside it.`,
+    );
+  }
+  return (await resolvedOf(folder, [])).settings;
+}
+
+async function resolvedOf(
+  folder: string,
+  overrides: readonly Override[],
+): Promise<ResolvedSettings<Settings>> {
   const recipe = await loadRecipe(join(folder, RESOLVED_FILE));
   const tier = selectTier(recipe, undefined);
-  const resolved = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
-  return { resolved, facts: facts as unknown as SynthFacts };
+  return checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
 }
 
 /**

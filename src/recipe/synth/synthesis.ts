@@ -6,7 +6,6 @@ import type { Environment } from "../../env/environments/environment.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
 import type { Meter } from "../../http/meter.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
-import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import type { OpenedRoles } from "../../rollout/roles.ts";
 import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
@@ -22,6 +21,7 @@ import {
   expressionOf,
   openNamedDataset,
   retrieverOver,
+  searchlessFor,
   weightedRewards,
 } from "../assemble.ts";
 import { openRoles, type RoleOptions } from "../roles.ts";
@@ -183,7 +183,7 @@ export async function stepResources(
   settings: Settings,
   download: HubModelOptions,
 ): Promise<StepResources> {
-  const { protocol, toolSchemas: tools } = environmentOver(noneRetriever(), settings);
+  const { protocol, toolSchemas: tools } = environmentOver(searchlessFor(settings), settings);
   const tokenizer = await teacherTokenizer(settings, synthOf(settings).teacher, download);
   return {
     ...{ protocol, tools, seed: settings.seed },

@@ -1,3 +1,4 @@
+import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
@@ -34,6 +35,8 @@ export interface Telling {
   hints: "keep" | "remove";
   /** `text`: messages stay as written, and observations are user messages. `native`: tool_calls and tool messages. */
   calls: "text" | "native";
+  /** Of the run's environment, with its tools. */
+  protocol: Protocol;
   tools: readonly ToolSchema[];
 }
 
@@ -126,17 +129,19 @@ function assistantMessage(
   { turn, index, number }: { turn: Turn | undefined; index: number; number: number | undefined },
   { trajectory, telling }: { trajectory: Trajectory; telling: Telling },
 ): Message[] {
-  const { textOf, hints } = telling;
+  const { textOf, hints, protocol } = telling;
   const own = (trajectory.hints ?? []).filter((hint) => hint.call === index);
   const say = (segment: Segment): string => {
     const text = textOf(segment);
     if (segment.owner !== "inserted" || hints === "keep") return text;
     const hint = own.find((each) => each.text !== "" && text.endsWith(each.text));
-    return hint === undefined ? text : text.slice(0, text.length - hint.text.length);
+    if (hint === undefined) return text;
+    return text.slice(0, text.length - hint.text.length) + halfPairs(hint.text, protocol.tags);
   };
-  const written = call.completion.map(say).join("");
-  const opening = openingOf(call, turn, textOf).map(say).join("");
-  const text = opening + written;
+  const segments = [...openingOf(call, turn, textOf), ...call.completion];
+  const behind = lengthBehind(segments.map(textOf).join(""), turn);
+  const said = segments.map(say).join("");
+  const text = said.slice(0, said.length - behind);
   const message: Message = {
     ...{ role: "assistant", content: text },
     ...(call.reasoning === undefined ? {} : { reasoning: call.reasoning }),
@@ -150,6 +155,25 @@ function assistantMessage(
     return { id, name, arguments: given ?? { [argumentOf(name, telling.tools)]: split.inputs[k] } };
   });
   return [{ ...message, content: split.content, calls }];
+}
+
+/** Characters that the last token wrote after the message's end, where the protocol cut it. */
+function lengthBehind(written: string, turn: Turn | undefined): number {
+  return turn !== undefined && turn.text !== "" && written.startsWith(turn.text)
+    ? written.length - turn.text.length
+    : 0;
+}
+
+/** The tags of a removed hint whose partner is in the policy's text: "<think> Wait" opens what the policy closes. */
+function halfPairs(hint: string, tags: readonly ProtocolTag[]): string {
+  const names = new Set(tags.map(({ name }) => name));
+  const left: string[] = [];
+  for (const [tag, slash, name = ""] of hint.matchAll(/<(\/?)([\w-]+)>/g)) {
+    if (!names.has(name)) continue;
+    if (slash === "/" && left.at(-1) === `<${name}>`) left.pop();
+    else left.push(tag);
+  }
+  return left.join("");
 }
 
 /** Segments at the end of a prompt that are the message's prefill; other inserted segments are left out. */

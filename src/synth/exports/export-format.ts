@@ -18,13 +18,22 @@ interface Format extends Part {
 export interface SampleFormat extends Format {
   readonly takes: "samples";
   /** @param index of the record in its file, from 0. */
-  rows(sample: Sample, telling: Telling, index: number): ExportedRows;
+  rows(
+    sample: Sample,
+    conversations: readonly Message[][],
+    telling: Telling,
+    index: number,
+  ): ExportedRows;
 }
 
 /** Another program's file layout for preference pairs. */
 export interface PairFormat extends Format {
   readonly takes: "pairs";
-  rows(pair: PreferencePair, telling: Telling, index: number): ExportedRows;
+  rows(
+    pair: PreferencePair,
+    sides: Record<"chosen" | "rejected", readonly Message[][]>,
+    telling: Telling,
+  ): ExportedRows;
 }
 
 export type ExportFormat = SampleFormat | PairFormat;

@@ -1,6 +1,7 @@
 import { registry } from "../../base/registry.ts";
 import type { ExportFormat } from "./export-format.ts";
 import { openaiChat } from "./openai-chat.ts";
+import { sharegpt } from "./sharegpt.ts";
 import { trlMessages, trlPreference, trlPromptCompletion } from "./trl.ts";
 import { verl } from "./verl.ts";
 
@@ -11,4 +12,5 @@ export const exportFormats = registry<ExportFormat>("export format", [
   trlPromptCompletion,
   trlPreference,
   verl,
+  sharegpt,
 ]);

@@ -1,5 +1,4 @@
 import type { Message } from "./conversation.ts";
-import { conversationsOf } from "./conversation.ts";
 import { type SampleFormat, toolsColumn } from "./export-format.ts";
 
 /** Conversations as OpenAI's chat API and its fine-tuning take them: calls with ids, arguments as JSON text, results as messages. */
@@ -10,8 +9,8 @@ export const openaiChat: SampleFormat = {
   takes: "samples",
   calls: "native",
   loses: ["a sample's weight, id and provenance"],
-  rows: (sample, telling) =>
-    conversationsOf(sample.trajectory, telling).map((messages) => {
+  rows: (_sample, conversations, telling) =>
+    conversations.map((messages) => {
       return { messages: messages.map(wireMessage), ...toolsColumn(telling) };
     }),
 };

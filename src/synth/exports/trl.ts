@@ -1,6 +1,5 @@
 import type { PreferencePair } from "../../trajectory/sample.ts";
-import type { Trajectory } from "../../trajectory/trajectory.ts";
-import { conversationsOf, type Message, type Telling } from "./conversation.ts";
+import type { Message } from "./conversation.ts";
 import {
   originColumns,
   type PairFormat,
@@ -17,8 +16,8 @@ export const trlMessages: SampleFormat = {
   takes: "samples",
   calls: "text",
   loses: ["a sample's weight"],
-  rows: (sample, telling) =>
-    conversationsOf(sample.trajectory, telling).map((messages) => ({
+  rows: (sample, conversations, telling) =>
+    conversations.map((messages) => ({
       messages: messages.map(templateMessage),
       ...toolsColumn(telling),
       ...originColumns(sample),
@@ -36,8 +35,8 @@ export const trlPromptCompletion: SampleFormat = {
   takes: "samples",
   calls: "text",
   loses: ["a sample's weight"],
-  rows: (sample, telling) =>
-    conversationsOf(sample.trajectory, telling).flatMap((messages) =>
+  rows: (sample, conversations, telling) =>
+    conversations.flatMap((messages) =>
       messages.flatMap((message, at) =>
         message.turn === undefined
           ? []
@@ -64,11 +63,11 @@ export const trlPreference: PairFormat = {
   loses: [
     "which tokens are compared: its trainer compares a side's replies too (pairs of one turn have none)",
   ],
-  rows(pair, telling) {
-    const [chosen, rejected] = [pair.chosen, pair.rejected].map(({ trajectory }) =>
-      comparedMessages(trajectory, pair, telling),
-    );
-    if (chosen == null || rejected == null) return "a prompt built anew within the compared turns";
+  rows(pair, sides, telling) {
+    const chosen = comparedMessages(sides.chosen, pair);
+    const rejected = comparedMessages(sides.rejected, pair);
+    if (chosen === null || rejected === null)
+      return "a prompt built anew within the compared turns";
     const [prompt, other] = [chosen.before, rejected.before].map((all) => all.map(templateMessage));
     if (JSON.stringify(prompt) !== JSON.stringify(other)) return "sides with different prompts";
     return [
@@ -89,13 +88,12 @@ export const trlPreference: PairFormat = {
 
 /** A side's conversation, split where the comparison starts; null: it has several. */
 function comparedMessages(
-  trajectory: Trajectory,
+  conversations: readonly Message[][],
   { fromTurn = 0, turns = Infinity }: Pick<PreferencePair, "fromTurn" | "turns">,
-  telling: Telling,
 ): { before: Message[]; compared: Message[] } | null {
   const isCompared = ({ turn = -1 }: Message): boolean =>
     turn >= fromTurn && turn < fromTurn + turns;
-  const holding = conversationsOf(trajectory, telling).filter((each) => each.some(isCompared));
+  const holding = conversations.filter((each) => each.some(isCompared));
   const [messages] = holding;
   if (messages === undefined || holding.length > 1) return null;
   const first = messages.findIndex(isCompared);

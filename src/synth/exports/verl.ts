@@ -1,5 +1,4 @@
 import { verl as verlLayout } from "../../data/layouts/trainers.ts";
-import { conversationsOf } from "./conversation.ts";
 import { type SampleFormat, templateMessage, toolsColumn } from "./export-format.ts";
 
 /**
@@ -13,9 +12,9 @@ export const verl: SampleFormat = {
   takes: "samples",
   calls: "text",
   loses: ["a mask by message: its SFT trains every message of the assistant"],
-  rows(sample, telling, index) {
+  rows(sample, conversations, telling, index) {
     const { id, task, provenance, weight } = sample;
-    return conversationsOf(sample.trajectory, telling).map((messages) => {
+    return conversations.map((messages) => {
       const first = messages.findIndex(({ role }) => role === "assistant");
       const before = messages.slice(0, first < 0 ? messages.length : first);
       const own = verlLayout.write?.record(task, { index, split: "train", prompt: "" });

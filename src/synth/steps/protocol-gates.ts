@@ -1,9 +1,9 @@
-import { nearestName } from "../../base/nearest.ts";
 import { z } from "../../base/schema.ts";
 import { extractAnswer } from "../../env/answer-rule.ts";
-import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
+import type { Protocol } from "../../env/protocols/protocol.ts";
 import type { Action, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { callsOf, mainTurns, writtenText } from "./main-line.ts";
+import { pairedTags } from "./paired-tags.ts";
 import { defineGate } from "./step.ts";
 
 /**
@@ -55,7 +55,7 @@ function wrongInMessage(
   protocol: Protocol,
   mustThink: boolean,
 ): string | null {
-  const found = tagsIn(text, protocol.tags);
+  const found = pairedTags(text, protocol.tags);
   if (typeof found === "string") return found;
   const parsed = protocol.parse(text);
   if (problems.length > 0 || parsed.problems.length > 0) return "no valid action";
@@ -68,51 +68,6 @@ function wrongInMessage(
   if (first !== undefined && acts[0] !== undefined && found.at(-1)?.holds === "thought")
     return "text after the action";
   return mustThink && first?.holds !== "thought" ? "no thought" : null;
-}
-
-interface FoundTag extends ProtocolTag {
-  /** End of its closing tag. */
-  end: number;
-}
-
-/** The tag pairs of a message in order, or their problem. */
-function tagsIn(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
-  const found: FoundTag[] = [];
-  let open: ProtocolTag | null = null;
-  for (const { 0: written, index, groups } of text.matchAll(LIKE_A_TAG)) {
-    const name = groups?.["name"] ?? "";
-    const tag = tags.find((each) => each.name === name);
-    const closes = groups?.["slash"] === "/";
-    if (tag === undefined || written !== `<${closes ? "/" : ""}${name}>`) {
-      if (isAlmost(name, tags)) return "broken tag";
-      continue;
-    }
-    if (tag.holds === "observation") return "faked observation";
-    if (!closes) {
-      if (open !== null) {
-        const closing = text.indexOf(`</${open.name}>`, index);
-        return open.name === name || closing < 0 ? "unpaired tag" : "nested tag";
-      }
-      open = tag;
-    } else {
-      if (open?.name !== name) return "unpaired tag";
-      found.push({ ...tag, end: index + written.length });
-      open = null;
-    }
-  }
-  return open === null ? found : "unpaired tag";
-}
-
-const LIKE_A_TAG = /<\s*(?<slash>\/?)\s*(?<name>\p{L}[\p{L}\p{N}_-]*)\s*\/?>?/gu;
-
-/** Whether a name differs from a tag's only by case or a typo. */
-function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {
-  return (
-    nearestName(
-      name,
-      tags.map((tag) => tag.name),
-    ) !== null
-  );
 }
 
 /** Compares the messages with their calls and observations. */

@@ -3,6 +3,7 @@ import { wordsOf } from "../../text/words.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
 import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { callsOf, mainTurns } from "./main-line.ts";
+import { pairedTags } from "./paired-tags.ts";
 import { defineStep, type StepResources, type SynthStep } from "./step.ts";
 
 /** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or the reason why it cannot repair. */
@@ -35,7 +36,7 @@ function defineRepair(
 
 /**
  * Removes the segments of hints from calls and their text from messages. Everything else stays, except the log-probabilities of tokens that
- * were sampled after a hint. A trajectory in which a message's action depends on a hint is dropped. Gates that look for hints must come
+ * were sampled after a hint. A trajectory is dropped if a message's action, or the partner of one of its tags, is in a hint. Gates that look for hints must come
  * before this step.
  */
 export const dropHints = defineRepair(
@@ -71,6 +72,9 @@ function withoutHints(
   const acts = (text: string): string => JSON.stringify(protocol.parse(text).actions);
   const hangs = turns.some(({ text }, i) => acts(text) !== acts(trajectory.turns[i]?.text ?? ""));
   if (hangs) return "action in hint";
+  const isPaired = (text: string): boolean => typeof pairedTags(text, protocol.tags) !== "string";
+  if (turns.some(({ text }, i) => !isPaired(text) && isPaired(trajectory.turns[i]?.text ?? "")))
+    return "tag in hint";
   const resampled = calls.map((call, i) =>
     stale.has(i) ? { ...call, completion: call.completion.map(unsampled) } : call,
   );

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Telling } from "../../../src/synth/exports/conversation.ts";
+import { protocols } from "../../../src/env/protocols/index.ts";
+import { conversationsOf, type Telling } from "../../../src/synth/exports/conversation.ts";
 import { exportFormats } from "../../../src/synth/exports/index.ts";
 import { teacherText } from "../../../src/synth/exports/teacher-text.ts";
 import type { PreferencePair, Sample } from "../../../src/trajectory/sample.ts";
+import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { madeCandidate, madePair, madeTrajectory } from "../../helpers/made-pairs.ts";
 
 const SEARCH = "<think> who?</think><search> a river</search>";
@@ -26,15 +28,20 @@ const tools: Telling["tools"] = [
   },
 ];
 
+const protocol = protocols.get("search-r1", "test").create({});
+
 function rowsOf(name: string, record: Sample | PreferencePair, given: Partial<Telling> = {}) {
   const format = exportFormats.get(name, "test");
   const telling: Telling = {
     ...teacherText(null, "test"),
-    ...{ hints: "remove", calls: format.calls, tools, ...given },
+    ...{ hints: "remove", calls: format.calls, protocol, tools, ...given },
   };
-  return format.takes === "samples"
-    ? format.rows(record as Sample, telling, 0)
-    : format.rows(record as PreferencePair, telling, 0);
+  const told = (trajectory: Trajectory) => conversationsOf(trajectory, telling);
+  if (format.takes === "samples")
+    return format.rows(record as Sample, told((record as Sample).trajectory), telling, 0);
+  const pair = record as PreferencePair;
+  const sides = { chosen: told(pair.chosen.trajectory), rejected: told(pair.rejected.trajectory) };
+  return format.rows(pair, sides, telling);
 }
 
 interface Told {
@@ -155,6 +162,74 @@ describe("hints", () => {
   it("stay where they are kept", () => {
     const [row] = rowsOf("trl-messages", hinted(), { hints: "keep" }) as { messages: Told[] }[];
     expect(row!.messages[3]!.content).toBe("<think> so! Wait.</think><answer> Po</answer>");
+  });
+});
+
+describe("the tags of a hint", () => {
+  const opened = (thought: string): Sample => {
+    const sample = made();
+    const call = sample.trajectory.calls[0]!;
+    const hint = "<think> I must look it up";
+    call.prompt.push({ owner: "inserted", ids: [], logprobs: null, text: hint });
+    call.completion[0]!.text = `${thought}</think><search> a river</search>`;
+    sample.trajectory.turns[0]!.text = hint + call.completion[0]!.text;
+    sample.trajectory.hints = [{ name: "opening", call: 0, text: hint }];
+    return sample;
+  };
+
+  it("stay where the policy wrote their partner", () => {
+    for (const name of ["trl-messages", "verl"]) {
+      const [row] = rowsOf(name, opened(" first.")) as { messages: Told[] }[];
+      expect(assistantTexts(row!.messages)[0]).toBe(
+        "<think> first.</think><search> a river</search>",
+      );
+    }
+  });
+
+  it("stay as an empty thought where the policy thought nothing of its own", () => {
+    const [row] = rowsOf("openai-chat", opened("")) as { messages: Told[] }[];
+    expect(row!.messages[1]!.content).toBe("<think></think>");
+  });
+
+  it("go where the hint closes them itself", () => {
+    const sample = opened("");
+    const [hint] = sample.trajectory.hints!;
+    hint!.text = "<think> I must look it up</think>";
+    sample.trajectory.calls[0]!.prompt[1]!.text = hint!.text;
+    sample.trajectory.calls[0]!.completion[0]!.text = "<search> a river</search>";
+    sample.trajectory.turns[0]!.text = `${hint!.text}<search> a river</search>`;
+    const [row] = rowsOf("trl-messages", sample) as { messages: Told[] }[];
+    expect(assistantTexts(row!.messages)[0]).toBe("<search> a river</search>");
+  });
+});
+
+it("ends a message where the protocol cut it, not where its last token ends", () => {
+  const sample = made();
+  sample.trajectory.calls[0]!.completion[0]!.text = `${SEARCH}\n\n`;
+  const [row] = rowsOf("trl-messages", sample) as { messages: Told[] }[];
+  expect(assistantTexts(row!.messages)).toEqual([SEARCH, ANSWER]);
+});
+
+describe("sharegpt", () => {
+  it("has a speaker for each message, and calls as JSON behind their thought", () => {
+    expect(rowsOf("sharegpt", made(), { calls: "native" })).toMatchObject([
+      {
+        conversations: [
+          { from: "human", value: "the river " },
+          {
+            from: "function_call",
+            value: '<think> who?</think>{"name":"search","arguments":{"query":"a river"}}',
+          },
+          { from: "observation", value: "Doc 1(Title: Po) long.\n" },
+          { from: "gpt", value: ANSWER },
+        ],
+        system: "",
+        tools: JSON.stringify([tools[0]!.function]),
+      },
+    ]);
+    expect(rowsOf("sharegpt", made())).toMatchObject([
+      { conversations: [{}, { from: "gpt", value: SEARCH }, { from: "human" }, {}], tools: "" },
+    ]);
   });
 });
 

@@ -38,7 +38,7 @@ const inserted = (text: string) => segment("inserted", text);
 
 describe("drop-hints", () => {
   it.each([
-    ["at the start", [inserted("<think> I search."), policy(" so</think><search> Oslo</search>")]],
+    ["at the start", [inserted("I search."), policy("<think> so</think><search> Oslo</search>")]],
     [
       "within",
       [policy("<think> so"), inserted(" Wait."), policy("</think><search> Oslo</search>")],
@@ -60,6 +60,16 @@ describe("drop-hints", () => {
       left?.calls.flatMap(({ completion }) => completion.map(() => null)),
     );
     expect(left?.turns[1]).toEqual(trajectory.turns[1]);
+  });
+
+  it("drops a trajectory whose hint opens the tag that the policy closes", async () => {
+    const hint = "<think> I search.";
+    const trajectory = await hinted(
+      [inserted(hint), policy(" so</think><search> Oslo</search>")],
+      hint,
+    );
+    const { dropped } = await applyStep(dropHints, [candidate("one", { trajectory })]);
+    expect(dropped).toEqual([{ id: "one", reason: "tag in hint" }]);
   });
 
   it("takes what was withheld out of a prompt, and leaves the message", async () => {

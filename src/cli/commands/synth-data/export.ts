@@ -69,7 +69,7 @@ async function exportRecords(
     statSync(from, { throwIfNoEntry: false })?.isFile() === true ? [dirname(from)] : [];
   refuseOwnInput(out, [from, ...beside], "--out");
   refuseToOverwrite(out, overwrite);
-  const { runExport } = await import("../../../recipe/run-export.ts");
+  const { requireWellFormed, runExport } = await import("../../../recipe/run-export.ts");
   const download = watchDownload(context);
   const progress: Progress = startProgress(context, {
     ...{ label: "exporting", total: 0, unit: "records" },
@@ -90,6 +90,7 @@ async function exportRecords(
     for (const [reason, count] of Object.entries(leftOut))
       context.note(`left out ${count}: ${reason}.`);
     context.out(json === true ? JSON.stringify(outcome) : asText(outcome));
+    requireWellFormed(outcome);
   } finally {
     download.stop();
     progress.stop();
