@@ -46,6 +46,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
     "--recipe search-r1 --tier smoke --out run",
     "--recipe search-r1 --tier smoke --seed 2 --set algorithm.klCoef=0.01 --out run2",
   ],
+  init: [
+    "--questions questions.csv --passages docs --policy http://127.0.0.1:8000/v1 --model small",
+    "mine --questions tw/train.jsonl --passages tw/corpus.jsonl --policy Qwen/Qwen2.5-0.5B-Instruct --chat",
+  ],
   ask: [
     '--policy run "Who founded Nexula Amplex?"',
     '--policy http://127.0.0.1:8000/v1 --model small --index idx "Who founded Nexula Amplex?"',

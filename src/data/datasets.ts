@@ -58,6 +58,8 @@ const filesOptions = z.strictObject({
   corpus: z.string().optional(),
   /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
   fields: fieldsSchema.optional(),
+  /** One part of the questions: every fifth is held out, the others are for training. Default: all. */
+  part: z.enum(["train", "held-out"]).optional(),
 });
 
 const filesDataset: DatasetPart = {
@@ -65,15 +67,17 @@ const filesDataset: DatasetPart = {
   summary: "Questions of a file; passages of another, or their contexts.",
   options: filesOptions,
   open: async (options) => {
-    const { tasks, corpus, fields } = parseOptions(filesOptions, options, "files");
+    const { tasks, corpus, fields, part } = parseOptions(filesOptions, options, "files");
     const hashes = [await hashOf(tasks), corpus === undefined ? "" : await hashOf(corpus)];
     if (fields !== undefined) hashes.push(JSON.stringify(fields));
+    if (part !== undefined) hashes.push(part);
     const { question, answer, id, ...ofPassages } = fields ?? {};
+    const read = { fields: { question, answer, id } };
     return {
-      name: tasks,
+      name: part === undefined ? tasks : `${tasks} (${part})`,
       fingerprint: `files-${sha256(hashes.join()).slice(0, 16)}`,
       trainable: true,
-      ...streamed((limit) => streamTasks(tasks, { limit, fields: { question, answer, id } })),
+      ...streamed((limit) => partOf(streamTasks(tasks, read), part, limit)),
       passages: () => readPassages(corpus ?? tasks, ofPassages),
     };
   },
@@ -85,6 +89,27 @@ async function hashOf(path: string): Promise<string> {
   const hashes: string[] = [];
   for (const file of files) hashes.push(await sha256File(file));
   return hashes.length === 1 ? hashes.join() : sha256(hashes.join());
+}
+
+/** Of five questions in a row, the last is held out. */
+const HELD_OUT_EVERY = 5;
+
+/** The questions of a part, at most `limit`. */
+async function* partOf(
+  all: AsyncIterable<Task>,
+  part: "train" | "held-out" | undefined,
+  limit: number,
+): AsyncGenerator<Task> {
+  let [number, taken] = [0, 0];
+  if (limit <= 0) return;
+  for await (const task of all) {
+    number += 1;
+    const isHeldOut = number % HELD_OUT_EVERY === 0;
+    if (part !== undefined && isHeldOut !== (part === "held-out")) continue;
+    yield task;
+    taken += 1;
+    if (taken >= limit) return;
+  }
 }
 
 const beirOptions = z.strictObject({

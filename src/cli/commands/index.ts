@@ -5,6 +5,7 @@ import { doctorCommand } from "./doctor.ts";
 import { dpoCommand } from "./dpo.ts";
 import { evalCommand } from "./eval.ts";
 import { indexCommand } from "./index-command.ts";
+import { initCommand } from "./init.ts";
 import { judgeCommand } from "./judge.ts";
 import { newCommand } from "./new.ts";
 import { recipesCommand } from "./recipes.ts";
@@ -20,7 +21,7 @@ import { trainCommand } from "./train.ts";
 
 /** The one list of commands, in the order of help: add a new command to the group of its purpose. */
 export const commandGroups: readonly CommandGroup[] = [
-  { title: "Data and search", commands: [dataCommand, indexCommand, serveCommand] },
+  { title: "Data and search", commands: [initCommand, dataCommand, indexCommand, serveCommand] },
   { title: "Training", commands: [synthDataCommand, sftCommand, dpoCommand, trainCommand] },
   {
     title: "Measuring",

@@ -1,0 +1,232 @@
+import { createInterface } from "node:readline/promises";
+import { join, normalize } from "node:path";
+import { formatCount, plural } from "../../base/format.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { renderText } from "../../base/table.ts";
+import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
+import type { CliCommand, CliContext } from "../command.ts";
+import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../data-flags.ts";
+import { EXPLAINED_PROMPT } from "../eval-flags.ts";
+import { jsonOption, overwriteOption } from "../options.ts";
+import { refuseToOverwrite } from "../overwrite.ts";
+import { startProgress } from "../progress.ts";
+
+interface InitFlags extends FieldFlags {
+  questions?: string;
+  passages?: string;
+  policy?: string;
+  model?: string;
+  chat?: true;
+  apiKeyEnv?: string;
+  overwrite?: true;
+  json?: true;
+}
+
+/** `agentrl init`: from the user's own files to a recipe and the commands that use it. */
+export const initCommand: CliCommand = {
+  name: "init",
+  register(program, context) {
+    const command = program
+      .command("init")
+      .summary("set up your own questions and passages")
+      .description(
+        "Set up your own data: read your questions and passages, index the passages, write a recipe (agentrl.yaml), and print the " +
+          "commands that follow. At a terminal it asks for what the options do not say.",
+      )
+      .argument("[folder]", "folder for agentrl.yaml and index/ (default: the current folder)")
+      .option("--questions <file>", "questions with their accepted answers, e.g. questions.csv")
+      .option(
+        "--passages <path>",
+        "corpus file, or folder of text files (default: the contexts that the questions have)",
+      )
+      .option(
+        "--policy <name>",
+        "who answers: address of an OpenAI-compatible server (http://…/v1), a model's folder, or org/name of the hub",
+      )
+      .option("--model <name>", "for a server: the model, as it names it")
+      .option(
+        "--api-key-env <name>",
+        "for a server: environment variable that holds the key, e.g. OPENAI_API_KEY",
+      )
+      .option("--chat", "for a folder or the hub: the model has a chat template");
+    addFieldFlags(command)
+      .addOption(overwriteOption("replace an existing agentrl.yaml and index"))
+      .addOption(jsonOption())
+      .action((folder: string | undefined, flags: InitFlags) =>
+        init(normalize(folder ?? "."), flags, context),
+      );
+  },
+};
+
+async function init(folder: string, given: InitFlags, context: CliContext): Promise<void> {
+  const { initProject, RECIPE_FILE } = await import("../../recipe/init.ts");
+  refuseToOverwrite(join(folder, RECIPE_FILE), given.overwrite);
+  const flags = await completed(given, context);
+  const { questions, passages } = flags;
+  const policy = policyOf(flags);
+  const fields = fieldsOf(flags);
+  await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
+  const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
+  const result = await initProject(
+    {
+      ...{ folder, questions, fields, policy },
+      ...(passages === undefined ? {} : { passages }),
+      ...("endpoint" in policy || policy.chat !== undefined ? { prompt: EXPLAINED_PROMPT } : {}),
+    },
+    {
+      ...{ overwrite: flags.overwrite === true, signal: context.signal },
+      onPassages: (count) => {
+        progress.update(count);
+      },
+    },
+  ).finally(() => {
+    progress.stop();
+  });
+  const steps = nextSteps(folder, result, policy);
+  if (flags.json === true) {
+    const commands = steps.map(({ command }) => command);
+    context.out(JSON.stringify({ ...result, commands }));
+  } else context.out([understoodText(flags, result), "", nextText(steps, policy)].join("\n"));
+}
+
+type CompleteFlags = InitFlags & { questions: string; policy: string };
+
+/** The flags, with the user's answers for the missing ones at a terminal. */
+async function completed(flags: InitFlags, context: CliContext): Promise<CompleteFlags> {
+  const { questions, policy } = flags;
+  if (questions !== undefined && policy !== undefined) return { ...flags, questions, policy };
+  if (!process.stdin.isTTY) {
+    const missing = questions === undefined ? "--questions" : "--policy";
+    throw new ConfigError(
+      "USAGE",
+      `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The shipped policy is no choice: it only knows the tiny world.`,
+    );
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ask = async (text: string): Promise<string> =>
+    (await terminal.question(`${text}: `, { signal: context.signal })).trim();
+  const needed = async (text: string): Promise<string> => {
+    for (;;) {
+      const answer = await ask(text);
+      if (answer !== "") return answer;
+    }
+  };
+  try {
+    const answers: InitFlags = {};
+    if (questions === undefined) {
+      answers.questions = await needed("File with your questions and answers");
+      const passages =
+        flags.passages ??
+        (await ask("File or folder with your passages (Enter: in the questions)"));
+      if (passages !== "") answers.passages = passages;
+    }
+    answers.policy =
+      policy ?? (await needed("Who answers (http://…/v1, a model's folder, or org/name)"));
+    if (isServer(answers.policy)) answers.model = flags.model ?? (await needed("Model"));
+    return { ...flags, ...answers } as CompleteFlags;
+  } finally {
+    terminal.close();
+  }
+}
+
+function isServer(policy: string): boolean {
+  return /^https?:\/\//.test(policy);
+}
+
+/** @throws {ConfigError} USAGE */
+function policyOf({ policy, model, chat, apiKeyEnv }: CompleteFlags): OwnPolicy {
+  if (policy === "base") {
+    throw new ConfigError(
+      "USAGE",
+      "--policy is base, which only knows the tiny world: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.",
+    );
+  }
+  if (!isServer(policy)) return { from: policy, ...(chat === true ? { chat: {} } : {}) };
+  if (model === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      `--policy is ${policy}, a server: --model must name one of its models. GET ${policy.replace(/\/$/, "")}/models lists them.`,
+    );
+  }
+  return {
+    endpoint: { baseUrl: policy, model, ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }) },
+  };
+}
+
+function understoodText(flags: CompleteFlags, result: InitResult): string {
+  const { count, withoutAnswer, heldOut } = result.questions;
+  const { questions, policy, model } = flags;
+  const counted = [
+    plural(count, "question"),
+    ...(withoutAnswer === 0 ? [] : [`${formatCount(withoutAnswer)} without an answer`]),
+    ...(heldOut === 0
+      ? []
+      : [`${formatCount(count - heldOut)} to train on, ${formatCount(heldOut)} held out`]),
+  ].join(", ");
+  const rows = [
+    ["questions", questions, counted],
+    ...result.examples.map(({ question, answer }) => ["", question, `→ ${answer ?? "no answer"}`]),
+    ["passages", flags.passages ?? questions, plural(result.passages, "passage")],
+    ["policy", policy, model ?? ""],
+    ["written", `${result.recipe}, ${result.index}`, ""],
+  ];
+  return renderText({ rows });
+}
+
+interface NextStep {
+  command: string;
+  /** What it does. */
+  why: string;
+}
+
+/** The commands that follow; each works as printed. */
+function nextSteps(folder: string, result: InitResult, policy: OwnPolicy): NextStep[] {
+  const recipe = quoted(result.recipe);
+  const run = (name: string): string => quoted(join(folder, "runs", name));
+  const count = result.questions.heldOut || result.questions.count;
+  const [first] = result.examples;
+  const question = JSON.stringify(first?.question ?? "").replaceAll(/[$`!]/g, "");
+  const measured = `measure it on ${plural(count, "question")}`;
+  const steps = [
+    { command: `agentrl ask --recipe ${recipe} ${question}`, why: "watch it answer one question" },
+    { command: `agentrl eval --recipe ${recipe} --out ${run("agent")}`, why: measured },
+    {
+      command: `agentrl eval --recipe ${recipe} --strategy rag --out ${run("rag")}`,
+      why: "measure a baseline: one search, then the answer",
+    },
+    {
+      command: `agentrl eval compare ${run("agent")} ${run("rag")}`,
+      why: "test whether the difference is more than chance",
+    },
+    {
+      command: `agentrl eval report ${run("agent")} ${run("rag")} --out ${quoted(join(folder, "report.html"))}`,
+      why: "a page with every answer and search",
+    },
+  ];
+  const plan = {
+    command: `agentrl recipes plan ${recipe}`,
+    why: "memory and time of a training on this machine",
+  };
+  const train = {
+    command: `agentrl train --recipe ${recipe} --out ${run("trained")}`,
+    why: "train it on the questions that are not held out",
+  };
+  return "from" in policy ? [...steps, plan, train] : steps;
+}
+
+function nextText(steps: readonly NextStep[], policy: OwnPolicy): string {
+  const lines = steps.flatMap(({ command, why }) => [`  # ${why}`, `  ${command}`]);
+  const untrainable =
+    "from" in policy
+      ? []
+      : [
+          "",
+          "A server's model cannot be trained from here. To train, run init with --policy FOLDER or org/name, which is read here.",
+        ];
+  return ["Next:", ...lines, ...untrainable].join("\n");
+}
+
+/** A path as a shell reads it. */
+function quoted(path: string): string {
+  return /^[\w./:@%+=,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

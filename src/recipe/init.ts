@@ -1,0 +1,127 @@
+import { join, relative, resolve } from "node:path";
+import { makeFolder, writeFileAtomic } from "../base/files.ts";
+import { writeYaml } from "../base/yaml.ts";
+import { openDataset } from "../data/datasets.ts";
+import type { Fields } from "../data/fields.ts";
+import { buildIndex } from "../retrieval/bm25/build-index.ts";
+import { resolveRecipe } from "./settings/resolve-recipe.ts";
+
+/** Who answers: a server's model, or a model that can be trained here. */
+export type OwnPolicy =
+  | { endpoint: { baseUrl: string; model: string; apiKeyEnv?: string } }
+  | { from: string; chat?: Record<string, never> };
+
+/** The user's own data and policy. */
+export interface OwnProject {
+  /** Folder of the recipe and the index. */
+  folder: string;
+  /** Question file. */
+  questions: string;
+  /** File or folder of passages; undefined: the questions' own contexts. */
+  passages?: string;
+  fields: Fields;
+  policy: OwnPolicy;
+  /** Prompt for a policy that was not trained on the protocol; undefined: the recipe's own. */
+  prompt?: string;
+}
+
+/** What was read and written. */
+export interface InitResult {
+  recipe: string;
+  index: string;
+  questions: { count: number; withoutAnswer: number; heldOut: number };
+  /** The first questions with their first answers. */
+  examples: { question: string; answer: string | null }[];
+  passages: number;
+}
+
+/** The recipe that `init` writes. */
+export const RECIPE_FILE = "agentrl.yaml";
+const INDEX_FOLDER = "index";
+const EXAMPLES = 3;
+
+/**
+ * Reads the user's questions and passages, indexes the passages, and writes a recipe that names them.
+ * @throws {DataError} as `openDataset` and `buildIndex`; then nothing is written.
+ * @throws {ConfigError} INDEX_EXISTS without `overwrite`.
+ */
+export async function initProject(
+  project: OwnProject,
+  options: { overwrite: boolean; signal: AbortSignal; onPassages?: (passages: number) => void },
+): Promise<InitResult> {
+  const { folder, questions, passages, fields, policy } = project;
+  const { overwrite, signal, onPassages } = options;
+  const own = {
+    ...{ name: "files", tasks: questions },
+    ...(passages === undefined ? {} : { corpus: passages }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+  };
+  const dataset = await openDataset(own, "--questions");
+  const found = { count: 0, withoutAnswer: 0, heldOut: 0 };
+  const examples: InitResult["examples"] = [];
+  for await (const { question, references } of dataset.stream()) {
+    found.count += 1;
+    if (references.length === 0) found.withoutAnswer += 1;
+    if (examples.length < EXAMPLES) examples.push({ question, answer: references[0] ?? null });
+  }
+  if ("from" in policy) {
+    const heldOut = await openDataset({ ...own, part: "held-out" }, "--questions");
+    for await (const _ of heldOut.stream()) found.heldOut += 1;
+  }
+  await makeFolder(folder);
+  const index = join(folder, INDEX_FOLDER);
+  const manifest = await buildIndex(dataset.passages(), index, {
+    ...{ overwrite, signal, source: passages ?? questions },
+    ...(onPassages === undefined ? {} : { onProgress: onPassages }),
+  });
+  const recipe = join(folder, RECIPE_FILE);
+  await writeFileAtomic(recipe, await recipeText(project));
+  return { recipe, index, questions: found, examples, passages: manifest.corpus.passages };
+}
+
+/** The recipe: Search-R1's rules with the budgets of its paper, which fit real text. Its paths start from its folder. */
+async function recipeText(project: OwnProject): Promise<string> {
+  const { folder, questions, passages, fields, policy, prompt } = project;
+  const { settings } = await resolveRecipe("search-r1", { tier: "paper" });
+  const { environment, budgets, rewards } = settings;
+  const from = (path: string): string => relative(resolve(folder), resolve(path)) || ".";
+  const own = {
+    ...{ name: "files", tasks: from(questions) },
+    ...(passages === undefined ? {} : { corpus: from(passages) }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+  };
+  const trains = "from" in policy;
+  const content = {
+    summary: `Own questions: ${from(questions)}`,
+    base: {
+      seed: 1,
+      policy,
+      ...(trains ? { dataset: { ...own, part: "train" } } : {}),
+      retriever: { name: "bm25", index: INDEX_FOLDER },
+      environment: { ...environment, ...(prompt === undefined ? {} : { prompt }) },
+      budgets,
+      rewards,
+      ...(trains ? { algorithm: TRAINING } : {}),
+      evaluation: { dataset: trains ? { ...own, part: "held-out" } : own },
+    },
+    tiers: { mini: {} },
+  };
+  return writeYaml(content, HEADER, (keys) => NOTES[keys.join(".")]);
+}
+
+/** A short training of a small model on one machine. */
+const TRAINING = {
+  ...{ name: "grpo", steps: 100, promptsPerStep: 8, groupSize: 5, minibatches: 2, klCoef: 0.001 },
+  optimizer: { learningRate: 1e-6 },
+};
+
+const HEADER =
+  "Written by `agentrl init`. Paths start from the folder of this file. `agentrl recipes show` lists every setting.";
+
+const NOTES: Readonly<Record<string, string>> = {
+  "base.dataset.part": "four of five questions",
+  "base.evaluation.dataset.part": "every fifth question: never trained on",
+  "base.retriever.index": "built from the passages; `agentrl index build` rebuilds it",
+  "base.policy.from": "a folder, or org/name of the Hugging Face hub",
+  "base.policy.endpoint.apiKeyEnv": "name of the environment variable that holds the key",
+};
