@@ -5,6 +5,7 @@ import { sha256, sha256File, STDIN } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
+import { isPath } from "../base/setting-path.ts";
 import type { Task } from "../trajectory/task.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
@@ -53,9 +54,9 @@ const tinyWorldDataset: DatasetPart = {
 
 const filesOptions = z.strictObject({
   /** Question file; or a dataset folder, also FOLDER:SPLIT. */
-  tasks: z.string(),
+  tasks: z.string().meta(isPath()),
   /** Corpus file, or a folder of texts; default: the questions' own contexts. */
-  corpus: z.string().optional(),
+  corpus: z.string().optional().meta(isPath()),
   /** The user's names for the fields of both files, for files in no known layout; `id` is that of the questions. */
   fields: fieldsSchema.optional(),
   /** One part of the questions: every fifth is held out, the others are for training. Default: all. */
@@ -114,7 +115,7 @@ async function* partOf(
 
 const beirOptions = z.strictObject({
   /** Folder with queries.jsonl, qrels/ and corpus.jsonl. */
-  folder: z.string(),
+  folder: z.string().meta(isPath()),
   split: z.string().default("test"),
 });
 

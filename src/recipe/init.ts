@@ -4,7 +4,7 @@ import { writeYaml } from "../base/yaml.ts";
 import { openDataset } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { buildIndex } from "../retrieval/bm25/build-index.ts";
-import { resolveRecipe } from "./settings/resolve-recipe.ts";
+import { loadRecipe } from "./settings/recipe-file.ts";
 
 /** Who answers: a server's model, or a model that can be trained here. */
 export type OwnPolicy =
@@ -82,8 +82,8 @@ export async function initProject(
 /** The recipe: Search-R1's rules with the budgets of its paper, which fit real text. Its paths start from its folder. */
 async function recipeText(project: OwnProject): Promise<string> {
   const { folder, questions, passages, fields, policy, prompt } = project;
-  const { settings } = await resolveRecipe("search-r1", { tier: "paper" });
-  const { environment, budgets, rewards } = settings;
+  // What the base sets holds at the paper's size; the smaller tiers shrink it to the tiny world.
+  const { environment, budgets, rewards } = (await loadRecipe("search-r1")).base;
   const from = (path: string): string => relative(resolve(folder), resolve(path)) || ".";
   const own = {
     ...{ name: "files", tasks: from(questions) },
@@ -98,7 +98,7 @@ async function recipeText(project: OwnProject): Promise<string> {
       policy,
       ...(trains ? { dataset: { ...own, part: "train" } } : {}),
       retriever: { name: "bm25", index: INDEX_FOLDER },
-      environment: { ...environment, ...(prompt === undefined ? {} : { prompt }) },
+      environment: { ...(environment as object), ...(prompt === undefined ? {} : { prompt }) },
       budgets,
       rewards,
       ...(trains ? { algorithm: TRAINING } : {}),

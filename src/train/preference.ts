@@ -12,6 +12,7 @@ import { partSchema } from "../base/part-schema.ts";
 import { random } from "../base/random.ts";
 import { z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";
+import { isPath } from "../base/setting-path.ts";
 import type { Engine, TrainingRow } from "../engine/engine.ts";
 import { preferenceLosses } from "../losses/preference/index.ts";
 import type { ComparedSide, PairLoss, PairSide } from "../losses/preference/preference-loss.ts";
@@ -21,9 +22,15 @@ import { hintUses } from "./student-rows.ts";
 
 export const preferenceSchema = z.strictObject({
   /** Pairs to learn from: the folder of a synthesis, or a file of pairs. */
-  data: z.string().optional().meta(affects("place")),
+  data: z
+    .string()
+    .optional()
+    .meta({ ...affects("place"), ...isPath() }),
   /** Pairs to measure on: a file. A synthesis's own where `data` is its folder and it set some apart. */
-  validationData: z.string().optional().meta(affects("place")),
+  validationData: z
+    .string()
+    .optional()
+    .meta({ ...affects("place"), ...isPath() }),
   loss: partSchema(preferenceLosses).prefault("dpo"),
   /**
    * What becomes of hints that were put into a teacher's messages: context of what follows, cut out, or compared as the policy's own

@@ -10,6 +10,7 @@
  */
 import { z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";
+import { isPath } from "../base/setting-path.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { adamAt, optimizerSchema } from "./optimizer-settings.ts";
@@ -53,9 +54,16 @@ const validationSchema = z
 /** Training on a file. */
 export const sftSamplesSchema = z.strictObject({
   /** Samples to learn from: the folder of a synthesis, or a file of samples. */
-  data: z.string().optional().meta(affects("place")),
+  data: z
+    .string()
+    .optional()
+    .meta({ ...affects("place"), ...isPath() }),
   /** Samples to measure on: a file; null: none. A synthesis's own when absent, where `data` is its folder and it set some apart. */
-  validationData: z.string().nullable().optional().meta(affects("place")),
+  validationData: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ ...affects("place"), ...isPath() }),
   epochs: z.int().min(1).default(1).meta(affects("length")),
   /** What an optimiser step learns from: so many samples, or as many as make up so many tokens (at least one sample). */
   batch: z

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { join, normalize } from "node:path";
-import { formatCount, plural } from "../../base/format.ts";
+import { formatCount, plural, shorten } from "../../base/format.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { renderText } from "../../base/table.ts";
 import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
@@ -153,6 +153,9 @@ function policyOf({ policy, model, chat, apiKeyEnv }: CompleteFlags): OwnPolicy 
   };
 }
 
+/** Most characters of an example. */
+const SHOWN = 60;
+
 function understoodText(flags: CompleteFlags, result: InitResult): string {
   const { count, withoutAnswer, heldOut } = result.questions;
   const { questions, policy, model } = flags;
@@ -165,7 +168,11 @@ function understoodText(flags: CompleteFlags, result: InitResult): string {
   ].join(", ");
   const rows = [
     ["questions", questions, counted],
-    ...result.examples.map(({ question, answer }) => ["", question, `→ ${answer ?? "no answer"}`]),
+    ...result.examples.map(({ question, answer }) => [
+      "",
+      shorten(question, SHOWN),
+      `→ ${answer ?? "no answer"}`,
+    ]),
     ["passages", flags.passages ?? questions, plural(result.passages, "passage")],
     ["policy", policy, model ?? ""],
     ["written", `${result.recipe}, ${result.index}`, ""],
@@ -195,7 +202,7 @@ function nextSteps(folder: string, result: InitResult, policy: OwnPolicy): NextS
       why: "measure a baseline: one search, then the answer",
     },
     {
-      command: `agentrl eval compare ${run("agent")} ${run("rag")}`,
+      command: `agentrl eval compare ${run("agent")} ${run("rag")} --across strategy`,
       why: "test whether the difference is more than chance",
     },
     {

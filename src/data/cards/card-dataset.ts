@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { sha256File } from "../../base/files.ts";
 import { parseOptions, z } from "../../base/schema.ts";
+import { isPath } from "../../base/setting-path.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { collected, type Dataset, type DatasetPart } from "../dataset.ts";
 import { readPassages } from "../passages.ts";
@@ -17,7 +18,7 @@ const options = z.strictObject({
   /** Maximum number of questions, from the start. */
   limit: z.int().min(1).optional(),
   /** Corpus file; default: the questions' own contexts, if any. */
-  corpus: z.string().optional(),
+  corpus: z.string().optional().meta(isPath()),
 });
 
 /** All datasets with a card, by name. Cards are read on demand, because every command lists the names. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, errorMessage } from "../../base/errors.ts";
 import { leavesOf } from "../../base/leaves.ts";
+import { withAbsolutePaths } from "../../base/setting-path.ts";
 import { quote } from "../../base/schema.ts";
 import { recordOutcome, type RunOutcome } from "../../watch/run-outcome.ts";
 import type { SettingEffect } from "../../base/setting-effect.ts";
@@ -156,7 +157,7 @@ async function requireSameSettings(
 /** Values as JSON, by dotted key, and whether a run is one of stages. */
 function valuesOf(settings: Settings): Map<string, string> {
   const values = new Map(
-    [...leavesOf(settings)]
+    [...leavesOf(withAbsolutePaths(settingsSchema, settings))]
       .filter(([, value]) => value !== undefined)
       .map(([keys, value]) => [keys.join("."), JSON.stringify(value)] as const),
   );

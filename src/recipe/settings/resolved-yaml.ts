@@ -1,9 +1,11 @@
 import type { ResolvedSettings } from "./settings.ts";
+import { withAbsolutePaths } from "../../base/setting-path.ts";
 import { writeYaml } from "../../base/yaml.ts";
+import { settingsSchema } from "./settings-schema.ts";
 
 /**
  * A run's settings as a recipe of their own (`recipe.resolved.yaml`): every value spelt out, with its origin behind
- * it. Running this file at its one tier is the same run.
+ * it. Running this file at its one tier is the same run, from any folder: its paths are absolute.
  */
 export function toYaml({ recipe, tier, settings, origins }: ResolvedSettings): string {
   const { summary, paper, notes, plugins } = recipe;
@@ -12,7 +14,7 @@ export function toYaml({ recipe, tier, settings, origins }: ResolvedSettings): s
     ...(paper === undefined ? {} : { paper }),
     ...(notes.length === 0 ? {} : { notes }),
     ...(plugins.length === 0 ? {} : { plugins }),
-    base: settings,
+    base: withAbsolutePaths(settingsSchema, settings),
     tiers: { [tier]: {} },
   };
   const header = `Resolved from ${recipe.path}, tier ${tier}. Behind each value: where it comes from.`;

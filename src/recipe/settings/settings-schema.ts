@@ -10,6 +10,7 @@ import {
   type SettingEffect,
   when,
 } from "../../base/setting-effect.ts";
+import { isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
@@ -89,7 +90,7 @@ const settingsShape = z.strictObject({
        * A Hugging Face folder, a model of the hub (`org/name`, `org/name@revision`), or `base`: the policy that comes with the
        * package.
        */
-      from: z.string().default("base"),
+      from: z.string().default("base").meta(isPath("dotted")),
       /** Instead: fresh weights of this shape. */
       fresh: freshPolicy
         .optional()
@@ -103,7 +104,7 @@ const settingsShape = z.strictObject({
       /** Instead, for evaluations: a file of answers that were given elsewhere, by the questions' ids. */
       predictions: z
         .strictObject({
-          file: z.string(),
+          file: z.string().meta(isPath()),
           answerField: z.string().default("prediction"),
           idField: z.string().default("id"),
         })

@@ -1,5 +1,7 @@
+import { dirname } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
+import { pathsFrom } from "../../base/setting-path.ts";
 import { Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { Claim, RecipeFile, Tier } from "./recipe-schema.ts";
@@ -72,7 +74,7 @@ export function resolveSettings(
 }
 
 /**
- * Checks resolved settings against their schema and fills in its defaults.
+ * Checks resolved settings against their schema and fills in its defaults. Paths of the recipe file start from its folder.
  * @throws {ConfigError} RECIPE_UNKNOWN_KEY, RECIPE_BAD_VALUE, PART_UNKNOWN, each beginning with where the value stands.
  */
 export function checkSettings<S extends z.ZodType>(
@@ -89,7 +91,10 @@ export function checkSettings<S extends z.ZodType>(
   for (const [keys] of leavesOf(result.value)) {
     origins.set(keys.join("."), originOfLeaf(resolved.origins, keys) ?? "default");
   }
-  return { ...resolved, settings: result.value, origins };
+  const { path } = resolved.recipe;
+  const isOfRecipe = (key: string): boolean => origins.get(key)?.startsWith(`${path}:`) === true;
+  const settings = pathsFrom(dirname(path), schema, result.value, isOfRecipe);
+  return { ...resolved, settings, origins };
 }
 
 /** Settings as a run recorded them, in today's form: older versions kept the budgets among the environment's options. */

@@ -1,5 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { z } from "../../base/schema.ts";
+import { isPath } from "../../base/setting-path.ts";
 import type { Passage } from "../../trajectory/task.ts";
 import { defineRetriever } from "../inner-retrievers.ts";
 import type { RetrieverContext } from "../retriever.ts";
@@ -59,7 +60,7 @@ export async function closeSegments(segments: readonly FolderSegment[]): Promise
 
 const options = bm25Options.extend({
   /** Folder from `agentrl index build`, with its own analyzer and parameters. */
-  index: z.string().optional(),
+  index: z.string().optional().meta(isPath()),
 });
 
 /** BM25 over an index folder, or in memory over the dataset's passages. */

@@ -5,6 +5,7 @@ import { ConfigError, DataError, errorMessage, ExternalError } from "../../base/
 import { makeFolder } from "../../base/files.ts";
 import { openJsonl, readJsonl } from "../../base/jsonl.ts";
 import { quote, z, checkOptions } from "../../base/schema.ts";
+import { isPath } from "../../base/setting-path.ts";
 import { defineRetriever, type Opened } from "../inner-retrievers.ts";
 import type {
   InnerRetriever,
@@ -27,7 +28,10 @@ export function recorded(inner: InnerRetriever): RetrieverPart {
   const options = z
     .strictObject({
       /** JSON lines: fingerprint, query, k, hits. */
-      file: z.string().refine((path) => !path.endsWith(".gz"), "expected an uncompressed file"),
+      file: z
+        .string()
+        .refine((path) => !path.endsWith(".gz"), "expected an uncompressed file")
+        .meta(isPath()),
       /** record: search and record; replay: only the file; record-missing: search only what the file lacks. */
       mode: z.enum(["record", "replay", "record-missing"]).default("record-missing"),
       /** The retriever to record; absent for a replay. */

@@ -2,6 +2,7 @@ import { availableMemory } from "node:process";
 import { ConfigError, DataError, errorMessage } from "../../base/errors.ts";
 import { sha256 } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
+import { isPath } from "../../base/setting-path.ts";
 import { defineRetriever } from "../inner-retrievers.ts";
 import type { Hit, Retriever } from "../retriever.ts";
 import { openPassages } from "../store/passage-file.ts";
@@ -172,7 +173,7 @@ async function openModel(
 
 const options = z.strictObject({
   /** Folder made by `agentrl index build --encoder`. */
-  index: z.string(),
+  index: z.string().meta(isPath()),
   /** Where its model is, when it has moved. */
   model: z.string().optional(),
   /** Compare with every passage even where the index has a graph. */

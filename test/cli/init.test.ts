@@ -1,0 +1,132 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { commandGroups } from "../../src/cli/commands/index.ts";
+import { datasets } from "../../src/data/datasets.ts";
+import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
+import { chatServer, lastMessage } from "../helpers/chat-server.ts";
+import type { LocalServer } from "../helpers/local-server.ts";
+import { runProgram } from "../helpers/run-command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const towns = [
+  "Ravos",
+  "Telm",
+  "Quiran",
+  "Bostra",
+  "Ilvern",
+  "Sagat",
+  "Murl",
+  "Dovren",
+  "Pask",
+  "Ung",
+];
+const start = process.cwd();
+const files = temporaryFolder();
+const rows = towns.map((town, i) => ({ frage: `Who founded ${town}?`, gold: `Founder ${i}` }));
+const passages = towns.map((town, i) => ({
+  id: town,
+  title: town,
+  text: `Founder ${i} founded ${town}.`,
+}));
+const lines = (records: readonly object[]): string =>
+  records.map((each) => JSON.stringify(each)).join("\n");
+
+let server: LocalServer;
+beforeAll(async () => {
+  server = await chatServer((asked) => {
+    const found = /Founder \d/.exec(lastMessage(asked))?.[0];
+    const question = /Question: (.*)/.exec(lastMessage(asked))?.[1] ?? "";
+    return found === undefined
+      ? `<think>I look it up.</think><search>${question}</search>`
+      : `<answer>${found}</answer>`;
+  });
+});
+beforeEach(() => {
+  process.chdir(files);
+  writeFileSync("fragen.jsonl", lines(rows));
+  writeFileSync("corpus.jsonl", lines(passages));
+});
+afterAll(async () => {
+  process.chdir(start);
+  await server.close();
+});
+
+const run = (...args: string[]) => runProgram(args, commandGroups);
+const init = (...args: string[]) =>
+  run(
+    ...["init", ...args, "--questions", "fragen.jsonl", "--passages", "corpus.jsonl"],
+    ...["--json"],
+  );
+const served = (): string[] => ["--policy", `${server.url}/v1`, "--model", "small"];
+
+/** The printed command lines, as a shell splits them, without the program's name. */
+function wordsOf(stdout: string): string[][] {
+  const { commands } = JSON.parse(stdout) as { commands: string[] };
+  return commands.map((line) =>
+    [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "").slice(1),
+  );
+}
+
+describe("agentrl init", () => {
+  it("prints commands for a server that all work as printed", async () => {
+    const { stdout, stderr, status } = await init(...served());
+    expect(status).toBe(0);
+    expect(stderr).toContain("question ← frage, answer ← gold");
+    expect(JSON.parse(stdout)).toMatchObject({
+      questions: { count: 10, withoutAnswer: 0, heldOut: 0 },
+      passages: 10,
+    });
+    const commands = wordsOf(stdout);
+    expect(
+      commands.map(([name, second]) => (name === "eval" ? `eval ${second ?? ""}` : name)),
+    ).toEqual([...["ask", "eval --recipe", "eval --recipe", "eval compare", "eval report"]]);
+    for (const words of commands) {
+      const done = await run(...words);
+      expect([words, done.status]).toEqual([words, 0]);
+    }
+    const results = JSON.parse(readFileSync("runs/agent/results.json", "utf8")) as {
+      n: number;
+      metrics: { em: number };
+    };
+    expect([results.n, results.metrics.em]).toEqual([10, 1]);
+    expect(existsSync("report.html")).toBe(true);
+  });
+
+  it("replaces nothing without --overwrite", async () => {
+    writeFileSync("agentrl.yaml", "mine");
+    const { status, stderr } = await init(...served());
+    expect([status, stderr]).toEqual([2, expect.stringContaining("[OUTPUT_EXISTS]")]);
+    expect(readFileSync("agentrl.yaml", "utf8")).toBe("mine");
+    expect((await init(...served(), "--overwrite")).status).toBe(0);
+    expect(readFileSync("agentrl.yaml", "utf8")).not.toBe("mine");
+  });
+
+  it("holds out every fifth question of a model that can be trained", async () => {
+    const { stdout } = await init("trained", "--policy", "Qwen/Qwen2.5-0.5B-Instruct", "--chat");
+    expect(JSON.parse(stdout)).toMatchObject({ questions: { count: 10, heldOut: 2 } });
+    expect(wordsOf(stdout).at(-1)?.[0]).toBe("train");
+    const { settings } = await resolveRecipe("trained/agentrl.yaml");
+    const idsOf = async (named: typeof settings.dataset): Promise<string[]> => {
+      const { name, ...options } = named;
+      const dataset = await datasets.get(name, "dataset").open(options);
+      return (await dataset.tasks()).map(({ id }) => id);
+    };
+    const trained = await idsOf(settings.dataset);
+    const held = await idsOf(settings.evaluation.dataset);
+    expect([trained.length, held.length]).toEqual([8, 2]);
+    expect(trained.filter((id) => held.includes(id))).toEqual([]);
+  });
+
+  it.each([
+    [["--policy", "base"], "tiny world"],
+    [["--policy", "http://127.0.0.1:1/v1"], "--model"],
+    [[], "--policy"],
+  ])("refuses %j", async (args, named) => {
+    const { status, stderr } = await init("refused", ...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain(named);
+    expect(stderr).toContain("[USAGE]");
+    expect(existsSync(join("refused", "agentrl.yaml"))).toBe(false);
+  });
+});
