@@ -89,7 +89,7 @@ export function formatShare(share: number, decimals = 3): string {
 
 /**
  * A number with about three significant digits, for tables of mixed scales.
- * @example shortNumber(2522.99) // "2,523"; shortNumber(0.12486) // "0.125"; shortNumber(1.5e-13) // "1.5e−13"
+ * @example shortNumber(2522.99) // "2,523"; shortNumber(0.5) // "0.500"; shortNumber(0.12486) // "0.125"; shortNumber(1.5e-13) // "1.5e−13"
  */
 export function shortNumber(value: number): string {
   const size = Math.abs(value);
@@ -97,7 +97,10 @@ export function shortNumber(value: number): string {
   if (size < 0.001) return value.toExponential(1).replaceAll("-", "−");
   const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
   return value
-    .toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: 0 })
+    .toLocaleString("en", {
+      maximumFractionDigits: digits,
+      minimumFractionDigits: Number.isInteger(value) ? 0 : digits,
+    })
     .replace("-", "−");
 }
 

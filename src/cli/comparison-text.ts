@@ -17,7 +17,7 @@ import type {
 import type { MetricResult } from "../evaluate/compare/compare-sides.ts";
 import { differenceText } from "../evaluate/compare/protocol-differences.ts";
 import type { Measurement, PublishedGap } from "../evaluate/compare/published-gap.ts";
-import type { PaperCell } from "../recipe/claims.ts";
+import type { PaperCell } from "../evaluate/claims/claim-results.ts";
 import { READS_GOLD } from "./evaluation-text.ts";
 
 /** Format of a comparison: for a terminal, or as Markdown for a pull request. */

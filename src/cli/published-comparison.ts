@@ -2,7 +2,7 @@ import type { ComparedRun, Side } from "../evaluate/compare/compared-run.ts";
 import { gapTo, measurementOf } from "../evaluate/compare/published-gap.ts";
 import { ConfigError } from "../base/errors.ts";
 import { quote } from "../base/schema.ts";
-import type { PaperCell } from "../recipe/claims.ts";
+import type { PaperCell } from "../evaluate/claims/claim-results.ts";
 import { loadRecipe } from "../recipe/settings/recipe-file.ts";
 import { publishedCells, publishedSetup } from "../recipe/published.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";

@@ -1,9 +1,17 @@
 import { fixed, formatCount, formatP, signed } from "../base/format.ts";
 import { type Column, intervalColumn, TABLE_WRITERS } from "../base/table.ts";
-import type { PaperCell } from "../recipe/claims.ts";
-import type { ClaimResult, ComparisonResult } from "../recipe/judge-claims.ts";
-import type { Reproduction } from "../recipe/reproduce.ts";
-import { elsewhereText, METHOD_NOTE, tallyText, verdictLine } from "../recipe/verdict-text.ts";
+import type {
+  PaperCell,
+  ClaimResult,
+  ComparisonResult,
+  Reproduction,
+} from "../evaluate/claims/claim-results.ts";
+import {
+  elsewhereText,
+  METHOD_NOTE,
+  tallyText,
+  verdictLine,
+} from "../evaluate/claims/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 

@@ -1,28 +1,8 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
+import type { Comparison, PaperCell } from "../evaluate/claims/claim-results.ts";
 import type { CellAddress, Claim, PaperTable, RecipeFile } from "./settings/recipe-schema.ts";
-
-/** One number that the paper reports. */
-export interface PaperCell {
-  table: string;
-  /** The row: a system or a variant of it. */
-  system: string;
-  /** The column: a data set or an average. */
-  dataset: string;
-  metric: string;
-  model: string | null;
-  split: string | null;
-  /** A share, also where the paper's table is in percent. */
-  value: number;
-}
-
-/** `left` is claimed to exceed `right`: arms by name, or numbers. */
-export interface Comparison {
-  left: string | number;
-  relation: ">" | ">=";
-  right: string | number;
-}
 
 /** Every value of the paper's tables, one by one, in the recipe's order. */
 export function paperCells(tables: readonly PaperTable[]): PaperCell[] {
@@ -124,19 +104,6 @@ function checkRelation(claim: Claim, wrong: (sentence: string) => ConfigError): 
       throw wrong(`names "${name}"; no such arm in this claim. ${suggest(name, arms)}`);
     }
   }
-}
-
-/**
- * Whether a dataset's or model's name or path is that of a paper's.
- * @example namesAlike("../data/hotpotqa/dev.jsonl", "HotpotQA") // true
- */
-export function namesAlike(ours: string, theirs: string): boolean {
-  return letters(ours).includes(letters(theirs));
-}
-
-/** A name's letters and digits, in lower case. @example letters("2Wiki-QA") // "2wikiqa" */
-export function letters(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
 /** @example lastKey("eval.after.em") // "em" */

@@ -6,14 +6,13 @@ import {
   correctedPs,
   type MeasuredArm,
   roomlessness,
-  type Verdict,
   verdictOf,
-} from "../evaluate/claim-test.ts";
+} from "../evaluate/claims/claim-test.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
-import type { Interval } from "../evaluate/statistics.ts";
 import { mean } from "../base/statistics.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
-import { type Comparison, comparisons, findCells, lastKey, type PaperCell } from "./claims.ts";
+import type { ArmResult, ClaimResult, ComparisonResult } from "../evaluate/claims/claim-results.ts";
+import { comparisons, findCells, lastKey } from "./claims.ts";
 import type { Claim, RecipeFile, Tier } from "./settings/recipe-schema.ts";
 
 /** One run of an arm, as measured. */
@@ -26,46 +25,6 @@ export interface MeasuredRun {
   /** What was measured: names of the held-out dataset and of the policy. */
   dataset: string;
   model: string;
-}
-
-/** One arm of a claim, as measured. */
-export interface ArmResult {
-  name: string;
-  mean: number;
-  /** 95 % interval over seeds and questions; null for one seed. */
-  ci95: Interval | null;
-  /** By seed, in the order of `seeds`. */
-  values: number[];
-  seeds: number[];
-  /** Whether every seed gave the same answers: nothing in the arm is random. */
-  isSameForAllSeeds: boolean;
-  dataset: string;
-  model: string;
-  /** The paper's number, a share as a share. */
-  paper: PaperCell | null;
-}
-
-/** One comparison of a claim. */
-export interface ComparisonResult extends Comparison, ArmTest {
-  /** p after Holm's correction over all comparisons of the call. */
-  pHolm: number | null;
-  verdict: Verdict;
-  /** For "not able to show": why. */
-  room: "ceiling" | "floor" | null;
-}
-
-export interface ClaimResult {
-  id: string;
-  statement: string;
-  metric: string;
-  relation: string;
-  source: string;
-  verdict: Verdict;
-  /** Questions that every run of the claim measured; null where they are not known one by one. */
-  questions: number | null;
-  isShare: boolean;
-  comparisons: ComparisonResult[];
-  arms: ArmResult[];
 }
 
 /** Runs of a claim's arm, in the order of the seeds. */

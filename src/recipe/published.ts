@@ -1,7 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { leavesOf } from "../base/leaves.ts";
-import { letters, namesAlike, type PaperCell, paperCells } from "./claims.ts";
+import type { PaperCell } from "../evaluate/claims/claim-results.ts";
+import { letters, namesAlike } from "../evaluate/claims/names-alike.ts";
+import { paperCells } from "./claims.ts";
 import type { RecipeFile } from "./settings/recipe-schema.ts";
 import { resolveSettings } from "./settings/settings.ts";
 

@@ -6,9 +6,10 @@ import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { pluginHashes } from "../base/plugins.ts";
+import type { Reproduction } from "../evaluate/claims/claim-results.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
-import { type ClaimResult, judgeClaims, type MeasuredRun } from "./judge-claims.ts";
+import { judgeClaims, type MeasuredRun } from "./judge-claims.ts";
 import type { RecipeFile, Tier } from "./settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
 import {
@@ -46,17 +47,6 @@ export interface ReproduceOptions {
   questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
   /** Called before each run, and once for each that is taken over (`kept`). */
   onArm?: (arm: { run: ArmRun; number: number; total: number; kept: boolean }) => void;
-}
-
-export interface Reproduction {
-  recipe: string;
-  /** The recipe's summary, its paper, and what it does otherwise than the paper. */
-  summary: string;
-  paper: RecipeFile["paper"] | null;
-  notes: string[];
-  tier: Tier;
-  seeds: number[];
-  claims: ClaimResult[];
 }
 
 const RUNS_FILE = "runs.jsonl";

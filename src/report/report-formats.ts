@@ -1,4 +1,5 @@
 import { evaluationPage } from "./html/evaluation-page.ts";
+import type { Made } from "./html/made.ts";
 import { resultsAsMarkdown } from "./markdown.ts";
 import { rowsAsCsv, rowsAsJsonl } from "./rows-text.ts";
 import type { ReadableResult } from "./viewer/evaluation-items.ts";
@@ -11,11 +12,13 @@ export type TextFormat = (typeof TEXT_FORMATS)[number];
  * Results in a format, in pieces that each end a line: `json` as in `results.json` (a list for several), `jsonl` and `csv` their rows, `md`
  * and `html` for people. Rows are streamed.
  *
+ * @param made for the header of a page.
  * @throws {DataError} FILE_MISSING if the format needs rows and there are none.
  */
 export async function* reportText(
   results: readonly ReadableResult[],
   format: TextFormat,
+  made: Made,
 ): AsyncGenerator<string> {
   const files = results.map((own) => own.files);
   switch (format) {
@@ -34,6 +37,6 @@ export async function* reportText(
       yield await resultsAsMarkdown(files);
       return;
     case "html":
-      yield* evaluationPage(results);
+      yield* evaluationPage(results, made);
   }
 }

@@ -22,7 +22,12 @@ const cases: [name: string, format: (value: number) => string, numbers: number[]
     ["percent", formatPercent, [0, 0.056, 0.5, 0.995, 1], "0 % 5.6 % 50 % 99.5 % 100 %"],
     ["p", formatP, [0.00001, 0.0123, 1], "<.0001 .0123 1.0000"],
     ["share", formatShare, [0.9137, 1, 0, -0.5], ".914 1.00 .000 −.500"],
-    ["short", shortNumber, [2522.99, 0.12486, 1.5e-13, 0, -3.14159], "2,523 0.125 1.5e−13 0 −3.14"],
+    [
+      "short",
+      shortNumber,
+      [2522.99, 0.12486, 0.5, 1.5e-13, 0, -3.14159],
+      "2,523 0.125 0.500 1.5e−13 0 −3.14",
+    ],
     ["rounded", rounded, [0.5, 2 / 3, 1, -0.25], "0.5 0.667 1 −0.25"],
     [
       ...(["bytes", formatBytes] as const),

@@ -1,3 +1,4 @@
+import { MADE } from "./made.ts";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 import { evaluationPage } from "../../src/report/html/evaluation-page.ts";
@@ -8,7 +9,7 @@ export async function writePage(path: string, places: readonly string[]): Promis
   const files = await openResults(places);
   const results = files.map((own) => ({ files: own, decode: null, goldOf: () => ["p1"] }));
   const out = createWriteStream(path);
-  for await (const piece of evaluationPage(results)) out.write(piece);
+  for await (const piece of evaluationPage(results, MADE)) out.write(piece);
   out.end();
   await finished(out);
   return path;

@@ -4,6 +4,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliContext } from "../command.ts";
+import { madeBy } from "../made-by.ts";
 import { outOption, overwriteOption } from "../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
 import { packageVersion } from "../package-info.ts";
@@ -84,7 +85,7 @@ export async function writeReport(
     }
     return;
   }
-  const pieces = reportText(readable, format);
+  const pieces = reportText(readable, format, madeBy());
   if (out === undefined) {
     for await (const piece of pieces) {
       context.signal.throwIfAborted();

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
-import type { ArmRun, Reproduction } from "../../recipe/reproduce.ts";
+import type { ArmRun } from "../../recipe/reproduce.ts";
 import { parseSet } from "../../recipe/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { packageVersion } from "../package-info.ts";
 import { type Progress, startProgress } from "../progress.ts";
+import type { ReproducedRun } from "../reproduction-files.ts";
 import { reproductionText } from "../reproduction-text.ts";
 
 interface ReproduceFlags {
@@ -37,7 +38,8 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .summary("run a recipe's claims over seeds, beside the paper's numbers")
         .description(
           "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, not supported or " +
-            "inconclusive. The same command resumes an interrupted reproduction.",
+            "inconclusive. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
+            "interrupted reproduction.",
         )
         .argument("<recipe>", "name of a shipped recipe, or a path")
         .option(
@@ -68,6 +70,7 @@ async function run(
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
+  const runs: ReproducedRun[] = [];
   const result = await reproduce(recipe, {
     ...{ tier, out, version: packageVersion(), signal: context.signal },
     seeds: Array.from({ length: flags.seeds ?? DEFAULT_SEEDS }, (_, i) => i + 1),
@@ -75,22 +78,16 @@ async function run(
     run: (each) => runArm(each, folderOf(out, each), context),
     questionsOf: (each, metric) => armQuestions(folderOf(out, each), metric),
     onArm: ({ run: each, number, total, kept }) => {
+      runs.push({ arms: each.arms, folder: folderOf(out, each) });
       const what = `${each.arms.join(", ")}, seed ${each.seed}`;
       context.note(`run ${number}/${total}: ${what}${kept ? " (done before)" : ""}`);
     },
   });
-  print(result, out, flags, context);
-}
-
-function print(
-  result: Reproduction,
-  out: string,
-  flags: ReproduceFlags,
-  context: CliContext,
-): void {
+  const { writeReproductionFiles } = await import("../reproduction-files.ts");
+  const written = await writeReproductionFiles(result, runs, out);
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
   else context.out(reproductionText(result, "text"));
-  context.note(`written to ${join(out, "results.json")}`);
+  for (const path of [join(out, "results.json"), ...written]) context.note(`written to ${path}`);
 }
 
 /** `search-seed1-3f0c91be6a27`: an arm's name for people, and the key of its settings. */

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { CliContext } from "../command.ts";
+import { madeBy } from "../made-by.ts";
 import { outOption, overwriteOption, wholeNumber } from "../options.ts";
 import { refuseToOverwrite } from "../overwrite.ts";
 
@@ -72,7 +73,7 @@ async function writeReport(
   const path = out ?? join(only, "report.html");
   const { readingOf } = openRunReader(context.note);
   const pieces = runPage(runs, {
-    ...{ readingOf, effectOf },
+    ...{ readingOf, effectOf, made: madeBy() },
     trajectories: { perStep: trajectories, characters: CHARACTERS },
   });
   await writeAtomic(path, async (write) => {

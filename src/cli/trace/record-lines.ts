@@ -103,7 +103,7 @@ function verdict({ answer }: Trajectory, asked: Asked | null): Piece[] {
   if (asked === null || answer === null) return [];
   return exactMatch(answer, asked.references) === 1
     ? [piece("  ✓ right", "good")]
-    : [piece("  ✗ no reference", "bad")];
+    : [piece("  ✗ wrong: matches no reference", "bad")];
 }
 
 function sampleFacts({ weight, scores, provenance }: Candidate): Fact[] {

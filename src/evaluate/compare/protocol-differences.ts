@@ -98,11 +98,14 @@ function unlike(first: string, differences: readonly ProtocolDifference[]): Conf
   const more = differences.length - listed.length;
   return new ConfigError(
     "COMPARE_UNLIKE",
-    `${first}: has another protocol than the run that it is compared with; its value comes first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nCompare runs of one protocol, or name every part that may differ: --across ${parts.join(",")}.`,
+    `${first}: has another protocol than the run that it is compared with; its value comes first.${listed.join("")}${more > 0 ? `\n  and ${more} more` : ""}\n${UNLIKE_ADVICE}, or name every part that may differ: --across ${parts.join(",")}.`,
   );
 }
 
 const MOST_LISTED = 12;
+
+/** Begins the line of the message that names an option of `eval compare`; other commands leave that line out. */
+export const UNLIKE_ADVICE = "Compare runs of one protocol";
 
 /** A difference on one line: `topK.tools.0.topK: 3 ≠ 5`. */
 export function differenceText({ part, at, left, right }: ProtocolDifference): string {

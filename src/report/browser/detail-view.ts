@@ -71,7 +71,7 @@ function blockView(block: ViewerBlock, spec: ViewerSpec): HTMLElement {
       text.classList.add("gold");
       text.append(element("b", "gold-mark", "★ gold"), " ");
     }
-    text.append(...writer(span.text));
+    text.append(...(span.mentionsTags === true ? [span.text] : writer(span.text)));
     let part = parts.at(-1);
     if (part === undefined || span.owner !== owner) {
       owner = span.owner;

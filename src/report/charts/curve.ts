@@ -65,7 +65,7 @@ export function curvePlot(
     lineMark("grid", [0, y(tick, frame)], [WIDTH, y(tick, frame)]),
   );
   const labels = shownTicks(axis).map((tick) =>
-    tag("text", { class: "end", x: "100%", y: y(tick, frame) + 4 }, shortNumber(tick)),
+    tag("text", { class: "end", x: "100%", y: y(tick, frame) + 4 }, tickText(tick)),
   );
   // Stretched to the width of its place, but strokes are not.
   const stretched = {
@@ -223,4 +223,9 @@ function stepTicks({ steps: [first, last] }: CurveFrame): Markup {
     tag("text", { class: className, x: at, y: 12 }, formatCount(step)),
   );
   return drawing("step-ticks", 15, texts);
+}
+
+/** A tick without trailing zeros. @example tickText(0.5) // "0.5" */
+function tickText(tick: number): string {
+  return shortNumber(tick).replace(/(\.\d*[1-9])0+$|\.0+$/, "$1");
 }

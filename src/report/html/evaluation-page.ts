@@ -1,10 +1,17 @@
-import { formatCount } from "../../base/format.ts";
+import { formatCount, formatInterval, orAbsent, plural } from "../../base/format.ts";
+import {
+  answerHeadlines,
+  metricFormat,
+  metricLabel,
+} from "../../evaluate/metrics/metric-columns.ts";
 import { failuresOf } from "../results-schema.ts";
 import { runFigures } from "../run-figures.ts";
 import { byProtocol } from "../same-protocol.ts";
 import { scoreGroups } from "../score-groups.ts";
 import type { ReadableResult } from "../viewer/evaluation-items.ts";
 import { EVALUATION_SPEC, evaluationItems } from "../viewer/evaluation-items.ts";
+import { type HeadlineFigure, headlineFigures } from "./headline-figures.ts";
+import type { Made } from "./made.ts";
 import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
 import { reportPage } from "./report-page.ts";
@@ -18,7 +25,10 @@ import { searchPanels } from "./search-panels.ts";
  * @param results at least one, with different names. Results of different protocols are separated and marked.
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
-export async function* evaluationPage(results: readonly ReadableResult[]): AsyncGenerator<string> {
+export async function* evaluationPage(
+  results: readonly ReadableResult[],
+  made: Made,
+): AsyncGenerator<string> {
   const drawn: DrawnResult[] = [];
   for (const [series, readable] of results.entries()) {
     const { files, goldOf } = readable;
@@ -34,14 +44,17 @@ export async function* evaluationPage(results: readonly ReadableResult[]): Async
     protocols.map(({ fingerprint, of }) => [unlike && protocolHeading(fingerprint), draw(of)]);
   const datasets = new Set(drawn.map(({ readable }) => readable.files.results.dataset));
   yield* reportPage({
-    kind: "evaluation",
+    ...{ kind: "evaluation", made },
     title: [...datasets].join(", "),
     headlines: drawn.map((own) => headline(own, drawn.length > 1)),
     ...(unlike ? { warning: unlikeBanner(protocols) } : {}),
     sections: [
       {
         ...{ id: "scores", title: "Scores", note: scoreNote(drawn) },
-        content: apart((of) => [drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)]),
+        content: apart((of) => [
+          headlineFigures(of.map((own) => answer(own, drawn.length > 1))),
+          ...[drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)],
+        ]),
       },
       {
         ...{ id: "ends", title: "How trajectories ended", note: "draws by their end" },
@@ -65,12 +78,35 @@ function protocolHeading(fingerprint: string): Markup {
   return html`<h3 class="protocol-heading">Protocol <code>${fingerprint}</code></h3>`;
 }
 
+/** EM, large, or the first metric that the result has. */
+function answer({ name, series, groups, readable }: DrawnResult, isNamed: boolean): HeadlineFigure {
+  const { metrics, n } = readable.files.results;
+  const [all] = groups;
+  const metric = answerHeadlines.find((each) => typeof metrics[each] === "number") ?? "em";
+  const interval = all?.intervals[metric];
+  const others = answerHeadlines.filter((each) => each !== metric && metrics[each] != null);
+  return {
+    ...{ series, name: isNamed ? name : null, label: metricLabel(metric) },
+    ...{ value: metrics[metric] ?? null, format: metricFormat(metric) },
+    details: [
+      [
+        interval != null && `${formatInterval(interval, metricFormat(metric))} (95 %), `,
+        plural(n, "question"),
+      ],
+      others
+        .map((each) => `${metricLabel(each)} ${orAbsent(metrics[each], metricFormat(each))}`)
+        .join(" · "),
+    ],
+  };
+}
+
 function headline({ name, series, readable }: DrawnResult, isNamed: boolean): Markup {
   const { results } = readable.files;
   const { n, samplesPerTask, policy, strategy, recipe, seed } = results;
   const failed = failuresOf(results).n;
   const facts = [
     ...(policy.from === undefined ? [] : [`policy ${policy.from}`]),
+    ...(policy.model === undefined ? [] : [`model ${policy.model}`]),
     `strategy ${strategy}`,
     `${formatCount(n)} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),

@@ -5,6 +5,8 @@ import { card, type Content, html, type Markup, plainText, tag, unseen } from ".
 /** A column as in base/table.ts, whose label may be markup. */
 export interface HtmlColumn {
   label: Content;
+  /** Label beside a cell on a phone, if the label itself is a drawing. */
+  stacked?: string;
   /** Number format of its cells. */
   format?: NumberFormat;
   align?: "left" | "right";
@@ -84,7 +86,7 @@ function cellTag(cell: HtmlCell, column: HtmlColumn | string | undefined): Marku
   const format = typeof column === "object" ? (column.format ?? String) : String;
   const content = cell === null ? ABSENT : typeof cell === "number" ? orAbsent(cell, format) : cell;
   if (column === undefined) return tag("td", {}, content);
-  const label = plainText(typeof column === "string" ? column : column.label);
+  const label = plainText(typeof column === "string" ? column : (column.stacked ?? column.label));
   // On a phone the label is beside all of the content.
   return tag("td", { class: classOf(column), "data-label": label }, tag("div", {}, content));
 }

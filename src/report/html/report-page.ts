@@ -4,6 +4,7 @@ import { readText } from "../../base/files.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { embedded, type ItemSpec, viewerFrame, type ViewerItem } from "../viewer/embed.ts";
 import { type Content, html, type Markup } from "./markup.ts";
+import { type Made, madeLine } from "./made.ts";
 import { CURVE_STYLE } from "./curve-style.ts";
 import { BASE_STYLE } from "./style.ts";
 
@@ -25,6 +26,8 @@ export interface Report {
   title: string;
   /** A line for each reported result. */
   headlines: readonly Markup[];
+  /** Command, version and day of the page. */
+  made: Made;
   /** A warning before everything else. */
   warning?: Markup;
   sections: readonly ReportSection[];
@@ -79,7 +82,7 @@ export async function* reportPage(report: Report): AsyncGenerator<string> {
 }
 
 async function* body(report: Report): AsyncGenerator<string> {
-  const { kind, title, headlines, warning, viewer } = report;
+  const { kind, title, headlines, made, warning, viewer } = report;
   const sections = [
     ...report.sections,
     ...(viewer === null ? [] : [{ ...viewer, content: viewerFrame(viewer.spec) }]),
@@ -90,7 +93,7 @@ async function* body(report: Report): AsyncGenerator<string> {
       <div class="inner">
         <p class="kicker">agentrl ${kind}</p>
         <h1>${title}</h1>
-        ${headlines}
+        ${headlines} ${madeLine(made)}
       </div>
     </header>
     <nav class="sections" aria-label="Sections">

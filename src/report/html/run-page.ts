@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { formatCount } from "../../base/format.ts";
+import { fixed, formatCount, formatInterval, orAbsent, plural, signed } from "../../base/format.ts";
+import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { armsOf, type Arm, type EffectOf } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
 import { LAST_STEPS, lastFigures } from "../runs/last-steps.ts";
@@ -8,6 +9,9 @@ import type { RunFiles } from "../runs/run-files.ts";
 import { sampleTrajectories, type TrajectoryBounds } from "../runs/run-trajectories.ts";
 import { RUN_SPEC, runItems, type RunReading, type SampledStep } from "../viewer/run-items.ts";
 import { type Content, html, type Markup, note, seriesLabel, tag } from "./markup.ts";
+import { type HeadlineFigure, headlineFigures } from "./headline-figures.ts";
+import { small } from "./html-table.ts";
+import type { Made } from "./made.ts";
 import { type ReportSection, reportPage } from "./report-page.ts";
 import { curveControls, curveNote, curvePart } from "./run-curves.ts";
 import { heldOutTable, lastStepsTable } from "./run-figure-tables.ts";
@@ -21,6 +25,7 @@ export interface RunPageOptions {
   readingOf: (run: RunFiles) => Promise<RunReading>;
   /** Bounds of all runs together: each has the same share of `characters`. */
   trajectories: TrajectoryBounds;
+  made: Made;
 }
 
 /**
@@ -37,14 +42,19 @@ export async function* runPage(
   const base = armsOf(runs, options.effectOf);
   const { arms, differences, conduct } = base;
   const parts = await partsOf(arms);
+  const heldOut = await heldOutComparison(arms);
   const samples = await sampledSteps(parts, options);
   const events = runs.flatMap((run) => [run, ...run.stages].flatMap((own) => own.events));
   const sections: (ReportSection | false)[] = [
+    heldOut.length > 0 && {
+      ...{ id: "held-out", title: "Held-out questions" },
+      content: [headlineFigures(answers(heldOut)), heldOutTable(heldOut)],
+    },
     {
       ...{ id: "curves", title: "Curves", note: "by step" },
       content: [curveControls(parts), parts.flatMap(curvePart), note(curveNote(parts))],
     },
-    { id: "figures", title: "Figures", content: await figures(arms, parts) },
+    { id: "figures", title: "End of training", content: figures(parts) },
     differences.length + conduct.length > 0 && {
       ...{ id: "settings", title: "Settings", note: "only those that differ" },
       content: settingsTable(base),
@@ -53,7 +63,7 @@ export async function* runPage(
     { id: "runs", title: "Runs", content: runsTable(arms) },
   ];
   yield* reportPage({
-    ...{ kind: "runs", title: titleOf(arms), hasCurves: true },
+    ...{ kind: "runs", title: titleOf(arms), hasCurves: true, made: options.made },
     headlines: arms.map((arm) => headline(arm, arms.length > 1)),
     sections: sections.filter((section) => section !== false),
     viewer:
@@ -66,17 +76,35 @@ export async function* runPage(
   });
 }
 
-async function figures(arms: readonly Arm[], parts: readonly RunPart[]): Promise<Content> {
-  const heldOut = await heldOutComparison(arms);
-  const lasts = parts.map((part) => ({ stage: part.stage, found: lastFigures(part) }));
-  return [
-    heldOut.length > 0 && [tag("h3", {}, "Held-out questions"), heldOutTable(heldOut)],
-    lasts.map(({ stage, found }) => {
-      const of = stage === null ? "" : ` of stage ${stage}`;
-      const heading = tag("h3", {}, `Training, mean of the last ${LAST_STEPS} steps${of}`);
-      return found.length > 0 && [heading, lastStepsTable(found)];
-    }),
-  ];
+/** EM after training and its change, large. */
+function answers(heldOut: Awaited<ReturnType<typeof heldOutComparison>>): HeadlineFigure[] {
+  const [em] = heldOut;
+  const format = fixed(3);
+  return (em?.figures ?? []).map(({ arm, runs, before, after, change }) => ({
+    ...{ series: arm.series, name: heldOut[0]?.figures.length === 1 ? null : arm.name, format },
+    ...{ value: after, label: `${metricLabel(em?.metric ?? "em")} after training` },
+    details: [
+      [
+        `before ${orAbsent(before, format)}`,
+        change !== null &&
+          typeof change !== "string" && [
+            ", change ",
+            tag("b", {}, signed(3)(change.difference)),
+            small(formatInterval(change.ci95, signed(3))),
+          ],
+      ],
+      plural(runs, "run"),
+    ],
+  }));
+}
+
+function figures(parts: readonly RunPart[]): Content {
+  return parts.map((part) => {
+    const found = lastFigures(part);
+    const of = part.stage === null ? "" : ` of stage ${part.stage}`;
+    const heading = tag("h3", {}, `Mean of the last ${LAST_STEPS} steps${of}`);
+    return found.length > 0 && [heading, lastStepsTable(found)];
+  });
 }
 
 function titleOf(arms: readonly Arm[]): string {

@@ -5,6 +5,7 @@ import type { Synthesis, SynthesisFiles } from "../synthesis-files.ts";
 import { type TriggerRate, triggerRates } from "../trigger-rates.ts";
 import { SAMPLES_SPEC, sampleItems } from "../viewer/sample-items.ts";
 import { type HtmlColumn, type HtmlGroup, measured, small, tableCard } from "./html-table.ts";
+import type { Made } from "./made.ts";
 import { type Content, html, type Markup, note, tag } from "./markup.ts";
 import { reportPage } from "./report-page.ts";
 
@@ -21,13 +22,14 @@ type Step = Synthesis["yields"][number];
 export async function* samplesPage(
   files: SynthesisFiles,
   decode: Decode | null,
+  made: Made,
 ): AsyncGenerator<string> {
   const { draws, yields } = files.synthesis;
   const drawn = Math.max(0, ...yields.map((step) => step.in));
   const left = yields.at(-1)?.out ?? 0;
   const rates = await triggerRates(files.draws());
   yield* reportPage({
-    ...{ kind: "synthesis", title: files.name, headlines: [headline(files)] },
+    ...{ kind: "synthesis", title: files.name, headlines: [headline(files)], made },
     sections: [
       {
         ...{ id: "steps", title: "Steps" },

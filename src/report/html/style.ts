@@ -37,6 +37,13 @@ small { font-size: 12.5px; color: var(--soft); }
 h1 { margin: 2px 0 8px; font-size: 30px; line-height: 1.2; letter-spacing: -.01em; overflow-wrap: anywhere; }
 .headline { margin: 2px 0; color: var(--soft); overflow-wrap: anywhere; }
 .headline b { color: var(--ink); font-weight: 600; }
+.made { margin: 6px 0 0; color: var(--soft); font-size: 12.5px; overflow-wrap: anywhere; }
+.answers { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr)); gap: 16px; margin-bottom: 16px; }
+.answer h3 { margin: 0 0 2px; } .answer p { margin: 2px 0; color: var(--soft); font-size: 13.5px; } .answer p b { color: var(--ink); }
+.answer .big { margin: 2px 0 4px; font-size: 40px; line-height: 1.15; font-weight: 600; color: var(--c, var(--ink)); } .answer .big span { font-size: 15px; font-weight: 400; color: var(--soft); }
+.answer .badge-text { font-size: 22px; } .answer .right, .answer .right b { color: var(--right); } .answer .wrong, .answer .wrong b { color: var(--wrong); }
+.statement { max-width: 90ch; } .answer .statement { color: var(--ink); font-size: 15px; }
+.notes { margin: 0; padding-left: 20px; max-width: 90ch; } .notes li { margin: 4px 0; }
 .sections { position: sticky; top: 0; z-index: 5; background: var(--page); border-bottom: 1px solid var(--line); }
 .sections .inner { display: flex; gap: 22px; overflow-x: auto; scrollbar-width: none; }
 .sections a { padding: 11px 0; color: var(--soft); text-decoration: none; font-size: 14px; white-space: nowrap; }
@@ -48,7 +55,7 @@ h3 { margin: 18px 0 8px; font-size: 15px; }
 .protocol-heading { margin-top: 26px; padding-top: 14px; border-top: 1px solid var(--line); }
 .protocol-heading:first-of-type { border: 0; padding: 0; margin-top: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 0 0 12px; padding: 0; list-style: none; font-size: 14px; }
-.key { display: inline-block; width: 10px; height: 10px; margin-right: 7px; border-radius: 50%; background: var(--c); }
+.key { white-space: nowrap; display: inline-block; width: 10px; height: 10px; margin-right: 7px; border-radius: 50%; background: var(--c); }
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
 
 svg { display: block; overflow: visible; }
@@ -69,7 +76,7 @@ table { border-collapse: collapse; }
 .panel { width: 100%; font-size: 14px; border-spacing: 0; border-collapse: separate; }
 .panel caption:not(.unseen) { caption-side: top; text-align: left; padding: 0 0 2px; font-weight: 600; }
 .panel th { font-weight: 400; text-align: left; padding: 0 6px 0 0; overflow-wrap: anywhere; min-width: 92px; max-width: 140px; line-height: 22px; }
-.panel thead th { min-width: 0; vertical-align: bottom; font-size: 12px; color: var(--soft); }
+.panel thead th { overflow-wrap: normal; min-width: 0; vertical-align: bottom; font-size: 12px; color: var(--soft); }
 .panel td { padding: 0; }
 .panel .number { text-align: right; white-space: nowrap; padding-left: 10px; }
 .panel .number small { display: inline-block; min-width: 56px; font-size: 12px; }
@@ -82,7 +89,7 @@ table { border-collapse: collapse; }
 .panel.lines td, .panel.lines th { padding-top: 4px; padding-bottom: 4px; vertical-align: top; line-height: 20px; }
 .panel.lines thead th { vertical-align: bottom; }
 .lines svg { margin-top: 4px; }
-.lines .chart { width: 30%; min-width: 80px; padding-left: 18px; }
+.lines .chart { width: 30%; min-width: 80px; padding-left: 18px; padding-right: 8px; }
 .lines .reasons, .lines .what { padding-left: 18px; padding-right: 18px; } .lines .reasons { min-width: 170px; }
 .reasons ul { margin: 0; padding: 0; list-style: none; font-size: 13px; color: var(--soft); } .reasons b { color: var(--ink); font-weight: 600; }
 .note { color: var(--soft); font-size: 13.5px; margin: 8px 0 0; }
@@ -200,7 +207,7 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .card .stacks th { font-weight: 600; position: static; }
   .card .stacks td { display: grid; grid-template-columns: 110px minmax(0, 1fr); gap: 10px; }
   .card .stacks td::before { content: attr(data-label); color: var(--soft); font-size: 12.5px; overflow-wrap: anywhere; }
-  .card .stacks .chart { width: auto; }
+  .card .stacks .chart { width: auto; } .card .stacks td:has(> div:empty) { display: none; }
   .card .stacks .number small { min-width: 0; }
 }
 @media print {

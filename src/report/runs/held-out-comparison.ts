@@ -4,6 +4,7 @@ import { AgentrlError, errorMessage } from "../../base/errors.ts";
 import { compareRuns } from "../../evaluate/compare/compare-runs.ts";
 import type { MetricResult } from "../../evaluate/compare/compare-sides.ts";
 import type { ComparedRun, Side } from "../../evaluate/compare/compared-run.ts";
+import { UNLIKE_ADVICE } from "../../evaluate/compare/protocol-differences.ts";
 import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 import type { Arm } from "./arms.ts";
@@ -99,7 +100,8 @@ function compared(
   try {
     return compareRuns([left, right], { seed: SEED }).comparisons[0]?.metrics ?? null;
   } catch (error) {
-    if (error instanceof AgentrlError) return errorMessage(error);
+    if (error instanceof AgentrlError)
+      return errorMessage(error).split(`\n${UNLIKE_ADVICE}`)[0] ?? "";
     throw error;
   }
 }

@@ -58,6 +58,8 @@ export type ViewerBlock =
 /** A run of text with one owner. */
 export interface ViewerSpan {
   owner: Owner;
+  /** Text that only mentions tags, such as a prompt that explains them: they are not marked. */
+  mentionsTags?: true;
   text: string;
   /** It is a gold passage (true) or another passage (false); absent: no passage. */
   gold?: boolean;

@@ -1,3 +1,4 @@
+import { leavesOf } from "../../base/leaves.ts";
 import { rounded } from "../../base/format.ts";
 import { searchCount } from "../../trajectory/search-count.ts";
 import type { Decode } from "../../trajectory/segment-text.ts";
@@ -80,7 +81,7 @@ function sampleFacts({ sample, status, pair }: LeftSample): ViewerDetail["facts"
     ["Scores", named(scores)],
     ["Hints", hints.map(({ name, call }) => `${name} in message ${call + 1}`).join(" · ")],
     ["Teacher", who.join(" ")],
-    ["Strategy", typeof strategy === "string" ? strategy : JSON.stringify(strategy)],
+    ["Strategy", strategyText(strategy)],
     [
       "Steps",
       steps
@@ -90,6 +91,17 @@ function sampleFacts({ sample, status, pair }: LeftSample): ViewerDetail["facts"
     ["Seed", String(seed)],
     ["Origin", `${dataset} · template ${template} · retriever ${retriever}`],
   ]);
+}
+
+/** @example strategyText({ name: "agent", turns: 2 }) // "agent, turns 2" */
+function strategyText(strategy: unknown): string {
+  if (typeof strategy === "string") return strategy;
+  return [...leavesOf(strategy)]
+    .map(([keys, value]) => {
+      const key = keys.join(".");
+      return key === "name" ? String(value) : `${key} ${String(value)}`;
+    })
+    .join(", ");
 }
 
 function named(scores: Readonly<Record<string, number>>): string {

@@ -53,8 +53,12 @@ function messageOfCall(
   calls: readonly Call[],
   reading: TrajectoryReading,
 ): ViewerBlock[] {
-  const parts = [...call.prompt, ...call.completion];
-  const spans = parts.flatMap((segment) => spansOf(segment, shown, reading));
+  const read = (segments: readonly Segment[]): ViewerSpan[] =>
+    segments.flatMap((segment) => spansOf(segment, shown, reading));
+  const prompt = read(call.prompt);
+  // A first prompt explains the protocol's tags; later ones contain observations between tags.
+  const first = prompt.map((span): ViewerSpan => ({ ...span, mentionsTags: true }));
+  const spans = [...(call.parent === null ? first : prompt), ...read(call.completion)];
   const written = call.completion.reduce((sum, { ids }) => sum + ids.length, 0);
   const tokens = call.usage?.completionTokens ?? (written > 0 ? written : null);
   const branches = calls.filter(({ parent }) => parent === call.parent).length > 1;

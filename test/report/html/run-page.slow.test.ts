@@ -1,3 +1,4 @@
+import { MADE } from "../../helpers/made.ts";
 import { createWriteStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
@@ -23,7 +24,7 @@ async function writePage(path: string, places: readonly string[]): Promise<strin
     questionOf: (id: string) => ({ question: `${id}?`, references: ["Paris"], gold: ["p1"] }),
   };
   const pieces = runPage(runs, {
-    effectOf,
+    ...{ effectOf, made: MADE },
     readingOf: () => Promise.resolve(reading),
     trajectories: { perStep: 4, characters: 1e6 },
   });
@@ -87,7 +88,7 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     const { page, complaints, requests } = await openPage(path);
     await page.waitForSelector("#viewer-detail h3");
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
-      ...["Curves by step", "Figures"],
+      ...["Held-out questions", "Curves by step", "Figures"],
       "Settings only those that differ",
       "Events",
       "Runs",
@@ -113,18 +114,18 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
 
   it("shows one step in all panels while the pointer is over one, and the last when it has left", async () => {
     const { page } = await openPage(path);
-    expect(await readouts(page, "Reward")).toEqual(["0.75", "1"]);
+    expect(await readouts(page, "Reward")).toEqual(["0.750", "1"]);
     const area = page.locator(".plot .area").first();
     // Steps 0 to 8: three eighths of the way is step 3.
     const { width } = (await area.boundingBox()) ?? { width: 0 };
     await area.hover({ position: { x: (width * 3) / 8, y: 20 } });
-    expect(await readouts(page, "Reward")).toEqual(["0.3", "0.4"]);
+    expect(await readouts(page, "Reward")).toEqual(["0.300", "0.400"]);
     expect(await readouts(page, "Speed")).toEqual(["200", "200"]);
     const panels = await page.locator("figure.curve:visible").count();
     expect(await page.locator(".cursor.on:visible").count()).toBe(panels);
     expect(await page.locator(".stepper output").innerText()).toBe("3");
     await page.mouse.move(5, 5);
-    expect(await readouts(page, "Reward")).toEqual(["0.75", "1"]);
+    expect(await readouts(page, "Reward")).toEqual(["0.750", "1"]);
     expect(await page.locator(".cursor.on").count()).toBe(0);
   });
 
@@ -152,7 +153,7 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
       "false",
       false,
     ]);
-    expect(await readouts(page, "Reward")).toEqual(["0.75"]);
+    expect(await readouts(page, "Reward")).toEqual(["0.750"]);
     await arm.click();
     expect(await curve.isVisible()).toBe(true);
     const first = page.locator("figure.curve").first();
@@ -165,7 +166,7 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
 
   it("gives figures with paired differences, and the settings that differ alone", async () => {
     const { page } = await openPage(path);
-    const rows = await page.locator("#figures table").first().locator("tbody tr").allInnerTexts();
+    const rows = await page.locator("#held-out table").first().locator("tbody tr").allInnerTexts();
     expect(rows[0]).toBe("EM");
     expect(rows[1]).toMatch(/klCoef 0\s+2\s+0\.250\s+0\.750\s+\+0\.500/);
     expect(rows[2]).toMatch(/klCoef 0\.1\s+1\s+0\.250\s+0\.750\s+\+0\.500.*[^+−]0\.000/s);

@@ -1,3 +1,4 @@
+import { MADE } from "../../helpers/made.ts";
 import { createWriteStream, readFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const count = (page: Page): Promise<string> => page.locator("#viewer-count").inn
 async function writePage(place: string): Promise<string> {
   const path = join(folder, "page.html");
   const out = createWriteStream(path);
-  for await (const piece of samplesPage(await openSynthesis(place), null)) out.write(piece);
+  for await (const piece of samplesPage(await openSynthesis(place), null, MADE)) out.write(piece);
   out.end();
   await finished(out);
   return path;

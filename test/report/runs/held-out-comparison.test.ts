@@ -42,6 +42,8 @@ describe("heldOutComparison", () => {
     );
     const [em] = await heldOutComparison(both);
     expect(em?.figures[1]?.against).toContain("has another protocol than the run");
+    // An option of eval compare, not of this page.
+    expect(em?.figures[1]?.against).not.toContain("--across");
     expect(em?.figures[1]?.change).toMatchObject({ difference: 0.5 });
   });
 

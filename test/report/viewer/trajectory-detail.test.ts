@@ -36,8 +36,12 @@ describe("a trajectory for the viewer", () => {
     const [first] = trajectoryBlocks(sampled, { decode: (ids) => ids.join("-"), gold: null });
     expect(first).toMatchObject({
       title: "Message 1 · 2 tokens",
-      spans: [{ owner: "template" }, { owner: "policy", text: "1-2" }],
+      spans: [
+        { owner: "template", mentionsTags: true },
+        { owner: "policy", text: "1-2" },
+      ],
     });
+    expect(first).not.toHaveProperty("spans.1.mentionsTags");
   });
 
   it("shows messages as they were scored where there are ids and no tokenizer, and says so", () => {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
+import { madeBy } from "../../made-by.ts";
 import { outOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
@@ -45,7 +46,7 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
   if (flags.out !== undefined) refuseToOverwrite(flags.out, flags.overwrite);
   await writeAtomic(path, async (write) => {
     const decode = words === null ? null : (ids: readonly number[]) => words.tokenizer.decode(ids);
-    for await (const piece of samplesPage(files, decode)) {
+    for await (const piece of samplesPage(files, decode, madeBy())) {
       context.signal.throwIfAborted();
       await write(piece);
     }

@@ -1,7 +1,6 @@
-import { plural } from "../base/format.ts";
-import { namesAlike } from "./claims.ts";
-import type { ClaimResult } from "./judge-claims.ts";
-import type { Reproduction } from "./reproduce.ts";
+import { plural } from "../../base/format.ts";
+import type { ClaimResult, Reproduction } from "./claim-results.ts";
+import { namesAlike } from "./names-alike.ts";
 
 /** How intervals and p are made, for the end of every form of the results. */
 export const METHOD_NOTE =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { random } from "../../src/base/random.ts";
+import { random } from "../../../src/base/random.ts";
 import {
   armInterval,
   combinedVerdict,
@@ -8,7 +8,7 @@ import {
   type MeasuredArm,
   roomlessness,
   verdictOf,
-} from "../../src/evaluate/claim-test.ts";
+} from "../../../src/evaluate/claims/claim-test.ts";
 
 const SHARE = { isShare: true };
 

@@ -1,8 +1,8 @@
-import { mean, sampleVariance } from "../base/statistics.ts";
-import { ROUNDING } from "./arm-comparison.ts";
-import { holmAdjusted } from "./paired-test.ts";
-import type { Interval } from "./statistics.ts";
-import { centralQuantile, twoSidedP } from "./student-t.ts";
+import { mean, sampleVariance } from "../../base/statistics.ts";
+import { ROUNDING } from "../arm-comparison.ts";
+import { holmAdjusted } from "../paired-test.ts";
+import type { Interval } from "../statistics.ts";
+import { centralQuantile, twoSidedP } from "../student-t.ts";
 
 /** What the runs of one arm measured. */
 export interface MeasuredArm {

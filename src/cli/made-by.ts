@@ -1,0 +1,14 @@
+import type { Made } from "../report/html/made.ts";
+import { packageVersion } from "./package-info.ts";
+
+/** Day, version and command line for the header of a page. */
+export function madeBy(): Made {
+  const command = ["agentrl", ...process.argv.slice(2)].map(quoted).join(" ");
+  return { version: packageVersion(), date: new Date().toISOString().slice(0, 10), command };
+}
+
+/** An argument as a POSIX shell reads it. @example quoted("a b") // "'a b'" */
+function quoted(argument: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(argument)) return argument;
+  return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+}

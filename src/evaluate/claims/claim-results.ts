@@ -1,0 +1,75 @@
+import type { Interval } from "../statistics.ts";
+import type { ArmTest, roomlessness, Verdict } from "./claim-test.ts";
+
+/** One number that the paper reports. */
+export interface PaperCell {
+  table: string;
+  /** The row: a system or a variant of it. */
+  system: string;
+  /** The column: a data set or an average. */
+  dataset: string;
+  metric: string;
+  model: string | null;
+  split: string | null;
+  /** A share, also where the paper's table is in percent. */
+  value: number;
+}
+
+/** `left` is claimed to exceed `right`: arms by name, or numbers. */
+export interface Comparison {
+  left: string | number;
+  relation: ">" | ">=";
+  right: string | number;
+}
+
+/** One arm of a claim, as measured. */
+export interface ArmResult {
+  name: string;
+  mean: number;
+  /** 95 % interval over seeds and questions; null for one seed. */
+  ci95: Interval | null;
+  /** By seed, in the order of `seeds`. */
+  values: number[];
+  seeds: number[];
+  /** Whether every seed gave the same answers: nothing in the arm is random. */
+  isSameForAllSeeds: boolean;
+  dataset: string;
+  model: string;
+  /** The paper's number, a share as a share. */
+  paper: PaperCell | null;
+}
+
+/** One comparison of a claim. */
+export interface ComparisonResult extends Comparison, ArmTest {
+  /** p after Holm's correction over all comparisons of the call. */
+  pHolm: number | null;
+  verdict: Verdict;
+  /** For "not able to show": why. */
+  room: ReturnType<typeof roomlessness>;
+}
+
+export interface ClaimResult {
+  id: string;
+  statement: string;
+  metric: string;
+  relation: string;
+  source: string;
+  verdict: Verdict;
+  /** Questions that every run of the claim measured; null where they are not known one by one. */
+  questions: number | null;
+  isShare: boolean;
+  comparisons: ComparisonResult[];
+  arms: ArmResult[];
+}
+
+/** A recipe's claims, tested. */
+export interface Reproduction {
+  recipe: string;
+  /** The recipe's summary, its paper, and what it does otherwise than the paper. */
+  summary: string;
+  paper: { id: string; title?: string | undefined } | null;
+  notes: string[];
+  tier: "smoke" | "mini" | "paper";
+  seeds: number[];
+  claims: ClaimResult[];
+}

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { writeReproductionFiles } from "../../src/cli/reproduction-files.ts";
+import type { Reproduction } from "../../src/evaluate/claims/claim-results.ts";
+import { writeRun } from "../helpers/run-folder.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+
+const folder = temporaryFolder();
+const ATTACK = "<img src=x onerror=alert(1)>";
+
+const RESULT: Reproduction = {
+  ...{ recipe: "made", summary: `Arms differ.${ATTACK}`, notes: ["The world is smaller."] },
+  ...{ paper: { id: "arXiv 1", title: "A paper" }, tier: "mini", seeds: [1, 2] },
+  claims: [
+    {
+      ...{ id: "wins", statement: "Search wins.", metric: "eval.after.em", relation: "a > b" },
+      ...{ source: "Table 1", verdict: "not able to show", questions: 40, isShare: true },
+      comparisons: [
+        {
+          ...{ left: "a", relation: ">", right: "b", difference: 0.025, ci95: [-0.03, 0.08] },
+          ...{ p: 0.32, pHolm: 0.32, over: "seeds and questions", room: "ceiling" },
+          verdict: "not able to show",
+        },
+      ],
+      arms: ["a", "b"].map((name, i) => ({
+        ...{ name, mean: 1 - i / 40, ci95: [0.9, 1], values: [1, 0.975], seeds: [1, 2] },
+        ...{ isSameForAllSeeds: false, dataset: "tinyworld", model: "base" },
+        paper: {
+          ...{ table: "t1", system: "RL", dataset: "NQ", metric: "em", model: "Qwen" },
+          ...{ split: null, value: 0.48 },
+        },
+      })),
+    },
+  ],
+};
+
+it("writes a self-contained page and Markdown with verdict, cells, curves and origin", async () => {
+  const run = writeRun(join(folder, "run"), { klCoef: 0, seed: 1, rewards: [0, 0.5, 1] });
+  const runs = [{ arms: ["wins/a"], folder: run }];
+  const [page = "", text = ""] = await writeReproductionFiles(RESULT, runs, folder);
+  const html = readFileSync(page, "utf8");
+  expect(html).toContain("NOT ABLE TO SHOW");
+  expect(html).toContain("The paper measured something else: dataset NQ, here tinyworld");
+  expect(html).toContain("The world is smaller.");
+  expect(html).toContain('id="curves"');
+  expect(html).not.toContain(ATTACK);
+  expect(html).not.toMatch(/(src|href)="https?:/);
+  const md = readFileSync(text, "utf8");
+  expect(md).toContain("## wins: NOT ABLE TO SHOW (ceiling: even all 40 questions right");
+  expect(md).toContain("| a | 1.000 | 0.900 … 1.000 | 0.480 |");
+  // The same command writes both anew.
+  writeFileSync(text, "old");
+  await writeReproductionFiles(RESULT, [], folder);
+  expect(readFileSync(text, "utf8")).toBe(md);
+});

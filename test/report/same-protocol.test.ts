@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { protocolDifferences, protocolLeaves } from "../../src/report/same-protocol.ts";
+
+it("names budgets by scope and unit, and parts of a list by their names", () => {
+  const turn = { scope: "turn", unit: "tokens" };
+  const tools = [{ name: "bm25-search", topK: 3 }, "calculator"];
+  expect(protocolLeaves({ budgets: [{ ...turn, limit: 48 }], tools })).toEqual([
+    ["budgets.turn-tokens.limit", "48"],
+    ["tools.0.name", "bm25-search"],
+    ["tools.0.topK", "3"],
+    ["tools.1", "calculator"],
+  ]);
+  const context = { scope: "context", unit: "tokens", limit: 500 };
+  const found = protocolDifferences([
+    { budgets: [{ ...turn, limit: 48 }, context] },
+    { budgets: [context, { ...turn, limit: 300 }] },
+  ]);
+  expect(found).toEqual([{ key: "budgets.turn-tokens.limit", values: ["48", "300"] }]);
+});
+
+it("keeps the positions of two budgets of one name", () => {
+  const twice = { scope: "turn", unit: "tokens", limit: 48 };
+  expect(protocolLeaves([twice, twice]).map(([key]) => key)).toContain("1.limit");
+});
