@@ -6,6 +6,7 @@ import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
 import { hotpotqaMetrics } from "../dist/evaluate/metrics/hotpotqa-official.js";
+import { squadV2Metrics } from "../dist/evaluate/metrics/squad-v2-official.js";
 import { rowMetrics } from "../dist/evaluate/metrics/index.js";
 import { scoreLayouts } from "../dist/evaluate/score-file.js";
 import { normalizations } from "../dist/text/answer-normalizations.js";
@@ -60,6 +61,7 @@ function metricsPage() {
     ),
     normalizations: partTable(normalizations.parts, ["source", (part) => part.source]),
     hotpotqa: partTable(hotpotqaMetrics.parts),
+    squad: partTable(squadV2Metrics.parts),
     layouts: partTable(scoreLayouts.parts),
   };
   return withTables("metrics.md", tables);

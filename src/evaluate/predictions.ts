@@ -3,7 +3,7 @@ import { DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { suggest } from "../base/nearest.ts";
-import { quote } from "../base/schema.ts";
+import { quote, z } from "../base/schema.ts";
 import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
@@ -21,6 +21,8 @@ export interface PredictionSource {
   idField?: string;
   /** Whether the references are the spans of one accepted answer; a prediction may then be a list, too. */
   spans?: boolean;
+  /** Whether a question may have no accepted answer (SQuAD 2.0): an empty list, or null. */
+  unanswerable?: boolean;
   /** Field with an external verdict on the answer. */
   verdictField?: string;
 }
@@ -48,6 +50,26 @@ export async function readPredictions(source: PredictionSource): Promise<ScoredA
 }
 
 /**
+ * As `readPredictions`, each with its id. Without a references file and without `idField`, a record's own `id` counts where there is
+ * one; otherwise its number from 1.
+ */
+export async function readPredictionRows(
+  source: PredictionSource,
+): Promise<[id: string, answer: ScoredAnswer][]> {
+  const { predictions, references, idField } = source;
+  if (references !== undefined || idField !== undefined) {
+    return [...(await readPredictionsById(source))];
+  }
+  const records = notEmpty(await readRecords(predictions), predictions);
+  return records.map((record, i) => [ownId(record) ?? String(i + 1), scoredAt(record, source)]);
+}
+
+function ownId({ value }: Placed): string | null {
+  if (typeof value !== "object" || value === null || !("id" in value)) return null;
+  return typeof value.id === "string" || typeof value.id === "number" ? String(value.id) : null;
+}
+
+/**
  * As `readPredictions`, by id: without a references file each record must have one.
  * @throws {DataError} likewise.
  */
@@ -63,7 +85,7 @@ export async function readPredictionsById(
 function scoredAt(record: Placed, source: PredictionSource): ScoredAnswer {
   return {
     ...predictedAt(record, source),
-    references: referencesAt(record, source.referencesField ?? DEFAULT_FIELDS.references),
+    references: referencesAt(record, source),
     ...(source.spans === true ? { spans: true } : {}),
   };
 }
@@ -83,7 +105,7 @@ async function joined(
   source: PredictionSource & { references: string },
 ): Promise<Map<string, ScoredAnswer>> {
   const { references } = source;
-  const { referencesField = DEFAULT_FIELDS.references, idField = DEFAULT_FIELDS.id } = source;
+  const { idField = DEFAULT_FIELDS.id } = source;
   const predicted = await predictionsById(source);
   const golds = byId(notEmpty(await readRecords(references), references), idField);
   for (const [id, { where }] of predicted) {
@@ -95,7 +117,7 @@ async function joined(
   }
   return mapValues(golds, (gold, id) => ({
     ...(predicted.get(id)?.answer ?? { prediction: null }),
-    references: referencesAt(gold, referencesField),
+    references: referencesAt(gold, source),
     ...(source.spans === true ? { spans: true } : {}),
   }));
 }
@@ -149,7 +171,7 @@ async function jsonObject(path: string): Promise<object | null> {
 async function readRecords(path: string): Promise<Placed[]> {
   if (path.endsWith(".json")) {
     const value = await readJson(path);
-    const values: unknown[] = Array.isArray(value) ? value : [value];
+    const values = squadQuestions(value) ?? (Array.isArray(value) ? (value as unknown[]) : [value]);
     return values.map((record, i) => ({ value: record, where: `${path}: record ${i + 1}` }));
   }
   const records: Placed[] = [];
@@ -157,6 +179,28 @@ async function readRecords(path: string): Promise<Placed[]> {
     records.push({ value, where: `${path}:${line}` });
   }
   return records;
+}
+
+const squadFile = z.object({
+  data: z.array(
+    z.object({
+      paragraphs: z.array(
+        z.object({
+          qas: z.array(
+            z.object({ id: z.string(), answers: z.array(z.object({ text: z.string() })) }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** The questions of a file as SQuAD publishes it, as records with id and references; null for another file. */
+function squadQuestions(value: unknown): { id: string; references: string[] }[] | null {
+  const { success, data: file } = squadFile.safeParse(value);
+  if (!success) return null;
+  const questions = file.data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ qas }) => qas));
+  return questions.map(({ id, answers }) => ({ id, references: answers.map(({ text }) => text) }));
 }
 
 function byId(records: readonly Placed[], idField: string): Map<string, Placed> {
@@ -212,12 +256,17 @@ function verdictAt(record: Placed, field: string): boolean | null {
   throw wrongType(record, field, value, `one of ${[...VERDICTS.keys()].join(", ")}, or null`);
 }
 
-function referencesAt(record: Placed, field: string): string[] {
+function referencesAt(record: Placed, source: PredictionSource): string[] {
+  const { referencesField: field = DEFAULT_FIELDS.references, unanswerable = false } = source;
   const value = fieldAt(record, field);
+  if (unanswerable && value === null) return [];
   const values: unknown[] = Array.isArray(value) ? value : [value];
   const texts = values.map(textOf).filter((text) => text !== null);
-  if (texts.length === 0 || texts.length < values.length) {
-    throw wrongType(record, field, value, "an accepted answer or a list of at least one");
+  const isShort = texts.length === 0 && !unanswerable;
+  if (isShort || texts.length < values.length) {
+    const allowed = "an accepted answer or a list of at least one";
+    const hint = values.length === 0 ? " (questions without an answer: --layout squad_v2)" : "";
+    throw wrongType(record, field, value, `${allowed}${hint}`);
   }
   return texts;
 }

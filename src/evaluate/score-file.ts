@@ -1,11 +1,12 @@
 import { ConfigError } from "../base/errors.ts";
 import { type Part, registry } from "../base/registry.ts";
-import type { Normalization } from "../text/answer-normalizations.ts";
+import { type Normalization, normalizeAnswer } from "../text/answer-normalizations.ts";
 import { ircotSpans } from "../text/drop-answers.ts";
 import { readHotpotqaFiles } from "./hotpotqa-predictions.ts";
 import { answerMetrics, type ScoredAnswer } from "./metrics/answer-metrics.ts";
 import { hotpotqaMetrics, scoreHotpotqa } from "./metrics/hotpotqa-official.ts";
-import { type PredictionSource, readPredictions, readPredictionsById } from "./predictions.ts";
+import { scoreSquadV2, squadV2Metrics } from "./metrics/squad-v2-official.ts";
+import { type PredictionSource, readPredictionRows } from "./predictions.ts";
 import { scoreEach, type ScoreValues } from "./score-answers.ts";
 
 /** Options of scoring a file. */
@@ -30,7 +31,7 @@ export interface ScoredFile {
 
 /** One answer of a predictions file and its scores. */
 export interface ScoredRow {
-  /** The id that joined two files, or the answer's number from 1. */
+  /** The id that joined two files, else the answer's own id or its number from 1. */
   id: string;
   prediction: ScoredAnswer["prediction"];
   references: readonly string[];
@@ -82,8 +83,16 @@ const hotpotqa: ScoreLayout = {
   score: scoreHotpotqaFile,
 };
 
+const squadV2: ScoreLayout = {
+  name: "squad_v2",
+  summary:
+    "As SQuAD 2.0 evaluates: questions may have no answer (an empty list), and then an empty prediction is right; also reads its own files.",
+  metrics: squadV2Metrics.names,
+  score: scoreSquadV2File,
+};
+
 /** All kinds of predictions files. */
-export const scoreLayouts = registry<ScoreLayout>("layout", [answers, hotpotqa, ircot]);
+export const scoreLayouts = registry<ScoreLayout>("layout", [answers, hotpotqa, ircot, squadV2]);
 
 async function scoreAnswerFile(
   options: ScoreFileOptions,
@@ -95,7 +104,7 @@ async function scoreAnswerFile(
   if (options.metrics?.includes(VERDICT_METRIC) === true && options.verdictField === undefined) {
     throw new ConfigError("USAGE", `--metrics ${VERDICT_METRIC}: needs --verdict-field.`);
   }
-  const found = await answersById(options);
+  const found = await readPredictionRows(options);
   const scores = scoreEach(
     found.map(([, answer]) => read(answer)),
     { normalization, metrics: named.filter((name) => asked.includes(name)) },
@@ -110,19 +119,44 @@ async function scoreAnswerFile(
     shares: [VERDICT_METRIC, ...answerMetrics.parts.flatMap((m) => (m.isShare ? [m.name] : []))],
     normalization,
     unanswered: found.filter(([, { prediction }]) => prediction === null).length,
-    notes: [],
+    notes: unanswerableNote(found.map(([, { references }]) => references)),
   };
+}
+
+/** The metrics of other benchmarks have no right score for a question without an answer. */
+function unanswerableNote(all: readonly (readonly string[])[]): string[] {
+  const count = all.filter((texts) => texts.every((text) => normalizeAnswer(text) === "")).length;
+  if (count === 0) return [];
+  return [
+    `${count} of ${all.length} questions have no accepted answer except an empty one: f1 and its like are 0 for them. --layout squad_v2 scores them as SQuAD 2.0 does.`,
+  ];
 }
 
 function shareOf(verdict: boolean | null | undefined): number | null {
   return verdict === undefined || verdict === null ? null : Number(verdict);
 }
 
-async function answersById(source: ScoreFileOptions): Promise<[id: string, ScoredAnswer][]> {
-  if (source.references !== undefined || source.idField !== undefined) {
-    return [...(await readPredictionsById(source))];
+async function scoreSquadV2File(options: ScoreFileOptions): Promise<ScoredFile> {
+  const { normalization = "squad", metrics = squadV2Metrics.names } = options;
+  if (normalization !== "squad" || options.spans === true || options.verdictField !== undefined) {
+    throw new ConfigError(
+      "USAGE",
+      "--layout squad_v2: normalises by squad and compares texts: leave --normalization, --spans and --verdict-field out.",
+    );
   }
-  return (await readPredictions(source)).map((answer, i) => [String(i + 1), answer]);
+  const found = await readPredictionRows({ ...options, unanswerable: true });
+  return {
+    rows: found.map(([id, { prediction, references }]) => {
+      const text = typeof prediction === "string" ? prediction : null;
+      const scores = Object.entries(scoreSquadV2(text, references));
+      const asked = scores.filter(([name]) => metrics.includes(name));
+      return { ...{ id, prediction, references }, scores: Object.fromEntries(asked) };
+    }),
+    shares: squadV2Metrics.names.filter((name) => name.endsWith("em")),
+    normalization,
+    unanswered: found.filter(([, { prediction }]) => prediction === null).length,
+    notes: [],
+  };
 }
 
 async function scoreHotpotqaFile(options: ScoreFileOptions): Promise<ScoredFile> {

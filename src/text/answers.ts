@@ -56,6 +56,8 @@ export function tokenF1(
 export function wordOverlap(predicted: string, accepted: readonly string[]): WordOverlap {
   let best = NO_OVERLAP;
   for (const reference of accepted) {
+    const closed = CLOSED_ANSWERS.has(predicted) || CLOSED_ANSWERS.has(reference);
+    if (closed && predicted !== reference) continue;
     const overlap = bagOverlap(predicted, reference);
     if (overlap.f1 > best.f1) best = overlap;
   }
@@ -116,9 +118,8 @@ function anyReference(
 const NO_OVERLAP: WordOverlap = { f1: 0, precision: 0, recall: 0 };
 const CLOSED_ANSWERS = new Set(["yes", "no", "noanswer"]);
 
-function bagOverlap(predicted: string, reference: string): WordOverlap {
-  const closed = CLOSED_ANSWERS.has(predicted) || CLOSED_ANSWERS.has(reference);
-  if (closed && predicted !== reference) return NO_OVERLAP;
+/** Overlap of two bags of words; zeros when no word is shared. @param predicted normalised; `reference` too. */
+export function bagOverlap(predicted: string, reference: string): WordOverlap {
   const predictedWords = words(predicted);
   const referenceWords = words(reference);
   const left = new Map<string, number>();

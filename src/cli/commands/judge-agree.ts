@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
+import { plural } from "../../base/format.ts";
 import {
   humanAgreement,
   type HumanAgreement,
@@ -50,9 +51,10 @@ export function addJudgeAgree(family: Command, context: CliContext): void {
 async function agree(file: string, flags: AgreeFlags, context: CliContext): Promise<void> {
   const judgeFlags = judgeFlagsOf(flags);
   const layout = humanVerdictLayouts.get(flags.dataset ?? DEFAULT_LAYOUT, "--dataset");
-  const { verdicts, improper } = await layout.read(file);
+  const { verdicts, improper, skipped } = await layout.read(file);
   const humans = firstQuestions(verdicts, flags.limit);
   if (improper > 0) context.note(`${improper} questions are marked as improper: left out.`);
+  if (skipped.length > 0) context.note(skippedText(skipped));
   const { seed = 0 } = flags;
   const results: Record<string, HumanAgreement> = {};
   for (const rule of ruleVerdicts.parts) {
@@ -63,7 +65,13 @@ async function agree(file: string, flags: AgreeFlags, context: CliContext): Prom
     );
   }
   const questions = new Set(humans.map(({ question }) => question)).size;
-  const about = { dataset: layout.name, questions, n: humans.length, improper };
+  const about = {
+    dataset: layout.name,
+    questions,
+    n: humans.length,
+    improper,
+    skipped: skipped.length,
+  };
   if (judgeFlags === null) {
     print({ ...about, agreement: results }, flags, context);
     return;
@@ -94,6 +102,14 @@ async function agree(file: string, flags: AgreeFlags, context: CliContext): Prom
   print({ ...about, agreement: results, calibration, judge: identity, traffic }, flags, context);
   context.note(trafficText(traffic));
   checkEvaluated(rows, boundsOf(judgeFlags).maxUnparsed);
+}
+
+const SKIPPED_SHOWN = 5;
+
+function skippedText(skipped: readonly string[]): string {
+  const more = skipped.length > SKIPPED_SHOWN ? "; …" : "";
+  const places = skipped.slice(0, SKIPPED_SHOWN).join("; ");
+  return `${plural(skipped.length, "answer")} left out, without text or without a verdict: ${places}${more}.`;
 }
 
 function print(

@@ -15,11 +15,13 @@ export interface HumanVerdict extends JudgeCase {
   human: boolean;
 }
 
-/** Verdicts of humans, and the number of questions left out because they cannot be judged. */
+/** Verdicts of humans, and what was left out. */
 interface HumanVerdicts {
   verdicts: HumanVerdict[];
   /** Questions marked as improper: outdated, or unclear. */
   improper: number;
+  /** Places of answers that are missing or have no verdict. */
+  skipped: string[];
 }
 
 /** A layout of files with human verdicts. */
@@ -30,13 +32,18 @@ interface HumanVerdictLayout extends Part {
 
 const SYSTEMS = ["fid", "gpt35", "chatgpt", "gpt4", "newbing"] as const;
 
+const evounaMark = z.object({ improper: z.boolean().nullish() });
+
 const evounaRecord = z.looseObject({
   question: z.string().min(1),
   golden_answer: z.string().min(1),
-  improper: z.boolean(),
 });
 
-const evounaAnswer = z.object({ answer: z.string(), judge: z.boolean() });
+/** Its tables were written by pandas: a missing verdict may be "nan". */
+const evounaAnswer = z.object({
+  answer: z.string().nullish(),
+  judge: z.union([z.boolean(), z.literal("nan")]).nullish(),
+});
 
 const rowRecord = z.object({
   question: z.string(),
@@ -77,14 +84,16 @@ async function readEvouna(path: string): Promise<HumanVerdicts> {
   const value = await readJson(path);
   const records: unknown[] = Array.isArray(value) ? value : [];
   const verdicts: HumanVerdict[] = [];
+  const skipped: string[] = [];
   let improper = 0;
   for (const [i, record] of records.entries()) {
     const where = `${path}: record ${i + 1}`;
-    const checked = recordOf(evounaRecord, record, where);
-    if (checked.improper) {
-      improper += 1; // some have no verdict either
+    // An improper record may lack anything else.
+    if (recordOf(evounaMark, record, where).improper === true) {
+      improper += 1;
       continue;
     }
+    const checked = recordOf(evounaRecord, record, where);
     const { question, golden_answer: golden } = checked;
     for (const system of SYSTEMS) {
       const { answer, judge } = recordOf(
@@ -92,11 +101,15 @@ async function readEvouna(path: string): Promise<HumanVerdicts> {
         { answer: checked[`answer_${system}`], judge: checked[`judge_${system}`] },
         `${where}, system ${system}`,
       );
+      if (typeof answer !== "string" || typeof judge !== "boolean") {
+        skipped.push(`record ${i + 1}, system ${system}`);
+        continue;
+      }
       const references = evounaReferences(golden);
       verdicts.push({ system, question, references, prediction: answer, human: judge });
     }
   }
-  return notEmpty({ verdicts, improper }, path);
+  return notEmpty({ verdicts, improper, skipped }, path);
 }
 
 async function readRows(path: string): Promise<HumanVerdicts> {
@@ -105,7 +118,7 @@ async function readRows(path: string): Promise<HumanVerdicts> {
     const { correct, ...rest } = recordOf(rowRecord, value, `${path}:${line}`);
     verdicts.push({ ...rest, human: correct });
   }
-  return notEmpty({ verdicts, improper: 0 }, path);
+  return notEmpty({ verdicts, improper: 0, skipped: [] }, path);
 }
 
 function recordOf<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {

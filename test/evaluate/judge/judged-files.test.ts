@@ -130,9 +130,17 @@ describe("human verdicts", () => {
     ]);
   });
 
-  it("name the record and system where one lacks a verdict", async () => {
-    await expect(evouna(record, { ...record, judge_gpt4: "nan" })).rejects.toThrow(
-      errorWith("DATA_BAD_RECORD", 'record 2, system gpt4: judge is "nan"'),
+  it("leave out an answer without text or verdict, and whatever an improper record lacks", async () => {
+    const improperRecord = { improper: true, question: null, golden_answer: null };
+    const gap = { ...record, answer_fid: null, judge_gpt4: "nan" };
+    const { verdicts, improper, skipped } = await evouna(record, improperRecord, gap);
+    expect([verdicts.length, improper]).toEqual([8, 1]);
+    expect(skipped).toEqual(["record 3, system fid", "record 3, system gpt4"]);
+  });
+
+  it("name the record and system where a verdict is none", async () => {
+    await expect(evouna(record, { ...record, judge_gpt4: "maybe" })).rejects.toThrow(
+      errorWith("DATA_BAD_RECORD", 'record 2, system gpt4: judge is "maybe"'),
     );
   });
 
