@@ -69,7 +69,12 @@ export async function synthSettings(
   const chosen = await tierForData({ recipe, tier, data: dataset, model });
   if (chosen.note !== undefined) note(chosen.note);
   const given = { ...flags, ...chosen };
-  const assumed = overridesOf([["synth", {}, "default"], ...teacherValues(flags)]);
+  const steps = await defaultSteps(given.recipe, flags.plugin);
+  const assumed = overridesOf([
+    ["synth", {}, "default"],
+    ["synth.steps", steps, "default"],
+    ...teacherValues(flags),
+  ]);
   const values: FlagValue[] = [["synth.limit", flags.limit, "--limit"]];
   if (flags.index !== undefined)
     values.push(["retriever", await indexRetriever(flags.index), "--index"]);
@@ -79,6 +84,19 @@ export async function synthSettings(
   const { datasetNamed } = await import("../data/datasets.ts");
   values.push(["dataset", datasetNamed(flags.dataset, "--dataset"), "--dataset"]);
   return settingsOf(given, overridesOf(values), assumed);
+}
+
+/** Steps of a recipe without its own `synth`: wrong, unfinished and malformed answers are no training data. */
+async function defaultSteps(
+  recipe: string,
+  plugins: readonly string[] | undefined,
+): Promise<readonly string[] | undefined> {
+  const { loadRecipe } = await import("../recipe/settings/recipe-file.ts");
+  const { base, tiers } = await loadRecipe(recipe, plugins);
+  const hasOwn = [base, ...Object.values(tiers)].some(
+    (settings) => settings?.["synth"] !== undefined,
+  );
+  return hasOwn ? undefined : ["answered", "correct", "format"];
 }
 
 function isServerOf(teacher: string): boolean {

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
 import type { SynthResult } from "../../src/recipe/synth/run-synth.ts";
 import type { Sample } from "../../src/trajectory/sample.ts";
+import { chatServer } from "../helpers/chat-server.ts";
 import { runCommand } from "../helpers/run-command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -13,7 +14,9 @@ const run = (...flags: string[]) =>
   runCommand(synthDataCommand, ["synth-data", ...flags], `${folder}/`);
 /** Questions of the smallest tier, two draws each: one that searches, and one that never does. */
 const small = (name: string, ...more: string[]): string[] => [
-  ...["--recipe", "search-r1", "--tier", "smoke", "--limit", "12", "--out", at(name)],
+  ...["--recipe", "search-r1", "--tier", "smoke", "--out", at(name)],
+  ...(more.includes("--limit") ? [] : ["--limit", "12"]),
+  ...["--set", "synth.steps=[]"],
   ...["--set", "synth.draws=[{name: plain}, {name: blind, strategy: direct}]", ...more],
 ];
 const lines = (...names: string[]): string[] =>
@@ -26,6 +29,34 @@ const resultOf = (name: string): SynthResult =>
   JSON.parse(readFileSync(at(name, "synth.json"), "utf8")) as SynthResult;
 
 describe("agentrl synth-data", () => {
+  it("keeps only right and well-formed answers where no steps are named", async () => {
+    const answers: Record<string, string> = {
+      right: "<think> so</think><answer> Oslo</answer>",
+      wrong: "<answer> Bergen</answer>",
+      broken: "</think><answer> Oslo</answer>",
+    };
+    const server = await chatServer(({ messages }) => {
+      const told = messages.map(({ content }) => content).join("");
+      return Object.entries(answers).find(([name]) => told.includes(`Which ${name}`))?.[1] ?? "";
+    });
+    const rows = Object.keys(answers).map((id) => {
+      return JSON.stringify({ id, question: `Which ${id} capital?`, answer: "Oslo" });
+    });
+    writeFileSync(at("own.jsonl"), `${rows.join("\n")}\n`);
+    const flags = ["--dataset", at("own.jsonl"), "--teacher", `${server.url}/v1`, "--model", "m"];
+    // Questions without passages: answered directly.
+    flags.push("--set", "synth.draws=[{name: plain, strategy: direct}]");
+    const { stdout, status, stderr } = await run(...flags, "--out", at("own"));
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(/^correct +3 +2 +2 +1 wrong answer$/m);
+    expect(stdout).toMatch(/^format +2 +1 +1 +1 unpaired tag$/m);
+    expect(samplesOf("own", "samples.jsonl").map(({ task }) => task.id)).toEqual(["right"]);
+    const all = [...flags, "--out", at("all"), "--set", "synth.steps=[]"];
+    expect((await run(...all)).status).toBe(0);
+    expect(samplesOf("all", "samples.jsonl")).toHaveLength(3);
+    await server.close();
+  });
+
   it("draws a dataset's questions and shows what each draw gave and each step let through", async () => {
     const { stdout, status } = await run(...small("first", "--set", "synth.steps=[correct]"));
     expect(status).toBe(0);
