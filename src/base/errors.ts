@@ -34,7 +34,8 @@ export const ERROR_CODES = {
     "A record of a data file lacks a key or has a value that its layout does not allow.",
   DATA_CHECK_FAILED: "`agentrl data check` found a problem.",
   DATA_EMPTY: "The data file contains no records.",
-  DATA_FIELDS_UNCLEAR: "Several fields of a data file could contain the question, the answer or the text.",
+  DATA_FIELDS_UNCLEAR:
+    "Several fields of a data file could contain the question, the answer or the text.",
   DATA_FIELD_UNKNOWN: "The data file has no field of the given name.",
   DATA_FOLDER_UNCLEAR: "The folder has several splits, or no file that can be read as data.",
   DATA_ID_TWICE: "Two records of the data file have the same id.",
@@ -48,6 +49,7 @@ export const ERROR_CODES = {
   ENGINE_STALLED: "A worker thread of the engine showed no progress within the deadline.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "The checkpoint's tensors or tokenizer do not match its config.json.",
+  EVALUATION_ALL_CUT: "A limit cut every question of the evaluation, and none has an answer.",
   EVALUATION_GIVEN_UP: "The evaluation stopped because too many rollouts in a row failed.",
   EVALUATION_INCOMPLETE:
     "Some rollouts of the evaluation failed, so some questions have no result.",

@@ -10,6 +10,7 @@ import {
   withPlus,
 } from "../base/format.ts";
 import { intervalColumn, renderText } from "../base/table.ts";
+import { cutsText } from "./cut-text.ts";
 import type { EvaluationSummary, GroupSummary } from "../evaluate/evaluation-summary.ts";
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
@@ -52,6 +53,7 @@ export function evaluationText(result: EvalResult): string {
       ? []
       : [drawn.map(([name, value]) => `${name} ${share(value)}`).join("  "), ""]),
     ...evidenceText(metrics),
+    ...cutsText(result),
     `95 % intervals over questions: EM ${intervalOf("em")}, F1 ${intervalOf("f1")}`,
     "searches, turns, tokens: per question; answered, parsed: share of questions",
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,

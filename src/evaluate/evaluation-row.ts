@@ -57,12 +57,24 @@ export interface EvaluationRow {
   tokens?: number;
   /** Tokens that it read, over all calls; absent if not counted. */
   promptTokens?: number;
+  /** What budgets cut; absent if nobody was asked. */
+  cuts?: Cuts;
   /** What the environment paid over all turns; absent where it pays nothing. */
   return?: number;
   hops?: number;
   type?: string;
   /** Present if the draw ended in an error: it was not measured and counts only among the errors. */
   error?: NonNullable<Trajectory["error"]>;
+}
+
+/** What a draw's budgets, or its server's limits, cut. */
+export interface Cuts {
+  /** Messages that ended at their most tokens. */
+  messages: number;
+  /** Observations shown in part. */
+  observations: number;
+  /** Whether the context was full: it ended the draw, or older tokens were dropped. */
+  context: boolean;
 }
 
 /** Scores one trajectory. */
@@ -98,6 +110,7 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
     formatOk: turns.length > 0 && invalidTurns === 0,
   };
   if (!trajectory.calls.some(isUncounted)) row.tokens = policyTokenCount(trajectory);
+  if (trajectory.calls.length > 0 || end === "context-limit") row.cuts = cutsOf(trajectory);
   if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;
@@ -107,6 +120,17 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   if (type !== undefined) row.type = type;
   if (error !== undefined) row.error = error;
   return row;
+}
+
+function cutsOf({ calls, turns, given = [], end }: Trajectory): Cuts {
+  const shown = [...given, ...turns.flatMap(({ observations }) => observations)];
+  return {
+    messages: calls.filter(({ role, finish }) => role === "policy" && finish === "length").length,
+    observations: shown.filter(({ cut }) => cut === true).length,
+    context:
+      end === "context-limit" ||
+      calls.some(({ finish, cut }) => finish === "context" || cut === true),
+  };
 }
 
 function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRow["evidence"] {

@@ -45,6 +45,7 @@ const rowSchema = z.object({
   formatOk: z.boolean(),
   tokens: whole.optional(),
   promptTokens: whole.optional(),
+  cuts: z.object({ messages: whole, observations: whole, context: z.boolean() }).optional(),
   hops: z.number().optional(),
   type: z.string().optional(),
   error: z.object({ code: z.string() }).optional(),

@@ -16,7 +16,7 @@ import {
   timed,
 } from "./record.ts";
 import { meanLogprob, requireLogprobs } from "./likelihood.ts";
-import { dialogueSetting, observationLimit } from "./roll-out.ts";
+import { dialogueSetting, shownPart } from "./roll-out.ts";
 import type { Sampling } from "./sampling.ts";
 
 /** How a question of a strategy's own is put. */
@@ -173,7 +173,7 @@ export function promptSession(
         of.observations.push(found);
         if (found.problem !== undefined) of.problems.push(found.problem);
       }
-      return { ...found, text: firstTokens(policy, found.text, observationLimit(options)) };
+      return { ...found, text: shownPart(options, found) };
     },
     async likelihood(prompt, text) {
       const scored = await timed(options, trajectory, "modelMs", () =>

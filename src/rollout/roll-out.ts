@@ -135,8 +135,7 @@ async function promptAfterSearch(
   const searching = requireSearching(environment);
   const search = () => searching.search(task.question, searchContext, signal);
   const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
-  // The limit of one observation also holds here.
-  const text = firstTokens(policy, found.text, observationLimit(options));
+  const text = shownPart(options, found);
   const context = environment.protocol.renderContext({ ...found, text });
   return { prompt: searching.renderPrompt(task, context), given: [found] };
 }
@@ -144,6 +143,16 @@ async function promptAfterSearch(
 interface SearchedPrompt {
   prompt: string;
   given: Observation[];
+}
+
+/** The part of an observation that the policy reads; a cut one is marked. */
+export function shownPart(
+  options: Pick<RolloutOptions, "environment" | "progress" | "policy">,
+  observation: Observation,
+): string {
+  const text = firstTokens(options.policy, observation.text, observationLimit(options));
+  if (text.length < observation.text.length) observation.cut = true;
+  return text;
 }
 
 /** Most tokens of an observation that the policy reads. */
@@ -205,6 +214,7 @@ export async function advance(game: Play, standing: Standing): Promise<EndReason
   const asShown =
     short === observations ? reply : game.environment.protocol.renderObservations(short);
   const shown = await shownReply(game, short, asShown);
+  markCuts(game, observations, { short, reply: shown.text });
   standing.inputs = [{ owner: "environment", ...shown, maxTokens: observationLimit(game) }];
   standing.prefill = "";
   standing.turn += 1;
@@ -264,6 +274,19 @@ function beginning({ policy, environment, variant, prompt, task }: Play): {
     { owner: "inserted", text: prefill },
   ];
   return { inputs, prefill };
+}
+
+/** Marks observations that the policy reads only in part. All observations of a turn share one limit, which cuts the last ones. */
+function markCuts(
+  { policy, ...game }: Play,
+  observations: readonly Observation[],
+  { short, reply }: { short: readonly Observation[]; reply: string },
+): void {
+  for (const [i, observation] of observations.entries())
+    if (short[i] !== observation) observation.cut = true;
+  const last = observations.at(-1);
+  const isWhole = firstTokens(policy, reply, observationLimit(game)).length === reply.length;
+  if (last !== undefined && !isWhole) last.cut = true;
 }
 
 async function shownReply(

@@ -168,6 +168,7 @@ async function writeMessage(
   calls.push({
     ...{ parent: shown.parent, role: policy.role, policyVersion: policy.version },
     ...{ prompt: shown.prompt, completion: draft.segments(), finish },
+    ...(shown.cut === undefined ? {} : { cut: shown.cut }),
   });
   return { text: draft.text(), call: calls.length - 1, put: draft.put() };
 }
@@ -176,6 +177,8 @@ interface ShownPrompt {
   /** The call that it continues; null for a new prompt. */
   parent: number | null;
   prompt: Segment[];
+  /** The oldest tokens are missing. */
+  cut?: true;
   /** Of the whole sequence so far. */
   ids: number[];
   /** Most tokens of the sequence. */
@@ -200,7 +203,7 @@ function shownPrompt(
   }
   // The policy sees the newest tokens only: a prompt built anew, recorded as it was seen.
   const prompt = newestTokens([...before, ...added], Math.max(1, most - prefill.ids.flat().length));
-  return { parent: null, prompt, ids: prompt.flatMap((each) => each.ids), room };
+  return { parent: null, prompt, cut: true, ids: prompt.flatMap((each) => each.ids), room };
 }
 
 /** All segments of a call's sequence as a prompt; hidden hints stay hidden. */

@@ -45,6 +45,8 @@ export interface Call {
   /** What the model wrote; tokens forced on it are segments of owner "inserted". */
   completion: Segment[];
   finish: CallFinish;
+  /** The budget of the context dropped the oldest tokens of its prompt. */
+  cut?: true;
   /**
    * A remote server's token counts; absent if the ids are recorded here, or the server does not
    * count.
@@ -79,6 +81,8 @@ export interface Observation {
   text: string;
   /** Ids of the passages shown, best first. */
   passageIds?: string[];
+  /** The policy was shown only a part of the text: its budget was too small. */
+  cut?: true;
   /** Structured data for rewards. */
   data?: unknown;
   problem?: Problem;

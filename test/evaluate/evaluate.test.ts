@@ -76,7 +76,11 @@ describe("evaluatePolicy", () => {
       ...{ drop_em: 1, drop_f1: 1, searches: 1, queries: ["capital of Norway?"] },
       ...{ turns: 2, invalidTurns: 0, end: "answered" },
       // Bytes of both messages and their end tokens.
-      ...{ formatOk: true, tokens: "<search>capital of Norway?</search>".length + 22 },
+      ...{
+        formatOk: true,
+        cuts: { messages: 0, observations: 0, context: false },
+        tokens: "<search>capital of Norway?</search>".length + 22,
+      },
       promptTokens: expect.any(Number) as number,
       ...{ hops: 1, type: "single" },
     });

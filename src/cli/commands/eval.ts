@@ -9,6 +9,7 @@ import type { ResolvedSettings } from "../../recipe/settings/settings.ts";
 import type { Settings } from "../../recipe/settings/settings-schema.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { cutWarnings, requireUncut } from "../cut-text.ts";
 import { addMeasuringOptions, type MeasuringFlags, measuringSettings } from "../eval-flags.ts";
 import { evaluationText, timingsText } from "../evaluation-text.ts";
 import { watchDownload } from "../model-download.ts";
@@ -119,6 +120,8 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   const { errors, metrics } = result;
   context.note(timingsText(timings, requests));
   if (out !== undefined) context.note(`written to ${join(out, "results.json")}`);
+  for (const warning of cutWarnings(result, resolved.settings)) context.note(warning);
+  requireUncut(result, resolved.settings);
   requireComplete(errors, flags);
   requireScores(requirements, metrics);
 }

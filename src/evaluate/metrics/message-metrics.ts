@@ -31,6 +31,21 @@ export const messageMetrics = [
     of: ({ end }) => Number(end === "turn-limit"),
   }),
   sparseRowMetric({
+    name: "cut_message_rate",
+    summary: "Share of trajectories with a message that ended at its most tokens.",
+    of: ({ cuts }) => (cuts === undefined ? null : Number(cuts.messages > 0)),
+  }),
+  sparseRowMetric({
+    name: "cut_observation_rate",
+    summary: "Share of trajectories with an observation that the policy saw only in part.",
+    of: ({ cuts }) => (cuts === undefined ? null : Number(cuts.observations > 0)),
+  }),
+  sparseRowMetric({
+    name: "cut_context_rate",
+    summary: "Share of trajectories that a full context ended or shortened.",
+    of: ({ cuts }) => (cuts === undefined ? null : Number(cuts.context)),
+  }),
+  sparseRowMetric({
     ...{ name: "completion_tokens", label: "tokens", decimals: 1, headline: true },
     summary: "Tokens written per question, if recorded or counted by a server.",
     range: [0, Infinity],
