@@ -162,6 +162,7 @@ export const ERROR_CODES = {
   SEARCH_NOT_RECORDED: "The replayed recording does not contain the requested search.",
   ROLLOUTS_FAILED: "All rollouts of a training step failed: the model server or a tool is down.",
   RUN_ALARM: "An alarm on a metric stopped the run.",
+  RUN_DISK_FULL: "The disk of the run folder has no room for one checkpoint.",
   RUN_EXISTS: "The folder for a new run already contains a run.",
   RUN_SETTINGS_CHANGED: "The settings differ from those of the run to resume.",
   RUN_BUSY: "Another process is writing to the run folder.",

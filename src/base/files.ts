@@ -246,9 +246,9 @@ export function sha256(content: string | Uint8Array): string {
 
 /** FILE_MISSING, for a file that does not exist or cannot be read. */
 export function unreadable(path: string, error: unknown): DataError {
-  return new DataError("FILE_MISSING", `${path}: cannot be read (${errorMessage(error)}).`, {
-    cause: error,
-  });
+  const isFolder = isSystemError(error) && error.code === "EISDIR";
+  const why = isFolder ? "it is a folder; name a file in it" : errorMessage(error);
+  return new DataError("FILE_MISSING", `${path}: cannot be read (${why}).`, { cause: error });
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -65,9 +65,13 @@ export function parseYamlValue(text: string, where: string): unknown {
   try {
     return parse(text) as unknown;
   } catch (error) {
-    throw new ConfigError("RECIPE_NOT_YAML", `${where}: is not YAML (${errorMessage(error)}).`, {
-      cause: error,
-    });
+    throw new ConfigError(
+      "RECIPE_NOT_YAML",
+      `${where}: is not YAML (${errorMessage(error).split("\n", 1).join("")}).`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

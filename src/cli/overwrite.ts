@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 
@@ -10,8 +10,8 @@ import { ConfigError } from "../base/errors.ts";
  * @throws {ConfigError} OUTPUT_EXISTS. Devices and pipes pass, /dev/stdout for one: writing there replaces nothing.
  */
 export function refuseToOverwrite(path: string, overwrite: boolean | undefined): void {
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there === undefined || overwrite === true) return;
+  const there = statOf(path);
+  if (there === null || overwrite === true) return;
   if (!there.isFile() && !there.isDirectory()) return;
   throw new ConfigError(
     "OUTPUT_EXISTS",
@@ -44,6 +44,15 @@ export function refuseOwnInput(out: string, inputs: readonly string[], flag: str
     "USAGE",
     `${flag} ${out}: would replace an input file of ${own}. Choose another file.`,
   );
+}
+
+/** Null if nothing is there, also where a parent folder is a file: the writer reports that. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Null if it does not exist. */

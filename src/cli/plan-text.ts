@@ -61,7 +61,7 @@ function batchText({ batch }: Plan): string {
     ],
     [
       "optimiser",
-      `${plural(batch.optimizerSteps, "step")} a step (${plural(epochs, "epoch")} × ${plural(minibatches, "minibatch", "minibatches")})`,
+      `${plural(batch.optimizerSteps, "update")} per step (${plural(epochs, "epoch")} × ${plural(minibatches, "minibatch", "minibatches")})`,
     ],
     [
       "micro-batches",

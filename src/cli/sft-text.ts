@@ -12,7 +12,9 @@ export function sampleLines(purpose: string, facts: SampleFacts): string[] {
     ["of weight 0", facts.weightless],
   ];
   return [
-    `${purpose} ${samples} samples of ${file}: ${tokens} tokens, ${learned} of them learned`,
+    samples === 0
+      ? `${purpose}: no samples in ${file}`
+      : `${purpose} ${samples} samples of ${file}: ${tokens} tokens, ${learned} of them learned`,
     ...leftOut.flatMap(([why, ids]) => {
       if (ids.length === 0) return [];
       const more = ids.length > NAMED ? ", …" : "";

@@ -49,7 +49,7 @@ async function runInStages(
 ): Promise<RecipeResult> {
   const { settings } = resolved;
   const begun = performance.now();
-  const { out, resume = false, signal } = options;
+  const { out, resume = false, overwrite = false, signal } = options;
   const before = (model: string) =>
     evaluate(resolved, model, { name: "before", known: resume, options });
   const making = stageList(settings.stages ?? []).findLast(({ isStart }) => isStart);
@@ -60,7 +60,7 @@ async function runInStages(
     first = await before(start);
   }
   const { stages, policy } = await runStages(resolved, {
-    ...{ out, resume },
+    ...{ out, resume, overwrite },
     ...(options.onStage === undefined ? {} : { onStage: options.onStage }),
     run: async (planned, resumed) => {
       const outcome = await runStage(planned, { ...options, resume: resumed });

@@ -39,6 +39,8 @@ export interface RunStagesOptions {
   out: string;
   /** Keeps finished stages and continues the interrupted one. */
   resume: boolean;
+  /** Replaces the folders of stages. A run that failed in its first stage has such a folder, but is not yet a run that could be set aside. */
+  overwrite?: boolean;
   /** Called before each stage, and once for each that is taken over (`kept`). */
   onStage?: (stage: Stage, total: number, kept: boolean) => void;
   /** @param resume whether its folder may hold the beginning of it. */
@@ -56,7 +58,7 @@ const STAGES_FILE = "stages.json";
  */
 export async function runStages(
   resolved: ResolvedSettings<Settings>,
-  { out, resume, onStage, run }: RunStagesOptions,
+  { out, resume, overwrite = false, onStage, run }: RunStagesOptions,
 ): Promise<{ stages: StageOutcome[]; policy: string | null }> {
   const stages = stageList(resolved.settings.stages ?? []);
   checkReferences(resolved, stages);
@@ -92,7 +94,7 @@ export async function runStages(
     // The synthesis itself detects draws under other settings; it may only have to select again.
     const isBegun = goesOn && existsSync(folder) && (before === undefined || stage.do === "synth");
     goesOn = false;
-    if (resume && !isBegun) await removeAtOnce(folder);
+    if ((resume || overwrite) && !isBegun) await removeAtOnce(folder);
     // From here on this stage and all later ones count as not done.
     if (known.length > done.length) await writeJson(file, done);
     const outcome = await runOrAgain(planned, isBegun, run);

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DataError } from "../base/errors.ts";
 import { removeAtOnce } from "../base/files.ts";
 import type { Engine } from "../engine/engine.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
+import { writeWholeFolder } from "./folder/whole-folder.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
 /** Where a run folder keeps the weights of its snapshots: `snapshots/NAME/step-N`. */
@@ -31,12 +32,8 @@ export async function takeSnapshots(
   for (const [name, every] of snapshotsOf(models)) {
     if (step % every !== 0) continue;
     await engine.snapshot(snapshotRole(name));
-    const folder = snapshotFolder(run, name, step);
-    await rm(`${folder}.partial`, { recursive: true, force: true });
-    await engine.save(`${folder}.partial`);
     // A run that went back takes the same step's snapshot again.
-    await removeAtOnce(folder);
-    await rename(`${folder}.partial`, folder);
+    await writeWholeFolder(snapshotFolder(run, name, step), (partial) => engine.save(partial));
     await removeUnneeded(join(run, SNAPSHOTS_FOLDER, name), {
       ...{ every, step, checkpoints: await stepsIn(run) },
     });

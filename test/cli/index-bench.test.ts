@@ -61,14 +61,7 @@ describe("agentrl index bench", () => {
 
   it("measures any retriever, and warns of one that keeps rollouts waiting", async () => {
     const slow = "{ name: faulty, of: { name: none }, latencyMs: 400 }";
-    const { stdout, stderr } = await bench(
-      "--retriever",
-      slow,
-      "--seconds",
-      "0.5",
-      "--queries",
-      "./queries.tsv",
-    );
+    const { stdout, stderr } = await bench("--retriever", slow, "--queries", "./queries.tsv");
     expect(stdout).toMatch(/recall@10 +– +no exact search is known for/);
     expect(stderr).toMatch(/^warning: a batch of 256 rollouts waits \d+\.\d s for its searches/);
   });

@@ -123,7 +123,7 @@ describe("agentrl index", () => {
     expect(disk.status).toBe(2);
     expect(disk.stderr).toMatch(/needs 0\.0 MB of disk during the build; .* \[INDEX_TOO_LARGE\]/);
     const memory = await index("plan", "./corpus.jsonl", "--max-memory", "0", "--json");
-    expect(memory.stdout).toBe("");
+    expect(JSON.parse(memory.stdout)).toMatchObject({ error: { code: "INDEX_TOO_LARGE" } });
     expect(memory.stderr).toContain(
       "of memory once opened, but only 0.0 MB are available. About 0 of its",
     );

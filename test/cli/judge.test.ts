@@ -130,7 +130,7 @@ describe("agentrl judge run", () => {
     server.behaviour = () => verdictText(true);
     const { stdout, stderr, status } = await run("lenient", "--json");
     expect(status).toBe(6);
-    expect(stdout).toBe("");
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "JUDGE_UNCALIBRATED" } });
     expect(stderr).toContain("wrong ones rejected   0/40  .000 .000–.088");
     expect(stderr).toContain("[JUDGE_UNCALIBRATED]");
     expect(existsSync(at("lenient/verdicts.jsonl"))).toBe(false);

@@ -70,6 +70,8 @@ describe("refuseToOverwrite", () => {
     for (const [path, overwrite] of [
       [at("q.jsonl"), true],
       [at("absent.jsonl"), undefined],
+      // The writer reports a file in the place of a folder.
+      [at("q.jsonl", "below.jsonl"), undefined],
       ["/dev/null", undefined],
     ] as const) {
       expect(() => {

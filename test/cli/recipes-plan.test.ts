@@ -14,11 +14,13 @@ mkdirSync(model);
 const config = { ...tinyConfig, maxPositions: 512 };
 writeFileSync(join(model, "config.json"), JSON.stringify(toHuggingFaceConfig(config)));
 
-const plan = (...more: string[]) =>
+const plan = (...more: string[]) => planOf(model, ...more);
+
+const planOf = (policy: string, ...more: string[]) =>
   runCommand(
     recipesCommand,
     [
-      ...["recipes", "plan", "search-r1", "--tier", "smoke", "--model", model],
+      ...["recipes", "plan", "search-r1", "--tier", "smoke", "--model", policy],
       ...["--no-probe", "--set", "engine.workers=1", ...more],
     ],
     `${folder}/`,
@@ -38,7 +40,7 @@ describe("agentrl recipes plan", () => {
 
       a step            4 prompts × 4 = 16 trajectories
       longest sequence  500 tokens: the context's budget; 5 × 48 written + 4 × 120 shown would be more
-      optimiser         2 steps a step (1 epoch × 2 minibatches)
+      optimiser         2 updates per step (1 epoch × 2 minibatches)
       micro-batches     of 2 such sequences, up to 8 a step
       2 steps           up to 7,680 tokens sampled, 16,000 trained; evaluations apart
 
@@ -63,17 +65,16 @@ describe("agentrl recipes plan", () => {
   });
 
   it("says how frozen weights are held, and whether that rounds them", async () => {
-    const frozen = async (...flags: string[]): Promise<string | undefined> => {
-      const { stdout } = await plan("--device", "cpu", "--set", "policy.lora.rank=2", ...flags);
+    const frozen = async (policy: string, held: string): Promise<string | undefined> => {
+      const sets = ["--set", "policy.lora.rank=2", "--set", `engine.frozenWeights=${held}`];
+      const { stdout } = await planOf(policy, "--device", "cpu", ...sets);
       return /frozen weights +(.*)/.exec(stdout)?.[1];
     };
-    const published = ["--model", "Qwen/Qwen2.5-0.5B", "--set"];
-    expect(await frozen()).toBe("float32");
-    expect(await frozen("--set", "engine.frozenWeights=float16")).toBe(
-      "float16; their stored dtype is unknown",
-    );
-    expect(await frozen(...published, "engine.frozenWeights=auto")).toBe("bfloat16, as stored");
-    expect(await frozen(...published, "engine.frozenWeights=float16")).toBe(
+    const published = "Qwen/Qwen2.5-0.5B";
+    expect(await frozen(model, "auto")).toBe("float32");
+    expect(await frozen(model, "float16")).toBe("float16; their stored dtype is unknown");
+    expect(await frozen(published, "auto")).toBe("bfloat16, as stored");
+    expect(await frozen(published, "float16")).toBe(
       "float16, rounded: they are stored as bfloat16",
     );
   });
@@ -102,7 +103,7 @@ describe("agentrl recipes plan", () => {
     expect(status).toBe(2);
     expect(stdout).toContain("Does not fit in 400.0 MB.");
     expect(stderr).toMatch(
-      /is forecast to take \d+\.\d MB of the 400\.0 MB there are\. This fits, at 3\d\d\.\d MB: --set engine\.microBatchTokens=\d+ \[PLAN_OVER_BUDGET\]/,
+      /the memory forecast is \d+\.\d MB, and 400\.0 MB are available\. This fits, at 3\d\d\.\d MB: --set engine\.microBatchTokens=\d+ \[PLAN_OVER_BUDGET\]/,
     );
     const flags = /--set engine\.\S+/.exec(stderr)?.[0].split(" ") ?? [];
     expect((await plan("--memory", "400MB", ...flags)).status).toBe(0);

@@ -151,7 +151,7 @@ describe("agentrl trace show", () => {
     const { stderr, status } = await run("show", file, "--id", "x");
     expect(status).toBe(3);
     expect(stderr).toContain(
-      `holds nothing of the id "x". It holds 1, numbered from 0; ids begin with "q/0".`,
+      `has no record with the id "x". It has 1 record, numbered from 0; the first ids are "q/0".`,
     );
     expect(stderr).toContain("[TRACE_NOT_FOUND]");
   });

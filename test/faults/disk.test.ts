@@ -16,7 +16,7 @@ const RECIPE = ["--recipe", "search-r1", "--tier", "smoke"];
 const COMMANDS: Record<string, { args: readonly string[]; resume: readonly string[] }> = {
   world: {
     args: ["data", "generate", "tinyworld", "--people", "300", "--questions", "8"],
-    resume: [],
+    resume: ["--overwrite"],
   },
   idx: { args: ["index", "build", "plain/world/corpus.jsonl"], resume: [] },
   synth: {
@@ -71,7 +71,9 @@ describe.skipIf(!canMount)("a disk that is full (mounted: needs root)", () => {
     const disk = mountDisk(join(cwd, "full-train"), "20m");
     const full = await run(trainArguments("full-train/train", 3));
     expect(full.status, full.stderr).toBe(4);
-    expect(full.stderr).toMatch(/step-2\.partial.*no space left on device.*\[FILE_WRITE_FAILED\]/i);
+    expect(full.stderr).toMatch(
+      /step-2: .*no space left on device.*--resume.*\[FILE_WRITE_FAILED\]/i,
+    );
     const whole = join(cwd, "full-train", "train", "checkpoints", "step-1", "checkpoint.json");
     expect(existsSync(whole)).toBe(true);
     disk.change("size=100m");

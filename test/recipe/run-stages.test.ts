@@ -34,12 +34,13 @@ tiers: { mini: {} }
 async function run(
   stages: string,
   name: string,
-  more: { resume?: boolean; fail?: number; below?: string } = {},
+  more: { resume?: boolean; overwrite?: boolean; fail?: number; below?: string } = {},
 ) {
   const ran: (PlannedStage & { resumed: boolean })[] = [];
   const kept: number[] = [];
   const result = runStages(settingsOf(stages), {
     ...{ out: join(more.below ?? folder, name), resume: more.resume ?? false },
+    overwrite: more.overwrite ?? false,
     onStage: ({ number }, _, done) => {
       if (done) kept.push(number);
     },
@@ -58,6 +59,18 @@ async function run(
 const at = (name: string, stage: string): string => join(folder, name, "stages", stage);
 
 describe("stages", () => {
+  it("replaces the folder of a first stage that failed under --overwrite only", async () => {
+    const stages = "[{ do: synth, name: draw }, { do: sft }]";
+    const draws = join(at("again", "1-draw"), "draws.jsonl");
+    await run(stages, "again", { fail: 1 });
+    writeFileSync(draws, "{}\n");
+    await run(stages, "again", { fail: 1 });
+    expect(existsSync(draws)).toBe(true);
+    const { ran } = await run(stages, "again", { overwrite: true });
+    expect(ran).toMatchObject([{ resumed: false }, { resumed: false }]);
+    expect(existsSync(draws)).toBe(false);
+  });
+
   it("start from the policy trained last and learn from the draws made last", async () => {
     const { ran, outcome } = await run(
       "[{ do: synth }, { do: sft }, { do: synth, name: again }, { do: preference }, { do: train }]",

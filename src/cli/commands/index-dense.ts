@@ -94,7 +94,7 @@ export function addDenseOptions(command: Command): Command {
     )
     .option(
       "--ef-search <n>",
-      "candidates of a query in the graph (default: 128, or as many more as .99 of the exact hits take)",
+      "candidates of a query in the graph (default: 128, or the smallest value that finds 99 % of the exact results, if larger)",
       wholeNumber(1),
     )
     .option("--max-memory <GB>", "fail if the opened index takes more memory", decimal(0));

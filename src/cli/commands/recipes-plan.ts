@@ -1,8 +1,5 @@
 import { loadavg } from "node:os";
 import type { Command } from "commander";
-import { formatBytes } from "../../base/format.ts";
-import { ConfigError } from "../../base/errors.ts";
-import type { Plan } from "../../recipe/plan/plan.ts";
 import type { ProbedForecast } from "../../recipe/probe/probed-forecast.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
@@ -70,10 +67,11 @@ export function registerPlan(recipes: Command, context: CliContext): void {
         context.out(JSON.stringify({ ...plan, checks, forecast, ...where }));
       } else context.out(`\n${forecastText(forecast)}`);
       const { requireSoundBudgets } = await import("../../recipe/checks/check-budgets.ts");
+      const { requireMemory } = await import("../../recipe/checks/require-room.ts");
       const { requireHonoured } = await import("../../recipe/checks/ignored-settings.ts");
       if (flags.allowIgnored !== true) requireHonoured(run.resolved);
       requireSoundBudgets(checks.budgets);
-      if (plan.memory.fits === false) throw overBudget(title, plan);
+      requireMemory(title, plan);
 
       async function forecastOf(): Promise<ProbedForecast | { why: string }> {
         if (!flags.probe) return { why: "--no-probe" };
@@ -83,29 +81,4 @@ export function registerPlan(recipes: Command, context: CliContext): void {
         return probedForecast(run, { signal: context.signal, load: loadavg()[0] ?? 0 });
       }
     });
-}
-
-/** The error of a plan over its budget. */
-function overBudget(title: string, { memory, fitting, smallest }: Plan): ConfigError {
-  const { total, budget } = memory;
-  const over = `${title}: is forecast to take ${formatBytes(total)} of the ${formatBytes(budget ?? 0)} there are.`;
-  return new ConfigError("PLAN_OVER_BUDGET", `${over} ${remedy()}`);
-
-  function remedy(): string {
-    if (fitting !== null) {
-      return `This fits, at ${formatBytes(fitting.forecast.total)}: ${setFlags(fitting.settings)}`;
-    }
-    const least = "No micro-batch, number of workers or of slots makes it fit";
-    if (smallest === null) return `${least}, nor do adapters or any model known here.`;
-    const { model, settings, forecast } = smallest;
-    const named = model === null ? "" : `--model ${model} `;
-    return `${least}; ${model === null ? "adapters in place of all weights do" : "a smaller model does"}, at ${formatBytes(forecast.total)}: ${named}${setFlags(settings)}`;
-  }
-}
-
-/** Settings as flags. */
-function setFlags(settings: Readonly<Record<string, number | boolean | string>>): string {
-  return Object.entries(settings)
-    .map(([key, value]) => `--set ${key}=${value}`)
-    .join(" ");
 }

@@ -50,6 +50,8 @@ export const trainCommand: CliCommand = {
           await showReplay(context, resolved, { run: out, step: flags.replayBatch, json });
           return;
         }
+        const { requireRoom } = await import("../../recipe/checks/require-room.ts");
+        await requireRoom(resolved, out);
         const allowIgnored = flags.allowIgnored === true;
         await showTraining(context, {
           ...{ flags, resolved, out, json: asJson, text: asText },

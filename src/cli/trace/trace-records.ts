@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataError } from "../../base/errors.ts";
+import { plural } from "../../base/format.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { Candidate, PreferencePair } from "../../trajectory/sample.ts";
 import type { Task } from "../../trajectory/task.ts";
@@ -42,10 +43,11 @@ export async function findRecord(file: string, wanted: Wanted): Promise<TraceRec
     }
   }
   const what = "id" in wanted ? `the id ${JSON.stringify(wanted.id)}` : `number ${wanted.index}`;
-  throw new DataError(
-    "TRACE_NOT_FOUND",
-    `${file}: holds nothing of ${what}. It holds ${count}, numbered from 0${first.length === 0 ? "" : `; ids begin with ${first.map((id) => JSON.stringify(id)).join(", ")}`}. Choose by --id or --index.`,
-  );
+  const found =
+    count === 0
+      ? "The file is empty."
+      : `It has ${plural(count, "record")}, numbered from 0; the first ids are ${first.map((id) => JSON.stringify(id)).join(", ")}. Choose by --id or --index.`;
+  throw new DataError("TRACE_NOT_FOUND", `${file}: has no record with ${what}. ${found}`);
 }
 
 function recordsOf(value: unknown, where: string): TraceRecord[] {

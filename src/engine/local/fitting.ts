@@ -1,4 +1,4 @@
-import { type EngineLoad, forecastMemory, type MemoryForecast } from "./forecast.ts";
+import { type EngineLoad, forecastMemory, leastMemory, type MemoryForecast } from "./forecast.ts";
 
 /** A load that fits a budget. */
 export interface Fitting {
@@ -13,6 +13,8 @@ export interface Fitting {
  */
 export function largestFitting(load: EngineLoad, budget: number): Fitting | null {
   const fitted = (each: EngineLoad): Fitting | null => {
+    // A forecast builds graphs, which takes seconds for a large model.
+    if (leastMemory(each) > budget) return null;
     const forecast = forecastMemory(each);
     return forecast.total <= budget ? { load: each, forecast } : null;
   };

@@ -84,10 +84,6 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
   const { config, lora, workers } = load;
   const resident = load.device === "webgpu";
   const trained = 4 * totalSize(trainedSpecs(config, lora));
-  const model = modelBytes(load);
-  // Several workers use shared arrays; a single worker has its own.
-  const shared = workers === 1 ? 0 : (1 + workers) * trained;
-  const references = load.references * (lora === null ? model : trained);
   const { training, sampling, graphs } = runs(load);
   const shorter = shorterCacheBytes(load);
   // A single worker sends copies for saving; several have everything in shared memory.
@@ -102,19 +98,43 @@ export function forecastMemory(load: EngineLoad): MemoryForecast {
     { name: "copies for saving", bytes: saving },
   ];
   const parts = [
+    ...heldParts(load),
+    // Only one of these is alive at a time.
+    passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
+    { name: "compiled graphs", bytes: graphs },
+  ];
+  return { parts, total: sumOf(parts) };
+}
+
+/** Bytes that a load needs before any graph runs: a lower bound of the forecast, which is found without building a graph. */
+export function leastMemory(load: EngineLoad): number {
+  return sumOf(heldParts(load));
+}
+
+function sumOf(parts: MemoryForecast["parts"]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What is held all the time. */
+function heldParts(load: EngineLoad): MemoryForecast["parts"] {
+  const { config, lora, workers } = load;
+  const resident = load.device === "webgpu";
+  const trained = 4 * totalSize(trainedSpecs(config, lora));
+  const model = modelBytes(load);
+  // Several workers use shared arrays; a single worker has its own.
+  const shared = workers === 1 ? 0 : (1 + workers) * trained;
+  const references = load.references * (lora === null ? model : trained);
+  const shorter = resident ? 0 : workers * shorterCacheBytes(load);
+  return [
     { name: "weights", bytes: workers * (model + references + (lora === null ? 0 : trained)) },
     { name: "gradients", bytes: workers * trained + shared },
     { name: "optimiser's moments", bytes: 2 * trained },
     { name: "key/value cache", bytes: workers * cacheBytes(load) },
-    { name: "shorter key/value cache before it", bytes: resident ? 0 : workers * shorter },
-    // Only one of these is alive at a time.
-    passing.reduce((most, each) => (each.bytes > most.bytes ? each : most)),
-    { name: "compiled graphs", bytes: graphs },
+    { name: "shorter key/value cache before it", bytes: shorter },
     ...(resident
       ? []
       : [{ name: "the process itself", bytes: PROCESS_BYTES + workers * WORKER_BYTES }]),
   ];
-  return { parts, total: parts.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** Layout of matrices: 16-bit only under adapters, and then a single layout. */

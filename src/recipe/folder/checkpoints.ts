@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
-import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import { readJson, REMOVED, removeAtOnce, sha256File, writeJson } from "../../base/files.ts";
 import { checkOptions, z } from "../../base/schema.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { checkpointsSchema } from "../settings/run-settings.ts";
+import { PARTIAL, writeWholeFolder } from "./whole-folder.ts";
 
 type CheckpointSettings = z.output<typeof checkpointsSchema>;
 
@@ -106,24 +107,18 @@ async function write(
   run: string,
   { step, attempt, state }: { step: number; attempt: number; state?: unknown },
 ): Promise<void> {
-  const folder = checkpointFolder(run, step);
-  const partial = `${folder}${PARTIAL}`;
-  await rm(partial, { recursive: true, force: true });
-  await engine.save(partial, { optimizer: true });
-  if (state !== undefined) await writeJson(join(partial, METHOD_STATE_FILE), state);
-  const files: Facts["files"] = {};
-  for (const name of (await readdir(partial)).sort()) {
-    const path = join(partial, name);
-    files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
-  }
-  await writeJson(join(partial, FACTS_FILE), { step, attempt, files });
-  await removeAtOnce(folder);
-  await rename(partial, folder);
+  await writeWholeFolder(checkpointFolder(run, step), async (partial) => {
+    await engine.save(partial, { optimizer: true });
+    if (state !== undefined) await writeJson(join(partial, METHOD_STATE_FILE), state);
+    const files: Facts["files"] = {};
+    for (const name of (await readdir(partial)).sort()) {
+      const path = join(partial, name);
+      files[name] = { bytes: (await stat(path)).size, sha256: await sha256File(path) };
+    }
+    await writeJson(join(partial, FACTS_FILE), { step, attempt, files });
+  });
   await syncFolder(join(run, "checkpoints"));
 }
-
-/** Of the name of a folder that is being written: no checkpoint yet, as one that is being removed is none any more. */
-const PARTIAL = ".partial";
 
 /** Left by an interruption while writing or removing. */
 async function removeRemains(run: string): Promise<void> {

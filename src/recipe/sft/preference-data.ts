@@ -55,7 +55,7 @@ export async function findPairFiles({
   if (!existsSync(train)) {
     throw new DataError(
       "FILE_MISSING",
-      `preference.data is ${data}: ${isFolder ? `has no ${SAMPLE_FILES.pairs}; a synthesis writes one when a step of it makes pairs` : "is not there"}.`,
+      `preference.data is ${data}: ${isFolder ? `has no ${SAMPLE_FILES.pairs}; a synthesis writes one when a step of it makes pairs` : "does not exist"}.`,
     );
   }
   if (validationData !== undefined) return { train, validation: validationData };

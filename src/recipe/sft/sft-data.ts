@@ -61,7 +61,7 @@ export async function findSampleFiles(
     const key = missing === train ? `sft.data is ${data}` : `sft.validationData is ${missing}`;
     throw new DataError(
       "FILE_MISSING",
-      `${key}: ${isFolder && missing === train ? `has no ${SAMPLE_FILES.samples}, which agentrl synth-data writes when it is done` : "is not there"}.`,
+      `${key}: ${isFolder && missing === train ? `has no ${SAMPLE_FILES.samples}, which agentrl synth-data writes when it is done` : "does not exist"}.`,
     );
   }
   if (validationData !== undefined) return { train, validation: validationData };
@@ -136,6 +136,8 @@ function unusable(
   { file, tooLong, nothingToLearn, weightless }: LoadedSamples,
   { maxTokens }: Pick<SampleReading, "maxTokens">,
 ): DataError {
+  const left = tooLong.length + nothingToLearn.length + weightless.length;
+  if (left === 0) return new DataError("SAMPLES_UNUSABLE", `${file}: the file is empty.`);
   return new DataError(
     "SAMPLES_UNUSABLE",
     `${file}: has no sample to learn from: ${tooLong.length} are longer than ${maxTokens} tokens, in ${nothingToLearn.length} the policy wrote nothing, ${weightless.length} have weight 0. Draw more, or take a model with more positions.`,

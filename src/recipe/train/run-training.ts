@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { removeAtOnce } from "../../base/files.ts";
 import { openAlarms, type TriggeredAlarm } from "../../watch/alarms/open-alarms.ts";
 import type { MetricsLine } from "../../watch/metrics-line.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "../assemble.ts";
@@ -21,6 +20,7 @@ import { resumePoint } from "../folder/resume-point.ts";
 import { type Rollback, rollbacksOf } from "../folder/rollbacks.ts";
 import { StoppedAsAsked } from "../folder/run-control.ts";
 import { openRunFolder } from "../folder/run-folder.ts";
+import { writeWholeFolder } from "../folder/whole-folder.ts";
 import { pluginData, requireSameData, samePolicyHash } from "../folder/same-data.ts";
 import { writeFreshPolicy } from "../fresh-policy.ts";
 import { recordedEvaluation } from "../held-out-evaluation.ts";
@@ -327,9 +327,7 @@ async function keepPolicy(
 ): Promise<void> {
   if (policy === undefined) return;
   if (kept !== done) await engine.load(run.checkpoint(kept));
-  const folder = join(run.path, "policy");
-  await rm(`${folder}.partial`, { recursive: true, force: true });
-  await engine.save(`${folder}.partial`, { ...policy, merged: true });
-  await removeAtOnce(folder);
-  await rename(`${folder}.partial`, folder);
+  await writeWholeFolder(join(run.path, "policy"), (partial) =>
+    engine.save(partial, { ...policy, merged: true }),
+  );
 }

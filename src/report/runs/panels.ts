@@ -35,7 +35,11 @@ export const PANEL_GROUPS: readonly PanelGroup[] = [
         ...share("EM", "while training", "reward/exact-match", "validation/em"),
         heldOut: "em",
       },
-      share("Groups of one reward", "share of groups", "rollout/zero_variance_share"),
+      share(
+        "Groups without reward spread (no signal)",
+        "share of groups",
+        "rollout/zero_variance_share",
+      ),
       amount("Reward deviation", "within groups", "rollout/reward_std"),
       amount("Loss", "nats per token", "losses/sft"),
       amount("Loss on held-out samples", "nats per token", "validation/loss"),

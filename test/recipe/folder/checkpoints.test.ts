@@ -87,6 +87,8 @@ describe("openCheckpoints", () => {
     };
     const checkpoints = await openCheckpoints(full, run, { every: 2, keep: 1, firstStep: 2 });
     await expect(checkpoints.save(4)).rejects.toThrow("no space left");
+    // A partial checkpoint would take the room that a resumed run needs.
+    expect(names(run)).toEqual(["step-2"]);
     expect(await newest(run)).toEqual([2, []]);
   });
 });
