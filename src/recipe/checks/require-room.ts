@@ -39,7 +39,7 @@ export async function requireRoom(
 /** Null where the recipe cannot be planned: the run itself reports what is wrong. */
 async function planOf(resolved: ResolvedSettings<Settings>): Promise<Plan | null> {
   try {
-    const model = await plannedModel(resolved.settings.policy);
+    const model = await plannedModel(resolved.settings);
     return planRecipe(plannedRun(resolved, model), { memory: null });
   } catch (error) {
     if (error instanceof AgentrlError) return null;
