@@ -1,6 +1,11 @@
-import { bootstrapIntervals, type Interval, wilsonInterval } from "./statistics.ts";
+import {
+  bootstrapInterval,
+  bootstrapIntervals,
+  type Interval,
+  wilsonInterval,
+} from "./statistics.ts";
 
-/** Method of a 95 % interval of a mean: Wilson's for a share of right answers, else a bootstrap. */
+/** Method of a 95 % interval of a mean: Wilson's for a share of right answers and where all values are 0 or all 1, else a bootstrap. */
 export type IntervalMethod = "wilson" | "bootstrap";
 
 /** A figure's values, one per question. */
@@ -22,7 +27,8 @@ export function intervalsOf(
   const resampled = new Map<number, FigureValues[]>();
   for (const figure of figures) {
     const { name, values, method } = figure;
-    if (method === "wilson") {
+    // A bootstrap of questions that all have 0, or all 1, has width 0; they are still a sample.
+    if (method === "wilson" || isAllOrNothing(values)) {
       found.set(name, wilsonInterval(values.filter((value) => value === 1).length, values.length));
     } else {
       const alike = resampled.get(values.length) ?? [];
@@ -38,6 +44,28 @@ export function intervalsOf(
   const inOrder = figures.map(({ name }) => [name, found.get(name) ?? [NaN, NaN]] as const);
   return {
     intervals: Object.fromEntries(inOrder),
-    intervalMethods: Object.fromEntries(figures.map(({ name, method }) => [name, method])),
+    intervalMethods: Object.fromEntries(
+      figures.map(({ name, method, values }) => [name, isAllOrNothing(values) ? "wilson" : method]),
+    ),
   };
+}
+
+/**
+ * 95 % interval of a mean over questions by a method; Wilson's where every value is 0, or every value 1.
+ * @returns null of no values, and of one value by bootstrap, which cannot show how sure it is.
+ */
+export function meanInterval(
+  { values, method }: Pick<FigureValues, "values" | "method">,
+  options: { seed: number },
+): Interval | null {
+  if (method === "wilson" || isAllOrNothing(values))
+    return values.length === 0
+      ? null
+      : wilsonInterval(values.filter((value) => value === 1).length, values.length);
+  return values.length < 2 ? null : bootstrapInterval(values, options);
+}
+
+function isAllOrNothing(values: readonly number[]): boolean {
+  const [first] = values;
+  return (first === 0 || first === 1) && values.every((value) => value === first);
 }

@@ -1,7 +1,7 @@
 import { mean } from "../base/statistics.ts";
-import { bootstrapInterval, type Interval, wilsonInterval } from "../evaluate/statistics.ts";
+import { meanInterval } from "../evaluate/intervals.ts";
+import type { Interval } from "../evaluate/statistics.ts";
 import type { ReportRow, ResultFiles } from "./results-files.ts";
-import type { Results } from "./results-schema.ts";
 import { rowValue } from "./row-value.ts";
 
 /** Scores of all questions, or of those of one group. */
@@ -32,7 +32,13 @@ export async function scoreGroups(files: ResultFiles): Promise<GroupScores[]> {
     ...groups.map(({ kind, name, group }): GroupScores => {
       const computed = named.map((metric): [string, Interval | null] => [
         metric,
-        intervalOf(values.get(groupKey(kind, name, metric)) ?? [], results, metric),
+        meanInterval(
+          {
+            values: values.get(groupKey(kind, name, metric)) ?? [],
+            method: results.intervalMethods[metric] === "wilson" ? "wilson" : "bootstrap",
+          },
+          results,
+        ),
       ]);
       return { kind, name, ...pickScores(group, group.intervals ?? Object.fromEntries(computed)) };
     }),
@@ -44,14 +50,6 @@ function pickScores(
   intervals: GroupScores["intervals"],
 ): Pick<GroupScores, "n" | "metrics" | "intervals"> {
   return { n, metrics, intervals };
-}
-
-/** Interval of the mean of one value per question; null of none. */
-function intervalOf(values: readonly number[], results: Results, metric: string): Interval | null {
-  if (values.length === 0) return null;
-  if (results.intervalMethods[metric] !== "wilson")
-    return bootstrapInterval(values, { seed: results.seed });
-  return wilsonInterval(values.filter((value) => value === 1).length, values.length);
 }
 
 /** Each question's mean over its draws, by group and metric; without unmeasured draws. */
