@@ -1,9 +1,8 @@
-// Forecasts of `agentrl recipes plan` beside runs: each setting is probed, run by the command line, and compared.
+// Forecasts of `agentrl recipes plan` beside runs: the first steps of each setting are taken, it is run by the command line, and both are compared.
 //
 //   npm run bench -- forecast [--only smoke,lora] [--clock wall|processor] [--work FOLDER]
 //
-// Of the processor, seconds are those of the whole process, which other programs change least; but where one worker waits for another it
-// is told too much. Memory is the peak of resident memory.
+// Of the processor, seconds are those of the whole process, which other programs change least. Memory is the peak of resident memory.
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -56,9 +55,9 @@ export async function measure(args) {
 }
 
 async function compare({ work, clock }, tier, sets) {
-  const probe = [join(here, "probe.mjs"), clock, "search-r1", tier, ...sets];
-  const { stdout } = await run(process.execPath, probe, { maxBuffer: 2 ** 26 });
-  const { time, memory, workers, planned, probe: probed } = JSON.parse(stdout);
+  const first = [join(here, "trial.mjs"), clock, "search-r1", tier, ...sets];
+  const { stdout } = await run(process.execPath, first, { maxBuffer: 2 ** 26 });
+  const { time, peakBytes: bytes, planned, trial } = JSON.parse(stdout);
   const usage = join(work, "usage.json");
   const flags = sets.flatMap((each) => ["--set", each]);
   const out = join(work, "run");
@@ -74,12 +73,11 @@ async function compare({ work, clock }, tier, sets) {
   const wallSeconds = (performance.now() - begun) / 1000;
   const { cpuSeconds, peakBytes } = JSON.parse(await readFile(usage, "utf8"));
   const isWall = clock === "wall";
-  const forecast = time.expected.total * (isWall ? 1 : workers);
+  const forecast = time.total;
   const seconds = isWall ? wallSeconds : cpuSeconds;
   return {
-    ...{ forecast, seconds, timeRatio: forecast / seconds, basis: time.basis },
-    ...{ bytes: memory.total, planned, peakBytes, memoryRatio: memory.total / peakBytes },
-    load: probed.load,
+    ...{ forecast, seconds, timeRatio: forecast / seconds, steps: trial.steps },
+    ...{ bytes, planned, peakBytes, memoryRatio: bytes / peakBytes, load: trial.load },
   };
 }
 

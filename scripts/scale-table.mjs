@@ -65,7 +65,7 @@ function forecast(config, held, microBatchTokens) {
     },
     ...{ recompute: true, rowTokens: ROW, scoredShare: 0.5, references: 0, samples: true },
     ...{ loss: { name: "policy-gradient", options: { klCoef: 0 } }, sequences: Infinity },
-    ...{ rescores: false, graphs: null },
+    ...{ rescores: false },
   });
 }
 

@@ -3,7 +3,7 @@ import { renderText } from "../base/table.ts";
 import { WORTH_A_GPU } from "../onnx/device-probe.ts";
 import type { FrozenPlan, Plan } from "../recipe/plan/plan.ts";
 import type { PlanChecks } from "../recipe/checks/plan-checks.ts";
-import type { ProbedForecast } from "../recipe/probe/probed-forecast.ts";
+import type { TrialForecast } from "../recipe/plan/trial.ts";
 
 /** A plan on one screen. */
 export function planText(title: string, plan: Plan): string {
@@ -121,42 +121,23 @@ export function checksText({ budgets, ignored, withoutFacts }: PlanChecks): stri
   return `${told}\nNot checked against questions and passages: ${withoutFacts.replace(/\.$/, "")}.`;
 }
 
-/** Time and memory from a probe, or why there was none. */
-export function forecastText(forecast: ProbedForecast | { why: string }): string {
+/** Time and memory from the first steps, or why there was no trial. */
+export function forecastText(forecast: TrialForecast | { why: string }): string {
   if ("why" in forecast) return `No forecast of time: ${forecast.why}.`;
-  const { time, memory, probe } = forecast;
-  const { expected, range, atMost } = time;
-  const { opening, evaluations, rollouts, updates, checkpoints, total } = expected;
+  const { time, peakBytes, trial } = forecast;
+  const { range, total } = time;
+  const parts = ["opening", "evaluations", "rollouts", "updates", "checkpoints"] as const;
+  const between = `${formatDuration(range.low)} – ${formatDuration(range.high)}`;
   const rows = [
-    ["opening", formatDuration(opening)],
-    ["evaluations", formatDuration(evaluations)],
-    ["rollouts", formatDuration(rollouts)],
-    ["updates", formatDuration(updates)],
-    ["checkpoints", formatDuration(checkpoints)],
-    [
-      "forecast of the run",
-      `${formatDuration(total)} (${formatDuration(range.low)} – ${formatDuration(range.high)})`,
-    ],
-    ["with every budget used up", formatDuration(atMost)],
-    [`memory, sequences up to ${formatCount(time.longest)} tokens`, formatBytes(memory.total)],
+    ...parts.map((part) => [part, formatDuration(time[part])]),
+    ["forecast of the run", `${formatDuration(total)} (${between})`],
+    ...(peakBytes === null ? [] : [["peak memory of these steps", formatBytes(peakBytes)]]),
   ];
-  return [renderText({ rows }), "", BASIS[time.basis], probedText(probe)].join("\n");
-}
-
-const BASIS = {
-  now: "Trajectories are taken to stay as they are now: nothing in the probe was learned from.",
-  learning:
-    "Trajectories are taken to be as they are now at first and, after a tenth of the steps, to search once for each hop of their question; the range spans both.",
-  budgets: "Trajectories are taken to be as long as their budgets allow: none could be sampled.",
-} as const;
-
-function probedText({ seconds, sampled, weights, load }: ProbedForecast["probe"]): string {
-  const { training, evaluation, unfinished } = sampled;
-  const rolled =
-    training + evaluation === 0
-      ? "nothing sampled in the environment"
-      : `${training} + ${evaluation} trajectories of training and evaluation sampled` +
-        (unfinished > 0 ? `, ${unfinished} of them not to their end` : "");
-  const random = weights === "random" ? " with random weights of the model's shape" : "";
-  return `Probed for ${formatDuration(seconds)}${random}: ${rolled}; load ${fixed(1)(load)} before it. A busier machine takes longer.`;
+  const share =
+    trial.share === 1 ? "" : `, each with ${fixed(0)(100 * trial.share)} % of its questions`;
+  return [
+    renderText({ rows }),
+    "",
+    `From ${plural(trial.steps, "real step")}${share}, in ${formatDuration(trial.seconds)}; load ${fixed(1)(trial.load)} before. Later steps are taken to last as long as these: a policy that learns to search needs longer, and so does a busier machine.`,
+  ].join("\n");
 }

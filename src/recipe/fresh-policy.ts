@@ -39,21 +39,13 @@ export async function writeFreshPolicy(
   { seed, environment }: Pick<Settings, "seed" | "environment">,
 ): Promise<DecoderConfig> {
   const config = freshConfig(shape, environment);
-  await writeFreshTokenizer(folder, environment);
+  const files = freshTokenizer(environment);
+  await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
+  await writeJson(join(folder, "tokenizer_config.json"), files.config);
   const tensors = new Map(initialWeights(config, seed).map((tensor) => [tensor.name, tensor]));
   const weights = flatten(config, tensors, folder);
   await writeCheckpoint(folder, { config, weights }, { dtype: "F32", tokenizerFrom: folder });
   return config;
-}
-
-/** Writes the tokenizer of fresh policies. */
-export async function writeFreshTokenizer(
-  folder: string,
-  environment?: Settings["environment"],
-): Promise<void> {
-  const files = freshTokenizer(environment);
-  await writeJson(join(folder, "tokenizer.json"), files.tokenizer);
-  await writeJson(join(folder, "tokenizer_config.json"), files.config);
 }
 
 type FreshShape = NonNullable<Settings["policy"]["fresh"]>;

@@ -1,6 +1,6 @@
 import { loadavg } from "node:os";
 import type { Command } from "commander";
-import type { ProbedForecast } from "../../recipe/probe/probed-forecast.ts";
+import type { TrialForecast } from "../../recipe/plan/trial.ts";
 import type { CliContext } from "../command.ts";
 import { deviceOption, jsonOption, pluginOption, seedOption, setOption } from "../options.ts";
 import { checksText, forecastText, planText } from "../plan-text.ts";
@@ -19,7 +19,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
   recipes
     .command("plan")
     .description(
-      "Plan a recipe before anything starts: batch sizes, memory by part, checks of the token budgets, and a forecast of the time on this machine from a probe of about ten seconds.",
+      "Plan a recipe before anything starts: batch sizes, memory by part, checks of the token budgets, and a forecast of the time on this machine from its first training steps.",
     )
     .argument("<recipe>", "name of a shipped recipe, or a path")
     .option(
@@ -36,7 +36,7 @@ export function registerPlan(recipes: Command, context: CliContext): void {
       "memory budget, e.g. 24GB (default: this machine's memory, less what the system needs)",
     )
     .option("--allow-ignored", "do not fail on settings that have no effect")
-    .option("--no-probe", "do not run the policy, so give no forecast of time")
+    .option("--no-probe", "do not take the first training steps, so give no forecast of time")
     .addOption(seedOption())
     .addOption(setOption())
     .addOption(pluginOption())
@@ -73,12 +73,12 @@ export function registerPlan(recipes: Command, context: CliContext): void {
       requireSoundBudgets(checks.budgets);
       requireMemory(title, plan);
 
-      async function forecastOf(): Promise<ProbedForecast | { why: string }> {
+      async function forecastOf(): Promise<TrialForecast | { why: string }> {
         if (!flags.probe) return { why: "--no-probe" };
         if (plan.memory.fits === false) return { why: "it does not fit" };
-        const { probedForecast } = await import("../../recipe/probe/probed-forecast.ts");
-        context.note("probing: running the policy for some ten seconds (--no-probe does not)");
-        return probedForecast(run, { signal: context.signal, load: loadavg()[0] ?? 0 });
+        const { trialForecast } = await import("../../recipe/plan/trial.ts");
+        context.note("trial: taking the first training steps (--no-probe skips this)");
+        return trialForecast(run, { signal: context.signal, load: loadavg()[0] ?? 0 });
       }
     });
 }

@@ -40,18 +40,10 @@ export interface EngineLoad {
   sequences: number;
   /** Whether log-probabilities are recomputed before training, which needs further graphs. */
   rescores: boolean;
-  /** Training graphs of each worker, from a simulation of the run's steps; null: the maximum for these lengths and sequences. */
-  graphs: readonly (readonly HeldGraph[])[] | null;
 }
 
-/** A compiled training graph. */
-export interface HeldGraph {
-  kind: GraphKind;
-  length: number;
-}
-
-/** With gradients, or log-probabilities only. */
-export type GraphKind = "learn" | "score";
+/** Training graphs: with gradients, or log-probabilities only. */
+type GraphKind = "learn" | "score";
 
 /** Peak bytes of a step, by purpose. */
 export interface MemoryForecast {
@@ -218,29 +210,16 @@ function trainingGraphBytes(load: EngineLoad, longest: TrainingRun): number {
   const room = Math.floor(keptGraphs(load.config).training / kinds.length);
   const shapes = shapesAmong(Math.ceil(load.sequences / longest.batch / load.workers));
   const most = Math.min(room, SHAPES_OF_A_LENGTH * lengthsUpTo(load.rowTokens), shapes);
-  return kinds.reduce((sum, kind) => {
-    const bytesAt = graphBytes(load, kind, longest);
-    if (load.graphs === null) return sum + load.workers * most * bytesAt.mean;
-    const held = load.graphs.flat().filter((graph) => graph.kind === kind);
-    return held.reduce((bytes, { length }) => bytes + bytesAt.length(length), sum);
-  }, 0);
+  const bytes = kinds.map((kind) => graphBytes(load, kind, longest));
+  return load.workers * most * bytes.reduce((sum, each) => sum + each, 0);
 }
 
-/** Bytes of a compiled training graph by sequence length, and their mean over evenly spread lengths. */
-function graphBytes(
-  load: EngineLoad,
-  kind: GraphKind,
-  learned: TrainingRun,
-): { mean: number; length: (length: number) => number } {
+/** Bytes of a compiled training graph: the mean over evenly spread sequence lengths. */
+function graphBytes(load: EngineLoad, kind: GraphKind, learned: TrainingRun): number {
   const { rowTokens } = load;
   const longest = kind === "learn" ? learned : trainingRun(load, rowTokens, kind);
   // Masks grow with the square of the length; a table's zeros do not.
   const half = trainingRun(load, Math.ceil(rowTokens / 2), kind).constants;
   const fixed = Math.max(0, (4 * half - longest.constants) / 3);
-  const square = longest.constants - fixed;
-  const nodes = NODE_BYTES * longest.nodes;
-  return {
-    mean: nodes + fixed + square / 3,
-    length: (length) => nodes + fixed + square * (length / rowTokens) ** 2,
-  };
+  return NODE_BYTES * longest.nodes + fixed + (longest.constants - fixed) / 3;
 }

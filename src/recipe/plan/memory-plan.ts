@@ -48,7 +48,6 @@ export function loadOf(
     samples: work.command === "train",
     sequences: work.steps * work.epochs * work.prompts * work.groupSize * work.leaves,
     rescores: work.scorings > 0,
-    graphs: null,
   };
 }
 

@@ -76,6 +76,43 @@ export async function runTrain(
   return runTraining(method, resolved, options);
 }
 
+/** How far a trial goes. */
+export interface TrialLength {
+  /** Held-out questions before and after, at most. */
+  questions: number;
+  /** Asked after each step. @param step from 1. */
+  isEnough: (step: number) => boolean;
+}
+
+/** The first steps of a training, to see what they take. Settings without effect are no error. */
+export function runTrial(
+  resolved: ResolvedSettings<Settings>,
+  options: RunOptions & TrialLength,
+): Promise<unknown> {
+  const { questions, isEnough } = options;
+  const method = onPolicyMethod<unknown>(
+    resolved,
+    { ...options, allowIgnored: true },
+    {
+      openProgress: () => {
+        let done = 0;
+        return {
+          ...{ best: null, kept: null, safe: 0 },
+          add: ({ step }) => (done = step),
+          get enough() {
+            return done > 0 && isEnough(done);
+          },
+        };
+      },
+      begin: async (session) => {
+        await evaluation(session, "before", questions);
+      },
+      finish: (session) => evaluation(session, "after", questions),
+    },
+  );
+  return runTraining(method, resolved, options);
+}
+
 /** As `runTrain` for one stage of several: it evaluates nothing, and leaves its policy in `policy/` for the next stage. */
 export async function runTrainStage(
   resolved: ResolvedSettings<Settings>,
@@ -93,7 +130,8 @@ export async function runTrainStage(
 function onPolicyMethod<R>(
   resolved: ResolvedSettings<Settings>,
   { allowIgnored = false }: RunTrainOptions,
-  ends: Pick<OpenTraining<R>, "begin" | "finish" | "policy">,
+  ends: Pick<OpenTraining<R>, "begin" | "finish" | "policy"> &
+    Partial<Pick<OpenTraining<R>, "openProgress">>,
 ): TrainingMethod<R> {
   const { algorithm } = resolved.settings;
   if (algorithm === undefined) {
@@ -227,13 +265,14 @@ function requireTrainingSet({ name, trainable }: Dataset): void {
 async function evaluation(
   session: TrainingSession,
   name: "before" | "after",
+  limit?: number,
 ): Promise<HeldOutEvaluation> {
   const { settings, options, run, engine, model, resumed } = session;
   const known = name === "before" && resumed;
   return recordedEvaluation(
     { settings, engine, held: await session.held(), model },
     run,
-    { name, known, signal: options.signal },
+    { name, known, signal: options.signal, ...(limit === undefined ? {} : { limit }) },
     options,
   );
 }

@@ -1,9 +1,9 @@
-// A process of its own: probes a recipe and prints its forecast, in seconds of the wall or of the processor (the work of one worker).
-//   node probe.mjs wall|processor RECIPE TIER key=value …
+// A process of its own: takes the first steps of a recipe and prints its forecast, in seconds of the wall or of the processor.
+//   node trial.mjs wall|processor RECIPE TIER key=value …
 import { loadavg } from "node:os";
 import { plannedModel } from "../../dist/recipe/plan/planned-model.js";
 import { plannedRun, planRecipe } from "../../dist/recipe/plan/plan.js";
-import { probedForecast } from "../../dist/recipe/probe/probed-forecast.js";
+import { trialForecast } from "../../dist/recipe/plan/trial.js";
 import { loadRecipe } from "../../dist/recipe/settings/recipe-file.js";
 import { checkSettings, parseSet, resolveSettings } from "../../dist/recipe/settings/settings.js";
 import { settingsSchema } from "../../dist/recipe/settings/settings-schema.js";
@@ -12,14 +12,13 @@ const [clockName, recipe, tier, ...sets] = process.argv.slice(2);
 const overrides = sets.map(parseSet);
 const file = await loadRecipe(recipe);
 const resolved = checkSettings(settingsSchema, resolveSettings(file, { tier, overrides }));
-const run = plannedRun(resolved, await plannedModel(resolved.settings.policy));
-const { workers } = run.load;
+const run = plannedRun(resolved, await plannedModel(resolved.settings));
 const processor = () => {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6 / workers;
+  return (user + system) / 1e6;
 };
 const clock = clockName === "processor" ? { clock: processor } : {};
 const { signal } = new AbortController();
-const forecast = await probedForecast(run, { signal, load: loadavg()[0], ...clock });
+const forecast = await trialForecast(run, { signal, load: loadavg()[0], ...clock });
 const { memory } = planRecipe(run, { memory: Infinity });
-console.log(JSON.stringify({ ...forecast, workers, planned: memory.total }));
+console.log(JSON.stringify({ ...forecast, planned: memory.total }));
