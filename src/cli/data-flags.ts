@@ -60,17 +60,20 @@ export function fieldsOf(flags: FieldFlags): Fields {
  * The dataset that --dataset and the field flags name; undefined without --dataset.
  * @throws {ConfigError} as `datasetNamed`; USAGE for field flags without --dataset.
  */
-export function datasetOf(
-  flags: FieldFlags & { dataset?: string },
-  where = "--dataset",
-): DatasetSetting | undefined {
+export function datasetOf(flags: FieldFlags & { dataset?: string }): DatasetSetting | undefined {
   const fields = fieldsOf(flags);
-  if (flags.dataset !== undefined) return datasetNamed(flags.dataset, where, fields);
+  if (flags.dataset !== undefined) return datasetNamed(flags.dataset, "--dataset", fields);
+  refuseFieldsWithoutData(fields);
+  return undefined;
+}
+
+/** @throws {ConfigError} USAGE */
+export function refuseFieldsWithoutData(fields: Fields): void {
   const [role] = Object.keys(fields);
-  if (role === undefined) return undefined;
+  if (role === undefined) return;
   throw new ConfigError(
     "USAGE",
-    `--${role}-field would have no effect: it belongs to ${where}, which is not given. Leave it out.`,
+    `--${role}-field would have no effect: it belongs to --dataset, which is not given. Leave it out.`,
   );
 }
 

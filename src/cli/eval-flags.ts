@@ -18,12 +18,19 @@ import {
   setOption,
   wholeNumber,
 } from "./options.ts";
+import {
+  addFieldFlags,
+  type FieldFlags,
+  fieldsOf,
+  noteDatasetFields,
+  refuseFieldsWithoutData,
+} from "./data-flags.ts";
 import { tierForData } from "./own-data.ts";
 import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
 /** Flags for the policy, the questions and the protocol. */
-export interface MeasuringFlags extends ServedModelFlags {
+export interface MeasuringFlags extends ServedModelFlags, FieldFlags {
   policy?: string;
   chat?: true;
   dataset?: string;
@@ -54,15 +61,16 @@ export function addAnsweringOptions(command: Command): Command {
     "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
       "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
   );
+  addFieldFlags(addServedModelOptions(command));
   return (
-    addServedModelOptions(command)
+    command
       .option(
         "--chat",
         "for a folder: ask through the model's chat template, the protocol explained",
       )
       .option(
         "--dataset <name>",
-        "question file in any known layout, or a dataset's name (default: tinyworld)",
+        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: tinyworld)",
       )
       .option(
         "--index <folder>",
@@ -138,9 +146,14 @@ export async function measuringSettings(
   const strategy: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
   const assumed = overridesOf([...explained(flags), strategy]);
   const resolved = await settingsOf(given, overrides, assumed);
-  if (flags.dataset === undefined) return resolved;
+  const fields = fieldsOf(flags);
+  if (flags.dataset === undefined) {
+    refuseFieldsWithoutData(fields);
+    return resolved;
+  }
   const { evaluationDataset } = await import("../recipe/run-eval.ts");
-  const value = evaluationDataset(flags.dataset, resolved.settings);
+  const value = evaluationDataset(flags.dataset, resolved.settings, fields);
+  await noteDatasetFields(value, { note });
   const dataset = { key: "evaluation.dataset", value, origin: "--dataset" };
   return settingsOf(given, [...overrides, dataset], assumed);
 }

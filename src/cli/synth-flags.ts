@@ -9,6 +9,7 @@ import {
   servedModel,
   type ServedModelFlags,
 } from "./endpoint-flags.ts";
+import { addFieldFlags, datasetOf, type FieldFlags, noteDatasetFields } from "./data-flags.ts";
 import { EXPLAINED_PROMPT, type FlagValue, overridesOf } from "./eval-flags.ts";
 import { deviceOption, pluginOption, seedOption, setOption, wholeNumber } from "./options.ts";
 import { DEFAULT_RECIPE, tierForData } from "./own-data.ts";
@@ -16,7 +17,7 @@ import { settingsOf } from "./recipe-options.ts";
 import { refuseStray } from "./stray-flags.ts";
 
 /** Flags for the teacher, the questions and the corpus. */
-export interface SynthFlags extends ServedModelFlags {
+export interface SynthFlags extends ServedModelFlags, FieldFlags {
   recipe?: string;
   tier?: string;
   teacher?: string;
@@ -42,9 +43,12 @@ export function addSynthOptions(command: Command): void {
       "who writes: gold-chain (the dataset's own gold, no model; the default), base (the policy that is shipped), a model's folder " +
         "or org/name of the hub, or the address of an OpenAI-compatible server (http://…/v1)",
     );
-  addServedModelOptions(command)
+  addFieldFlags(addServedModelOptions(command))
     .option("--chat", "for a folder: ask through the model's chat template, the protocol explained")
-    .option("--dataset <name>", "question file in any known layout, or a dataset's name")
+    .option(
+      "--dataset <name>",
+      "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name",
+    )
     .option(
       "--index <folder>",
       "made by `agentrl index build`; without it what the recipe says, over the dataset's own passages",
@@ -64,9 +68,9 @@ export async function synthSettings(
   flags: SynthFlags,
   note: (text: string) => void,
 ): Promise<ResolvedSettings<Settings>> {
-  const { teacher, recipe, tier, dataset } = flags;
+  const { teacher, recipe, tier } = flags;
   const model = teacher !== undefined && isModel(teacher) ? teacher : undefined;
-  const chosen = await tierForData({ recipe, tier, data: dataset, model });
+  const chosen = await tierForData({ recipe, tier, data: flags.dataset, model });
   if (chosen.note !== undefined) note(chosen.note);
   const given = { ...flags, ...chosen };
   const steps = await defaultSteps(given.recipe, flags.plugin);
@@ -79,10 +83,10 @@ export async function synthSettings(
   if (flags.index !== undefined)
     values.push(["retriever", await indexRetriever(flags.index), "--index"]);
   const resolved = await settingsOf(given, overridesOf(values), assumed);
-  if (flags.dataset === undefined || flags.dataset === resolved.settings.dataset.name)
-    return resolved;
-  const { datasetNamed } = await import("../data/datasets.ts");
-  values.push(["dataset", datasetNamed(flags.dataset, "--dataset"), "--dataset"]);
+  const dataset = datasetOf(flags);
+  if (dataset === undefined || flags.dataset === resolved.settings.dataset.name) return resolved;
+  await noteDatasetFields(dataset, { note });
+  values.push(["dataset", dataset, "--dataset"]);
   return settingsOf(given, overridesOf(values), assumed);
 }
 

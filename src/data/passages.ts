@@ -45,6 +45,6 @@ function passageFile(first: PlacedRecord, fields: Fields = {}): CorpusFile | Que
 function noContext({ where }: PlacedRecord): never {
   throw new DataError(
     "DATA_LAYOUT_UNKNOWN",
-    `${where}: is a question without passages; a corpus, or questions that each have a context, is required.`,
+    `${where}: is a question without passages. Index your passages (agentrl index build PASSAGES --out INDEX) and give --index INDEX, or use questions that each have a context.`,
   );
 }

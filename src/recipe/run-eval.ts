@@ -1,5 +1,6 @@
 import { deferring } from "../base/deferring.ts";
 import { type Dataset, datasetNamed, type DatasetSetting } from "../data/datasets.ts";
+import type { Fields } from "../data/fields.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
 import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-log.ts";
@@ -131,12 +132,18 @@ function evaluateAs(
  * The setting that `--dataset` means: the recipe's own held-out questions under their name, else the default ones, else what
  * `datasetNamed` takes: a registered dataset, NAME:SPLIT of one, a question file, a folder of BEIR.
  *
- * @throws {ConfigError} PART_UNKNOWN when it is none of these.
+ * @param fields the user's names for the fields of a question file.
+ * @throws {ConfigError} PART_UNKNOWN when it is none of these; USAGE for fields of a dataset whose fields are known.
  */
-export function evaluationDataset(given: string, settings: Settings): DatasetSetting {
+export function evaluationDataset(
+  given: string,
+  settings: Settings,
+  fields: Fields = {},
+): DatasetSetting {
   const defaults = settingsSchema.parse({}).evaluation.dataset;
   const named = [settings.evaluation.dataset, defaults].find(({ name }) => name === given);
-  return named ?? datasetNamed(given, "--dataset");
+  const isOwn = Object.keys(fields).length > 0;
+  return named === undefined || isOwn ? datasetNamed(given, "--dataset", fields) : named;
 }
 
 function strategyName({ strategy }: Pick<ProtocolParts, "strategy">): string {
