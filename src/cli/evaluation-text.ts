@@ -15,6 +15,7 @@ import type { EvaluationSummary, GroupSummary } from "../evaluate/evaluation-sum
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
 import type { MetricValues } from "../evaluate/metrics/metric-sums.ts";
 import type { SearchNeed } from "../evaluate/metrics/search-need.ts";
+import { policyLabel } from "../evaluate/policy-label.ts";
 import type { RowsSummary } from "../evaluate/rows-file.ts";
 import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
@@ -39,13 +40,13 @@ export function evaluationText(result: EvalResult): string {
     `${formatInterval(intervals[name], share)} (${intervalMethods[name]})`;
   const shown = headlineMetrics.filter((name) => metrics[name] !== undefined);
   return [
-    `${result.policy.from} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
+    `${policyLabel(result.policy)} on ${result.dataset}, strategy ${result.strategy}: ${drawsText({ n, samplesPerTask })}, seed ${seed}`,
     "",
     renderText({
       columns: ["", { label: "n", format: formatCount }, ...shown.map(metricColumn)],
       rows: rows.map(([name, group]) => [
         ...[name, group.n],
-        ...shown.map((metric) => group.metrics[metric] ?? null),
+        ...shown.map((metric) => shownValue(group.metrics, metric)),
       ]),
     }),
     "",
@@ -54,6 +55,7 @@ export function evaluationText(result: EvalResult): string {
       : [drawn.map(([name, value]) => `${name} ${share(value)}`).join("  "), ""]),
     ...evidenceText(metrics),
     ...cutsText(result),
+    ...strategySearchesText(metrics),
     `95 % intervals over questions: EM ${intervalOf("em")}, F1 ${intervalOf("f1")}`,
     "searches, turns, tokens: per question; answered, parsed: share of questions",
     `recipe ${result.recipe.name}, tier ${result.recipe.tier}; protocol ${result.fingerprint}`,
@@ -63,6 +65,22 @@ export function evaluationText(result: EvalResult): string {
 
 function drawsText({ n, samplesPerTask }: Pick<EvaluationSummary, "n" | "samplesPerTask">): string {
   return `${n} questions${samplesPerTask > 1 ? `, ${samplesPerTask} draws each` : ""}`;
+}
+
+/** Where only the strategy searches, 0 would say that nobody does. */
+function shownValue(metrics: MetricValues, name: string): number | null {
+  const value = metrics[name] ?? null;
+  return name === "searches" && value === 0 && strategySearches(metrics) > 0 ? null : value;
+}
+
+function strategySearches({ strategy_searches: searches = 0 }: MetricValues): number {
+  return searches;
+}
+
+function strategySearchesText(metrics: MetricValues): string[] {
+  const searches = strategySearches(metrics);
+  if (searches === 0) return [];
+  return [`the strategy itself searches ${searches.toFixed(2)} times per question`];
 }
 
 /** How many gold passages the policy saw, and how often it was then right; if gold is known. */

@@ -36,6 +36,8 @@ export interface EvaluationRow {
   confidence?: number;
   /** Executed searches of the policy, without a strategy's own search before the prompt. */
   searches: number;
+  /** Searches by the strategy itself before the first message; absent for none. */
+  strategySearches?: number;
   /** Queries, in order. */
   queries: string[];
   /** Present if the question's gold passages are known. */
@@ -111,6 +113,8 @@ export function evaluationRow(task: Task, sample: number, trajectory: Trajectory
   };
   if (!trajectory.calls.some(isUncounted)) row.tokens = policyTokenCount(trajectory);
   if (trajectory.calls.length > 0 || end === "context-limit") row.cuts = cutsOf(trajectory);
+  const own = trajectory.given?.length ?? 0;
+  if (own > 0) row.strategySearches = own;
   if (confidence !== undefined) row.confidence = confidence;
   if (promptTokens !== undefined) row.promptTokens = promptTokens;
   if (evidence !== undefined) row.evidence = evidence;

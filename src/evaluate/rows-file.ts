@@ -37,6 +37,7 @@ const rowSchema = z.object({
   ...{ token_cover: share, drop_em: share, drop_f1: share },
   confidence: share.optional(),
   searches: whole,
+  strategySearches: whole.optional(),
   queries: z.array(z.string()),
   evidence: z.object({ gold: z.int().min(1), given: whole, seen: z.array(whole) }).optional(),
   turns: whole,

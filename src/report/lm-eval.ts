@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { sha256, writeAtomic, writeJson } from "../base/files.ts";
 import { rowValue } from "./row-value.ts";
+import { policyLabel } from "../evaluate/policy-label.ts";
 import { requireRows } from "./rows-text.ts";
 import { type ResultFiles, type ScoredTrajectory, scoredTrajectories } from "./results-files.ts";
 import type { Results } from "./results-schema.ts";
@@ -36,7 +37,10 @@ export async function writeLmEval(
   const { results } = files;
   const stamp = time.toISOString().replaceAll(":", "-").replace("Z", "");
   const task = fileName(results.dataset);
-  const model = join(folder, fileName(results.policy.from ?? files.name));
+  const model = join(
+    folder,
+    fileName(results.policy.from === undefined ? files.name : policyLabel(results.policy)),
+  );
   const paths = [
     join(model, `results_${stamp}.json`),
     join(model, `samples_${task}_${stamp}.jsonl`),
@@ -147,7 +151,7 @@ function summaryOf(
 ): Record<string, unknown> {
   const { n, metrics, samplesPerTask, protocol, policy, fingerprint, seed } = results;
   const { task, errors } = given;
-  const model = policy.from ?? "";
+  const model = policy.from === undefined ? "" : policyLabel(policy);
   const { prompt = "", sampling = {} } = protocol;
   const scores = given.metrics.flatMap((metric) => [
     [`${metric},none`, metrics[metric] ?? null],

@@ -1,6 +1,7 @@
 import { fixed, formatCount, orAbsent, plural } from "../base/format.ts";
 import { renderMarkdown } from "../base/table.ts";
 import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics/metric-columns.ts";
+import { policyLabel } from "../evaluate/policy-label.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
 import { byProtocol, protocolDifferences } from "./same-protocol.ts";
@@ -27,7 +28,7 @@ function describe(name: string, results: Results): string {
   const { n, samplesPerTask, policy, dataset, strategy, seed } = results;
   const failed = failuresOf(results).n;
   return [
-    `**${escaped(name)}**: ${escaped(policy.from ?? "policy")} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
+    `**${escaped(name)}**: ${escaped(policyLabel(policy))} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     `seed ${seed}`,
     ...(failed > 0 ? [`**${plural(failed, "draw")} failed and were not measured**`] : []),

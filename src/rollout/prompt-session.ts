@@ -5,7 +5,7 @@ import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { firstEnd } from "./cut-tokens.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
-import { firstTokens, type Policy, takesPrefill } from "./policy.ts";
+import { type Policy, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
 import {
   appendBranch,

@@ -130,7 +130,7 @@ async function promptAfterSearch(
   options: RolloutOptions,
   trajectory: Trajectory,
 ): Promise<SearchedPrompt> {
-  const { environment, policy, task, progress, signal } = options;
+  const { environment, task, progress, signal } = options;
   const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
   const searching = requireSearching(environment);
   const search = () => searching.search(task.question, searchContext, signal);

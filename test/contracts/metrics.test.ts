@@ -37,6 +37,8 @@ async function rows(): Promise<EvaluationRow[]> {
   const confident = [0, 0.5, 1].map((confidence) => madeRow("c", 1, { confidence }));
   // Of a world that pays.
   const paid = madeRow("p", 1, { return: 0.5 });
+  // Of a strategy that searches before the first message.
+  const given = madeRow("g", 1, { strategySearches: 1 });
   // Of a server that tells no usage.
   const { tokens: _, ...uncounted } = madeRow("u", 1);
   return [
@@ -44,6 +46,7 @@ async function rows(): Promise<EvaluationRow[]> {
     ...odd,
     ...confident,
     paid,
+    given,
     uncounted,
     evaluationRow(gold, 0, answered(null)),
   ];

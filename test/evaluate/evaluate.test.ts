@@ -78,7 +78,7 @@ describe("evaluatePolicy", () => {
       // Bytes of both messages and their end tokens.
       ...{
         formatOk: true,
-        cuts: { messages: 0, observations: 0, context: false },
+        cuts: { messages: 0, observations: 1, context: false },
         tokens: "<search>capital of Norway?</search>".length + 22,
       },
       promptTokens: expect.any(Number) as number,

@@ -7,6 +7,7 @@ import { quote, z } from "../../base/schema.ts";
 import type { EvaluationRow } from "../evaluation-row.ts";
 import { answerScores } from "../metrics/answer-metrics.ts";
 import { rowMetrics } from "../metrics/index.ts";
+import { policyLabel } from "../policy-label.ts";
 import { type PredictionSource, readPredictionsById } from "../predictions.ts";
 import type { ComparedQuestion, ComparedRun, MeasuredDraw, RunFacts } from "./compared-run.ts";
 
@@ -148,7 +149,7 @@ function objectAt(row: Row, key: string): object {
 const resultsSchema = z.looseObject({
   fingerprint: z.string().optional(),
   protocol: z.record(z.string(), z.unknown()).optional(),
-  policy: z.looseObject({ from: z.string().optional() }).optional(),
+  policy: z.looseObject({ from: z.string().optional(), model: z.string().optional() }).optional(),
   dataset: z.string().optional(),
   strategy: z.string().optional(),
   seed: z.number().optional(),
@@ -173,7 +174,7 @@ async function resultsBeside(
   const { fingerprint = null, protocol = null, policy } = results.data;
   const { dataset, strategy, seed, readsGold } = results.data;
   const facts: RunFacts = {
-    ...(policy?.from === undefined ? {} : { policy: policy.from }),
+    ...(policy?.from === undefined ? {} : { policy: policyLabel(policy) }),
     ...(dataset === undefined ? {} : { dataset }),
     ...(strategy === undefined ? {} : { strategy }),
     ...(seed === undefined ? {} : { seed }),

@@ -12,6 +12,12 @@ export const searchMetrics = [
     range: [0, Infinity],
     of: ({ searches }) => searches,
   }),
+  sparseRowMetric({
+    ...{ name: "strategy_searches", label: "strategy's searches" },
+    summary: "Searches per question by the strategy itself before the first message.",
+    range: [0, Infinity],
+    of: ({ strategySearches }) => strategySearches ?? null,
+  }),
   rowMetric({
     name: "search_rate",
     summary: "Share of questions with at least one search.",

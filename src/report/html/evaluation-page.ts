@@ -13,6 +13,7 @@ import { EVALUATION_SPEC, evaluationItems } from "../viewer/evaluation-items.ts"
 import { type HeadlineFigure, headlineFigures } from "./headline-figures.ts";
 import type { Made } from "./made.ts";
 import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
+import { policyLabel } from "../../evaluate/policy-label.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
 import { reportPage } from "./report-page.ts";
 import { type DrawnResult, endTable, metricTable, scorePanels } from "./score-tables.ts";
@@ -105,8 +106,7 @@ function headline({ name, series, readable }: DrawnResult, isNamed: boolean): Ma
   const { n, samplesPerTask, policy, strategy, recipe, seed } = results;
   const failed = failuresOf(results).n;
   const facts = [
-    ...(policy.from === undefined ? [] : [`policy ${policy.from}`]),
-    ...(policy.model === undefined ? [] : [`model ${policy.model}`]),
+    ...(policy.from === undefined ? [] : [`policy ${policyLabel(policy)}`]),
     `strategy ${strategy}`,
     `${formatCount(n)} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),

@@ -1,0 +1,14 @@
+/**
+ * A measured policy for people and file names: its place, and of a server which of its models.
+ * @example policyLabel({ from: "http://127.0.0.1:9001/v1", model: "qwen" }) // "qwen @ 127.0.0.1:9001"
+ */
+export function policyLabel({
+  from = "policy",
+  model,
+}: {
+  from?: string | undefined;
+  model?: string | undefined;
+}): string {
+  if (model === undefined) return from;
+  return `${model} @ ${URL.canParse(from) ? new URL(from).host : from}`;
+}
