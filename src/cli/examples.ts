@@ -35,16 +35,16 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   ],
   "synth-data report": ["drawn", "drawn --out drawn.html"],
   sft: [
-    "--recipe search-r1 --tier smoke --data drawn --out sft-run",
-    "--recipe search-r1 --tier smoke --data drawn --out sft-run --resume",
+    "search-r1 --tier smoke --data drawn --out sft-run",
+    "search-r1 --tier smoke --data drawn --out sft-run --resume",
   ],
   dpo: [
     "--recipe search-r1 --tier smoke --data pairs.jsonl --out dpo-run",
     "--recipe search-r1 --tier smoke --data pairs.jsonl --set preference.loss=ipo --out ipo-run",
   ],
   train: [
-    "--recipe search-r1 --tier smoke --out run",
-    "--recipe search-r1 --tier smoke --seed 2 --set algorithm.klCoef=0.01 --out run2",
+    "search-r1 --tier smoke --out run",
+    "--dataset tw/train.jsonl --index idx --tier smoke --set algorithm.klCoef=0.01 --out run2",
   ],
   init: [
     "--questions questions.csv --passages docs --policy http://127.0.0.1:8000/v1 --model small",

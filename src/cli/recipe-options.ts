@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { ConfigError } from "../base/errors.ts";
 import { parseSet, type Override, type ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
 import {
@@ -12,7 +13,7 @@ import {
 
 /** Flags of every command that runs a recipe. */
 export interface RecipeFlags {
-  recipe: string;
+  recipe?: string;
   tier?: string;
   device?: string;
   seed?: number;
@@ -25,10 +26,8 @@ export interface RecipeFlags {
 /** Adds the flags of `RecipeFlags`. */
 export function addRecipeOptions(command: Command, out: string): Command {
   return command
-    .requiredOption(
-      "--recipe <name>",
-      "name of a recipe of the package, or path of a YAML file, e.g. search-r1",
-    )
+    .argument("[recipe]", "name of a recipe of the package, or path of a YAML file, e.g. search-r1")
+    .option("--recipe <name>", "the recipe; the same as the argument")
     .option(
       "--tier <tier>",
       "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
@@ -42,13 +41,32 @@ export function addRecipeOptions(command: Command, out: string): Command {
 }
 
 /**
+ * The recipe that an argument or --recipe names.
+ * @throws {ConfigError} USAGE for none, or for two that differ.
+ */
+export function requiredRecipe(argument: string | undefined, flag: string | undefined): string {
+  const recipe = argument ?? flag;
+  if (recipe === undefined) {
+    throw new ConfigError(
+      "USAGE",
+      "No recipe is given. Name one, e.g. search-r1; `agentrl recipes list` shows those of the package.",
+    );
+  }
+  if (flag === undefined || flag === recipe) return recipe;
+  throw new ConfigError(
+    "USAGE",
+    `Two recipes are given: ${recipe} and --recipe ${flag}. Leave one out.`,
+  );
+}
+
+/**
  * A recipe's settings with `--set`, `--seed` and `--device` on top.
  * @param more settings of the command's own flags, which win over `--set`.
  * @param assumed settings that follow from these flags; `--set` wins over them.
  * @throws {ConfigError} as resolveRecipe.
  */
 export async function settingsOf(
-  flags: Pick<RecipeFlags, "recipe" | "tier" | "device" | "seed" | "set" | "plugin">,
+  flags: Pick<RecipeFlags, "tier" | "device" | "seed" | "set" | "plugin"> & { recipe: string },
   more: readonly Override[] = [],
   assumed: readonly Override[] = [],
 ): Promise<ResolvedSettings<Settings>> {

@@ -138,7 +138,7 @@ function teacherValues(flags: SynthFlags): FlagValue[] {
 }
 
 /** The retriever setting for an index folder. */
-async function indexRetriever(index: string): Promise<object> {
+export async function indexRetriever(index: string): Promise<object> {
   const { indexKind } = await import("../retrieval/store/index-folder.ts");
   return { name: (await indexKind(index)) === "dense" ? "dense" : "bm25", index };
 }

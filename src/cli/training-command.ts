@@ -9,12 +9,19 @@ import type { CliContext } from "./command.ts";
 import { overwriteOption } from "./options.ts";
 import { watchDownload } from "./model-download.ts";
 import { packageVersion } from "./package-info.ts";
-import { addRecipeOptions, type RecipeFlags } from "./recipe-options.ts";
+import { DEFAULT_RECIPE } from "./own-data.ts";
+import {
+  addRecipeOptions,
+  type RecipeFlags,
+  requiredRecipe,
+  settingsOf,
+} from "./recipe-options.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
 import { watchTraining } from "./train-watch.ts";
+import { addTrainingDataOptions, trainingData, type TrainingDataFlags } from "./training-data.ts";
 
 /** Flags of every command that trains into a run folder. */
-export interface TrainingFlags extends RecipeFlags {
+export interface TrainingFlags extends RecipeFlags, TrainingDataFlags {
   model?: string;
   resume?: true;
   overwrite?: true;
@@ -24,7 +31,7 @@ export interface TrainingFlags extends RecipeFlags {
 
 /** Adds the flags of `TrainingFlags`. @param out describes --out. */
 export function addTrainingOptions(command: Command, out: string): Command {
-  return addRecipeOptions(command, out)
+  return addTrainingDataOptions(addRecipeOptions(command, out))
     .option(
       "--model <name>",
       "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",
@@ -40,10 +47,33 @@ function folderUseOf({ resume, overwrite }: TrainingFlags): Required<RunFolderUs
   return { resume: resume === true, overwrite: overwrite === true };
 }
 
-/** The overrides of the flags. @throws {ConfigError} RECIPE_NOT_YAML */
-export function trainingOverrides({ model, reporter }: TrainingFlags): Override[] {
+/**
+ * The settings of a training command.
+ * @param argument the recipe, as an argument; flags.recipe is the same.
+ * @param more overrides of the command's own flags.
+ * @throws {ConfigError} USAGE without a recipe; as `settingsOf` and `trainingData`.
+ */
+export async function trainingSettings(
+  argument: string | undefined,
+  flags: TrainingFlags,
+  { note }: Pick<CliContext, "note">,
+  more: readonly Override[] = [],
+): Promise<ResolvedSettings<Settings>> {
+  const { model, reporter, dataset } = flags;
+  const recipe =
+    dataset !== undefined && argument === undefined && flags.recipe === undefined
+      ? DEFAULT_RECIPE
+      : requiredRecipe(argument, flags.recipe);
+  const data = await trainingData(flags, recipe);
+  if (data.note !== undefined) note(data.note);
   const from = { key: "policy.from", value: model, origin: "--model" };
-  return [...(model === undefined ? [] : [from]), ...reporterOverrides(reporter)];
+  const overrides = [
+    ...more,
+    ...data.overrides,
+    ...(model === undefined ? [] : [from]),
+    ...reporterOverrides(reporter),
+  ];
+  return settingsOf({ ...flags, recipe }, overrides, data.assumed);
 }
 
 /** A training started by a command. */

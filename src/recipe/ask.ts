@@ -2,10 +2,10 @@ import { seedFrom } from "../base/random.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { Protocol } from "../env/protocols/protocol.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
-import type { TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy } from "../rollout/strategies/named-strategy.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { environmentOver, openNamedDataset, type PolicyDownload } from "./assemble.ts";
+import { spelledWords } from "./checks/spelled-words.ts";
 import { openRoles, type RoleOptions } from "./roles.ts";
 import { resolvePolicy } from "./resolve-policy.ts";
 import { searchedForEvaluation } from "./run-eval.ts";
@@ -78,7 +78,7 @@ export async function openAskSession(
       unknownWords: (question) =>
         "open" in policy || (opened.held?.engine.config.vocabSize ?? Infinity) > SMALL_VOCABULARY
           ? []
-          : spelledWords(question, policy),
+          : spelledWords(question, policy.tokenizer),
       ask(question, onTurn) {
         asked += 1;
         const id = `question-${asked}`;
@@ -112,11 +112,3 @@ function withTitles<R extends Retriever>(retriever: R, titles: Map<string, strin
 
 /** Vocabularies of real models have at least 10,000 entries. */
 const SMALL_VOCABULARY = 5000;
-
-/** Words after the first that have no token of more than one letter. The first is capitalised, so it may be spelled anyway. */
-function spelledWords(question: string, { tokenizer }: TokenPolicy): string[] {
-  const [, ...words] = question.match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter(
-    (word) => word.length > 2 && tokenizer.encode(` ${word}`).length >= word.length,
-  );
-}

@@ -36,7 +36,9 @@ describe("a mistake on the command line", () => {
     expect(await errorOf("train", "--recipie", "search-r1")).toMatch(
       /'--recipie'.*Did you mean --recipe\?/,
     );
-    expect(await errorOf("train", "search-r1")).toContain("Did you mean --recipe search-r1?");
+    expect(await errorOf("judge", "run", "answers.jsonl")).toContain(
+      "Did you mean --predictions answers.jsonl?",
+    );
   });
 
   it("names the nearest of the values that an option or argument allows", async () => {

@@ -1,13 +1,13 @@
 import type { PreferenceResult } from "../../recipe/sft/run-preference.ts";
 import type { Override } from "../../recipe/settings/settings.ts";
 import type { CliCommand, CliContext } from "../command.ts";
-import { defaultRunFolder, settingsOf } from "../recipe-options.ts";
+import { defaultRunFolder } from "../recipe-options.ts";
 import { validationText } from "../train-lines.ts";
 import {
   addTrainingOptions,
   showTraining,
   type TrainingFlags,
-  trainingOverrides,
+  trainingSettings,
 } from "../training-command.ts";
 
 interface DpoFlags extends TrainingFlags {
@@ -34,13 +34,17 @@ export const dpoCommand: CliCommand = {
         "--validation-data <file>",
         "pairs that are only measured; the folder's own if it has some",
       )
-      .action((flags: DpoFlags) => train(flags, context));
+      .action((recipe: string | undefined, flags: DpoFlags) => train(recipe, flags, context));
   },
 };
 
-async function train(flags: DpoFlags, context: CliContext): Promise<void> {
+async function train(
+  recipe: string | undefined,
+  flags: DpoFlags,
+  context: CliContext,
+): Promise<void> {
   const { runPreference } = await import("../../recipe/sft/run-preference.ts");
-  const resolved = await settingsOf(flags, overridesOf(flags));
+  const resolved = await trainingSettings(recipe, flags, context, overridesOf(flags));
   const out = flags.out ?? `${defaultRunFolder(resolved)}-preference`;
   await showTraining(context, {
     ...{ flags, resolved, out, train: (options) => runPreference(resolved, options) },
@@ -49,16 +53,14 @@ async function train(flags: DpoFlags, context: CliContext): Promise<void> {
   });
 }
 
-function overridesOf(flags: DpoFlags): Override[] {
-  const { data, validationData } = flags;
+function overridesOf({ data, validationData }: DpoFlags): Override[] {
   const named: [string, string | undefined, string][] = [
     ["preference.data", data, "--data"],
     ["preference.validationData", validationData, "--validation-data"],
   ];
-  const files = named.flatMap(([key, value, origin]) =>
+  return named.flatMap(([key, value, origin]) =>
     value === undefined ? [] : [{ key, value, origin }],
   );
-  return [...files, ...trainingOverrides(flags)];
 }
 
 function asText(run: string, result: PreferenceResult, wallSeconds: number): string {

@@ -2,12 +2,12 @@ import { fixed, formatCount } from "../../base/format.ts";
 import { renderText } from "../../base/table.ts";
 import type { SftResult } from "../../recipe/sft/open-sft.ts";
 import type { CliCommand } from "../command.ts";
-import { defaultRunFolder, settingsOf } from "../recipe-options.ts";
+import { defaultRunFolder } from "../recipe-options.ts";
 import {
   addTrainingOptions,
   showTraining,
   type TrainingFlags,
-  trainingOverrides,
+  trainingSettings,
 } from "../training-command.ts";
 
 interface SftFlags extends TrainingFlags {
@@ -28,13 +28,15 @@ export const sftCommand: CliCommand = {
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
     )
       .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
-      .action(async (flags: SftFlags) => {
+      .action(async (recipe: string | undefined, flags: SftFlags) => {
         const { runSft } = await import("../../recipe/sft/run-sft.ts");
         const { data } = flags;
-        const resolved = await settingsOf(flags, [
-          ...(data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }]),
-          ...trainingOverrides(flags),
-        ]);
+        const resolved = await trainingSettings(
+          recipe,
+          flags,
+          context,
+          data === undefined ? [] : [{ key: "sft.data", value: data, origin: "--data" }],
+        );
         const out = flags.out ?? defaultRunFolder(resolved);
         await showTraining(context, {
           ...{ flags, resolved, out, train: (options) => runSft(resolved, options) },

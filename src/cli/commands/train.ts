@@ -5,12 +5,12 @@ import type { RecipeResult } from "../../recipe/run-recipe.ts";
 import type { CliCommand } from "../command.ts";
 import { changeText, READS_GOLD } from "../evaluation-text.ts";
 import { wholeNumber } from "../options.ts";
-import { defaultRunFolder, settingsOf } from "../recipe-options.ts";
+import { defaultRunFolder } from "../recipe-options.ts";
 import {
   addTrainingOptions,
   showTraining,
   type TrainingFlags,
-  trainingOverrides,
+  trainingSettings,
 } from "../training-command.ts";
 
 interface TrainFlags extends TrainingFlags {
@@ -40,9 +40,9 @@ export const trainCommand: CliCommand = {
           .argParser(wholeNumber(1))
           .conflicts(["resume", "overwrite"]),
       )
-      .action(async (flags: TrainFlags) => {
+      .action(async (recipe: string | undefined, flags: TrainFlags) => {
         const { runRecipe } = await import("../../recipe/run-recipe.ts");
-        const resolved = await settingsOf(flags, trainingOverrides(flags));
+        const resolved = await trainingSettings(recipe, flags, context);
         const out = flags.out ?? defaultRunFolder(resolved);
         if (flags.replayBatch !== undefined) {
           const { showReplay } = await import("../batch-replay.ts");

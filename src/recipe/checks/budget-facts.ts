@@ -3,9 +3,10 @@ import type { Dataset } from "../../data/datasets.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { Rendering } from "../../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
-import type { Passage } from "../../trajectory/task.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import { environmentOver } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
+import { spelledWords, wordsOf } from "./spelled-words.ts";
 
 /** Facts of a dataset that budgets are compared with, in the policy's tokens. */
 export interface BudgetFacts {
@@ -25,6 +26,8 @@ export interface TokenFacts {
   answers: number[];
   /** What a search shows, uncut: as many passages of the dataset's own corpus as it would show; none where it has no corpus. */
   observations: number[];
+  /** Share of the questions' words that the policy must spell letter by letter. */
+  spelled: number;
 }
 
 /** Something about a recipe's budgets that does not go together. */
@@ -89,8 +92,18 @@ export async function budgetFacts(
           )
         : [],
       observations,
+      spelled: spelledShare(tasks, tokenizer),
     },
   };
+}
+
+function spelledShare(tasks: readonly Task[], tokenizer: Tokenizer): number {
+  const words = tasks.reduce((sum, { question }) => sum + wordsOf(question).length, 0);
+  const spelled = tasks.reduce(
+    (sum, { question }) => sum + spelledWords(question, tokenizer).length,
+    0,
+  );
+  return words === 0 ? 0 : spelled / words;
 }
 
 /** None where the dataset is questions alone, which are searched for elsewhere. */

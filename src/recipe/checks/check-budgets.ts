@@ -151,9 +151,23 @@ function factFindings(settings: Settings, options: OnPolicyOptions, facts: Budge
   };
   return [
     ...found,
+    ...vocabularyFindings(tokens),
     ...observationFindings(settings, sized),
     ...messageFindings(sized),
     ...contextFindings(settings, sized),
+  ];
+}
+
+/** Above it, a policy cannot read the questions. Real vocabularies stay far below, the tiny world's is far above on real text. */
+const MOST_SPELLED = 0.2;
+
+function vocabularyFindings({ spelled }: TokenFacts): Found[] {
+  if (spelled <= MOST_SPELLED) return [];
+  return [
+    {
+      ...{ severity: "error", key: "policy.from" },
+      message: `the policy's vocabulary has no token for ${percent(spelled)} of the words in a sample of questions: it only knows the tiny world. Name a real model with --model, e.g. Qwen/Qwen2.5-0.5B-Instruct.`,
+    },
   ];
 }
 
