@@ -5,6 +5,7 @@ import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { AgentrlError, DataError } from "../base/errors.ts";
 import { partSchema } from "../base/part-schema.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
+import { writeParquet } from "../data/write-parquet.ts";
 import type { HubModelOptions } from "../hub/hub-model.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { conversationsOf, type Message, type Telling } from "../synth/exports/conversation.ts";
@@ -55,7 +56,7 @@ export interface ExportOutcome extends ExportCounts {
 }
 
 /**
- * Writes samples or pairs in another program's layout, one JSON object a line, streamed; the file appears whole or not at all. The run's
+ * Writes samples or pairs in another program's layout, as JSON lines or, for a name that ends in .parquet, as Parquet, streamed; the file appears whole or not at all. The run's
  * own protocol reads every message back before it is written; a record that it cannot read is left out.
  * @throws {ConfigError} PART_UNKNOWN
  * @throws {DataError} FILE_MISSING, DATA_BAD_RECORD, EXPORT_TOKENS; DATA_EMPTY for a file without records; EXPORT_MALFORMED if no record
@@ -72,7 +73,7 @@ export async function runExport(options: RunExportOptions): Promise<ExportOutcom
     const text = teacherText(await teachers(candidate), where);
     return { ...text, hints, calls, protocol, tools };
   };
-  const outcome: ExportCounts = { records: 0, leftOut: {}, malformed: { count: 0, first: [] } };
+  const outcome = noRecords();
   const count = (id: string, made: ExportedRows | Malformed): object[] => {
     outcome.records += 1;
     options.onRecord?.(outcome.records);
@@ -85,6 +86,8 @@ export async function runExport(options: RunExportOptions): Promise<ExportOutcom
     return [];
   };
   async function* rows(): AsyncGenerator<object> {
+    // The columns of a Parquet file are found by a pass of their own.
+    Object.assign(outcome, noRecords());
     let written = 0;
     for await (const { id, made } of format.takes === "samples"
       ? sampleRows(from, format, told)
@@ -97,12 +100,18 @@ export async function runExport(options: RunExportOptions): Promise<ExportOutcom
       throw new DataError("DATA_EMPTY", `${from}: has no ${format.takes}; nothing was written.`);
     if (written === 0) requireWellFormed({ ...outcome, from });
   }
-  const written = await writeJsonl(out, rows(), signal);
+  const written = out.endsWith(".parquet")
+    ? await writeParquet(out, rows, signal)
+    : await writeJsonl(out, rows(), signal);
   const { records: rowCount, bytes, sha256 } = written;
   return {
     ...{ from, file: out, format: format.name, ...outcome, rows: rowCount, bytes, sha256 },
     loses: format.loses,
   };
+}
+
+function noRecords(): ExportCounts {
+  return { records: 0, leftOut: {}, malformed: { count: 0, first: [] } };
 }
 
 /** Records left out that the outcome names. */

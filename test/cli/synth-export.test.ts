@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { synthDataCommand } from "../../src/cli/commands/synth-data.ts";
+import { parquetRecords } from "../../src/data/parquet.ts";
 import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
 import { toYaml } from "../../src/recipe/settings/resolved-yaml.ts";
 import { madeCandidate, madePair, madeTrajectory } from "../helpers/made-pairs.ts";
@@ -102,6 +103,19 @@ describe("agentrl synth-data export", () => {
     };
     expect(tools.map(({ function: { name } }) => name)).toContain("calculator");
     expect(tools.map(({ function: { name } }) => name)).not.toContain("search");
+  });
+
+  it("writes Parquet where the name says so", async () => {
+    const { stdout, status, stderr } = await run("verl", "v.parquet", at("mixed.jsonl"), "--json");
+    expect(status, stderr).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ records: 4, rows: 3, malformed: { count: 1 } });
+    const rows: object[] = [];
+    for await (const row of parquetRecords(at("v.parquet"))) rows.push(row);
+    expect(rows).toHaveLength(3);
+    expect(rows[0]).toMatchObject({
+      prompt: [{ role: "user", content: "the river " }],
+      reward_model: { style: "rule", ground_truth: { target: ["a"] } },
+    });
   });
 
   it("needs the recipe of the run beside a file", async () => {
