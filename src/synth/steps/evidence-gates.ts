@@ -4,6 +4,7 @@ import { isFunctionWord, mentionsIn, wordsOf } from "../../text/words.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Segment, Trajectory } from "../../trajectory/trajectory.ts";
 import { shingles, wordHashes } from "../overlap/shingles.ts";
+import { stepAnswers } from "../teachers/sought-steps.ts";
 import { callsOf, mainTurns, policyText, shownAfter, shownBefore } from "./main-line.ts";
 import { defineGate } from "./step.ts";
 
@@ -12,13 +13,13 @@ const PLACES = ["hint", "query", "thought"] as const;
 type Place = (typeof PLACES)[number];
 
 /**
- * Looks for the references, except those in the question, yes and no, and words such as "who". An answering message may contain text that
+ * Looks for the references, and in queries for the answers of the question's steps, except those in the question, yes and no, and words such as "who". An answering message may contain text that
  * the policy did not read: the gate `supported` checks that.
  */
 export const noLeak = defineGate({
   name: "no-leak",
   summary:
-    "Drops trajectories that reveal the answer before the policy read it: in a hint, a query or a thought.",
+    "Drops trajectories that reveal the answer, or in a query a step's answer, before the policy read it: in a hint, a query or a thought.",
   options: z.strictObject({
     /**
      * Places that must not contain an answer. hint: inserted text. query, thought: parts of a searching message, before the policy read the
@@ -30,17 +31,36 @@ export const noLeak = defineGate({
       .default([...PLACES]),
   }),
   why({ trajectory }, task, { textOf, settings }) {
-    const secrets = secretsOf(task);
-    if (secrets.length === 0) return null;
-    const place = leakIn(trajectory, secrets, textOf, new Set(settings.in));
-    return place && `leak: ${place}`;
+    const places = new Set(settings.in);
+    const secrets = secretsOf(task, task.references);
+    const place = secrets.length === 0 ? null : leakIn(trajectory, secrets, textOf, places);
+    if (place !== null) return `leak: ${place}`;
+    const steps = places.has("query") ? secretsOf(task, stepAnswers(task)) : [];
+    return steps.some((step) => asksWith(trajectory, step, textOf)) ? "leak: step in query" : null;
   },
 });
 
-/** References that the policy can know only from passages. */
-function secretsOf({ question, references }: Task): string[] {
+/** Whether a query contains a text that was not shown before. */
+function asksWith(
+  trajectory: Trajectory,
+  secret: string,
+  textOf: (segment: Segment) => string,
+): boolean {
+  const tells = (text: string): boolean => mentionsIn(text)(secret);
+  const shown = shownAfter(trajectory, textOf);
+  let isRead = tells(shownBefore(trajectory));
+  for (const [i, turn] of mainTurns(trajectory).entries()) {
+    if (isRead) return false;
+    if (callsOf(turn).some(({ input }) => tells(input))) return true;
+    isRead = tells(shown[i] ?? "");
+  }
+  return false;
+}
+
+/** Of some answers, those that the policy can know only from passages. */
+function secretsOf({ question }: Task, answers: readonly string[]): string[] {
   const inQuestion = mentionsIn(question);
-  return references.filter((reference) => {
+  return answers.filter((reference) => {
     const words = wordsOf(reference);
     return !words.every(isFunctionWord) && !inQuestion(reference);
   });

@@ -34,9 +34,12 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
   });
 }
 
+/** Share of a needed text that must be shown where a corpus splits or spells its passages differently. */
+const MOST = 0.6;
+
 /**
- * Which passages were read: a search returned the passage and its needed texts were shown. For a corpus with other ids, a passage with its
- * title was shown.
+ * Which passages were read: a search returned the passage and its needed texts were shown. For a corpus with other ids, most of each needed
+ * text was shown; its title is enough only if no text is known. A title alone proves nothing: several passages may have it.
  * @param shown replies as shown; they may be shorter than the found passages.
  */
 export function readingOf(
@@ -48,8 +51,28 @@ export function readingOf(
   );
   return ({ id, title, parts }) => {
     if (id !== null && returned.has(id)) return parts.every((part) => shown.includes(part));
-    return title !== "" && shown.includes(`(Title: ${title})`);
+    const isTitled = title !== "" && TITLED.some((titled) => shown.includes(titled(title)));
+    return isTitled && parts.every((part) => shareShown(part, shown) >= MOST);
   };
+}
+
+/** How a passage's first line shows its title. */
+const TITLED = [
+  (title: string): string => `(Title: ${title})`,
+  (title: string): string => `(Title: "${title}")`,
+];
+
+/** Share of a text's runs of three words that another text has. */
+function shareShown(text: string, shown: string): number {
+  const all = new Set(runsOf(shown));
+  const own = runsOf(text);
+  return own.filter((run) => all.has(run)).length / Math.max(1, own.length);
+}
+
+function runsOf(text: string): string[] {
+  const words = wordsOf(text);
+  if (words.length <= 3) return [words.join(" ")];
+  return words.slice(2).map((_, i) => words.slice(i, i + 3).join(" "));
 }
 
 /** One fact to find before the answer. */
@@ -87,6 +110,12 @@ export function soughtSteps(task: Task): SoughtStep[] {
       return { passage, wanted: null, names: namesOf(passage), uses: [], answer: null };
     }),
   ];
+}
+
+/** Answers of a question's steps, each of which leads to the next. */
+export function stepAnswers({ annotations }: Pick<Task, "annotations">): string[] {
+  const { decomposition = [], evidences = [] } = annotations;
+  return [...decomposition.map(({ answer }) => answer), ...evidences.map(({ object }) => object)];
 }
 
 /** Names of a passage's subject, longest first: its title, and the title without its disambiguation. */

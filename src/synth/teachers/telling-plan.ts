@@ -10,6 +10,7 @@ import {
   readingOf,
   type SoughtStep,
   soughtSteps,
+  stepAnswers,
 } from "./sought-steps.ts";
 import type { Behaviour } from "./teacher-settings.ts";
 import { answerThought, hastyThought, searchThought, type ThoughtPlace } from "./thoughts.ts";
@@ -124,7 +125,7 @@ function isTold(view: View): boolean {
   if (!isOpen(view)) return false;
   return found.some(({ text }) => {
     const stands = text === "" ? view.isTextRead : mentionsIn(text);
-    return place.task.references.some(stands);
+    return place.task.references.some((each) => stands(each) && view.isTextRead(each));
   });
 }
 
@@ -162,6 +163,7 @@ function firstQuery({ place: { task, seed, turns }, question }: View): Query | n
 /** The best new query that does not contain an unknown answer. */
 function nextQuery(view: View): Query | null {
   const { steps, isDone, isKnown, asked, place } = view;
+  const secrets = [...place.task.references, ...stepAnswers(place.task)];
   const open = steps.filter((step) => !isDone(step));
   const isReady = ({ uses, names }: SoughtStep): boolean =>
     uses.every((number) => steps[number] === undefined || isDone(steps[number])) &&
@@ -172,7 +174,7 @@ function nextQuery(view: View): Query | null {
     const asking = isReady(step) ? step : { ...step, wanted: null };
     for (const query of queriesFor(asking, view)) {
       const inQuery = mentionsIn(query.text);
-      const leaks = place.task.references.some((each) => inQuery(each) && !isKnown(each));
+      const leaks = secrets.some((each) => inQuery(each) && !isKnown(each));
       const key = keyOf(query.text);
       if (!leaks && key !== "" && !asked.has(key)) return query;
     }
