@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { ConfigError } from "../base/errors.ts";
+import { suggest } from "../base/nearest.ts";
 import { isServerAddress } from "../http/http-options.ts";
 import type { ResolvedSettings } from "../recipe/settings/settings.ts";
 import type { Settings } from "../recipe/settings/settings-schema.ts";
@@ -112,6 +114,18 @@ function isModel(teacher: string): boolean {
   return !isServerOf(teacher) && teacher !== "gold-chain";
 }
 
+/** Teachers that are neither a server nor a folder nor org/name of the hub. */
+const NAMED_TEACHERS = ["gold-chain", "base"];
+
+/** @throws {ConfigError} PART_UNKNOWN for a single word that names nothing. */
+function requireTeacher(teacher: string): void {
+  if (NAMED_TEACHERS.includes(teacher) || teacher.includes("/") || existsSync(teacher)) return;
+  throw new ConfigError(
+    "PART_UNKNOWN",
+    `--teacher is "${teacher}"; there is no such folder and no such teacher. ${suggest(teacher, NAMED_TEACHERS)} A model of the hub is org/name, a server http://…/v1.`,
+  );
+}
+
 function teacherValues(flags: SynthFlags): FlagValue[] {
   const { teacher, api, chat } = flags;
   const isServer = teacher !== undefined && isServerOf(teacher);
@@ -122,6 +136,7 @@ function teacherValues(flags: SynthFlags): FlagValue[] {
   if (!asksModel) refuseStray(flags, ["chat"], `a model in a folder or of the hub, and ${found}`);
   if (teacher === undefined) return [];
   if (!isServer) {
+    requireTeacher(teacher);
     const template = chat === true ? { chat: {} } : {};
     const value = asksModel ? { name: "model", from: teacher, ...template } : { name: teacher };
     const prompt: FlagValue = ["environment.prompt", EXPLAINED_PROMPT, "--chat"];
