@@ -40,7 +40,7 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
   if (positions <= tokens("context")) {
     return {
       ...given,
-      note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.`,
+      note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.${model === "base" ? BASE_KNOWS : ""}`,
     };
   }
   return {
@@ -50,6 +50,9 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
       `${tokens("context")} in all). --tier or --set budgets=… chooses others.`,
   };
 }
+
+const BASE_KNOWS =
+  " The base policy knows only the words of the tiny world: on other questions its scores mean nothing. --policy names a real model.";
 
 /** Positions of a local model; infinite where its folder is not here yet, or says nothing. */
 async function positionsOf(model: string): Promise<number> {

@@ -140,6 +140,12 @@ function asJson({ result, timings, requests }: EvalOutcome, out: string | undefi
   return JSON.stringify({ ...result, timings, ...asked, ...(out === undefined ? {} : { out }) });
 }
 
+function interruptedText(out: string | undefined): string {
+  return out === undefined
+    ? "The evaluation was interrupted; without --out nothing was kept."
+    : `${out}: interrupted, finished rows are kept; the same command with --resume continues.`;
+}
+
 /** @throws {ScoreError} EVALUATION_INCOMPLETE */
 function requireComplete(
   { n, byCode }: EvaluationErrors,
@@ -188,5 +194,6 @@ async function run(
     download.stop();
     (progress as Progress | null)?.stop();
     for (const [code, message] of failures) context.note(`${code}: ${message}`);
+    if (context.signal.aborted) context.note(interruptedText(out));
   }
 }

@@ -119,9 +119,7 @@ function print(
 ): void {
   context.out(json === true ? JSON.stringify(result) : humanAgreementText(result.agreement));
   if (json !== true) {
-    context.note(
-      "95 % intervals: Wilson's, of kappa and over all systems bootstrap over questions.",
-    );
+    context.note("95 % intervals; those of kappa are a bootstrap over questions.");
   }
 }
 

@@ -125,9 +125,11 @@ export function humanAgreementText(results: Readonly<Record<string, HumanAgreeme
   const entries = Object.entries(results);
   const systems = Object.keys(entries[0]?.[1].systems ?? {});
   const block = (title: string, of: (each: HumanAgreement) => Agreement | undefined): string => {
-    const counts = new Set(entries.map(([, each]) => of(each)?.n ?? 0));
+    const measured = entries.flatMap(([, each]) => of(each) ?? []);
+    const distinct = (values: readonly (string | number)[]) => [...new Set(values)].join(" or ");
+    const methods = measured.map(({ shareIntervals }) => METHODS[shareIntervals]);
     return [
-      `${title}, ${[...counts].join(" or ")} answers`,
+      `${title}, ${distinct(measured.map(({ n }) => n))} answers; intervals of shares: ${distinct(methods)}`,
       renderText(
         {
           columns: ["", "accuracy", "kappa", "false accept", "false reject"],
@@ -145,6 +147,11 @@ export function humanAgreementText(results: Readonly<Record<string, HumanAgreeme
     ...systems.map((system) => block(system, (each) => each.systems[system])),
   ].join("\n\n");
 }
+
+const METHODS: Record<Agreement["shareIntervals"], string> = {
+  wilson: "Wilson",
+  bootstrap: "bootstrap over questions",
+};
 
 function agreementRow(name: string, agreement: Agreement): string[] {
   const { accuracy, kappa, kappaCi95, falseAccept, falseReject } = agreement;

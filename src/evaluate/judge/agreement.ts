@@ -13,6 +13,8 @@ export interface VerdictPair {
 /** Agreement of two sources of verdicts. */
 export interface Agreement {
   n: number;
+  /** Method of the shares' intervals: Wilson's if every question has one verdict, else a bootstrap over questions. */
+  shareIntervals: "wilson" | "bootstrap";
   /** Share of equal verdicts. */
   accuracy: Share;
   /** Cohen's kappa: agreement beyond what the two shares of "correct" give by chance. null if chance explains all. */
@@ -63,6 +65,7 @@ export function agreementOf(pairs: readonly VerdictPair[], { seed }: { seed: num
   const kappa = kappaOf(all);
   return {
     n: pairs.length,
+    shareIntervals: clustered ? "bootstrap" : "wilson",
     accuracy: shareWith(({ bothRight, bothWrong, falseAccept, falseReject }) => [
       bothRight + bothWrong,
       bothRight + bothWrong + falseAccept + falseReject,

@@ -51,6 +51,8 @@ describe("agreement", () => {
     const single = agreementOf(once, { seed: 0 });
     const clustered = agreementOf(copied, { seed: 0 });
     expect(width(clustered)).toBe(width(single));
+    expect(clustered.shareIntervals).toBe("bootstrap");
+    expect(agreementOf(copied.slice(0, 1), { seed: 0 }).shareIntervals).toBe("wilson");
     const [low, high] = clustered.accuracy.ci95!;
     expect(high - low).toBeGreaterThan(wilsonInterval(36, 48)[1] - wilsonInterval(36, 48)[0]);
   });
