@@ -76,8 +76,7 @@ describe("agentrl", () => {
                             from.
         plan <recipe>       Plan a recipe before anything starts: batch sizes, memory
                             by part, checks of the token budgets, and a forecast of
-                            the time on this machine from its first training
-                            steps.
+                            the time on this machine from its first training steps.
         check [recipes...]  Check recipes: their structure, every tier, every arm of
                             every claim.
       "

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
@@ -30,6 +31,43 @@ describe("agentrl train", () => {
     const { metrics } = JSON.parse(evaluated.stdout) as { metrics: object };
     const after = readFileSync(join(out, "eval", "after.json"), "utf8");
     expect((JSON.parse(after) as { metrics: object }).metrics).toEqual(metrics);
+  });
+
+  it("trains on an expression over a model's reward and one that addresses turns", () => {
+    const out = join(folder, "expression");
+    const sets = [
+      ...[
+        "algorithm.steps=1",
+        "evaluation.dataset.questions=2",
+        "models={ frozen: { from: base } }",
+      ],
+      "rewards=[exact-match, { name: answer-likelihood, role: frozen, as: likely }, { name: tool-outcome, per: turn, as: ran }]",
+      "reward=exact-match + 0.1 * likely + 0.5 * ran",
+    ];
+    const flags = sets.flatMap((set) => ["--set", set]);
+    const run = runCli([
+      "train",
+      "--recipe",
+      "search-r1",
+      "--tier",
+      "smoke",
+      ...flags,
+      "--out",
+      out,
+    ]);
+    expect(run.status, run.stderr).toBe(0);
+    const lines = readFileSync(join(out, "trajectories", "step-1.jsonl"), "utf8")
+      .trim()
+      .split("\n");
+    const named = (line: string) => {
+      const { reward, rewards } = JSON.parse(line) as Pick<Trajectory, "reward" | "rewards">;
+      const sum = (name: string) =>
+        rewards.reduce((all, each) => all + (each.name === name ? (each.value ?? NaN) : 0), 0);
+      return { reward, expected: sum("exact-match") + 0.1 * sum("likely") + 0.5 * sum("ran") };
+    };
+    expect(lines).toHaveLength(16);
+    for (const { reward, expected } of lines.map(named)) expect(reward).toBeCloseTo(expected);
+    expect(lines.some((line) => line.includes('"name":"ran"'))).toBe(true);
   });
 
   it("names the nearest key and part of a recipe that is wrong", () => {
