@@ -148,6 +148,27 @@ describe("selectTier", () => {
   });
 });
 
+describe("a table in percent", () => {
+  const inPercent = GOOD.replace("[0.48, 0.433]", "[48, 43.3]");
+
+  it("must say so where an arm's metric is a share", () => {
+    expect(messageOf(inPercent)).toMatch(
+      /a\.yaml:23: claims\.0\.arms\.0\.paperCell is 48, and em is a share.*unit: percent.*RECIPE_BAD_VALUE/,
+    );
+  });
+
+  it("is read as shares", () => {
+    const text = inPercent.replace(
+      "metric: em\n    model",
+      "metric: em\n    unit: percent\n    model",
+    );
+    const values = paperCells(parseRecipe(text, "recipes/a.yaml").paperTables).map(
+      ({ value }) => value,
+    );
+    expect(values.slice(0, 2)).toEqual([0.48, 0.433]);
+  });
+});
+
 describe("paperCells", () => {
   it("lists one cell per value and leaves out what the paper leaves out", () => {
     const cells = paperCells(parseRecipe(GOOD, "recipes/a.yaml").paperTables);

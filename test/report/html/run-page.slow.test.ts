@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("the page of runs, in a browser (skipped without ch
     const { page, complaints, requests } = await openPage(path);
     await page.waitForSelector("#viewer-detail h3");
     expect(await page.locator("section h2").allInnerTexts()).toEqual([
-      ...["Held-out questions", "Curves by step", "Figures"],
+      ...["Held-out questions", "Curves by step", "End of training"],
       "Settings only those that differ",
       "Events",
       "Runs",
