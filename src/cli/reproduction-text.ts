@@ -6,12 +6,7 @@ import type {
   ComparisonResult,
   Reproduction,
 } from "../evaluate/claims/claim-results.ts";
-import {
-  elsewhereText,
-  METHOD_NOTE,
-  tallyText,
-  verdictLine,
-} from "../evaluate/claims/verdict-text.ts";
+import { METHOD_NOTE, remarksOn, tallyText, verdictLine } from "../evaluate/claims/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 
@@ -66,7 +61,7 @@ function claimText(claim: ClaimResult, result: Reproduction, format: Reproductio
   );
   const remarks = [
     `${statement} (${source}; ${metric}${claim.questions === null ? "" : `; ${formatCount(claim.questions)} questions`})`,
-    ...elsewhereText(claim),
+    ...remarksOn(claim),
   ];
   const heading = `${id}: ${verdictLine(claim, result)}`;
   return isMarkdown

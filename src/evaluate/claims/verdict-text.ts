@@ -46,8 +46,22 @@ function reasonOf(
   }
 }
 
+/** What a reader must know of a claim's numbers. */
+export function remarksOn(claim: ClaimResult): string[] {
+  return [...constantText(claim), ...elsewhereText(claim)];
+}
+
+/** Arms in which nothing is random, such as an untrained policy at temperature 0. */
+function constantText({ arms }: ClaimResult): string[] {
+  const same = arms.filter(({ isSameForAllSeeds }) => isSameForAllSeeds).map(({ name }) => name);
+  if (same.length === 0) return [];
+  return [
+    `Every seed gave the same answers in ${same.join(", ")}: there the interval covers the questions only.`,
+  ];
+}
+
 /** What an arm measured otherwise than the paper's cell beside it: dataset and model. Nothing where they agree or no cell is given. */
-export function elsewhereText({ arms }: ClaimResult): string[] {
+function elsewhereText({ arms }: ClaimResult): string[] {
   const differing = (part: "dataset" | "model"): string[] => {
     const pairs = arms.flatMap((arm) => {
       const theirs = arm.paper?.[part] ?? null;

@@ -1,11 +1,16 @@
 import { fixed, formatInterval, formatP, signed } from "../../base/format.ts";
 import {
-  elsewhereText,
   METHOD_NOTE,
+  remarksOn,
   tallyText,
   verdictLine,
 } from "../../evaluate/claims/verdict-text.ts";
-import type { ArmResult, ClaimResult, Reproduction } from "../../evaluate/claims/claim-results.ts";
+import type {
+  ArmResult,
+  ClaimResult,
+  Reproduction,
+  ComparisonResult,
+} from "../../evaluate/claims/claim-results.ts";
 import { axisTo, dotWhisker, tickLabels } from "../charts/marks.ts";
 import type { Arm } from "../runs/arms.ts";
 import { partsOf } from "../runs/run-parts.ts";
@@ -94,13 +99,18 @@ function verdictCard(claim: ClaimResult, result: Reproduction): Markup {
     ${claim.comparisons.map(
       ({ left, relation, right, difference: by, ci95, pHolm }) =>
         html`<p>
-          <code>${left} ${relation} ${right}</code>: <b>${difference(by)}</b>${
-            ci95 !== null && small(formatInterval(ci95, difference))
-          }${pHolm !== null && small(`, p ${formatP(pHolm)}`)}
+          <code>${left} ${relation} ${right}</code>:
+          <b>${difference(by)}</b>${small(spread(ci95, pHolm))}
         </p>`,
     )}
     <p><a href="#${claim.id}">Arms and the paper’s cells</a></p>
   </div> `;
+}
+
+/** @example spread([0.1, 0.2], 0.01) // "+0.100 … +0.200, p .0100" */
+function spread(ci95: ComparisonResult["ci95"], p: number | null): string {
+  const interval = ci95 === null ? [] : [formatInterval(ci95, difference)];
+  return [...interval, ...(p === null ? [] : [`p ${formatP(p)}`])].join(", ");
 }
 
 /** "VERDICT (reason)" → both parts. */
@@ -154,7 +164,7 @@ function claimTables(claim: ClaimResult): Content {
     ours,
     arms.some(({ paper }) => paper !== null) &&
       note("Upper dot: ours, with its interval. Lower dot: the paper’s cell."),
-    elsewhereText(claim).map((text) => note(text)),
+    remarksOn(claim).map((text) => note(text)),
     compared,
   ];
 }

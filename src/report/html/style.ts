@@ -43,6 +43,7 @@ h1 { margin: 2px 0 8px; font-size: 30px; line-height: 1.2; letter-spacing: -.01e
 .answer .big { margin: 2px 0 4px; font-size: 40px; line-height: 1.15; font-weight: 600; color: var(--c, var(--ink)); } .answer .big span { font-size: 15px; font-weight: 400; color: var(--soft); }
 .answer .badge-text { font-size: 22px; } .answer .right, .answer .right b { color: var(--right); } .answer .wrong, .answer .wrong b { color: var(--wrong); }
 .statement { max-width: 90ch; } .answer .statement { color: var(--ink); font-size: 15px; }
+.note + .card { margin-top: 10px; }
 .notes { margin: 0; padding-left: 20px; max-width: 90ch; } .notes li { margin: 4px 0; }
 .sections { position: sticky; top: 0; z-index: 5; background: var(--page); border-bottom: 1px solid var(--line); }
 .sections .inner { display: flex; gap: 22px; overflow-x: auto; scrollbar-width: none; }
@@ -207,7 +208,7 @@ pre { margin: 0; padding: 7px 12px 7px 4px; white-space: pre-wrap; overflow-wrap
   .card .stacks th { font-weight: 600; position: static; }
   .card .stacks td { display: grid; grid-template-columns: 110px minmax(0, 1fr); gap: 10px; }
   .card .stacks td::before { content: attr(data-label); color: var(--soft); font-size: 12.5px; overflow-wrap: anywhere; }
-  .card .stacks .chart { width: auto; } .card .stacks td:has(> div:empty) { display: none; }
+  .card .stacks .chart { width: auto; padding-right: 6px; } .card .stacks td:has(> div:empty) { display: none; }
   .card .stacks .number small { min-width: 0; }
 }
 @media print {
