@@ -1,9 +1,12 @@
 import { DataError } from "../base/errors.ts";
+import type { Passage, Task } from "../trajectory/task.ts";
 import type { Fields, FoundFields } from "./fields.ts";
 import { type CorpusFile, dataFile, type QuestionFile } from "./file-layout.ts";
 import { RECORD_ADVICE } from "./layouts/layout.ts";
 import { type PlacedRecord, readRecords } from "./records.ts";
 import { sourceName } from "./tasks.ts";
+
+const SAMPLE = 3;
 
 /** The kind of a data file and all its problems. */
 export interface FileReport {
@@ -14,6 +17,8 @@ export interface FileReport {
   fields: FoundFields | null;
   /** Number of records, valid or not; lines that are not JSON objects do not count. */
   records: number;
+  /** The first valid records, as they were understood. */
+  sample: (Omit<Task, "source"> | Passage)[];
   /** One message per invalid line, in order; each starts with its place. */
   problems: string[];
 }
@@ -29,7 +34,7 @@ export async function checkFile(
   { fields, signal }: { fields?: Fields; signal?: AbortSignal | undefined } = {},
 ): Promise<FileReport> {
   const report: FileReport = {
-    ...{ kind: "unknown", layout: null, fields: null, records: 0, problems: [] },
+    ...{ kind: "unknown", layout: null, fields: null, records: 0, sample: [], problems: [] },
   };
   const places = new Map<string, string>();
   let file: QuestionFile | CorpusFile | null | undefined;
@@ -47,10 +52,9 @@ export async function checkFile(
     }
     if (file === null) continue;
     try {
-      const { id = `${sourceName(path)}-${placed.number}` } = file.read(
-        placed.record,
-        placed.where,
-      );
+      const read = file.read(placed.record, placed.where);
+      const { id = `${sourceName(path)}-${placed.number}` } = read;
+      if (report.sample.length < SAMPLE) report.sample.push({ ...read, id });
       const before = places.get(id);
       if (before !== undefined) {
         report.problems.push(`${placed.where}: the id "${id}" is the same as in ${before}.`);

@@ -58,7 +58,10 @@ describe("agentrl data", () => {
         "status": 3,
         "stderr": "error: bad.jsonl: 2 problems; see the list. [DATA_CHECK_FAILED]
       ",
-        "stdout": "bad.jsonl:2: "answer" is missing: expected an accepted answer (text or a number) or a list of them, with at least one non-blank.
+        "stdout": "id     question  answers
+      bad-1  ?         x
+
+      bad.jsonl:2: "answer" is missing: expected an accepted answer (text or a number) or a list of them, with at least one non-blank.
       bad.jsonl:3: is []; expected a JSON object.
       bad.jsonl: kind questions, layout plain, records 2
       ",
@@ -93,7 +96,7 @@ describe("agentrl data", () => {
     writeFileSync(join(cwd, "nothing.jsonl"), "");
     expect(await data("check", "folder")).toMatchObject({
       status: 3,
-      stderr: expect.stringMatching(/^error: folder: .*manifest\.json.*queries\.jsonl/) as string,
+      stderr: expect.stringMatching(/^error: folder: .*DATA_FOLDER_UNCLEAR/) as string,
     });
     expect(await data("convert", "nothing.jsonl", "none.jsonl", "--to", "trl")).toMatchObject({
       status: 3,

@@ -91,9 +91,9 @@ describe("agentrl index", () => {
     await index("build", "./corpus.jsonl", "--out", "./damaged");
     const file = join(cwd, "damaged/segments/000001/lengths.u32");
     writeFileSync(file, Buffer.alloc(12));
-    const { status, stderr } = await index("check", "./damaged");
+    const { status, stdout, stderr } = await index("check", "./damaged");
     expect(status).toBe(3);
-    expect(stderr).toContain("lengths.u32");
+    expect(stdout).toContain("lengths.u32");
     expect(stderr).toContain("[INDEX_CHECK_FAILED]");
     rmSync(file);
     const search = await index("search", "./damaged", "rain");

@@ -7,6 +7,7 @@ import { beirFiles } from "../../../data/beir-folder.ts";
 import { cardNames, readCard } from "../../../data/cards/card.ts";
 import { absentDataset, placeOf } from "../../../data/cards/card-dataset.ts";
 import { originOf, originPath } from "../../../data/cards/dataset-place.ts";
+import { problemLines, sampleText } from "../../data-check-text.ts";
 import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
@@ -21,23 +22,30 @@ export function addDataCheck(data: Command, context: CliContext): void {
     .command("check")
     .summary("list every fault of a question file, a corpus or a folder")
     .description(
-      "Check a question file, a corpus, a folder of BEIR or of a tiny world, or a downloaded dataset, and list every fault.",
+      "Show the first records of a question file or corpus as they are understood, and list every fault; also of a folder or a downloaded dataset.",
     )
     .argument(
       "<path>",
-      "file in any known layout, folder (tiny world, BEIR), or name[:split] of a downloaded dataset",
+      "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, tiny world); or name[:split] of a downloaded dataset",
     );
   addFieldFlags(command)
     .addOption(jsonOption())
     .action(async (path: string, { json, ...flags }: FieldFlags & { json?: true }) => {
-      const { summary, problems } = await check(path, {
+      const {
+        summary,
+        sample = "",
+        problems,
+      } = await check(path, {
         fields: fieldsOf(flags),
         signal: context.signal,
       });
       if (json === true) context.out(JSON.stringify({ path, ...summary, problems }));
       else {
         const counts = Object.entries(summary).map(([key, value]) => `${key} ${value ?? "none"}`);
-        context.out([...problems, `${path}: ${counts.join(", ")}`].join("\n"));
+        const table = sample === "" ? [] : [sample, ""];
+        context.out(
+          [...table, ...problemLines(problems), `${path}: ${counts.join(", ")}`].join("\n"),
+        );
       }
       if (problems.length === 0) return;
       const found = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
@@ -51,6 +59,8 @@ interface CheckOptions {
 }
 
 interface Checked {
+  /** The first records as a table; absent for folders of several files. */
+  sample?: string;
   summary: Record<string, string | number | null>;
   problems: string[];
 }
@@ -84,20 +94,24 @@ async function check(path: string, options: CheckOptions): Promise<Checked> {
   const card = readCard(name);
   const place = placeOf(card, { split });
   if (!existsSync(place.path)) throw absentDataset(card, { split });
-  const { summary, problems } = await checkOne(place.path, options);
+  const { problems, ...found } = await checkOne(place.path, options);
   const origin = originOf(place.path);
   const changed = origin !== null && (await sha256File(place.path)) !== origin.sha256;
   if (changed) {
     const message = `${place.path}: is not the file that was downloaded (sha256 in ${originPath(place.path)}).`;
     problems.unshift(message);
   }
-  return { summary, problems };
+  return { ...found, problems };
 }
 
 async function checkOne(path: string, options: CheckOptions): Promise<Checked> {
-  const { kind, layout, fields, records, problems } = await checkFile(path, options);
+  const { kind, layout, fields, records, sample, problems } = await checkFile(path, options);
   const understood = fields === null ? {} : { fields: fieldsText(fields) };
-  return { summary: { kind, layout, ...understood, records }, problems };
+  return {
+    summary: { kind, layout, ...understood, records },
+    sample: sampleText(sample),
+    problems,
+  };
 }
 
 /** Queries need no answers: most of BEIR has only relevance judgements. */

@@ -33,8 +33,12 @@ export function registerCheck(index: Command, context: CliContext): void {
         context.out(renderText({ rows }));
       }
       if (failed.length === 0) return;
-      const list = failed.map(({ check, detail }) => `${check}: ${detail}`).join("; ");
-      throw new DataError("INDEX_CHECK_FAILED", `${folder}: ${list}. Build the index again.`);
+      // The list above has the details.
+      const names = failed.map(({ check }) => check).join(", ");
+      throw new DataError(
+        "INDEX_CHECK_FAILED",
+        `${folder}: failed: ${names}. Build the index again.`,
+      );
     });
 }
 
