@@ -31,7 +31,9 @@ export function rootHelp(program: Command): string {
 }
 
 const START = [
-  ["agentrl train --recipe search-r1", "train a search agent here, in minutes"],
+  ["agentrl train search-r1", "train a search agent here, in minutes"],
+  ["agentrl ask --policy runs/search-r1-mini-seed1", "ask it questions"],
+  ["agentrl init", "set up your own questions and passages"],
   ["agentrl recipes list", "the published methods that are included"],
 ];
 
