@@ -54,11 +54,17 @@ async function findGold(
 ): Promise<GoldOf> {
   const { recipe, protocol } = results;
   const how = "Gold passages are not marked";
+  const { shippedRecipes } = await import("../recipe/settings/recipe-file.ts");
+  // The user's own recipe file is not found by its name, so its questions are unknown here.
+  const isOwn = recipe !== undefined && !shippedRecipes().includes(recipe.name);
+  if (isOwn && named === undefined) return () => null;
   try {
     const { evaluationDataset } = await import("../recipe/run-eval.ts");
     const { openNamedDataset } = await import("../recipe/assemble.ts");
     const flags =
-      recipe === undefined ? { recipe: "search-r1" } : { recipe: recipe.name, tier: recipe.tier };
+      recipe === undefined || isOwn
+        ? { recipe: "search-r1" }
+        : { recipe: recipe.name, tier: recipe.tier };
     const { settings } = await settingsOf(flags);
     const value = evaluationDataset(named ?? results.dataset, settings);
     const asked = await settingsOf(flags, [

@@ -32,7 +32,7 @@ export function rootHelp(program: Command): string {
 
 const START = [
   ["agentrl train search-r1", "train a search agent here, in minutes"],
-  ["agentrl ask --policy runs/search-r1-mini-seed1", "ask it questions"],
+  ["agentrl ask --policy RUN", "ask the policy of a run questions"],
   ["agentrl init", "set up your own questions and passages"],
   ["agentrl recipes list", "the published methods that are included"],
 ];
