@@ -26,7 +26,29 @@ const paragraphsSchema = z.object({
       }),
     )
     .optional(),
+  // Collab-RAG's files of 2WikiMultihopQA: "The Hunt director Jan Kowal".
+  reasoning_steps: z.array(z.string()).optional(),
 });
+
+/** 2WikiMultihopQA's relations, which separate a step's subject from its answer. */
+const RELATIONS =
+  "date of birth|date of death|publication date|place of birth|place of death|place of burial|place of detention|" +
+  "country of citizenship|country of origin|country|cause of death|director|father|mother|spouse|sibling|child|" +
+  "performer|composer|producer|editor|creator|manufacturer|publisher|presenter|educated at|inception|founded by|" +
+  "award received|employer|occupation|student of|doctoral advisor|religion";
+
+const STEP = new RegExp(`^(?<subject>.+?) (?<relation>${RELATIONS}) (?<object>.+)$`);
+
+/** Triples of the steps; undefined if any step is none, because a chain with a gap misleads. */
+function triplesOf(steps: readonly string[] = []): Task["annotations"]["evidences"] {
+  const triples = steps.flatMap((step) => {
+    const { subject, relation, object } = STEP.exec(step)?.groups ?? {};
+    return subject === undefined || relation === undefined || object === undefined
+      ? []
+      : [{ subject, relation, object }];
+  });
+  return triples.length > 0 && triples.length === steps.length ? triples : undefined;
+}
 
 /** Questions with paragraphs as prepared by IRCoT, for HotpotQA, 2WikiMultihopQA, MuSiQue and Bamboogle. */
 export const paragraphs: TaskLayout = {
@@ -66,6 +88,7 @@ export const paragraphs: TaskLayout = {
           ? {}
           : { hops: gold.length, supportingPassages: gold.map(({ id }) => id) }),
         context,
+        evidences: triplesOf(found.reasoning_steps),
       }),
     };
   },
