@@ -89,7 +89,35 @@ export async function synthSettings(
   if (dataset === undefined || flags.dataset === resolved.settings.dataset.name) return resolved;
   await noteDatasetFields(dataset, { note });
   values.push(["dataset", dataset, "--dataset"]);
-  return settingsOf(given, overridesOf(values), assumed);
+  const plain = await settingsOf(given, overridesOf(values), assumed);
+  // Stdin is read once. Without a note the user chose recipe or tier.
+  const isChosen = flags.set?.some((each) => each.startsWith("budgets")) ?? false;
+  if (chosen.note === undefined || isChosen || flags.dataset === "-") return plain;
+  const turns = await turnsFor(plain.settings, note);
+  if (turns === undefined) return plain;
+  return settingsOf(given, overridesOf(values), [...overridesOf([turns]), ...assumed]);
+}
+
+/** Questions whose hops are looked at. */
+const SEEN = 1000;
+
+/** A higher limit of turns where questions need more searches than it allows: their hops, a search that fails, and the answer. */
+async function turnsFor(
+  { dataset, environment, budgets, synth }: Settings,
+  note: (text: string) => void,
+): Promise<FlagValue | undefined> {
+  const { openNamedDataset } = await import("../recipe/assemble.ts");
+  const questions = await openNamedDataset(dataset, environment);
+  let hops = 0;
+  for await (const { annotations } of questions.stream(Math.min(SEEN, synth?.limit ?? SEEN)))
+    hops = Math.max(hops, annotations.hops ?? annotations.decomposition?.length ?? 0);
+  const at = budgets.findIndex(({ scope, unit }) => scope === "trajectory" && unit === "turns");
+  const limit = budgets[at]?.limit;
+  if (typeof limit !== "number" || hops + 2 <= limit) return undefined;
+  note(
+    `Questions need up to ${hops} passages: the limit is ${hops + 2} turns instead of ${limit} (--set budgets.${at}.limit=${limit} keeps it).`,
+  );
+  return [`budgets.${at}.limit`, hops + 2, "default"];
 }
 
 /** Steps of a recipe without its own `synth`: wrong, unfinished and malformed answers are no training data. */

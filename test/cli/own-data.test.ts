@@ -28,6 +28,26 @@ describe("budgets of data", () => {
     expect(settings.budgets.slice(1).map(({ limit }) => limit)).toEqual(PAPER);
   });
 
+  it("let a synthesis search as often as the questions need", async () => {
+    const musique = join(temporaryFolder(), "musique.jsonl");
+    const steps = ["who", "where", "when", "#3 >> why"].map((question) => ({
+      question,
+      answer: "a",
+    }));
+    const row = { id: "4hop1__1", question: "Why?", answer: "a", paragraphs: [] };
+    writeFileSync(musique, `${JSON.stringify({ ...row, question_decomposition: steps })}\n`);
+    const notes: string[] = [];
+    const turnsOf = async (...set: string[]): Promise<unknown> => {
+      const { settings } = await synthSettings({ dataset: musique, set }, (text) =>
+        notes.push(text),
+      );
+      return settings.budgets[0]?.limit;
+    };
+    expect(await turnsOf()).toBe(6);
+    expect(notes.join(" ")).toMatch(/6 turns instead of 4/);
+    expect(await turnsOf("budgets.0.limit=3")).toBe(3);
+  });
+
   it("are the recipe's for its own world, and where the user names recipe or tier", async () => {
     const kept = { limits: TINY, notes: 0 };
     expect(await limitsOf(server)).toEqual(kept);
