@@ -284,23 +284,23 @@ describe("agentrl judge agree", () => {
     expect(await agree()).toMatchInlineSnapshot(`
       {
         "status": 0,
-        "stderr": "95 % intervals: Wilson's, of kappa and over all systems bootstrap over questions.
+        "stderr": "95 % intervals; those of kappa are a bootstrap over questions.
       ",
-        "stdout": "all systems, 3 answers
+        "stdout": "all systems, 3 answers; intervals of shares: bootstrap over questions
                      accuracy        kappa           false accept    false reject
         em           .667 .500–1.00  .400 .000–.400  .000 .000–.000  .500 .000–1.00
         f1>=0.5      1.00 1.00–1.00  1.00 1.00–1.00  .000 .000–.000  .000 .000–.000
         cover_em     .667 .500–1.00  .400 .000–.400  .000 .000–.000  .500 .000–1.00
         token_cover  1.00 1.00–1.00  1.00 1.00–1.00  .000 .000–.000  .000 .000–.000
 
-      s, 2 answers
+      s, 2 answers; intervals of shares: Wilson
                      accuracy        kappa           false accept  false reject
         em           .500 .095–.905  .000 .000–.000  –             .500 .095–.905
         f1>=0.5      1.00 .342–1.00  –               –             .000 .000–.658
         cover_em     .500 .095–.905  .000 .000–.000  –             .500 .095–.905
         token_cover  1.00 .342–1.00  –               –             .000 .000–.658
 
-      t, 1 answers
+      t, 1 answers; intervals of shares: Wilson
                      accuracy        kappa  false accept    false reject
         em           1.00 .207–1.00  –      .000 .000–.793  –
         f1>=0.5      1.00 .207–1.00  –      .000 .000–.793  –

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { ConfigError, ScoreError } from "../../base/errors.ts";
 import { type EvaluationErrors, metricNames } from "../../evaluate/evaluation-summary.ts";
-import type { EvalOutcome } from "../../recipe/run-eval.ts";
+import { MATRIX_METRICS, matrixOf } from "../../recipe/eval-matrix.ts";
+import type { EvalOutcome, EvalResult } from "../../recipe/run-eval.ts";
 import type { ResolvedSettings } from "../../recipe/settings/settings.ts";
 import type { Settings } from "../../recipe/settings/settings-schema.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { cutWarnings, requireUncut } from "../cut-text.ts";
+import { type MatrixCell, matrixCells, matrixMarkdown, matrixText } from "../eval-matrix.ts";
 import { addMeasuringOptions, type MeasuringFlags, measuringSettings } from "../eval-flags.ts";
 import { evaluationText, timingsText } from "../evaluation-text.ts";
 import { watchDownload } from "../model-download.ts";
@@ -46,7 +48,8 @@ export const evalCommand: CliCommand = {
       .summary("measure a policy on questions (the default: `agentrl eval --policy …`)")
       .description(
         "Measure a policy on questions: em, f1, cover_em, searches, by hops and question type. Environment and " +
-          "budgets come from a recipe; flags win over it.",
+          "budgets come from a recipe; flags win over it. Comma-separated lists in --policy, --model and --dataset measure every " +
+          "policy on every dataset and show one table with the averages.",
       );
     addMeasuringOptions(policy);
     addOutputOptions(policy);
@@ -85,6 +88,11 @@ function addOutputOptions(command: Command): void {
 
 async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   if (flags.out === undefined) refuseStray(flags, ["resume"], "--out, whose rows it continues");
+  const cells = matrixCells(flags);
+  if (cells.length > 1) {
+    await evaluateMatrix(cells, flags, context);
+    return;
+  }
   const resolved = await measuringSettings(flags, context);
   const { samplesPerTask, sampling } = resolved.settings.evaluation;
   const names = metricNames(samplesPerTask);
@@ -95,12 +103,7 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
     );
   }
   const { out } = flags;
-  const format = flags.json === true ? "json" : flags.format;
-  if (format !== (flags.format ?? format))
-    throw new ConfigError(
-      "USAGE",
-      `--json is --format json, and --format ${flags.format} was given too. Leave one out.`,
-    );
+  const format = formatOf(flags);
   const temporary = await folderForRows(format, out);
   const folder = out ?? temporary;
   let outcome: EvalOutcome;
@@ -124,6 +127,60 @@ async function evaluate(flags: EvalFlags, context: CliContext): Promise<void> {
   requireUncut(result, resolved.settings);
   requireComplete(errors, flags);
   requireScores(requirements, metrics);
+}
+
+/** Evaluates every policy on every dataset, each in its own folder of --out; --require and the exit status are those of all. */
+async function evaluateMatrix(
+  cells: readonly MatrixCell[],
+  flags: EvalFlags,
+  context: CliContext,
+): Promise<void> {
+  const { out } = flags;
+  const requirements = (flags.require ?? []).map((text) => parseRequirement(text, MATRIX_METRICS));
+  const format = formatOf(flags);
+  const temporary = await folderForRows(format, out);
+  const root = out ?? temporary;
+  const measured: { dataset: string; result: EvalResult; settings: Settings }[] = [];
+  try {
+    for (const [i, cell] of cells.entries()) {
+      const own = { ...flags, ...cell.flags };
+      const { policy = "base", model = "" } = own;
+      context.note(`${i + 1} of ${cells.length}: ${policy} ${model} on ${cell.dataset}`);
+      const resolved = await measuringSettings(own, context);
+      const place = root === undefined ? {} : { out: join(root, cell.folder) };
+      const { result } = await run(resolved, { ...own, ...place }, context);
+      measured.push({ dataset: cell.dataset, result, settings: resolved.settings });
+    }
+    const rows = matrixOf(measured);
+    if (format === undefined) context.out(matrixText(rows));
+    else if (format === "json")
+      context.out(JSON.stringify({ matrix: rows, cells: measured.map(({ result }) => result) }));
+    else if (root !== undefined) {
+      if (format === "md") context.out(`${matrixMarkdown(rows)}\n`);
+      const folders = cells.map(({ folder }) => join(root, folder));
+      await writeReport(folders, { format }, context);
+    }
+    for (const { settings, result, dataset } of measured)
+      for (const warning of cutWarnings(result, settings)) context.note(`${dataset}: ${warning}`);
+    for (const { settings, result } of measured) {
+      requireUncut(result, settings);
+      requireComplete(result.errors, flags);
+    }
+    for (const { average } of rows) requireScores(requirements, average);
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** @throws {ConfigError} USAGE when --json and --format disagree. */
+function formatOf({ json, format }: EvalFlags): TextFormat | undefined {
+  if (json === true && format !== undefined && format !== "json") {
+    throw new ConfigError(
+      "USAGE",
+      `--json is --format json, and --format ${format} was given too. Leave one out.`,
+    );
+  }
+  return json === true ? "json" : format;
 }
 
 /** A temporary folder for the rows of a format, if they are not kept. */
