@@ -31,8 +31,8 @@ export const answerLikelihood = defineReward({
       const sum = tokens.reduce((total, each) => total + each, 0);
       return [Math.min(0, normalize ? sum / tokens.length : sum)];
     };
-    const told = (await Promise.all(task.references.map(ofReference))).flat();
-    return told.length === 0 ? null : Math.max(...told);
+    const found = (await Promise.all(task.references.map(ofReference))).flat();
+    return found.length === 0 ? null : Math.max(...found);
   },
 });
 

@@ -19,7 +19,7 @@ export interface RewardContext {
   /**
    * Log-probability (nats, temperature 1) of each token of a text after a prompt.
    * @param role a name in `models:`; the policy when absent.
-   * @returns null where the model cannot tell, or the text does not fit its context.
+   * @returns null where the model gives no log-probabilities, or the text does not fit its context.
    */
   readonly logprobs: (
     prompt: string,

@@ -37,7 +37,7 @@ export interface ReadingOptions {
  * rollouts stop there before one).
  *
  * @throws {DataError} SAMPLE_TOKENS_FOREIGN when ids are another tokenizer's and it is not known, or it wrote them through a chat
- *   template, whose marks cannot be told from the text.
+ *   template, whose markup cannot be separated from the text.
  */
 export function studentRows(
   trajectory: Trajectory,
@@ -58,7 +58,7 @@ export function studentRows(
 
 /**
  * Whether the ids of a trajectory are a tokenizer's: what they decode to is what its turns say was written. Hashes of files would
- * tell less: the same tokenizer is saved in many ways.
+ * not show it: one tokenizer can be saved in many ways.
  */
 export function areTokensOf(tokenizer: Tokenizer, trajectory: Trajectory): boolean {
   const { calls, turns } = trajectory;
@@ -264,7 +264,7 @@ function isRendered({ calls }: Trajectory, tokenizer: Tokenizer, rendering: Rend
   return tokenizer.decode(ids).startsWith(tokenizer.decode(tokenizer.encodeStart(head)));
 }
 
-/** Whether a chat template's marks stand in a trajectory: an end token in what it was shown, or text around replies. */
+/** Whether a trajectory holds a chat template's markup: an end token in a prompt, or text around replies. */
 function throughChat({ calls }: Trajectory, { endIds }: Tokenizer): boolean {
   return calls.some(({ parent, prompt }) =>
     prompt.some(

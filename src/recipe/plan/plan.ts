@@ -56,7 +56,7 @@ export interface Plan {
   smallest: SmallerModel | null;
 }
 
-/** What a plan and a probe of it begin from. */
+/** What a plan and its trial begin from. */
 export interface PlannedRun {
   /** Settings of the recipe, or of the stage that is planned of several. */
   resolved: ResolvedSettings<Settings>;

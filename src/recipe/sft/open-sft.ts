@@ -1,7 +1,7 @@
 import type { LearnedData, SampleFacts } from "../train/run-events.ts";
 import type { OpenTraining, TrainingEnd } from "../train/training-method.ts";
 
-/** A measurement on the way. */
+/** A measurement during training. */
 export interface SftCheck {
   /** Optimiser steps before it. */
   step: number;
@@ -28,7 +28,7 @@ export interface SftResult {
   validation: { before: SftCheck; last: SftCheck; kept: SftCheck } | null;
 }
 
-/** What the two kinds of data have of their own. */
+/** What differs between the two kinds of data. */
 export type OpenSft = Pick<
   OpenTraining<SftResult>,
   "engine" | "totalSteps" | "data" | "held" | "openProgress" | "measure" | "train"

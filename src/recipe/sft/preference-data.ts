@@ -32,7 +32,7 @@ export interface PairFiles {
 }
 
 /**
- * The files that `preference.data` and `preference.validationData` name; of a synthesis's folder, those that it left.
+ * The files that `preference.data` and `preference.validationData` name; in the folder of a synthesis, its output files.
  * @throws {ConfigError} RECIPE_BAD_VALUE when no data is named.
  * @throws {DataError} FILE_MISSING when it is not there, or a folder holds no pairs.
  */
@@ -63,7 +63,7 @@ export async function findPairFiles({
   return { train, validation: isFolder && existsSync(own) ? own : null };
 }
 
-/** Who learns, and how. */
+/** The student, and how it reads the data. */
 export interface PairReader {
   engine: Pick<LocalEngine, "capabilities">;
   student: Student;

@@ -34,7 +34,7 @@ export interface LoadedSamples {
 }
 
 /**
- * The files that `sft.data` and `sft.validationData` name; of a synthesis's folder, those that it left.
+ * The files that `sft.data` and `sft.validationData` name; in the folder of a synthesis, its output files.
  * @param where names the recipe, for messages.
  * @throws {ConfigError} RECIPE_BAD_VALUE when no data is named.
  * @throws {DataError} FILE_MISSING when it is not there, or a folder holds no samples.
@@ -69,7 +69,7 @@ export async function findSampleFiles(
   return { train, validation: isFolder && existsSync(own) ? own : null };
 }
 
-/** Who learns, and how. */
+/** The student, and how it reads the data. */
 export interface SampleReader {
   engine: Pick<LocalEngine, "capabilities">;
   student: Student;
@@ -77,9 +77,9 @@ export interface SampleReader {
 }
 
 /**
- * Reads a file of samples and makes token sequences of them. Those that cannot be trained on are left out and named.
+ * Reads a file of samples and makes token sequences of them. It leaves out those that cannot be trained on, and names them.
  *
- * @param purpose samples to measure on may be none, and count whatever their weights.
+ * @param purpose validation may have no samples, and their weights do not matter.
  * @throws {DataError} SAMPLE_TOO_LONG with `onTooLong: error`; SAMPLES_UNUSABLE when none is left to learn from; as `readSamples` and
  *   `readSample`.
  */

@@ -13,10 +13,10 @@ import { type LoadedSamples, loadSamples, type SampleFiles } from "./sft-data.ts
 import { studentOf } from "./student.ts";
 
 /**
- * Training on the samples of a file, measuring held-out samples and questions on the way.
+ * Training on the samples of a file, with measurements of held-out samples and questions during it.
  *
- * A step's line in `metrics.jsonl` comes first, then its measurement's, then a checkpoint where it is the best so far: whatever an
- * interruption leaves, the newest checkpoint and the lines up to it say all that a resumed run needs.
+ * A step writes its line in `metrics.jsonl` first, then the measurement's line, then a checkpoint if it is the best so far. So after an
+ * interruption the newest checkpoint and the lines up to it are all that a resumed run needs.
  */
 export async function openSamples(
   { resolved: { settings }, model, openEngine }: TrainingStart,
@@ -122,7 +122,7 @@ function factsOf({ samples, ...facts }: LoadedSamples): SampleFacts {
   return { ...facts, samples: samples.length };
 }
 
-/** @throws {ConfigError} RECIPE_BAD_VALUE when training is to stop by a loss that nothing is held out for. */
+/** @throws {ConfigError} RECIPE_BAD_VALUE when training stops by a validation loss and there is no validation data. */
 function requireMeasure(
   { validation: { metric, patience } }: SftSamplesSettings,
   validation: LoadedSamples | null,

@@ -10,21 +10,21 @@ import { BASE_POLICY, environmentOver, policyOf } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 /**
- * The policy that is to learn from what a teacher wrote: how messages are put to it, and where its rollouts end them.
- * @param model folder that it was read from.
+ * The policy that learns from a teacher: how its prompts are written, and which strings end its messages.
+ * @param model folder of its weights.
  */
 export async function studentOf(
   engine: LocalEngine,
   settings: Settings,
   model: string,
 ): Promise<Student> {
-  // No search is run: the environment only tells its grammar, and which tools a template is to name.
+  // No search is run: the environment only gives its grammar and the tools that a template names.
   const environment = environmentOver(noneRetriever(), settings);
   const { tokenizer, rendering } = await policyOf(engine, settings, model, environment);
   return { tokenizer, rendering, stopStrings: environment.protocol.stopStrings };
 }
 
-/** Reads what a teacher drew; `drawnWith` is null at first, and its teacher's tokenizer where the ids are not the student's. */
+/** Reads trajectories of a teacher; `drawnWith` is null at first, and its teacher's tokenizer where the ids are not the student's. */
 export type ReadDrawn = <T>(
   drawn: Pick<Candidate, "provenance">,
   read: (drawnWith: Tokenizer | null) => T,

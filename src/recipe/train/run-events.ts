@@ -35,7 +35,7 @@ export interface RunStep {
   trajectories: readonly Trajectory[];
 }
 
-/** What a run tells a caller that shows it. Callbacks are synchronous: a run never waits for its display. */
+/** What a run reports to a caller that shows it. Callbacks are synchronous: a run never waits for its display. */
 export interface RunEvents {
   /** Before anything else; null: the recipe switches the check off. */
   onRewardCheck(check: RewardCheckFacts | null): void;

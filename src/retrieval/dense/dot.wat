@@ -106,7 +106,7 @@
       (local.set $count (i32.sub (local.get $count) (i32.const 1)))
       (br_if $records (local.get $count))))
 
-  ;; Records of a scale (f32) and bytes, queries of whole numbers of 16 bits.
+  ;; Records of a scale (f32) and bytes, queries of 16-bit integers.
   (func (export "dotInt8")
     (param $record i32) (param $count i32) (param $queries i32) (param $scores i32) (param $recordBytes i32)
     (local $query i32) (local $at i32) (local $recordEnd i32) (local $x v128)

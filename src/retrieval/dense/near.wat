@@ -10,7 +10,7 @@
   (import "env" "queryEnd" (global $queryEnd i32))
   (import "env" "vectors" (global $vectors i32)) ;; the first vector
   (import "env" "stride" (global $stride i32)) ;; bytes from one vector to the next
-  (import "env" "isInt8" (global $isInt8 i32)) ;; 1: vectors are bytes and the query whole numbers of 16 bits; 0: all f32
+  (import "env" "isInt8" (global $isInt8 i32)) ;; 1: vectors are bytes and the query 16-bit integers; 0: all f32
   (import "env" "scales" (global $scales i32)) ;; f32 for each vector, which multiplies its score; 0: there is none
   (import "env" "marks" (global $marks i32)) ;; u8 for each vector
   (import "env" "linkBytes" (global $linkBytes i32)) ;; bytes of a vector's links
