@@ -16,10 +16,15 @@ export const corpusSearch = defineTool({
   options: z.strictObject({
     /** Passages shown per query. */
     topK: z.int().min(1).max(100).default(3),
+    /**
+     * How passages are shown. plain: the title as the corpus has it. search-r1: as the released client of Search-R1 shows them, which takes the
+     * title with its quotes from the first line of `contents`, and drops the last line break.
+     */
+    show: z.enum(["plain", "search-r1"]).default("plain"),
     /** Name of one of the recipe's `retrievers`; its `retriever` where absent. */
     retriever: z.string().optional(),
   }),
-  create({ topK, retriever: named }, resources) {
+  create({ topK, show, retriever: named }, resources) {
     const retriever = retrieverNamed(named, resources);
     return {
       open: ({ task, progress }) =>
@@ -32,17 +37,21 @@ export const corpusSearch = defineTool({
             signal,
             contexts: [{ task, ...(progress === undefined ? {} : { progress }) }],
           });
-          return found(hits);
+          return found(hits, show);
         }),
     };
   },
 });
 
 /** What a policy is shown of hits. */
-function found(hits: readonly Hit[]): Found {
-  const lines = hits.map(({ title, text }, i) => `Doc ${i + 1}(Title: ${title}) ${text}`);
+function found(hits: readonly Hit[], show: "plain" | "search-r1"): Found {
+  const isClients = show === "search-r1";
+  const lines = hits.map(({ title, text }, i) => {
+    return `Doc ${i + 1}(Title: ${isClients ? `"${title}"` : title}) ${text}`;
+  });
+  const text = `${lines.join("\n")}${isClients ? "" : "\n"}`;
   return {
-    text: hits.length === 0 ? "Nothing was found." : `${lines.join("\n")}\n`,
+    text: hits.length === 0 ? "Nothing was found." : text,
     passageIds: hits.map(({ id }) => id),
   };
 }

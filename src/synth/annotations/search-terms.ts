@@ -178,7 +178,9 @@ function ownSearch({ environment }: AnnotationResources): Search {
   return async (query, task, signal) => {
     const search = () => requireSearching(environment).search(query, { task }, signal);
     const { text, passageIds = [] } = await runTools(signal, search);
-    const titles = [...text.matchAll(/^Doc \d+\(Title: (.*?)\) /gm)].map(([, title = ""]) => title);
+    const titles = [...text.matchAll(/^Doc \d+\(Title: ("?)(.*?)\1\) /gm)].map(
+      ([, , title = ""]) => title,
+    );
     return { ids: passageIds, titles, text };
   };
 }
