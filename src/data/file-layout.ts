@@ -15,7 +15,7 @@ import {
 import { type PlacedRecord, readRecords } from "./records.ts";
 
 /** A passage from one record; the file's reader adds a missing id. */
-export type PassageRead = Omit<Passage, "id"> & { id: string | undefined };
+type PassageRead = Omit<Passage, "id"> & { id: string | undefined };
 
 interface Understood {
   /** A known layout, or "own fields". */
@@ -39,7 +39,7 @@ export interface CorpusFile extends Understood {
 }
 
 /** The known layout that fits a file's first record; undefined when there is none. */
-export function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
+function taskLayoutOf(record: JsonRecord): TaskLayout | undefined {
   return taskLayouts.parts.find((layout) => layout.fits(record));
 }
 
@@ -66,7 +66,7 @@ export function questionFile(first: PlacedRecord, fields: Fields = {}): Question
 }
 
 /** As `questionFile`, for a corpus. */
-export function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
+function corpusFile(first: PlacedRecord, fields: Fields = {}): CorpusFile {
   const layout = hasAny(fields, "text", "title", "id") ? undefined : corpusLayoutOf(first.record);
   if (layout === undefined) return ownPassages(first, fields);
   return {

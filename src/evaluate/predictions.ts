@@ -1,9 +1,13 @@
 /** Predictions files of any program: options name the fields of answers and references. */
 import { DataError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
-import { readJsonl } from "../base/jsonl.ts";
-import { suggest } from "../base/nearest.ts";
-import { quote, z } from "../base/schema.ts";
+import {
+  fieldAt,
+  jsonObject,
+  notEmpty,
+  type Placed,
+  readPlaced,
+  wrongType,
+} from "./prediction-records.ts";
 import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
@@ -29,12 +33,6 @@ export interface PredictionSource {
 
 const DEFAULT_FIELDS = { prediction: "prediction", references: "references", id: "id" };
 
-interface Placed {
-  value: unknown;
-  /** For messages: file:line, or file and key. */
-  where: string;
-}
-
 /**
  * Reads answers with their references. With a references file every reference counts: without a prediction it is a missing answer.
  *
@@ -45,7 +43,7 @@ interface Placed {
 export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
   const { predictions, references } = source;
   if (references !== undefined) return [...(await joined({ ...source, references })).values()];
-  const records = notEmpty(await readRecords(predictions), predictions);
+  const records = notEmpty(await readPlaced(predictions), predictions);
   return records.map((record) => scoredAt(record, source));
 }
 
@@ -60,13 +58,14 @@ export async function readPredictionRows(
   if (references !== undefined || idField !== undefined) {
     return [...(await readPredictionsById(source))];
   }
-  const records = notEmpty(await readRecords(predictions), predictions);
+  const records = notEmpty(await readPlaced(predictions), predictions);
   return records.map((record, i) => [ownId(record) ?? String(i + 1), scoredAt(record, source)]);
 }
 
 function ownId({ value }: Placed): string | null {
   if (typeof value !== "object" || value === null || !("id" in value)) return null;
-  return typeof value.id === "string" || typeof value.id === "number" ? String(value.id) : null;
+  if (typeof value.id === "number") return String(value.id);
+  return typeof value.id === "string" && value.id.trim() !== "" ? value.id : null;
 }
 
 /**
@@ -78,7 +77,7 @@ export async function readPredictionsById(
 ): Promise<Map<string, ScoredAnswer>> {
   const { predictions, references, idField = DEFAULT_FIELDS.id } = source;
   if (references !== undefined) return joined({ ...source, references });
-  const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
+  const records = byId(notEmpty(await readPlaced(predictions), predictions), idField);
   return mapValues(records, (record) => scoredAt(record, source));
 }
 
@@ -107,7 +106,7 @@ async function joined(
   const { references } = source;
   const { idField = DEFAULT_FIELDS.id } = source;
   const predicted = await predictionsById(source);
-  const golds = byId(notEmpty(await readRecords(references), references), idField);
+  const golds = byId(notEmpty(await readPlaced(references), references), idField);
   for (const [id, { where }] of predicted) {
     if (golds.has(id)) continue;
     throw new DataError(
@@ -141,7 +140,7 @@ async function predictionsById(
   const { predictions, predictionField, idField = DEFAULT_FIELDS.id } = source;
   const whole = await jsonObject(predictions);
   if (whole === null) {
-    const records = byId(notEmpty(await readRecords(predictions), predictions), idField);
+    const records = byId(notEmpty(await readPlaced(predictions), predictions), idField);
     return mapValues(records, (record) => ({
       answer: predictedAt(record, source),
       where: record.where,
@@ -159,48 +158,6 @@ async function predictionsById(
       return [id, { answer: { prediction }, where: predictions }];
     }),
   );
-}
-
-/** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
-async function jsonObject(path: string): Promise<object | null> {
-  if (!path.endsWith(".json")) return null;
-  const value = await readJson(path);
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
-}
-
-async function readRecords(path: string): Promise<Placed[]> {
-  if (path.endsWith(".json")) {
-    const value = await readJson(path);
-    const values = squadQuestions(value) ?? (Array.isArray(value) ? (value as unknown[]) : [value]);
-    return values.map((record, i) => ({ value: record, where: `${path}: record ${i + 1}` }));
-  }
-  const records: Placed[] = [];
-  for await (const { value, line } of readJsonl(path)) {
-    records.push({ value, where: `${path}:${line}` });
-  }
-  return records;
-}
-
-const squadFile = z.object({
-  data: z.array(
-    z.object({
-      paragraphs: z.array(
-        z.object({
-          qas: z.array(
-            z.object({ id: z.string(), answers: z.array(z.object({ text: z.string() })) }),
-          ),
-        }),
-      ),
-    }),
-  ),
-});
-
-/** The questions of a file as SQuAD publishes it, as records with id and references; null for another file. */
-function squadQuestions(value: unknown): { id: string; references: string[] }[] | null {
-  const { success, data: file } = squadFile.safeParse(value);
-  if (!success) return null;
-  const questions = file.data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ qas }) => qas));
-  return questions.map(({ id, answers }) => ({ id, references: answers.map(({ text }) => text) }));
 }
 
 function byId(records: readonly Placed[], idField: string): Map<string, Placed> {
@@ -274,42 +231,6 @@ function referencesAt(record: Placed, source: PredictionSource): string[] {
 function textOf(value: unknown): string | null {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
-}
-
-function fieldAt(record: Placed, field: string): unknown {
-  let at = record.value;
-  for (const key of field.split(".")) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) {
-      throw missingField(record, field, key, at);
-    }
-    at = (at as Record<string, unknown>)[key];
-  }
-  return at;
-}
-
-function missingField(record: Placed, field: string, key: string, at: unknown): DataError {
-  const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
-  const whole = key === field ? "" : ` (of the path "${field}")`;
-  const hint = keys.length === 0 ? "There are no keys here." : suggest(key, keys);
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`,
-  );
-}
-
-function wrongType(record: Placed, field: string, value: unknown, allowed: string): DataError {
-  return new DataError(
-    "PREDICTIONS_FIELD",
-    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`,
-  );
-}
-
-function notEmpty<T>(records: T[], path: string): T[] {
-  if (records.length > 0) return records;
-  throw new DataError(
-    "PREDICTIONS_EMPTY",
-    `${path}: has no records to score. Check that the run that wrote it finished.`,
-  );
 }
 
 function mapValues<A, B>(

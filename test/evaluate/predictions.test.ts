@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readPredictions } from "../../src/evaluate/predictions.ts";
+import { readPredictionRows, readPredictions } from "../../src/evaluate/predictions.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -17,6 +17,19 @@ function lines(...records: unknown[]): string {
 }
 
 describe("readPredictions", () => {
+  it("reads tables, and keeps the ids of records", async () => {
+    const predictions = await file(
+      "t.csv",
+      'id,prediction,references\nq1,Oslo,"[""Oslo""]"\n,x,y\n',
+    );
+    expect(await readPredictionRows({ predictions })).toEqual([
+      ["q1", { prediction: "Oslo", references: ["Oslo"] }],
+      ["2", { prediction: "x", references: ["y"] }],
+    ]);
+    const numbered = await file("n.csv", "prediction,references\nOslo,Oslo\n");
+    expect((await readPredictionRows({ predictions: numbered })).map(([id]) => id)).toEqual(["1"]);
+  });
+
   it("reads answers and references from one file, by dotted paths", async () => {
     const predictions = await file(
       "one.jsonl",

@@ -42,7 +42,7 @@ export const scoreCommand: CliCommand = {
       .summary("score a file of predicted answers")
       .description(
         `Score a file of predicted answers: ${answerMetrics.names.join(", ")}; official HotpotQA files with ` +
-          "supporting facts. Files are JSON lines, a JSON array, or (predictions, with --references) a JSON object " +
+          "supporting facts. Files are JSON lines, a JSON array, a table (CSV, TSV, Parquet), or (predictions, with --references) a JSON object " +
           "from id to answer. Fields may be paths: answers.0.text",
       )
       .option("--predictions <file>", "the predicted answers")

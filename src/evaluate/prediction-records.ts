@@ -1,0 +1,105 @@
+/** Records of predictions and references files, and the fields in them. */
+import { DataError } from "../base/errors.ts";
+import { readJson } from "../base/files.ts";
+import { readJsonl } from "../base/jsonl.ts";
+import { suggest } from "../base/nearest.ts";
+import { quote, z } from "../base/schema.ts";
+import { readRecords } from "../data/records.ts";
+
+/** A value of a file and its place. */
+export interface Placed {
+  value: unknown;
+  /** For messages: file:line, or file and key. */
+  where: string;
+}
+
+/** The value of a `.json` file when it is one object; null for JSON lines and arrays. */
+export async function jsonObject(path: string): Promise<object | null> {
+  if (!path.endsWith(".json")) return null;
+  const value = await readJson(path);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+}
+
+/** The records of a file: JSON lines, a JSON array, a table (CSV, TSV, Parquet), or a file as SQuAD publishes it. */
+export async function readPlaced(path: string): Promise<Placed[]> {
+  if (path.endsWith(".json")) {
+    const value = await readJson(path);
+    const values = squadQuestions(value) ?? (Array.isArray(value) ? (value as unknown[]) : [value]);
+    return values.map((record, i) => ({ value: record, where: `${path}: record ${i + 1}` }));
+  }
+  const records: Placed[] = [];
+  if (/\.([ct]sv|parquet)(\.gz)?$/.test(path)) {
+    for await (const { record, where } of readRecords(path)) records.push({ value: record, where });
+    return records;
+  }
+  for await (const { value, line } of readJsonl(path)) {
+    records.push({ value, where: `${path}:${line}` });
+  }
+  return records;
+}
+
+const squadFile = z.object({
+  data: z.array(
+    z.object({
+      paragraphs: z.array(
+        z.object({
+          qas: z.array(
+            z.object({ id: z.string(), answers: z.array(z.object({ text: z.string() })) }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** The questions of a file as SQuAD publishes it, as records with id and references; null for another file. */
+function squadQuestions(value: unknown): { id: string; references: string[] }[] | null {
+  const { success, data: file } = squadFile.safeParse(value);
+  if (!success) return null;
+  const questions = file.data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ qas }) => qas));
+  return questions.map(({ id, answers }) => ({ id, references: answers.map(({ text }) => text) }));
+}
+
+/** The value at a dotted path. @throws {DataError} PREDICTIONS_FIELD */
+export function fieldAt(record: Placed, field: string): unknown {
+  let at = record.value;
+  for (const key of field.split(".")) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) {
+      throw missingField(record, field, key, at);
+    }
+    at = (at as Record<string, unknown>)[key];
+  }
+  return at;
+}
+
+function missingField(record: Placed, field: string, key: string, at: unknown): DataError {
+  const keys = typeof at === "object" && at !== null ? Object.keys(at).slice(0, 20) : [];
+  const whole = key === field ? "" : ` (of the path "${field}")`;
+  const hint = keys.length === 0 ? "There are no keys here." : suggest(key, keys);
+  return new DataError(
+    "PREDICTIONS_FIELD",
+    `${record.where}: has no field "${key}"${whole}. ${hint} Set the field with --prediction-field, --references-field or --id-field.`,
+  );
+}
+
+/** PREDICTIONS_FIELD for a value of the wrong type. */
+export function wrongType(
+  record: Placed,
+  field: string,
+  value: unknown,
+  allowed: string,
+): DataError {
+  return new DataError(
+    "PREDICTIONS_FIELD",
+    `${record.where}: "${field}" is ${quote(value)}; it must be ${allowed}. Correct the record or choose another field.`,
+  );
+}
+
+/** @throws {DataError} PREDICTIONS_EMPTY */
+export function notEmpty<T>(records: T[], path: string): T[] {
+  if (records.length > 0) return records;
+  throw new DataError(
+    "PREDICTIONS_EMPTY",
+    `${path}: has no records to score. Check that the run that wrote it finished.`,
+  );
+}
