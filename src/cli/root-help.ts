@@ -13,6 +13,7 @@ export function rootHelp(program: Command): string {
   const sections: [string, string[][]][] = [
     ["Start", START],
     ...groups,
+    ["Most commands", MOST],
     ["Everywhere", EVERYWHERE],
   ];
   // One first column for the whole page; the longer command lines of "Start" have their own.
@@ -37,10 +38,14 @@ const START = [
   ["agentrl recipes list", "the published methods that are included"],
 ];
 
-const EVERYWHERE = [
-  ["--json", "results as JSON on stdout; notes and progress stay on stderr"],
+const MOST = [
   ["--seed N", "same seed, same result"],
-  ["--out PATH", "where to write"],
+  ["--out PATH", "where to write; --overwrite replaces what is there"],
+  ["-", "as a data file: stdin"],
+];
+
+const EVERYWHERE = [
+  ["--json", "result or error as one JSON document on stdout"],
   ["--quiet", "results and errors only"],
   ["--debug", "show where an error comes from"],
 ];

@@ -5,7 +5,7 @@ import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { outOption, overwriteOption } from "../options.ts";
+import { jsonOption, outOption, overwriteOption } from "../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
 import { packageVersion } from "../package-info.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
@@ -15,6 +15,7 @@ interface ReportFlags extends ReadingFlags {
   format?: TextFormat | "lm-eval";
   out?: string;
   overwrite?: true;
+  json?: true;
 }
 
 const FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
@@ -46,6 +47,9 @@ export function addEvalReport(parent: Command, context: CliContext): void {
       "--dataset <name>",
       "dataset of the questions, to mark gold passages (default: the dataset that the results name)",
     )
+    .addOption(
+      jsonOption("with --out: paths of the written files as one JSON document; else --format json"),
+    )
     .action((places: string[], flags: ReportFlags) => writeReport(places, flags, context));
 }
 
@@ -55,8 +59,13 @@ export async function writeReport(
   flags: ReportFlags,
   context: CliContext,
 ): Promise<void> {
-  const { out } = flags;
-  const format = flags.format ?? formatOf(out) ?? "md";
+  const { out, json } = flags;
+  const format = flags.format ?? formatOf(out) ?? (json === true ? "json" : "md");
+  if (json === true && out === undefined && format !== "json")
+    throw new ConfigError(
+      "USAGE",
+      `--json and --format ${format} exclude each other on stdout. Name a file with --out, or leave one out.`,
+    );
   if (format !== "html" && format !== "lm-eval")
     refuseStray(flags, ["tokenizer"], "--format html and lm-eval");
   if (format !== "html") refuseStray(flags, ["dataset"], "--format html");
@@ -78,11 +87,13 @@ export async function writeReport(
       throw new ConfigError("USAGE", "--format lm-eval is a folder: name it by --out FOLDER.");
     }
     const given = { time: new Date(), version: packageVersion() };
+    const paths: string[] = [];
     for (const { files: own, decode } of readable) {
       // Results of one policy on one dataset would get the same file names.
       const folder = readable.length === 1 ? out : join(out, own.name);
-      for (const path of await writeLmEval(folder, own, { ...given, decode })) context.out(path);
+      paths.push(...(await writeLmEval(folder, own, { ...given, decode })));
     }
+    context.out(json === true ? JSON.stringify({ out: paths }) : paths.join("\n"));
     return;
   }
   const pieces = reportText(readable, format, madeBy());
@@ -99,6 +110,7 @@ export async function writeReport(
       await write(piece);
     }
   });
+  if (json === true) context.out(JSON.stringify({ out: [out] }));
   context.note(`written to ${out}`);
 }
 

@@ -4,13 +4,14 @@ import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
-import { outOption, overwriteOption, wholeNumber } from "../options.ts";
+import { jsonOption, outOption, overwriteOption, wholeNumber } from "../options.ts";
 import { refuseToOverwrite } from "../overwrite.ts";
 
 interface ReportFlags {
   out?: string;
   trajectories?: number;
   overwrite?: true;
+  json?: true;
 }
 
 /** Most trajectories of a step in the page. */
@@ -36,6 +37,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
       ),
     )
     .addOption(overwriteOption())
+    .addOption(jsonOption("path of the page as one JSON document on stdout: .out"))
     .option(
       "--trajectories <n>",
       `largest number of trajectories of each step in the page (default: ${PER_STEP}; 0: none)`,
@@ -46,7 +48,7 @@ export function addRunsReport(parent: Command, context: CliContext): void {
 
 async function writeReport(
   folders: readonly string[],
-  { out, trajectories = PER_STEP, overwrite }: ReportFlags,
+  { out, trajectories = PER_STEP, overwrite, json }: ReportFlags,
   context: CliContext,
 ): Promise<void> {
   const [only = ""] = folders;
@@ -82,5 +84,5 @@ async function writeReport(
       await write(piece);
     }
   });
-  context.out(path);
+  context.out(json === true ? JSON.stringify({ out: path }) : path);
 }

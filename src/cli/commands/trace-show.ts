@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import type { CliContext } from "../command.ts";
-import { wholeNumber } from "../options.ts";
+import { jsonOption, wholeNumber } from "../options.ts";
 import { recordLines } from "../trace/record-lines.ts";
 import { screenOf } from "../trace/screen.ts";
 import { painted } from "../trace/styled.ts";
@@ -15,6 +15,7 @@ interface ShowFlags {
   model?: string;
   full?: true;
   plain?: true;
+  json?: true;
 }
 
 /** Lines shown of a prompt or an observation without --full. */
@@ -40,17 +41,22 @@ export function addTraceShow(parent: Command, context: CliContext): void {
     )
     .option("--full", "show whole prompts and observations")
     .option("--plain", "print without colours, as in a pipe")
+    .addOption(jsonOption("the record as it is in the file, as one JSON document on stdout"))
     .action((file: string, flags: ShowFlags) => show(file, flags, context));
 }
 
 async function show(
   file: string,
-  { id, index = 0, model, full, plain }: ShowFlags,
+  { id, index = 0, model, full, plain, json }: ShowFlags,
   context: CliContext,
 ): Promise<void> {
   if (id !== undefined && index !== 0)
     throw new ConfigError("USAGE", "--id and --index both choose. Name one of them.");
   const record = await findRecord(file, id === undefined ? { index } : { id });
+  if (json === true) {
+    context.out(JSON.stringify(record));
+    return;
+  }
   const { textOf } = await openTraceTexts(await findOrigin(file), await findWords(model, true));
   const { columns, colours } = screenOf(process.stdout, process.env, plain);
   const shortenTo = full === true ? Infinity : SHORT;

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { writeAtomic } from "../../../base/files.ts";
 import type { CliContext } from "../../command.ts";
 import { madeBy } from "../../made-by.ts";
-import { outOption, overwriteOption } from "../../options.ts";
+import { jsonOption, outOption, overwriteOption } from "../../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../../overwrite.ts";
 import { findOrigin } from "../../trace/trace-origin.ts";
 import { findWords } from "../../trace/trace-texts.ts";
@@ -11,6 +11,7 @@ import { findWords } from "../../trace/trace-texts.ts";
 interface ReportFlags {
   out?: string;
   overwrite?: true;
+  json?: true;
   tokenizer?: string;
 }
 
@@ -26,6 +27,7 @@ export function addSynthReport(parent: Command, context: CliContext): void {
     .argument("<folder>", "of a synthesis, or the synth.json in it")
     .addOption(outOption("file to write (default: report.html in the folder)"))
     .addOption(overwriteOption())
+    .addOption(jsonOption("path of the page as one JSON document on stdout: .out"))
     .option(
       "--tokenizer <folder>",
       "folder with the teacher's tokenizer.json, which decodes its tokens (default: the teacher's own folder)",
@@ -51,5 +53,5 @@ async function report(folder: string, flags: ReportFlags, context: CliContext): 
       await write(piece);
     }
   });
-  context.out(path);
+  context.out(flags.json === true ? JSON.stringify({ out: path }) : path);
 }
