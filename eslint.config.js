@@ -34,6 +34,7 @@ const owners = {
   "hnswlib-node": "retrieval",
   commander: "cli",
   "cli-progress": "cli",
+  "@bomb.sh/tab": "cli",
   ink: "cli",
   react: "cli",
   yaml: "base",

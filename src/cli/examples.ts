@@ -92,6 +92,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   "recipes plan": ["search-r1 --tier smoke", "search-r1 --model Qwen/Qwen2.5-0.5B --memory 24GB"],
   "recipes check": ["", "search-r1"],
   "reward check": ["--recipe search-r1", "--reward token-f1"],
+  completion: ["bash", "zsh"],
   doctor: ["", "--json"],
 };
 

@@ -95,6 +95,7 @@ export async function runCommands(
         state.misused = command;
       },
     });
+    if (argv[0] === "complete") (await import("./completion.ts")).addCompletion(program);
     if (argv.length === 0) io.out(program.helpInformation());
     else await program.parseAsync(withoutVainHelp(program, argv), { from: "user" });
     return abort.signal.reason instanceof StopReason ? abort.signal.reason.exitCode : EXIT.done;

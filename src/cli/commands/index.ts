@@ -1,5 +1,6 @@
 import type { CommandGroup } from "../command.ts";
 import { askCommand } from "./ask.ts";
+import { completionCommand } from "./completion.ts";
 import { dataCommand } from "./data.ts";
 import { doctorCommand } from "./doctor.ts";
 import { dpoCommand } from "./dpo.ts";
@@ -31,5 +32,5 @@ export const commandGroups: readonly CommandGroup[] = [
     title: "Looking",
     commands: [runsCommand, traceCommand, recipesCommand, rewardCommand, doctorCommand],
   },
-  { title: "Parts of your own", commands: [newCommand] },
+  { title: "Your own parts and shell", commands: [newCommand, completionCommand] },
 ];
