@@ -141,7 +141,7 @@ export async function measuringSettings(
     ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
     ["evaluation.samplesPerTask", flags.samples, "--samples"],
   ];
-  const overrides = overridesOf(values);
+  const overrides = [...replacedPolicy(flags), ...overridesOf(values)];
   // Before --set, which may set its options.
   const strategy: FlagValue = ["evaluation.strategy", flags.strategy, "--strategy"];
   const assumed = overridesOf([...explained(flags), strategy]);
@@ -199,6 +199,17 @@ function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
     const found = flags.policy === undefined ? "not given" : `${flags.policy}, ${KINDS[kind]}`;
     refuseStray(flags, [name], `${meant}, and --policy is ${found}`);
   }
+}
+
+/** --policy replaces another kind of policy of the recipe: beside it, a server of the recipe would still be the one that is asked. */
+function replacedPolicy({ policy, recipe }: MeasuringFlags): Override[] {
+  if (policy === undefined || recipe === undefined) return [];
+  const kind = kindOf(policy);
+  const others = [
+    ...(kind === "server" ? [] : ["policy.endpoint"]),
+    ...(kind === "predictions" ? [] : ["policy.predictions"]),
+  ];
+  return others.map((key) => ({ key, value: undefined, origin: "--policy" }));
 }
 
 function policyValues(flags: MeasuringFlags): FlagValue[] {

@@ -93,6 +93,14 @@ describe("agentrl init", () => {
     expect(existsSync("report.html")).toBe(true);
   });
 
+  it("lets --policy replace the server of the recipe", async () => {
+    await init(...served(), "--overwrite");
+    const limited = ["--recipe", "agentrl.yaml", "--limit", "2", "--json"];
+    const { stdout, status } = await run("eval", ...limited, "--policy", "base");
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ policy: { from: "base" }, n: 2 });
+  });
+
   it("replaces nothing without --overwrite", async () => {
     writeFileSync("agentrl.yaml", "mine");
     const { status, stderr } = await init(...served());
