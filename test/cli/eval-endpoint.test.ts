@@ -66,6 +66,20 @@ describe("agentrl eval of a server", () => {
     expect(lastMessage(first!)).toMatch(/^Answer the question below/);
   });
 
+  it("asks nothing again with --cache, and asks every draw of a question for itself", async () => {
+    const server = await chatServer(answer);
+    const cached = (...more: string[]) =>
+      evaluate(server.url, "--cache", at("replies"), "--limit", "3", "--json", ...more);
+    const sampled = ["--samples", "2", "--temperature", "1"];
+    const first = await cached(...sampled);
+    expect(server.received).toHaveLength(12);
+    const again = await cached(...sampled);
+    expect(server.received).toHaveLength(12);
+    const { metrics, requests } = JSON.parse(again.stdout) as Record<string, unknown>;
+    expect(metrics).toEqual((JSON.parse(first.stdout) as Record<string, unknown>)["metrics"]);
+    expect(requests).toMatchObject({ requests: 0, cached: 12 });
+  });
+
   it("says once why rollouts failed, and shows no number where nothing was measured", async () => {
     const server = await chatServer((_, response) => {
       response.writeHead(401, { "content-type": "application/json" });
