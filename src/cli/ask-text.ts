@@ -79,7 +79,7 @@ export function costText(trajectory: Trajectory, seconds: number): string {
 }
 
 /** Tokens that models wrote. */
-export function writtenTokens({ calls }: Trajectory): number {
+function writtenTokens({ calls }: Trajectory): number {
   return calls.reduce(
     (sum, { usage, completion }) =>
       sum + (usage?.completionTokens ?? completion.reduce((own, { ids }) => own + ids.length, 0)),
