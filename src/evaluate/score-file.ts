@@ -128,7 +128,7 @@ function unanswerableNote(all: readonly (readonly string[])[]): string[] {
   const count = all.filter((texts) => texts.every((text) => normalizeAnswer(text) === "")).length;
   if (count === 0) return [];
   return [
-    `${count} of ${all.length} questions have no accepted answer except an empty one: f1 and its like are 0 for them. --layout squad_v2 scores them as SQuAD 2.0 does.`,
+    `${count} of ${all.length} questions have no accepted answer except an empty one: f1, precision and recall are 0 for them. --layout squad_v2 scores them as SQuAD 2.0 does.`,
   ];
 }
 

@@ -46,14 +46,14 @@ describe("CSV tables", () => {
     await expect(loadTasks(open)).rejects.toThrow(errorWith("DATA_BAD_RECORD", "open.csv: "));
   });
 
-  it("streams: a million rows are not read for the first one", async () => {
-    const path = await written("big.csv", `question,answer\n${"a?,b\n".repeat(1_000_000)}`);
-    const begin = performance.now();
+  it("streams: the end of a long table is not read for its first row", async () => {
+    const rows = Buffer.from(`question,answer\n${"a?,b\n".repeat(100_000)}`);
+    const path = await written("big.csv", Buffer.concat([rows, Buffer.from([0xff])]));
     for await (const { record } of readRecords(path)) {
       expect(record).toEqual({ question: "a?", answer: "b" });
       break;
     }
-    expect(performance.now() - begin).toBeLessThan(500);
+    await expect(collect(readRecords(path))).rejects.toThrow(errorWith("DATA_BAD_RECORD", "UTF-8"));
   });
 
   it("keeps a text in brackets that is no list of answers", async () => {
