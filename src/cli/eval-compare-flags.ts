@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ComparisonFormat } from "./comparison-text.ts";
 import { decimal, wholeNumber } from "./options.ts";
 
@@ -30,11 +30,7 @@ export function addWhatOptions(command: Command): void {
       "metrics of the rows to compare, comma-separated (default: em,f1)",
       listed,
     )
-    .option(
-      "--across <parts>",
-      "parts of the protocol that may differ, comma-separated, e.g. retriever,topK; any other difference is an error",
-      listed,
-    )
+    .addOption(acrossOption("any other difference is an error"))
     .option(
       "--changed <file>",
       "write the questions on which the first metric differs, one JSON line each",
@@ -73,6 +69,14 @@ export function addPredictionOptions(command: Command): void {
     )
     .option("--references <file>", "file with the references, if the predictions file has none")
     .option("--id-field <field>", "field of the question's id in a predictions file (default: id)");
+}
+
+/** --across PARTS. @param otherwise what other differences do. */
+export function acrossOption(otherwise: string): Option {
+  return new Option(
+    "--across <parts>",
+    `parts of the protocol that may differ, comma-separated, e.g. retriever,topK; ${otherwise}`,
+  ).argParser(listed);
 }
 
 function listed(text: string, before: string[] | undefined): string[] {

@@ -9,10 +9,13 @@ import { type GroupScores, scoreGroups } from "./score-groups.ts";
 
 /**
  * Results as Markdown: one table per protocol, a line per result and group, 95 % intervals in brackets. Results with different fingerprints
- * have separate tables and a warning.
+ * have separate tables and a warning, unless they differ only in parts named by `across`.
  */
-export async function resultsAsMarkdown(files: readonly ResultFiles[]): Promise<string> {
-  const protocols = byProtocol(files);
+export async function resultsAsMarkdown(
+  files: readonly ResultFiles[],
+  across: readonly string[] = [],
+): Promise<string> {
+  const protocols = byProtocol(files, across);
   const parts = ["# Evaluation", ""];
   if (protocols.length > 1) parts.push(...warning(protocols.map(({ of }) => of)), "");
   for (const { fingerprint, of } of protocols) {

@@ -12,13 +12,14 @@ export type TextFormat = (typeof TEXT_FORMATS)[number];
  * Results in a format, in pieces that each end a line: `json` as in `results.json` (a list for several), `jsonl` and `csv` their rows, `md`
  * and `html` for people. Rows are streamed.
  *
- * @param made for the header of a page.
+ * @param options.made for the header of a page.
+ * @param options.across parts of the protocol in which results may differ on purpose.
  * @throws {DataError} FILE_MISSING if the format needs rows and there are none.
  */
 export async function* reportText(
   results: readonly ReadableResult[],
   format: TextFormat,
-  made: Made,
+  { made, across = [] }: { made: Made; across?: readonly string[] | undefined },
 ): AsyncGenerator<string> {
   const files = results.map((own) => own.files);
   switch (format) {
@@ -34,9 +35,9 @@ export async function* reportText(
       yield* rowsAsCsv(files);
       return;
     case "md":
-      yield await resultsAsMarkdown(files);
+      yield await resultsAsMarkdown(files, across);
       return;
     case "html":
-      yield* evaluationPage(results, made);
+      yield* evaluationPage(results, made, across);
   }
 }

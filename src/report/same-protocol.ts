@@ -1,22 +1,49 @@
+import { ConfigError } from "../base/errors.ts";
 import { leavesOf } from "../base/leaves.ts";
+import { suggest } from "../base/nearest.ts";
 import type { Results } from "./results-schema.ts";
 
-/** Results with the same protocol: only these are comparable. */
+/** Results that are comparable: of one protocol, or of protocols that differ only where the user allows it. */
 export interface Comparable<T> {
+  /** Comma-separated if results differ on purpose. */
   fingerprint: string;
   of: T[];
 }
 
-/** Results by fingerprint, in order of first appearance. */
-export function byProtocol<T extends { results: Pick<Results, "fingerprint"> }>(
+type Measured = Pick<Results, "fingerprint" | "protocol">;
+
+/**
+ * Comparable results together, in order of first appearance.
+ *
+ * @param across parts of the protocol that may differ within a group, which then has several fingerprints.
+ * @throws {ConfigError} USAGE when `across` names no part.
+ */
+export function byProtocol<T extends { results: Measured }>(
   files: readonly T[],
+  across: readonly string[] = [],
 ): Comparable<T>[] {
+  requireParts(across, files);
   const groups = new Map<string, T[]>();
   for (const file of files) {
-    const { fingerprint } = file.results;
-    groups.set(fingerprint, [...(groups.get(fingerprint) ?? []), file]);
+    const { fingerprint, protocol } = file.results;
+    const fixed = Object.entries(protocol).filter(([part]) => !across.includes(part));
+    const key = across.length === 0 ? fingerprint : JSON.stringify(Object.fromEntries(fixed));
+    groups.set(key, [...(groups.get(key) ?? []), file]);
   }
-  return [...groups].map(([fingerprint, of]) => ({ fingerprint, of }));
+  return [...groups.values()].map((of) => ({
+    fingerprint: [...new Set(of.map(({ results }) => results.fingerprint))].join(", "),
+    of,
+  }));
+}
+
+function requireParts(across: readonly string[], files: readonly { results: Measured }[]): void {
+  const parts = [...new Set(files.flatMap(({ results }) => Object.keys(results.protocol)))];
+  const stray = across.find((part) => !parts.includes(part));
+  if (stray === undefined) return;
+  throw new ConfigError(
+    "USAGE",
+    `--across names "${stray}", which is no part of these results' protocols. ${suggest(stray, parts)}`,
+  );
 }
 
 /** A part of the protocol in which results differ. */

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { protocolDifferences, protocolLeaves } from "../../src/report/same-protocol.ts";
+import { errorWith } from "../helpers/error-with.ts";
+import { byProtocol, protocolDifferences, protocolLeaves } from "../../src/report/same-protocol.ts";
 
 it("names budgets by scope and unit, and parts of a list by their names", () => {
   const turn = { scope: "turn", unit: "tokens" };
@@ -21,4 +22,19 @@ it("names budgets by scope and unit, and parts of a list by their names", () => 
 it("keeps the positions of two budgets of one name", () => {
   const twice = { scope: "turn", unit: "tokens", limit: 48 };
   expect(protocolLeaves([twice, twice]).map(([key]) => key)).toContain("1.limit");
+});
+
+it("keeps results together that differ only in named parts, and refuses a name that is no part", () => {
+  const measured = (fingerprint: string, strategy: string, topK: number) => ({
+    results: { fingerprint, protocol: { strategy, topK } },
+  });
+  const files = [measured("a", "agent", 3), measured("b", "rag", 3), measured("c", "rag", 5)];
+  const fingerprints = (across?: string[]): string[][] =>
+    byProtocol(files, across).map(({ of }) => of.map(({ results }) => results.fingerprint));
+  expect(fingerprints()).toEqual([["a"], ["b"], ["c"]]);
+  expect(fingerprints(["strategy"])).toEqual([["a", "b"], ["c"]]);
+  expect(fingerprints(["strategy", "topK"])).toEqual([["a", "b", "c"]]);
+  expect(() => byProtocol(files, ["strategi"])).toThrow(
+    errorWith("USAGE", /"strategi".*strategy/s),
+  );
 });

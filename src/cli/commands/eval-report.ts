@@ -4,6 +4,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { writeAtomic } from "../../base/files.ts";
 import type { TextFormat } from "../../report/report-formats.ts";
 import type { CliContext } from "../command.ts";
+import { acrossOption } from "../eval-compare-flags.ts";
 import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, overwriteOption } from "../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
@@ -16,6 +17,7 @@ interface ReportFlags extends ReadingFlags {
   out?: string;
   overwrite?: true;
   json?: true;
+  across?: string[];
 }
 
 const FORMATS = ["json", "jsonl", "csv", "md", "html", "lm-eval"] as const;
@@ -39,6 +41,7 @@ export function addEvalReport(parent: Command, context: CliContext): void {
     )
     .addOption(outOption("file to write instead of stdout; a folder for lm-eval"))
     .addOption(overwriteOption())
+    .addOption(acrossOption("others separate the results (html, md)"))
     .option(
       "--tokenizer <folder>",
       "folder with the policy's tokenizer.json, which decodes its tokens (default: the policy's own folder)",
@@ -59,7 +62,7 @@ export async function writeReport(
   flags: ReportFlags,
   context: CliContext,
 ): Promise<void> {
-  const { out, json } = flags;
+  const { out, json, across } = flags;
   const format = flags.format ?? formatOf(out) ?? (json === true ? "json" : "md");
   if (json === true && out === undefined && format !== "json")
     throw new ConfigError(
@@ -69,6 +72,7 @@ export async function writeReport(
   if (format !== "html" && format !== "lm-eval")
     refuseStray(flags, ["tokenizer"], "--format html and lm-eval");
   if (format !== "html") refuseStray(flags, ["dataset"], "--format html");
+  if (format !== "html" && format !== "md") refuseStray(flags, ["across"], "--format html and md");
   // The files of lm-eval have the time in their names.
   if (out !== undefined && format !== "lm-eval") {
     refuseOwnInput(out, places, "--out");
@@ -96,7 +100,7 @@ export async function writeReport(
     context.out(json === true ? JSON.stringify({ out: paths }) : paths.join("\n"));
     return;
   }
-  const pieces = reportText(readable, format, madeBy());
+  const pieces = reportText(readable, format, { made: madeBy(), across });
   if (out === undefined) {
     for await (const piece of pieces) {
       context.signal.throwIfAborted();

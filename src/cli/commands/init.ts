@@ -206,7 +206,7 @@ function nextSteps(folder: string, result: InitResult, policy: OwnPolicy): NextS
       why: "test whether the difference is more than chance",
     },
     {
-      command: `agentrl eval report ${run("agent")} ${run("rag")} --out ${quoted(join(folder, "report.html"))}`,
+      command: `agentrl eval report ${run("agent")} ${run("rag")} --across strategy --out ${quoted(join(folder, "report.html"))}`,
       why: "a page with every answer and search",
     },
   ];

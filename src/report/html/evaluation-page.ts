@@ -24,11 +24,13 @@ import { searchPanels } from "./search-panels.ts";
  * viewer. Files are read twice, for the figures and for the viewer; memory holds only numbers and the viewer's list.
  *
  * @param results at least one, with different names. Results of different protocols are separated and marked.
+ * @param across parts of the protocol in which results may differ on purpose.
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
 export async function* evaluationPage(
   results: readonly ReadableResult[],
   made: Made,
+  across: readonly string[] = [],
 ): AsyncGenerator<string> {
   const drawn: DrawnResult[] = [];
   for (const [series, readable] of results.entries()) {
@@ -36,9 +38,8 @@ export async function* evaluationPage(
     const [groups, figures] = [await scoreGroups(files), await runFigures(files, goldOf)];
     drawn.push({ name: files.name, series, groups, readable, figures });
   }
-  const protocols = byProtocol(
-    drawn.map((own) => ({ ...own, results: own.readable.files.results })),
-  );
+  const measured = drawn.map((own) => ({ ...own, results: own.readable.files.results }));
+  const protocols = byProtocol(measured, across);
   const unlike = protocols.length > 1;
   // Results of different protocols get their own headings, in every section with numbers.
   const apart = (draw: (of: readonly DrawnResult[]) => Content): Content =>
@@ -65,7 +66,7 @@ export async function* evaluationPage(
       {
         ...{ id: "protocol", title: "Protocol" },
         note: "all settings of the measurement except the policy",
-        content: protocolSection(protocols),
+        content: protocolSection(byProtocol(measured)),
       },
     ],
     viewer: {
