@@ -85,7 +85,7 @@ describe.skipIf(!canMount)("a disk that is full (mounted: needs root)", () => {
   });
 
   it("that is read-only is named before any work", async () => {
-    mountDisk(join(cwd, "fixed"), "1m").change("ro");
+    mountDisk(join(cwd, "fixed"), "20m").change("ro");
     const commands = Object.entries(COMMANDS).map(([name, { args }]) => [
       ...args,
       "--out",
