@@ -175,9 +175,10 @@ function answerWithError(
   { json, answered }: RunState,
 ): void {
   if (!json || answered) return;
-  // A message begins with the place, where there is one: "rows.jsonl:3: …".
+  // A message begins with the place, if there is one: "rows.jsonl:3: …". After its first sentence it says what to do.
   const where = /^(\S+): /.exec(message)?.[1];
-  io.out(`${JSON.stringify({ error: { code, message, where } })}\n`);
+  const remedy = /[.?] +([A-Z`-].*)$/s.exec(message)?.[1];
+  io.out(`${JSON.stringify({ error: { code, message, where, do: remedy } })}\n`);
 }
 
 function isAbort(error: unknown, signal: AbortSignal): boolean {
