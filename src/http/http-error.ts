@@ -133,9 +133,11 @@ function statusRemedy(
     return `The server redirects${to}, and keys are not sent to another address; if the new address is right, set it.`;
   }
   if (status === 401 || status === 403) {
-    return keyVariables.length === 0
-      ? `The server requires a key: put it into an environment variable and name that with ${nameOf("apiKeyEnv")}.`
-      : `The server rejects the key: check the environment variable ${keyVariables.join(" and ")}, or name another one with ${nameOf("apiKeyEnv")}.`;
+    if (keyVariables.length === 0)
+      return `The server requires a key: put it into an environment variable and name that with ${nameOf("apiKeyEnv")}.`;
+    // Without names of settings the variable cannot be chosen.
+    const another = nameOf === String ? "" : `, or name another one with ${nameOf("apiKeyEnv")}`;
+    return `The server rejects the key: check the environment variable ${keyVariables.join(" and ")}${another}.`;
   }
   if (status === 404) return "Check the address and the name of the index, collection or model.";
   if (status === 407)

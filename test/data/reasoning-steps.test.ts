@@ -5,7 +5,7 @@ const read = (...reasoning_steps: string[]) =>
   paragraphs.read(
     { question_text: "?", answers_objects: [{ spans: ["Ada"] }], reasoning_steps },
     "a.jsonl:1",
-  )?.annotations?.evidences;
+  ).annotations.evidences;
 
 it("reads the reasoning steps of Collab-RAG's files as triples", () => {
   expect(read("The Country Hunt director Jan Kowal", "Jan Kowal place of birth Lublin")).toEqual([

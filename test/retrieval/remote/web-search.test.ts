@@ -149,7 +149,7 @@ describe("web-search", () => {
       () => "",
       (error: unknown) => (error as Error).message,
     );
-    expect(message).toContain("check AGENTRL_TEST_WEB_KEY.");
+    expect(message).toContain("variable AGENTRL_TEST_WEB_KEY");
     expect(message).not.toMatch(/k3y|secret/);
     const before = (await open({ engine: "brave" })).fingerprint;
     process.env["AGENTRL_TEST_OTHER_KEY"] = "other";

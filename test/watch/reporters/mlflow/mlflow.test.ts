@@ -314,7 +314,7 @@ describe("an MLflow server in trouble", () => {
     const encoded = Buffer.from("me:hunter2").toString("base64");
     expect(server.received[0]?.headers.authorization).toBe(`Basic ${encoded}`);
     expect(troubles[0]).toContain("status 401");
-    expect(troubles[0]).toContain("check MLFLOW_TRACKING_PASSWORD");
+    expect(troubles[0]).toContain("variable MLFLOW_TRACKING_PASSWORD");
     expect(troubles.join()).not.toMatch(new RegExp(`hunter2|${encoded}`));
   });
 
