@@ -49,7 +49,8 @@ export const ERROR_CODES = {
   ENGINE_STALLED: "A worker thread of the engine showed no progress within the deadline.",
   ENGINE_STOPPED: "The engine's worker thread ended before it answered.",
   CHECKPOINT_MISFIT: "The checkpoint's tensors or tokenizer do not match its config.json.",
-  EVALUATION_ALL_CUT: "A limit cut every question of the evaluation, and none has an answer.",
+  EVALUATION_ALL_CUT:
+    "A limit cut a server's replies in every question of the evaluation, and none has an answer.",
   EVALUATION_GIVEN_UP: "The evaluation stopped because too many rollouts in a row failed.",
   EVALUATION_INCOMPLETE:
     "Some rollouts of the evaluation failed, so some questions have no result.",

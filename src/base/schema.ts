@@ -93,7 +93,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType[] {
 }
 
 /** As `unwrapped`, with only the alternative that fits a value. */
-export function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
+function unwrappedFor(schema: z.ZodType, value: unknown): z.ZodType[] {
   return layersOf(schema, ({ fitting }) => fitting(value) ?? []);
 }
 

@@ -1,6 +1,5 @@
-import { isAbsolute, join, resolve } from "node:path";
-import { schemasOfKey, unwrapped, unwrappedFor, type z } from "./schema.ts";
-import { leavesOf } from "./leaves.ts";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { declarationsIn, type z } from "./schema.ts";
 
 /**
  * Declares a setting as the path of a file or folder. In a recipe it starts from the recipe's folder, in a flag from the current folder.
@@ -21,10 +20,10 @@ function withPaths<T>(
   replace: (path: string, key: string) => string,
 ): T {
   const changed = structuredClone(settings);
-  for (const [keys, value] of leavesOf(settings)) {
-    if (typeof value !== "string" || isAbsolute(value)) continue;
-    const declared = declaredPath(schema, settings, keys);
-    if (declared === undefined || (declared === "dotted" && !/^\.\.?[/\\]/.test(value))) continue;
+  for (const { path: keys, value, meta } of declarationsIn(schema, settings)) {
+    const when = meta["path"];
+    if (when === undefined || typeof value !== "string" || isAbsolute(value)) continue;
+    if (when === "dotted" && !/^\.\.?[/\\]/.test(value)) continue;
     const holder = keys.slice(0, -1).reduce<unknown>(childOf, changed) as Record<string, unknown>;
     holder[keys.at(-1) ?? ""] = replace(value, keys.join("."));
   }
@@ -46,26 +45,12 @@ export function withAbsolutePaths<T>(schema: z.ZodType, settings: T): T {
   return withPaths(schema, settings, (path) => resolve(path));
 }
 
-/** What the schema that fits the settings declares for a key. */
-function declaredPath(
-  schema: z.ZodType,
-  settings: unknown,
-  keys: readonly string[],
-): "always" | "dotted" | undefined {
-  let level = [schema];
-  let value = settings;
-  for (const key of keys) {
-    const here = value;
-    level = level
-      .flatMap((each) => unwrappedFor(each, here))
-      .flatMap((each) => schemasOfKey(each, key));
-    value = childOf(value, key);
-  }
-  for (const each of level.flatMap(unwrapped)) {
-    const declared = each.meta()?.["path"];
-    if (declared === "always" || declared === "dotted") return declared;
-  }
-  return undefined;
+/** All paths from a folder, as a recipe in it names the files. */
+export function withPathsIn<T>(folder: string, schema: z.ZodType, settings: T): T {
+  return withPaths(schema, settings, (path) => {
+    const found = relative(folder, resolve(path));
+    return isAbsolute(found) || found.startsWith("..") ? found : `./${found}`;
+  });
 }
 
 function childOf(value: unknown, key: string): unknown {

@@ -42,10 +42,11 @@ function run(out: string, ...more: string[]) {
     "checkpoints.every=2",
     "engine.workers=1",
   ];
-  const flags = ["--recipe", "search-r1", "--tier", "smoke", "--model", at("model")];
+  const flags = ["--recipe", "search-r1", "--tier", "smoke"];
+  const model = more.includes("--model") ? [] : ["--model", at("model")];
   const data = more.includes("--data") ? [] : ["--data", at("pairs.jsonl")];
   const set = sets.flatMap((each) => ["--set", each]);
-  const args = ["dpo", ...flags, ...data, "--out", at(out), "--json", ...set, ...more];
+  const args = ["dpo", ...flags, ...model, ...data, "--out", at(out), "--json", ...set, ...more];
   return runCommand(dpoCommand, args, folder);
 }
 

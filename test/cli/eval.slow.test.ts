@@ -17,7 +17,10 @@ const at = (name: string): string => join(folder, name);
 const evaluate = (...args: string[]) =>
   runCommand(
     evalCommand,
-    ["eval", "--policy", at("policy"), "--recipe", at("tiny.yaml"), ...args],
+    [
+      ...["eval", "--recipe", at("tiny.yaml"), ...args],
+      ...(args.includes("--policy") ? [] : ["--policy", at("policy")]),
+    ],
     `${folder}/`,
   );
 
@@ -79,7 +82,7 @@ describe("agentrl eval", () => {
     expect(result).toMatchObject({
       n: 2,
       metrics: { em: 0, f1: 0, cover_em: 0, searches: 0, turns: 1 },
-      intervalMethods: { em: "wilson", f1: "bootstrap" },
+      intervalMethods: { em: "wilson", f1: "wilson" },
       groups: { hops: { "1-hop": { n: 2 } } },
       strategy: "rag",
       recipe: { name: "tiny", tier: "smoke" },
@@ -209,7 +212,8 @@ describe("agentrl eval", () => {
       comparison  1  0.000  0.000     0.000     0.000      0.00   0.000   3.00    24.0
 
       gold passages shown: 0.000; all of them for 0.000 of questions
-      95 % intervals over questions: EM 0.000 … 0.658 (wilson), F1 0.000 … 0.000 (bootstrap)
+      cut, of the questions: messages in 100 %, observations in 0 %, contexts in 0 %
+      95 % intervals over questions: EM 0.000 … 0.658 (wilson), F1 0.000 … 0.658 (wilson)
       searches, turns, tokens: per question; answered, parsed: share of questions
       recipe tiny, tier smoke; protocol HASH
       "

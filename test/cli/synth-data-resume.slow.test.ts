@@ -112,7 +112,7 @@ describe("agentrl synth-data of a server", { timeout: 120_000 }, () => {
   it("says of a server's rows that came out otherwise that servers need not repeat themselves", async () => {
     let word = "first";
     const server = await chatServer(() => `<answer>the ${word}</answer>`);
-    await run(flagsFor(server.url, "moody", "--limit", "1"));
+    await run(flagsFor(server.url, "moody", "--limit", "1", "--set", "synth.steps=[]"));
     word = "second";
     const { stdout, stderr, status } = await run(["again", at("moody", "samples.jsonl"), "--all"]);
     expect(status).toBe(4);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const other = madeTrajectory("b", [{ text: "no" }], { prompt: "another" });
   const pairs = [madePair("p", sample.trajectory, other)];
   await writeFile(at("pairs.jsonl"), `${JSON.stringify(pairs[0])}\n`);
-  await writeFile(at("recipe.resolved.yaml"), toYaml(await resolveRecipe("search-r1", {})));
+  await writeFile(at("recipe.resolved.yaml"), toYaml(await resolveRecipe("search-r1", {}), folder));
 });
 
 const run = (format: string, out: string, from = folder, ...more: string[]) =>
@@ -95,7 +95,7 @@ describe("agentrl synth-data export", () => {
     await writeFile(join(own, "samples.jsonl"), `${line}\n`);
     await writeFile(
       join(own, "recipe.resolved.yaml"),
-      toYaml(await resolveRecipe("calculator", {})),
+      toYaml(await resolveRecipe("calculator", {}), folder),
     );
     await run("openai-chat", "calculator.jsonl", own);
     const { tools } = JSON.parse(readFileSync(at("calculator.jsonl"), "utf8")) as {

@@ -26,7 +26,7 @@ export interface TokenFacts {
   answers: number[];
   /** What a search shows, uncut: as many passages of the dataset's own corpus as it would show; none where it has no corpus. */
   observations: number[];
-  /** Share of the questions' words that the policy must spell letter by letter. */
+  /** Share of the words of questions with accepted answers that the policy must spell letter by letter. */
   spelled: number;
 }
 
@@ -97,7 +97,9 @@ export async function budgetFacts(
   };
 }
 
-function spelledShare(tasks: readonly Task[], tokenizer: Tokenizer): number {
+/** Tasks without accepted answers are worlds with symbols of their own, such as the letters of a grid. */
+function spelledShare(sampled: readonly Task[], tokenizer: Tokenizer): number {
+  const tasks = sampled.filter(({ references }) => references.length > 0);
   const words = tasks.reduce((sum, { question }) => sum + wordsOf(question).length, 0);
   const spelled = tasks.reduce(
     (sum, { question }) => sum + spelledWords(question, tokenizer).length,

@@ -100,7 +100,7 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
       { cause: error },
     );
   }
-  await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved));
+  await writeFileAtomic(join(path, RESOLVED_FILE), toYaml(resolved, path));
   const metricsFile = join(path, METRICS_FILE);
   let lastStep = Math.max(0, given.afterStep ?? 0);
   await keepLines(metricsFile, given.afterStep ?? 0);

@@ -117,7 +117,7 @@ async function draw(
   await requireNoOtherRun(out);
   const log = await openDrawLog(join(out, DRAWS_FILE), { settings: origin.settings, resume });
   try {
-    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved));
+    await writeFileAtomic(join(out, RESOLVED_FILE), toYaml(resolved, out));
     const facts = factsOf(resolved, synthesis);
     await writeJson(join(out, MANIFEST_FILE), {
       ...{ command: "synth-data", ...facts, machine: machineFacts() },

@@ -107,6 +107,7 @@ export async function selectAgain(
   const { overrides } = options;
   const { resolved, facts } = await openSynthFolder(folder, overrides);
   const result = await selectInto(folder, resolved, { ...options, facts });
-  if (overrides.length > 0) await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved));
+  if (overrides.length > 0)
+    await writeFileAtomic(join(folder, RESOLVED_FILE), toYaml(resolved, folder));
   return result;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { resolveRecipe } from "../../../src/recipe/settings/resolve-recipe.ts";
@@ -47,7 +47,8 @@ describe("paths of a recipe file", () => {
   it("are the same files in the recipe of a run, wherever that lies", async () => {
     const overrides = [{ key: "dataset.tasks", value: "other.csv", origin: "--set" }];
     const copy = join(folder, "recipe.resolved.yaml");
-    writeFileSync(copy, toYaml(await resolveRecipe(recipe, { overrides })));
+    writeFileSync(copy, toYaml(await resolveRecipe(recipe, { overrides }), folder));
+    expect(readFileSync(copy, "utf8")).toContain("tasks: ../");
     const { settings } = await resolveRecipe(copy);
     expect(settings.dataset).toMatchObject({
       tasks: resolve("other.csv"),

@@ -216,7 +216,7 @@ describe("toYaml", () => {
   const resolved = checkSettings(schema, resolve([{ key: "seed", value: 7, origin: "--seed" }]));
 
   it("writes every value with its origin behind it", () => {
-    expect(toYaml(resolved)).toMatchInlineSnapshot(`
+    expect(toYaml(resolved, "runs/x")).toMatchInlineSnapshot(`
       "# Resolved from recipes/a.yaml, tier mini. Behind each value: where it comes from.
 
       summary: Search helps.
@@ -241,7 +241,7 @@ describe("toYaml", () => {
   });
 
   it("is a recipe that resolves to the same settings", () => {
-    const again = parseRecipe(toYaml(resolved), "runs/x/recipe.resolved.yaml");
+    const again = parseRecipe(toYaml(resolved, "runs/x"), "runs/x/recipe.resolved.yaml");
     const { settings } = checkSettings(schema, resolveSettings(again, { tier: "mini" }));
     expect(settings).toEqual(resolved.settings);
   });
