@@ -13,16 +13,24 @@ export interface TrainingDataFlags extends FieldFlags {
   index?: string;
 }
 
+/** Whether a command trains on questions, or on the samples or pairs of --data. */
+export type LearnsFrom = "questions" | "samples";
+
+const DATASET: Readonly<Record<LearnsFrom, string>> = {
+  questions:
+    "question file of your own to train on; every fifth question is held out for the evaluations",
+  samples:
+    "question file of your own for the evaluations, which ask every fifth question; what is learned comes from --data",
+};
+
 /** Adds the flags of `TrainingDataFlags`. */
-export function addTrainingDataOptions(command: Command): Command {
+export function addTrainingDataOptions(command: Command, learnsFrom: LearnsFrom): Command {
+  const searches = learnsFrom === "questions" ? "searches" : "searches of the evaluations";
   command
-    .option(
-      "--dataset <file>",
-      "question file of your own to train on; every fifth question is held out for the evaluations",
-    )
+    .option("--dataset <file>", DATASET[learnsFrom])
     .option(
       "--index <folder>",
-      "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
+      `what ${searches} answer from, made by \`agentrl index build\` (default: the contexts in --dataset)`,
     );
   return addFieldFlags(command, QUESTION_ROLES);
 }

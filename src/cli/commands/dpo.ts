@@ -28,6 +28,7 @@ export const dpoCommand: CliCommand = {
             "IPO, SimPO, ORPO by preference.loss. The policy that it starts from is the reference. docs/preference.md",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N>-preference when absent",
+      "samples",
     )
       .option("--data <path>", "folder of a synthesis that made pairs, or a file of pairs")
       .option(

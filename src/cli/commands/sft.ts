@@ -26,6 +26,7 @@ export const sftCommand: CliCommand = {
           "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+      "samples",
     )
       .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
       .action(async (recipe: string | undefined, flags: SftFlags) => {

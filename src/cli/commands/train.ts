@@ -30,6 +30,7 @@ export const trainCommand: CliCommand = {
           "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
+      "questions",
     )
       .option("--allow-ignored", "do not fail on settings that have no effect")
       .addOption(
