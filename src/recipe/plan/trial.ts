@@ -32,23 +32,25 @@ const WAVES = 2;
  *
  * @param options.load processors wanted by all programs here before it.
  * @param options.clock seconds; the wall clock when absent.
+ * @param options.patience seconds after which the trial ends; 120 when absent.
  * @returns `why` there is no forecast, where there is none.
  * @throws as `runTrain`.
  */
 export async function trialForecast(
   run: PlannedRun,
-  options: { signal: AbortSignal; load: number; clock?: () => number },
+  options: { signal: AbortSignal; load: number; clock?: () => number; patience?: number },
 ): Promise<TrialForecast | { why: string }> {
   const { signal, load, clock = () => performance.now() / 1000 } = options;
+  const { patience = PATIENCE_SECONDS } = options;
   const why = notTried(run);
   if (why !== null) return { why };
   const begun = performance.now();
-  const trial = await takeFirstSteps(run, signal, clock);
+  const trial = await takeFirstSteps(run, { signal, clock, patience });
   const { settings } = run.resolved;
   if (trial.steps.length === 0) {
     const trajectories = Math.round(trial.share * run.work.prompts) * run.work.groupSize;
     return {
-      why: `a step of ${trajectories} rollouts is not done here in ${PATIENCE_SECONDS} seconds`,
+      why: `a step of ${trajectories} rollouts is not done here in ${patience} seconds`,
     };
   }
   return {
@@ -73,8 +75,7 @@ function notTried({ work, model, resolved }: PlannedRun): string | null {
 
 async function takeFirstSteps(
   run: PlannedRun,
-  signal: AbortSignal,
-  clock: () => number,
+  { signal, clock, patience }: { signal: AbortSignal; clock: () => number; patience: number },
 ): Promise<Trial> {
   const { work, load } = run;
   const most = WAVES * load.workers * load.slots;
@@ -92,10 +93,10 @@ async function takeFirstSteps(
   let rollout = 0;
   let stepped = 0;
   const out = await mkdtemp(join(tmpdir(), "agentrl-trial-"));
-  const patience = AbortSignal.timeout(1000 * PATIENCE_SECONDS);
+  const ending = endingWith(signal, patience);
   try {
     await runTrial(shortened(run.resolved, prompts), {
-      ...{ out: join(out, "run"), version: "trial", signal: AbortSignal.any([signal, patience]) },
+      ...{ out: join(out, "run"), version: "trial", signal: ending.signal },
       questions: Math.ceil(most / samplesPerTask),
       isEnough: (step) => step >= LEAST_STEPS && performance.now() - stepped > 1000 * STEP_SECONDS,
       onEvaluationStart: (name, questions) => {
@@ -111,11 +112,33 @@ async function takeFirstSteps(
       onStep: () => trial.steps.push({ rollout, update: lap() }),
     });
   } catch (error) {
-    if (signal.aborted || !patience.aborted) throw error;
+    if (signal.aborted || !ending.signal.aborted) throw error;
   } finally {
+    ending.close();
     await rm(out, { recursive: true, force: true });
   }
   return trial;
+}
+
+/** Aborts with the caller or after its seconds. Its timer is referenced: AbortSignal.any can lose one that nothing else holds. */
+function endingWith(
+  caller: AbortSignal,
+  seconds: number,
+): { signal: AbortSignal; close: () => void } {
+  const controller = new AbortController();
+  const end = (): void => {
+    controller.abort(caller.reason);
+  };
+  if (caller.aborted) end();
+  caller.addEventListener("abort", end, { once: true });
+  const timer = setTimeout(end, 1000 * seconds);
+  return {
+    signal: controller.signal,
+    close: () => {
+      clearTimeout(timer);
+      caller.removeEventListener("abort", end);
+    },
+  };
 }
 
 /** The same training with fewer questions a step, which reports to nobody and is not watched. */

@@ -43,6 +43,14 @@ describe("a trial", () => {
     expect(peakBytes).toBeGreaterThan(1e8);
   });
 
+  it("ends after its limit, although nothing else holds the limit", async () => {
+    const begun = performance.now();
+    const sets = ["evaluation.dataset.questions=100000", "evaluation.samplesPerTask=1"];
+    const forecast = await trialForecast(await run(...sets), { signal, load: 0, patience: 0.2 });
+    expect(forecast).toEqual({ why: expect.stringContaining("0.2 seconds") as string });
+    expect(performance.now() - begun).toBeLessThan(60_000);
+  });
+
   it("ends with the caller", async () => {
     const stopped = trialForecast(await run(), { signal: AbortSignal.abort(), load: 0 });
     await expect(stopped).rejects.toThrow(/abort/i);
