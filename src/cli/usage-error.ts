@@ -57,7 +57,7 @@ export function refuseRepeated(command: Command): void {
       if (given) {
         throw new ConfigError(
           "USAGE",
-          `${option.long ?? option.flags} is given twice, but it takes one value. Leave one out.`,
+          `${option.long ?? option.flags} is given twice, but it takes one value. ${takesList(option) ? "Separate several values by commas." : "Leave one out."}`,
         );
       }
       given = true;
@@ -70,6 +70,11 @@ function keepsOneValue(option: Option): boolean {
   const { required, optional, variadic, parseArg, argChoices } = option;
   const collects = argChoices === undefined && (parseArg?.length ?? 0) >= 2;
   return (required || optional) && !variadic && !collects;
+}
+
+/** @example "--policy <names>" is comma-separated */
+function takesList({ description }: Option): boolean {
+  return description.includes("comma-separated");
 }
 
 /** @example "agentrl index build" */

@@ -56,6 +56,12 @@ describe("a mistake on the command line", () => {
     );
   });
 
+  it("is a list that is given as several options: it must be comma-separated", async () => {
+    for (const list of ["--dataset", "--policy", "--model"])
+      expect(await errorOf("eval", list, "a", list, "b")).toContain("commas");
+    expect(await errorOf("eval", "--seed", "1", "--seed", "2")).not.toContain("commas");
+  });
+
   it("is no option whose help says that it is repeatable", async () => {
     const repeatable = allOptions().filter(({ description }) => description.includes("repeatable"));
     expect(repeatable.length).toBeGreaterThan(10);

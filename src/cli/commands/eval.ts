@@ -52,6 +52,8 @@ export const evalCommand: CliCommand = {
           "policy on every dataset and show one table with the averages.",
       );
     addMeasuringOptions(policy);
+    for (const option of policy.options.filter(({ long }) => LISTS.includes(long ?? "")))
+      option.description += "; several: comma-separated";
     addOutputOptions(policy);
     policy.action((flags: EvalFlags) => evaluate(flags, context));
     addEvalRetrieval(family, context);
@@ -59,6 +61,9 @@ export const evalCommand: CliCommand = {
     addEvalCompare(family, context);
   },
 };
+
+/** Options that take several names. */
+const LISTS: readonly string[] = ["--policy", "--model", "--dataset"];
 
 /** Named here as well: pages are slow to load, and not for --help. */
 const FORMATS: readonly TextFormat[] = ["json", "jsonl", "csv", "md", "html"];
