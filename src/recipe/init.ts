@@ -1,4 +1,5 @@
-import { join, relative, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { makeFolder, writeFileAtomic } from "../base/files.ts";
 import { writeYaml } from "../base/yaml.ts";
 import { openDataset } from "../data/datasets.ts";
@@ -95,7 +96,7 @@ async function recipeText(project: OwnProject): Promise<string> {
     summary: `Own questions: ${from(questions)}`,
     base: {
       seed: 1,
-      policy,
+      policy: "from" in policy ? { ...policy, from: policyPath(policy.from, folder) } : policy,
       ...(trains ? { dataset: { ...own, part: "train" } } : {}),
       retriever: { name: "bm25", index: INDEX_FOLDER },
       environment: { ...(environment as object), ...(prompt === undefined ? {} : { prompt }) },
@@ -107,6 +108,13 @@ async function recipeText(project: OwnProject): Promise<string> {
     tiers: { mini: {} },
   };
   return writeYaml(content, HEADER, (keys) => NOTES[keys.join(".")]);
+}
+
+/** A model's folder from the recipe's folder; a name of the hub stays. Only ./ and ../ tell a path from a name. */
+function policyPath(from: string, folder: string): string {
+  if (isAbsolute(from) || !existsSync(from)) return from;
+  const path = relative(resolve(folder), resolve(from)).replaceAll("\\", "/");
+  return path.startsWith("../") ? path : `./${path}`;
 }
 
 /** A short training of a small model on one machine. */

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
 import { datasets } from "../../src/data/datasets.ts";
@@ -108,6 +108,13 @@ describe("agentrl init", () => {
     expect(readFileSync("agentrl.yaml", "utf8")).toBe("mine");
     expect((await init(...served(), "--overwrite")).status).toBe(0);
     expect(readFileSync("agentrl.yaml", "utf8")).not.toBe("mine");
+  });
+
+  it("names a model's folder from the recipe's folder", async () => {
+    mkdirSync("small-model", { recursive: true });
+    expect((await init("foldered", "--policy", "small-model")).status).toBe(0);
+    const { settings } = await resolveRecipe("foldered/agentrl.yaml");
+    expect(resolve(settings.policy.from)).toBe(resolve("small-model"));
   });
 
   it("holds out every fifth question of a model that can be trained", async () => {
