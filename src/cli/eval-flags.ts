@@ -7,6 +7,7 @@ import { strategies } from "../rollout/strategies/index.ts";
 import {
   addServedModelOptions,
   ENDPOINT_FLAGS,
+  endpointValues,
   servedModel,
   type ServedModelFlags,
 } from "./endpoint-flags.ts";
@@ -126,7 +127,8 @@ export async function measuringSettings(
   { note, data = flags.dataset }: Measuring,
 ): Promise<ResolvedSettings<Settings>> {
   const { policy = "base", recipe, tier } = flags;
-  const kind = kindOf(flags.policy);
+  const asksOwn = await asksServerOfRecipe(flags);
+  const kind = asksOwn ? "server" : kindOf(flags.policy);
   // Answers that were given elsewhere have no budgets.
   const chosen = await tierForData({
     ...{ recipe, tier, model: kind === "folder" ? policy : undefined },
@@ -135,7 +137,7 @@ export async function measuringSettings(
   if (chosen.note !== undefined) note(chosen.note);
   const given = { ...flags, ...chosen };
   const values: [key: string, value: unknown, flag: string][] = [
-    ...policyValues(flags),
+    ...(asksOwn ? serverValues(flags) : policyValues(flags)),
     ["policy.chat", flags.chat === true ? {} : undefined, "--chat"],
     ["evaluation.strategy.name", flags.strategy, "--strategy"],
     ["evaluation.sampling.temperature", flags.temperature, "--temperature"],
@@ -199,6 +201,36 @@ function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
     const found = flags.policy === undefined ? "not given" : `${flags.policy}, ${KINDS[kind]}`;
     refuseStray(flags, [name], `${meant}, and --policy is ${found}`);
   }
+}
+
+/** Whether the recipe's policy is a server, and no --policy replaces it: --model and the options of servers then change that one. */
+async function asksServerOfRecipe({
+  policy,
+  recipe,
+  tier,
+  set,
+  plugin,
+}: MeasuringFlags): Promise<boolean> {
+  if (policy !== undefined || recipe === undefined) return false;
+  const { settings } = await settingsOf({
+    recipe,
+    ...(tier === undefined ? {} : { tier }),
+    ...(set === undefined ? {} : { set }),
+    ...(plugin === undefined ? {} : { plugin }),
+  });
+  return settings.policy.endpoint !== undefined;
+}
+
+/** @throws {ConfigError} USAGE */
+function serverValues(flags: MeasuringFlags): FlagValue[] {
+  requireMeant(flags, "server");
+  refuseStray(flags, ["api"], "--policy; the recipe's server has policy.endpoint.api");
+  const values = Object.entries(endpointValues(flags)).map(([key, value]): FlagValue => [
+    `policy.endpoint.${key}`,
+    value,
+    "an option of servers",
+  ]);
+  return [["policy.endpoint.model", flags.model, "--model"], ...values];
 }
 
 /** --policy replaces another kind of policy of the recipe: beside it, a server of the recipe would still be the one that is asked. */

@@ -10,8 +10,8 @@ import type { MeasuringFlags } from "./eval-flags.ts";
 export interface MatrixCell {
   flags: MeasuringFlags;
   folder: string;
-  /** Name of its column. */
-  dataset: string;
+  /** Name of its column; undefined: the recipe's dataset. */
+  dataset: string | undefined;
 }
 
 /**
@@ -29,10 +29,10 @@ export function matrixCells(flags: MeasuringFlags): MatrixCell[] {
           ...(eachModel === undefined ? {} : { model: eachModel }),
           ...(eachDataset === undefined ? {} : { dataset: eachDataset }),
         },
-        dataset: basename(eachDataset ?? "tinyworld"),
+        dataset: eachDataset === undefined ? undefined : basename(eachDataset),
         folder: join(
           folderName([eachPolicy, eachModel].filter((name) => name !== undefined).join(" ")),
-          folderName(eachDataset ?? "tinyworld"),
+          ...(eachDataset === undefined ? [] : [folderName(eachDataset)]),
         ),
       })),
     ),

@@ -101,6 +101,25 @@ describe("agentrl init", () => {
     expect(JSON.parse(stdout)).toMatchObject({ policy: { from: "base" }, n: 2 });
   });
 
+  it("lets --model name other models of the recipe's server", async () => {
+    await init(...served(), "--overwrite");
+    const asked = ["--recipe", "agentrl.yaml", "--limit", "2", "--json"];
+    const { stdout } = await run("eval", ...asked, "--model", "large");
+    expect(JSON.parse(stdout)).toMatchObject({
+      policy: { model: "large" },
+      dataset: "fragen.jsonl",
+    });
+    const both = await run("eval", ...asked, "--model", "small,large");
+    const { matrix } = JSON.parse(both.stdout) as {
+      matrix: { policy: string; datasets: object }[];
+    };
+    expect(matrix.map(({ policy }) => policy.split(" ")[0])).toEqual(["small", "large"]);
+    expect(matrix.map(({ datasets: of }) => Object.keys(of))).toEqual([
+      ["fragen.jsonl"],
+      ["fragen.jsonl"],
+    ]);
+  });
+
   it("replaces nothing without --overwrite", async () => {
     writeFileSync("agentrl.yaml", "mine");
     const { status, stderr } = await init(...served());

@@ -38,10 +38,13 @@ async function ask(
   flags: AskFlags,
   context: CliContext,
 ): Promise<void> {
+  if (question?.trim() === "") throw noQuestion();
   const { openAskSession } = await import("../../recipe/ask.ts");
   const { settings } = await askSettings(flags, context);
   const { signal } = context;
   const download = watchDownload(context);
+  if (settings.policy.endpoint !== undefined && flags.index === undefined)
+    noteTinyWorld(settings, context);
   const session = await openAskSession(settings, {
     ...{ signal, download: download.options },
     ...(flags.index === undefined ? {} : { index: flags.index }),
@@ -78,6 +81,14 @@ async function askSettings(
     return { key, value: undefined, origin: "--policy" };
   });
   return withOverrides(settingsSchema, resolved, trained);
+}
+
+/** A server's model knows the real world, so an answer from the fictional one surprises. */
+function noteTinyWorld({ evaluation }: Settings, { note }: CliContext): void {
+  if (evaluation.dataset.name !== "tinyworld") return;
+  note(
+    "Searches find passages of the tiny world, a fictional encyclopedia. --index or --dataset names your own passages.",
+  );
 }
 
 type Answering = (question: string) => Promise<Trajectory>;
@@ -166,7 +177,11 @@ async function piped(one: Answering, context: CliContext): Promise<void> {
     asked += 1;
   }
   if (asked > 0) return;
-  throw new ConfigError(
+  throw noQuestion();
+}
+
+function noQuestion(): ConfigError {
+  return new ConfigError(
     "USAGE",
     'No question was given. Write it behind the command (agentrl ask "…"), or one per line to stdin.',
   );

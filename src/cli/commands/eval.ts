@@ -146,15 +146,22 @@ async function evaluateMatrix(
   const temporary = await folderForRows(format, out);
   const root = out ?? temporary;
   const measured: { dataset: string; result: EvalResult; settings: Settings }[] = [];
+  const noted = new Set<string>();
+  const noteOnce = (text: string): void => {
+    if (!noted.has(text)) context.note(text);
+    noted.add(text);
+  };
   try {
     for (const [i, cell] of cells.entries()) {
       const own = { ...flags, ...cell.flags };
-      const { policy = "base", model = "" } = own;
-      context.note(`${i + 1} of ${cells.length}: ${policy} ${model} on ${cell.dataset}`);
-      const resolved = await measuringSettings(own, context);
+      const { policy, model } = own;
+      const names = [model, policy, cell.dataset].filter((name) => name !== undefined);
+      context.note(`${i + 1} of ${cells.length}: ${names.join(", ")}`);
+      const resolved = await measuringSettings(own, { note: noteOnce });
       const place = root === undefined ? {} : { out: join(root, cell.folder) };
       const { result } = await run(resolved, { ...own, ...place }, context);
-      measured.push({ dataset: cell.dataset, result, settings: resolved.settings });
+      const dataset = cell.dataset ?? result.dataset;
+      measured.push({ dataset, result, settings: resolved.settings });
     }
     const rows = matrixOf(measured);
     if (format === undefined) context.out(matrixText(rows));
