@@ -47,10 +47,13 @@ export function withAbsolutePaths<T>(schema: z.ZodType, settings: T): T {
 
 /** All paths from a folder, as a recipe in it names the files. */
 export function withPathsIn<T>(folder: string, schema: z.ZodType, settings: T): T {
-  return withPaths(schema, settings, (path) => {
-    const found = relative(folder, resolve(path));
-    return isAbsolute(found) || found.startsWith("..") ? found : `./${found}`;
-  });
+  return withPaths(schema, settings, (path) => pathFrom(folder, path));
+}
+
+/** A path from a folder. It starts with ./ or ../, so that it is not taken for a name; on another drive it is absolute. */
+export function pathFrom(folder: string, path: string): string {
+  const found = relative(resolve(folder), resolve(path)).replaceAll("\\", "/");
+  return isAbsolute(found) || found.startsWith("../") ? found : `./${found}`;
 }
 
 function childOf(value: unknown, key: string): unknown {

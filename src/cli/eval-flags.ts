@@ -204,20 +204,9 @@ function requireMeant(flags: MeasuringFlags, kind: PolicyKind): void {
 }
 
 /** Whether the recipe's policy is a server, and no --policy replaces it: --model and the options of servers then change that one. */
-async function asksServerOfRecipe({
-  policy,
-  recipe,
-  tier,
-  set,
-  plugin,
-}: MeasuringFlags): Promise<boolean> {
-  if (policy !== undefined || recipe === undefined) return false;
-  const { settings } = await settingsOf({
-    recipe,
-    ...(tier === undefined ? {} : { tier }),
-    ...(set === undefined ? {} : { set }),
-    ...(plugin === undefined ? {} : { plugin }),
-  });
+async function asksServerOfRecipe({ recipe, ...flags }: MeasuringFlags): Promise<boolean> {
+  if (flags.policy !== undefined || recipe === undefined) return false;
+  const { settings } = await settingsOf({ ...flags, recipe });
   return settings.policy.endpoint !== undefined;
 }
 

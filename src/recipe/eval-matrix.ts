@@ -1,3 +1,4 @@
+import { mean } from "../base/statistics.ts";
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { EvalResult } from "./run-eval.ts";
 
@@ -35,8 +36,4 @@ export function matrixOf(
     const average = { em: mean(scores.map(({ em }) => em)), f1: mean(scores.map(({ f1 }) => f1)) };
     return { policy, datasets, average };
   });
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

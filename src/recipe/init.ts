@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { makeFolder, writeFileAtomic } from "../base/files.ts";
+import { pathFrom } from "../base/setting-path.ts";
 import { writeYaml } from "../base/yaml.ts";
 import { openDataset } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
@@ -110,11 +111,9 @@ async function recipeText(project: OwnProject): Promise<string> {
   return writeYaml(content, HEADER, (keys) => NOTES[keys.join(".")]);
 }
 
-/** A model's folder from the recipe's folder; a name of the hub stays. Only ./ and ../ tell a path from a name. */
+/** A model's folder from the recipe's folder; a name of the hub stays. */
 function policyPath(from: string, folder: string): string {
-  if (isAbsolute(from) || !existsSync(from)) return from;
-  const path = relative(resolve(folder), resolve(from)).replaceAll("\\", "/");
-  return path.startsWith("../") ? path : `./${path}`;
+  return isAbsolute(from) || !existsSync(from) ? from : pathFrom(folder, from);
 }
 
 /** A short training of a small model on one machine. */

@@ -1,3 +1,4 @@
+import { mean } from "../../base/statistics.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { ScoringTime } from "./facts.ts";
 
@@ -127,8 +128,4 @@ function figure(
   const value = values.length === 0 ? null : take(values);
   byGroup.set(key, value);
   return value;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, each) => sum + each, 0) / values.length;
 }
