@@ -75,6 +75,8 @@ export interface EvalOutcome {
   timings: EvaluationTimings;
   /** What a server was asked in this run. */
   requests?: MeterReading;
+  /** The last message of the first rollout of this run that gave no answer, and the pattern that reads answers. */
+  unanswered?: { reply: string; pattern: string };
 }
 
 /**
@@ -114,7 +116,7 @@ function evaluateAs(
     defer(() => roles.close());
     const environment = environmentOver(retriever, settings, "evaluation", roles);
     const work = { settings, options, tested, dataset, environment, roles, held, log, protocol };
-    const { measured, timings, requests } = await answerAll(work);
+    const { measured, ...rest } = await answerAll(work);
     const { summary, fingerprint, readsGold } = measured;
     const result: EvalResult = {
       ...summary,
@@ -124,7 +126,7 @@ function evaluateAs(
       recipe: { name: recipe.name, tier },
     };
     await log?.finish(result);
-    return { result, timings, ...(requests === undefined ? {} : { requests }) };
+    return { result, ...rest };
   });
 }
 
@@ -163,11 +165,9 @@ interface EvalWork {
   protocol: ProtocolSoFar;
 }
 
-function answerAll(work: EvalWork): Promise<{
-  measured: MeasuredEvaluation;
-  timings: EvaluationTimings;
-  requests: MeterReading | undefined;
-}> {
+function answerAll(
+  work: EvalWork,
+): Promise<Omit<EvalOutcome, "result"> & { measured: MeasuredEvaluation }> {
   const { settings, options, tested, dataset, environment, roles, log, protocol } = work;
   return deferring(async (defer) => {
     const opened = await tested.open(environment);
@@ -178,6 +178,8 @@ function answerAll(work: EvalWork): Promise<{
     const begun = performance.now();
     const questions = options.countFirst === true ? await countOf(dataset, options.limit) : null;
     const draws = questions === null ? null : questions * settings.evaluation.samplesPerTask;
+    const { pattern } = environment.protocol.answer;
+    let unanswered: EvalOutcome["unanswered"];
     options.onStart?.({ draws, kept: log?.kept ?? 0 });
     const measured = await evaluateSubject(
       { settings, policy, environment, roles, protocol },
@@ -189,12 +191,18 @@ function answerAll(work: EvalWork): Promise<{
         onProgress: (progress) => options.onProgress?.(progress),
         onRow: async (row, trajectory) => {
           timings.add(trajectory);
+          const reply = row.answer === null ? trajectory.turns.at(-1)?.text : undefined;
+          if (reply !== undefined) unanswered ??= { reply, pattern };
           await log?.append(row, trajectory);
         },
       },
     );
     const seconds = (performance.now() - begun) / 1000;
-    return { measured, timings: timings.timings(seconds), requests: meter?.reading() };
+    return {
+      ...{ measured, timings: timings.timings(seconds) },
+      ...(meter === undefined ? {} : { requests: meter.reading() }),
+      ...(unanswered === undefined ? {} : { unanswered }),
+    };
   });
 }
 

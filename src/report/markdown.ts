@@ -4,24 +4,33 @@ import { headlineMetrics, metricColumn, metricFormat } from "../evaluate/metrics
 import { policyLabel } from "../evaluate/policy-label.ts";
 import type { ResultFiles } from "./results-files.ts";
 import { failuresOf, type Results } from "./results-schema.ts";
-import { byProtocol, protocolDifferences } from "./same-protocol.ts";
+import { compareResults } from "./comparison.ts";
+import { protocolDifferences } from "./same-protocol.ts";
 import { type GroupScores, scoreGroups } from "./score-groups.ts";
+import { AVERAGE_NOTE, matrixTable } from "./score-matrix.ts";
 
 /**
- * Results as Markdown: one table per protocol, a line per result and group, 95 % intervals in brackets. Results with different fingerprints
- * have separate tables and a warning, unless they differ only in parts named by `across`.
+ * Results as Markdown: of several datasets a matrix; then one table per dataset and protocol, a line per result and group, 95 % intervals in
+ * brackets. Results of one dataset with different fingerprints have a warning, unless they differ only in parts named by `across`.
  */
 export async function resultsAsMarkdown(
   files: readonly ResultFiles[],
   across: readonly string[] = [],
 ): Promise<string> {
-  const protocols = byProtocol(files, across);
+  const { matrix, parts: compared } = compareResults(files, across);
   const parts = ["# Evaluation", ""];
-  if (protocols.length > 1) parts.push(...warning(protocols.map(({ of }) => of)), "");
-  for (const { fingerprint, of } of protocols) {
-    parts.push(`## Protocol ${fingerprint}`, "");
-    for (const { name, results } of of) parts.push(`- ${describe(name, results)}`);
-    parts.push("", await scoreTable(of), "");
+  if (matrix !== null)
+    parts.push(renderMarkdown(matrixTable(matrix, escaped)), "", AVERAGE_NOTE, "");
+  for (const { dataset, protocols } of compared) {
+    if (protocols.length > 1) parts.push(...warning(protocols.map(({ of }) => of)), "");
+    for (const { fingerprint, of } of protocols) {
+      parts.push(
+        `## ${dataset === null ? "P" : `${escaped(dataset)}, p`}rotocol ${fingerprint}`,
+        "",
+      );
+      for (const { name, results } of of) parts.push(`- ${describe(name, results)}`);
+      parts.push("", await scoreTable(of), "");
+    }
   }
   parts.push("In brackets: 95 % intervals over questions.", "");
   return parts.join("\n");
@@ -30,8 +39,9 @@ export async function resultsAsMarkdown(
 function describe(name: string, results: Results): string {
   const { n, samplesPerTask, policy, dataset, strategy, seed } = results;
   const failed = failuresOf(results).n;
+  const label = policyLabel(policy);
   return [
-    `**${escaped(name)}**: ${escaped(policyLabel(policy))} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
+    `**${escaped(name)}**${name === label ? "" : `: ${escaped(label)}`} on ${escaped(dataset)}, strategy ${escaped(strategy)}, ${n} questions`,
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     `seed ${seed}`,
     ...(failed > 0 ? [`**${plural(failed, "draw")} failed and were not measured**`] : []),

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { distinctNames } from "../base/distinct-names.ts";
 import { ConfigError, DataError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
@@ -79,16 +80,6 @@ function resultsFile(place: string): string {
 async function* lines<T>(path: string): AsyncGenerator<T> {
   if (!existsSync(path)) return;
   for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) yield value as T;
-}
-
-/** The last parts of paths, as many as needed to be unique. */
-function distinctNames(folders: readonly string[]): string[] {
-  const parts = folders.map((folder) => folder.split(/[\\/]/).filter((part) => part !== ""));
-  for (let depth = 1; depth <= Math.max(...parts.map(({ length }) => length)); depth++) {
-    const names = parts.map((own) => own.slice(-depth).join("/"));
-    if (new Set(names).size === names.length) return names;
-  }
-  return folders.map((folder) => basename(folder));
 }
 
 /** A scored draw with its trajectory. */

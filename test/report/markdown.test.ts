@@ -67,4 +67,24 @@ describe("results as Markdown", () => {
     expect(text).toContain("a control, not a result");
     expect(text).toContain("a|b\\*c on made");
   });
+
+  it("shows several policies on several datasets as a matrix, and compares only results of one dataset", async () => {
+    const places = ["small", "large"].flatMap((model) =>
+      ["nq", "own"].map((dataset) =>
+        writeResults(join(folder, "matrix", model, dataset), rows, {
+          results: {
+            ...{ dataset, fingerprint: dataset, protocol: { dataset } },
+            policy: { from: "http://127.0.0.1:1/v1", model },
+          },
+        }),
+      ),
+    );
+    const text = await resultsAsMarkdown(await openResults(places));
+    expect(text).not.toContain("Not comparable");
+    expect(text).toContain(
+      "| policy | nq EM | nq F1 | own EM | own F1 | average EM | average F1 |",
+    );
+    expect(text).toContain("| small @ 127.0.0.1:1 | 0.500 | 0.500 | 0.500 |");
+    expect(text.match(/^## .*$/gm)).toEqual(["## nq, protocol nq", "## own, protocol own"]);
+  });
 });

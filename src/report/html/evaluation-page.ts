@@ -4,7 +4,8 @@ import {
   metricFormat,
   metricLabel,
 } from "../../evaluate/metrics/metric-columns.ts";
-import { failuresOf } from "../results-schema.ts";
+import { compareResults, type OnDataset } from "../comparison.ts";
+import { failuresOf, type Results } from "../results-schema.ts";
 import { runFigures } from "../run-figures.ts";
 import { byProtocol } from "../same-protocol.ts";
 import { scoreGroups } from "../score-groups.ts";
@@ -12,7 +13,8 @@ import type { ReadableResult } from "../viewer/evaluation-items.ts";
 import { EVALUATION_SPEC, evaluationItems } from "../viewer/evaluation-items.ts";
 import { type HeadlineFigure, headlineFigures } from "./headline-figures.ts";
 import type { Made } from "./made.ts";
-import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
+import { matrixSection } from "./matrix-section.ts";
+import { type Content, html, Markup, seriesLabel, tag } from "./markup.ts";
 import { policyLabel } from "../../evaluate/policy-label.ts";
 import { protocolSection, unlikeBanner } from "./protocol-section.ts";
 import { reportPage } from "./report-page.ts";
@@ -32,30 +34,36 @@ export async function* evaluationPage(
   made: Made,
   across: readonly string[] = [],
 ): AsyncGenerator<string> {
-  const drawn: DrawnResult[] = [];
-  for (const [series, readable] of results.entries()) {
-    const { files, goldOf } = readable;
-    const [groups, figures] = [await scoreGroups(files), await runFigures(files, goldOf)];
-    drawn.push({ name: files.name, series, groups, readable, figures });
-  }
-  const measured = drawn.map((own) => ({ ...own, results: own.readable.files.results }));
-  const protocols = byProtocol(measured, across);
-  const unlike = protocols.length > 1;
-  // Results of different protocols get their own headings, in every section with numbers.
+  const measured = results.map((readable) => ({
+    name: readable.files.name,
+    results: readable.files.results,
+    readable,
+  }));
+  const { matrix, parts } = compareResults(measured, across);
+  const drawn = await withFigures(parts);
+  const all = drawn.flatMap(drawnOf);
+  // Datasets, and protocols of one dataset, get their own headings in every section with numbers.
   const apart = (draw: (of: readonly DrawnResult[]) => Content): Content =>
-    protocols.map(({ fingerprint, of }) => [unlike && protocolHeading(fingerprint), draw(of)]);
-  const datasets = new Set(drawn.map(({ readable }) => readable.files.results.dataset));
+    drawn.map(({ dataset, protocols }) => [
+      datasetHeading(dataset),
+      protocols.map(({ fingerprint, of }) => [
+        protocols.length > 1 && protocolHeading(fingerprint),
+        draw(of),
+      ]),
+    ]);
+  const unlike = drawn.filter(({ protocols }) => protocols.length > 1);
   yield* reportPage({
     ...{ kind: "evaluation", made },
-    title: [...datasets].join(", "),
-    headlines: drawn.map((own) => headline(own, drawn.length > 1)),
-    ...(unlike ? { warning: unlikeBanner(protocols) } : {}),
+    title: [...new Set(measured.map((own) => own.results.dataset))].join(", "),
+    headlines: headlines(all, matrix !== null),
+    ...(unlike.length > 0 ? { warning: html`${unlike.map(unlikeBanner)}` } : {}),
     sections: [
+      ...(matrix === null ? [] : [matrixSection(matrix)]),
       {
-        ...{ id: "scores", title: "Scores", note: scoreNote(drawn) },
+        ...{ id: "scores", title: "Scores", note: scoreNote(all) },
         content: apart((of) => [
-          headlineFigures(of.map((own) => answer(own, drawn.length > 1))),
-          ...[drawn.length > 1 && legend(of), scorePanels(of), metricTable(of)],
+          matrix === null && headlineFigures(of.map((own) => answer(own, all.length > 1))),
+          ...[of.length > 1 && legend(of), scorePanels(of), metricTable(of)],
         ]),
       },
       {
@@ -66,18 +74,56 @@ export async function* evaluationPage(
       {
         ...{ id: "protocol", title: "Protocol" },
         note: "all settings of the measurement except the policy",
-        content: protocolSection(byProtocol(measured)),
+        content: drawn.map((part) => [
+          datasetHeading(part.dataset),
+          protocolSection(byProtocol(drawnOf(part))),
+        ]),
       },
     ],
     viewer: {
       ...{ id: "trajectories", title: "Trajectories", spec: EVALUATION_SPEC },
-      items: evaluationItems(results),
+      items: evaluationItems(
+        drawn.flatMap((part) =>
+          drawnOf(part).map(({ name, readable }) => ({
+            ...readable,
+            name: part.dataset === null ? name : `${name} · ${part.dataset}`,
+          })),
+        ),
+      ),
     },
   });
 }
 
+/** Results with their figures; a policy has one colour on all datasets. */
+async function withFigures(
+  parts: readonly OnDataset<Pick<DrawnResult, "name" | "results" | "readable">>[],
+): Promise<OnDataset<DrawnResult>[]> {
+  const names = [...new Set(parts.flatMap(drawnOf).map(({ name }) => name))];
+  const drawn = new Map<unknown, DrawnResult>();
+  for (const own of parts.flatMap(drawnOf)) {
+    const { files, goldOf } = own.readable;
+    const [groups, figures] = [await scoreGroups(files), await runFigures(files, goldOf)];
+    drawn.set(own, { ...own, series: names.indexOf(own.name), groups, figures });
+  }
+  return parts.map(({ dataset, protocols }) => ({
+    dataset,
+    protocols: protocols.map(({ fingerprint, of }) => ({
+      fingerprint,
+      of: of.flatMap((own) => drawn.get(own) ?? []),
+    })),
+  }));
+}
+
+function drawnOf<T>({ protocols }: OnDataset<T>): T[] {
+  return protocols.flatMap(({ of }) => of);
+}
+
 function protocolHeading(fingerprint: string): Markup {
-  return html`<h3 class="protocol-heading">Protocol <code>${fingerprint}</code></h3>`;
+  return html`<h3 class="part-heading">Protocol <code>${fingerprint}</code></h3>`;
+}
+
+function datasetHeading(dataset: string | null): Content {
+  return dataset !== null && tag("h3", { class: "part-heading" }, dataset);
 }
 
 /** EM, large, or the first metric that the result has. */
@@ -102,26 +148,44 @@ function answer({ name, series, groups, readable }: DrawnResult, isNamed: boolea
   };
 }
 
-function headline({ name, series, readable }: DrawnResult, isNamed: boolean): Markup {
-  const { results } = readable.files;
+/** A line per result; in a matrix one line with the facts of all results, and one per result for its own facts. */
+function headlines(drawn: readonly DrawnResult[], isMatrix: boolean): Markup[] {
+  const facts = drawn.map((own) => factsOf(own.results, isMatrix));
+  const [first = []] = facts;
+  const shared = isMatrix ? first.filter((fact) => facts.every((of) => of.includes(fact))) : [];
+  const lines = drawn.map(({ name, series, results }, i): Markup | null => {
+    const own = (facts[i] ?? []).filter((fact) => !shared.includes(fact)).join(" · ");
+    const warnings = warningsOf(results);
+    if (own === "" && warnings.length === 0) return null;
+    const dataset = isMatrix && ` on ${results.dataset} `;
+    return html`<p class="headline">
+      ${drawn.length > 1 && html`<b>${seriesLabel(series, name)}</b> `}${dataset}${own}
+      ${warnings.map((text) => tag("strong", { class: "badge failed" }, text))}
+    </p>`;
+  });
+  const ofAll = shared.length > 0 && tag("p", { class: "headline" }, shared.join(" · "));
+  return [ofAll, ...lines].filter((line) => line instanceof Markup);
+}
+
+/** @param isMatrix policy and number of questions are in the matrix. */
+function factsOf(results: Results, isMatrix: boolean): string[] {
   const { n, samplesPerTask, policy, strategy, recipe, seed } = results;
-  const failed = failuresOf(results).n;
-  const facts = [
-    ...(policy.from === undefined ? [] : [`policy ${policyLabel(policy)}`]),
+  return [
+    ...(isMatrix || policy.from === undefined ? [] : [`policy ${policyLabel(policy)}`]),
     `strategy ${strategy}`,
-    `${formatCount(n)} questions`,
+    ...(isMatrix ? [] : [`${formatCount(n)} questions`]),
     ...(samplesPerTask > 1 ? [`${samplesPerTask} draws each`] : []),
     ...(recipe === undefined ? [] : [`recipe ${recipe.name} (${recipe.tier})`]),
     `seed ${seed}`,
-  ].join(" · ");
-  const warnings = [
+  ];
+}
+
+function warningsOf(results: Results): string[] {
+  const failed = failuresOf(results).n;
+  return [
     ...(failed > 0 ? [`${formatCount(failed)} draws failed: not measured`] : []),
     ...(results.readsGold ? ["the search uses the gold: a control, not a result"] : []),
   ];
-  return html`<p class="headline">
-    ${isNamed && html`<b>${seriesLabel(series, name)}</b> `}${facts}
-    ${warnings.map((text) => tag("strong", { class: "badge failed" }, text))}
-  </p>`;
 }
 
 function scoreNote(drawn: readonly DrawnResult[]): string {

@@ -1,13 +1,13 @@
-import type { Results } from "../results-schema.ts";
+import type { OnDataset } from "../comparison.ts";
 import { type Comparable, protocolDifferences, protocolLeaves } from "../same-protocol.ts";
 import { renderHtml, small } from "./html-table.ts";
 import { type Content, html, type Markup, seriesLabel, tag } from "./markup.ts";
 import type { DrawnResult } from "./score-tables.ts";
 
-type Protocols = readonly Comparable<DrawnResult & { results: Results }>[];
+type Protocols = readonly Comparable<DrawnResult>[];
 
-/** The warning at the top if results have different protocols. */
-export function unlikeBanner(protocols: Protocols): Markup {
+/** The warning at the top if results of one dataset have different protocols. */
+export function unlikeBanner({ dataset, protocols }: OnDataset<DrawnResult>): Markup {
   const differences = protocolDifferences(
     protocols.map(({ of: [first] }) => first?.results.protocol),
   );
@@ -22,7 +22,7 @@ export function unlikeBanner(protocols: Protocols): Markup {
     rows: differences.map(({ key, values }) => [tag("code", {}, key), ...values]),
   });
   return html`<aside class="banner" role="alert">
-    <h2>Not comparable</h2>
+    <h2>Not comparable${dataset !== null && ` on ${dataset}`}</h2>
     <p>
       These results were measured under ${protocols.length} protocols. Each has charts of its own. A
       difference between them may come from the settings below instead of from the policy.

@@ -5,6 +5,7 @@ import {
   metricLabel,
 } from "../../evaluate/metrics/metric-columns.ts";
 import { type Axis, axisTo, dotWhisker, shareBar, tickLabels } from "../charts/marks.ts";
+import type { Results } from "../results-schema.ts";
 import type { RunFigures } from "../run-figures.ts";
 import type { GroupScores } from "../score-groups.ts";
 import type { ReadableResult } from "../viewer/evaluation-items.ts";
@@ -21,6 +22,7 @@ import { type Content, html, type Markup, seriesLabel, tag, unseen } from "./mar
 /** A result with all data for its charts. */
 export interface DrawnResult {
   name: string;
+  results: Results;
   /** Index of its colour, from 0; the same in every chart. */
   series: number;
   groups: readonly GroupScores[];

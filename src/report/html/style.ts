@@ -53,8 +53,8 @@ main > section { padding: 30px 0 6px; }
 h2 { margin: 0 0 14px; font-size: 19px; line-height: 1.3; }
 h2 span { margin-left: 6px; font-weight: 400; font-size: 13.5px; color: var(--soft); }
 h3 { margin: 18px 0 8px; font-size: 15px; }
-.protocol-heading { margin-top: 26px; padding-top: 14px; border-top: 1px solid var(--line); }
-.protocol-heading:first-of-type { border: 0; padding: 0; margin-top: 0; }
+.part-heading { margin-top: 26px; padding-top: 14px; border-top: 1px solid var(--line); }
+.part-heading:first-of-type { border: 0; padding: 0; margin-top: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 0 0 12px; padding: 0; list-style: none; font-size: 14px; }
 .key { white-space: nowrap; display: inline-block; width: 10px; height: 10px; margin-right: 7px; border-radius: 50%; background: var(--c); }
 .s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
@@ -100,6 +100,10 @@ table { border-collapse: collapse; }
 .plain thead th { color: var(--soft); font-size: 13px; }
 .plain .number { text-align: right; white-space: nowrap; }
 .plain .number small { display: inline-block; min-width: 66px; }
+.matrix { width: 100%; border-spacing: 0; }
+.matrix th, .matrix td { padding: 10px 24px 10px 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; overflow-wrap: anywhere; }
+.matrix thead th { color: var(--soft); font-size: 13px; } .matrix tbody th { font-weight: 600; } .matrix tbody tr:last-child > * { border-bottom: 0; }
+.matrix td { min-width: 110px; } .matrix b { font-size: 28px; line-height: 1.15; font-weight: 600; } .matrix small { display: block; }
 .wide { overflow-x: auto; }
 details > summary { cursor: pointer; color: var(--accent); font-size: 14px; padding: 4px 0; width: fit-content; }
 .all-metrics { margin-top: 12px; }

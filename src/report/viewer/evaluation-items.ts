@@ -30,25 +30,28 @@ export const EVALUATION_SPEC: ItemSpec = {
   chunkSize: 250,
 };
 
-/** The trajectories of evaluations for the viewer, streamed, one result after another. */
+/**
+ * The trajectories of evaluations for the viewer, streamed, one result after another.
+ * @param results.name for people, unique.
+ */
 export async function* evaluationItems(
-  results: readonly ReadableResult[],
+  results: readonly (ReadableResult & { name: string })[],
 ): AsyncGenerator<ViewerItem> {
-  for (const { files, decode, goldOf } of results) {
+  for (const { name, files, decode, goldOf } of results) {
     for await (const { row, trajectory } of scoredTrajectories(files)) {
       const { hops, type, end, error } = row;
       const verdict = verdictOf(row);
       const several = results.length > 1;
-      const id = several ? `${files.name}:${rowId(row)}` : rowId(row);
+      const id = several ? `${name}:${rowId(row)}` : rowId(row);
       const draw = files.results.samplesPerTask > 1 ? `draw ${row.sample + 1}` : "";
       yield {
         entry: {
           ...{ id, title: row.question, subtitle: subtitleOf(row), verdict },
           // Datasets may have equal question ids.
           group: JSON.stringify([row.id, row.question]),
-          label: [several ? files.name : "", draw].filter((part) => part !== "").join(", "),
+          label: [several ? name : "", draw].filter((part) => part !== "").join(", "),
           facets: [
-            several ? files.name : null,
+            several ? name : null,
             verdict,
             hops === undefined ? null : String(hops),
             type ?? null,

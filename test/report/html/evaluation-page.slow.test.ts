@@ -66,6 +66,36 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
   });
 
+  it("puts a matrix of policies and datasets first, by their names, and warns only within a dataset", async () => {
+    const places = ["small", "large"].flatMap((model) =>
+      ["nq", "own"].map((dataset) =>
+        writeResults(join(folder, "matrix", model, dataset), rows.slice(0, 2), {
+          results: {
+            ...{ dataset, fingerprint: dataset, protocol: { dataset } },
+            policy: { from: "http://127.0.0.1:1/v1", model },
+          },
+        }),
+      ),
+    );
+    const { page, complaints } = await openPage(
+      await writePage(join(folder, "matrix.html"), places),
+      { viewport: { width: 400, height: 900 } },
+    );
+    expect(await page.locator("main > *").first().getAttribute("id")).toBe("matrix");
+    expect(await page.locator(".matrix thead th").allInnerTexts()).toEqual([
+      ...["policy", "nq", "own", "average"],
+    ]);
+    expect(await page.locator(".matrix tbody th").allInnerTexts()).toEqual([
+      ...["small @ 127.0.0.1:1", "large @ 127.0.0.1:1"],
+    ]);
+    expect(await page.locator(".matrix tbody b").allInnerTexts()).toEqual(Array(6).fill("0.500"));
+    expect(await page.locator("#scores .part-heading").allInnerTexts()).toEqual(["nq", "own"]);
+    const results = await page.locator("select[name=result]").innerText();
+    expect(results).toContain("small @ 127.0.0.1:1 · own");
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
+    expect(complaints).toEqual([]);
+  });
+
   it("shows a trajectory by who wrote what, tags set apart, gold marked", async () => {
     const { page } = await opened();
     const owners = await page.locator(".part .owner").allInnerTexts();
@@ -162,7 +192,7 @@ describe.skipIf(!hasBrowser)("the page of results, in a browser (skipped without
     await page.waitForSelector("#viewer-detail h3");
     expect(await page.locator("[role=alert] tbody").innerText()).toMatch(/topK\s+3\s+4/);
     for (const section of ["scores", "ends", "search"]) {
-      expect(await page.locator(`#${section} .protocol-heading`).count()).toBe(2);
+      expect(await page.locator(`#${section} .part-heading`).count()).toBe(2);
     }
     // No chart or table of numbers holds both.
     expect(await page.locator("table:has(.s0):has(.s1)").count()).toBe(0);

@@ -16,7 +16,9 @@ describe("evaluations in the viewer", () => {
       writeResults(join(folder, "c"), [there!]),
     ]);
     const groups: string[] = [];
-    const readable = results.map((files) => ({ files, decode: null, goldOf: () => null }));
+    const readable = results.map((files) => ({
+      ...{ files, name: files.name, decode: null, goldOf: () => null },
+    }));
     for await (const { entry } of evaluationItems(readable)) groups.push(entry.group);
     expect(groups.map((group) => groups.indexOf(group))).toEqual([0, 0, 0, 3]);
   });
