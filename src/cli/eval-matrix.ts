@@ -1,40 +1,51 @@
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { fixed } from "../base/format.ts";
-import { renderMarkdown, renderText, type Table } from "../base/table.ts";
-import { MATRIX_METRICS, type MatrixRow } from "../recipe/eval-matrix.ts";
-import type { MeasuringFlags } from "./eval-flags.ts";
+import { renderText } from "../base/table.ts";
+import { policyLabel } from "../evaluate/policy-label.ts";
+import type { EvalOutcome, EvalResult } from "../recipe/run-eval.ts";
+import type { Settings } from "../recipe/settings/settings-schema.ts";
+import {
+  AVERAGE_NOTE,
+  MATRIX_METRICS,
+  matrixOf,
+  type MatrixPlace,
+  matrixPlaces,
+  type MatrixRow,
+  matrixTable,
+} from "../report/score-matrix.ts";
+import { answerWarnings } from "./answer-warnings.ts";
+import type { CliContext } from "./command.ts";
+import { writeReport } from "./commands/eval-report.ts";
+import { requireUncut } from "./cut-text.ts";
+import { measuringSettings } from "./eval-flags.ts";
+import { parseRequirement, requireScores } from "./require-scores.ts";
+import {
+  type EvalFlags,
+  formatOf,
+  requireComplete,
+  runEvaluation,
+  withRowsFolder,
+} from "./run-evaluation.ts";
 
-/** One evaluation of several: its flags, and its folder in --out. */
+/** One evaluation of several. */
 export interface MatrixCell {
-  flags: MeasuringFlags;
+  /** Flags that differ from those of the other cells. */
+  flags: Pick<EvalFlags, "policy" | "model" | "dataset">;
+  /** Names as given; undefined: the recipe's. */
+  place: { policy: string | undefined; dataset: string | undefined };
+  /** In --out. */
   folder: string;
-  /** Name of its column; undefined: the recipe's dataset. */
-  dataset: string | undefined;
 }
 
 /**
  * The evaluations that comma-separated lists in --policy, --model and --dataset mean: every policy on every dataset.
  * @throws {ConfigError} USAGE when two cells would have one folder.
  */
-export function matrixCells(flags: MeasuringFlags): MatrixCell[] {
-  const { policy, model, dataset } = flags;
-  const cells = listOf(policy).flatMap((eachPolicy) =>
-    listOf(model).flatMap((eachModel) =>
-      listOf(dataset).map((eachDataset): MatrixCell => ({
-        flags: {
-          ...flags,
-          ...(eachPolicy === undefined ? {} : { policy: eachPolicy }),
-          ...(eachModel === undefined ? {} : { model: eachModel }),
-          ...(eachDataset === undefined ? {} : { dataset: eachDataset }),
-        },
-        dataset: eachDataset === undefined ? undefined : basename(eachDataset),
-        folder: join(
-          folderName([eachPolicy, eachModel].filter((name) => name !== undefined).join(" ")),
-          ...(eachDataset === undefined ? [] : [folderName(eachDataset)]),
-        ),
-      })),
+export function matrixCells(flags: MatrixCell["flags"]): MatrixCell[] {
+  const cells = listOf(flags.policy).flatMap((policy) =>
+    listOf(flags.model).flatMap((model) =>
+      listOf(flags.dataset).map((dataset) => cellOf(policy, model, dataset)),
     ),
   );
   const folders = cells.map(({ folder }) => folder);
@@ -44,6 +55,26 @@ export function matrixCells(flags: MeasuringFlags): MatrixCell[] {
     "USAGE",
     `--policy, --model and --dataset name the same evaluation twice (${twice}). Name each once.`,
   );
+}
+
+function cellOf(
+  policy: string | undefined,
+  model: string | undefined,
+  dataset: string | undefined,
+): MatrixCell {
+  const subject = [policy, model].filter((name) => name !== undefined);
+  return {
+    flags: {
+      ...(policy === undefined ? {} : { policy }),
+      ...(model === undefined ? {} : { model }),
+      ...(dataset === undefined ? {} : { dataset }),
+    },
+    place: { policy: subject.length === 0 ? undefined : subject.toReversed().join(" @ "), dataset },
+    folder: join(
+      folderName(subject.join(" ")),
+      ...(dataset === undefined ? [] : [folderName(dataset)]),
+    ),
+  };
 }
 
 /** A comma-separated list; the path of an existing file may hold a comma. */
@@ -61,35 +92,58 @@ function folderName(name: string): string {
   return name.replace(/^https?:\/\//, "").replaceAll(/[^\w.-]+/g, "_") || "base";
 }
 
-/** A row per policy; for each dataset, and on average, the scores. */
-export function matrixText(rows: readonly MatrixRow[]): string {
-  return [
-    renderText(tableOf(rows)),
-    "",
-    "average: mean over datasets, each with the same weight",
-  ].join("\n");
-}
-
-/** As `matrixText`, in Markdown. */
-export function matrixMarkdown(rows: readonly MatrixRow[]): string {
-  return renderMarkdown(tableOf(rows));
-}
-
-function tableOf(rows: readonly MatrixRow[]): Table {
-  const datasets = [...new Set(rows.flatMap((row) => Object.keys(row.datasets)))];
-  const format = fixed(3);
-  return {
-    columns: [
-      "policy",
-      ...[...datasets, "average"].flatMap((name) =>
-        MATRIX_METRICS.map((metric) => ({ label: `${name} ${metric.toUpperCase()}`, format })),
-      ),
-    ],
-    rows: rows.map(({ policy, datasets: of, average }) => [
-      policy,
-      ...[...datasets.map((name) => of[name]), average].flatMap((scores) =>
-        MATRIX_METRICS.map((metric) => scores?.[metric] ?? null),
-      ),
-    ]),
+/** Evaluates every policy on every dataset, each in its own folder of --out; --require and the exit status are those of all. */
+export async function evaluateMatrix(
+  cells: readonly MatrixCell[],
+  flags: EvalFlags,
+  context: CliContext,
+): Promise<void> {
+  const requirements = (flags.require ?? []).map((text) => parseRequirement(text, MATRIX_METRICS));
+  const format = formatOf(flags);
+  const noted = new Set<string>();
+  const noteOnce = (text: string): void => {
+    if (!noted.has(text)) context.note(text);
+    noted.add(text);
   };
+  const { measured, places, rows } = await withRowsFolder(flags, async (root) => {
+    const done: (EvalOutcome & { settings: Settings })[] = [];
+    for (const [i, { flags: own, place, folder }] of cells.entries()) {
+      const names = Object.values(place).filter((name) => name !== undefined);
+      context.note(`${i + 1} of ${cells.length}: ${names.join(" on ")}`);
+      const resolved = await measuringSettings({ ...flags, ...own }, { note: noteOnce });
+      const at = root === undefined ? undefined : join(root, folder);
+      const outcome = await runEvaluation(resolved, { ...flags, ...own }, at, context);
+      done.push({ ...outcome, settings: resolved.settings });
+    }
+    const results = done.map(({ result }) => result);
+    const named = matrixPlaces(results) ?? results.map((result, i) => placeOf(cells[i], result));
+    const matrix = matrixOf(results, named);
+    if (format === undefined) context.out(matrixText(matrix));
+    else if (format === "json") context.out(JSON.stringify({ matrix, cells: results }));
+    else if (root !== undefined) {
+      const folders = cells.map(({ folder }) => join(root, folder));
+      await writeReport(folders, { format }, context);
+    }
+    return { measured: done, places: named, rows: matrix };
+  });
+  for (const [i, { settings, ...outcome }] of measured.entries()) {
+    const { policy = "", dataset = "" } = places[i] ?? {};
+    for (const warning of answerWarnings(outcome, settings))
+      context.note(`${policy} on ${dataset}: ${warning}`);
+  }
+  for (const { settings, result } of measured) {
+    requireUncut(result, settings);
+    requireComplete(result.errors, flags);
+  }
+  for (const { average } of rows) requireScores(requirements, average);
+}
+
+/** Place by the flags, for results whose own names are not unique: two splits of the tiny world. */
+function placeOf(cell: MatrixCell | undefined, result: EvalResult): MatrixPlace {
+  const { policy = policyLabel(result.policy), dataset = result.dataset } = cell?.place ?? {};
+  return { policy, dataset };
+}
+
+function matrixText(rows: readonly MatrixRow[]): string {
+  return [renderText(matrixTable(rows)), "", AVERAGE_NOTE].join("\n");
 }

@@ -78,3 +78,19 @@ describe("cuts of an evaluation", () => {
     expect(asked).toEqual([4000]);
   });
 });
+
+describe("an evaluation without any answer", () => {
+  it("warns, names the pattern that reads answers, and shows the first reply", async () => {
+    const { status, stderr } = await evaluate(() => "It is Town 0.", "--strategy", "direct");
+    expect(status).toBe(0);
+    expect(stderr).toContain("<answer>(.*?)</answer>");
+    expect(stderr).toContain(JSON.stringify("It is Town 0."));
+  });
+
+  it("does not warn where one question has an answer", async () => {
+    const { stderr } = await evaluate(({ messages }) =>
+      /number 3/.test(messages[0]?.content ?? "") ? "<answer>no</answer>" : "It is Town 0.",
+    );
+    expect(stderr).not.toContain("It is Town 0.");
+  });
+});
