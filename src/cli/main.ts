@@ -84,7 +84,12 @@ export async function runCommands(
     const { said, exitCode } = STOPS[reason];
     const endsWell = reason === "terminate" && state.servesUntilStopped;
     if (said !== "" && !endsWell) io.err(said);
-    abort.abort(new StopReason(`Stopped: ${reason}.`, endsWell ? EXIT.done : exitCode));
+    abort.abort(
+      new StopReason(
+        `The command was stopped (${reason}) before its result was complete.`,
+        endsWell ? EXIT.done : exitCode,
+      ),
+    );
   });
   try {
     const program = buildProgram(groups, context, io, {
@@ -98,7 +103,8 @@ export async function runCommands(
     if (argv[0] === "complete") (await import("./completion.ts")).addCompletion(program);
     if (argv.length === 0) io.out(program.helpInformation());
     else await program.parseAsync(withoutVainHelp(program, argv), { from: "user" });
-    return abort.signal.reason instanceof StopReason ? abort.signal.reason.exitCode : EXIT.done;
+    const { reason } = abort.signal as { reason: unknown };
+    return reason instanceof StopReason ? reportStop(reason, io, state) : EXIT.done;
   } catch (error) {
     return report(error, io, state, abort.signal);
   } finally {
@@ -142,8 +148,10 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
 
 /** Prints an error; returns the exit status. */
 function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal): number {
-  if (signal.reason instanceof StopReason && isAbort(error, signal)) return signal.reason.exitCode;
-  if (error instanceof StoppedAsAsked) return EXIT.interrupted;
+  if (signal.reason instanceof StopReason && isAbort(error, signal))
+    return reportStop(signal.reason, io, state);
+  if (error instanceof StoppedAsAsked)
+    return reportStop(new StopReason(error.message, EXIT.interrupted), io, state);
   if (error instanceof CommanderError) {
     // Help (requested, or shown for a family without a subcommand) and the version are already printed.
     if (error.exitCode === 0) return EXIT.done;
@@ -166,6 +174,14 @@ function report(error: unknown, io: CliIo, state: RunState, signal: AbortSignal)
   );
   answerWithError({ code: "BUG", message: errorMessage(error) }, io, state);
   return exitCodeOf(error);
+}
+
+/** A program that reads the JSON of a stopped command learns that there is no result. */
+function reportStop({ message, exitCode }: StopReason, io: CliIo, state: RunState): number {
+  // After a hang-up or on a closed pipe there is no reader.
+  if (exitCode === EXIT.interrupted || exitCode === EXIT.terminated)
+    answerWithError({ code: "INTERRUPTED", message }, io, state);
+  return exitCode;
 }
 
 /** Under --json a failure is the document on stdout, unless the result is there already: a missed --require has both. */

@@ -3,7 +3,7 @@ import { DataError } from "../../src/base/errors.ts";
 import type { CliCommand, CliContext } from "../../src/cli/command.ts";
 import type { CliIo } from "../../src/cli/io.ts";
 import { runCommands } from "../../src/cli/main.ts";
-import { decimal, outOption, seedOption, setOption } from "../../src/cli/options.ts";
+import { decimal, jsonOption, outOption, seedOption, setOption } from "../../src/cli/options.ts";
 
 interface Run {
   out: string;
@@ -43,6 +43,7 @@ async function run(
         .addOption(setOption())
         .addOption(outOption("where"))
         .option("--rate <x>", "a rate", decimal(0, 1))
+        .addOption(jsonOption())
         .action(async (options: Record<string, unknown>) => {
           await action(context, options, stop);
         });
@@ -143,6 +144,23 @@ describe("main", () => {
         "
       `);
     }
+  });
+
+  it("answers an interruption under --json with one JSON document, unless the result is printed", async () => {
+    const interrupted = (...printed: string[]): Promise<Run> =>
+      run(["--json"], ({ signal, out }, _, stop) => {
+        for (const text of printed) out(text);
+        stop("interrupt");
+        signal.throwIfAborted();
+      });
+    const { out, status } = await interrupted();
+    expect(status).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ error: { code: "INTERRUPTED" } });
+    expect((await interrupted("{}")).out).toBe("{}\n");
+    const silent = await run(["--json"], (_context, _options, stop) => {
+      stop("pipe-closed");
+    });
+    expect(silent).toEqual({ out: "", err: "", status: 141 });
   });
 
   it("still reports an error that is not the interruption", async () => {
