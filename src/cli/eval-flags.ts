@@ -60,7 +60,7 @@ export function addAnsweringOptions(command: Command): Command {
   command.option(
     "--policy <name>",
     "folder of a model, or org/name[@revision] of the hub; address of an OpenAI-compatible server (http://…/v1); " +
-      "or a predictions file (.jsonl, .json); base: the policy that is shipped (the default)",
+      "or a predictions file (.jsonl, .json); base: the shipped policy (default: the policy of --recipe; without --recipe base)",
   );
   addFieldFlags(addServedModelOptions(command));
   return (
@@ -71,7 +71,7 @@ export function addAnsweringOptions(command: Command): Command {
       )
       .option(
         "--dataset <name>",
-        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: tinyworld)",
+        "question file (JSON, JSON lines, CSV, TSV, Parquet), dataset folder, or a dataset's name (default: the held-out dataset of --recipe; without --recipe tinyworld)",
       )
       .option(
         "--index <folder>",
