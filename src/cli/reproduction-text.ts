@@ -6,7 +6,7 @@ import type {
   ComparisonResult,
   Reproduction,
 } from "../evaluate/claims/claim-results.ts";
-import { METHOD_NOTE, remarksOn, tallyText, verdictLine } from "../evaluate/claims/verdict-text.ts";
+import { methodNote, remarksOn, tallyText, verdictLine } from "../evaluate/claims/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 
@@ -22,7 +22,7 @@ export function reproductionText(result: Reproduction, format: ReproductionForma
     format === "md" ? `# ${head}` : head,
     ...claims.map((claim) => claimText(claim, result, format)),
     tallyText(result),
-    METHOD_NOTE,
+    methodNote(result),
   ].join("\n\n");
 }
 

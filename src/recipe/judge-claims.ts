@@ -6,6 +6,7 @@ import {
   correctedPs,
   type MeasuredArm,
   roomlessness,
+  type TestOptions,
   verdictOf,
 } from "../evaluate/claims/claim-test.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
@@ -30,15 +31,20 @@ export interface MeasuredRun {
 /** Runs of a claim's arm, in the order of the seeds. */
 export type RunsOf = (claim: Claim, arm: string) => readonly MeasuredRun[];
 
-/** What the runs say of every claim. p values are corrected over all comparisons (Holm). Tier smoke tests nothing. */
-export function judgeClaims(recipe: RecipeFile, tier: Tier, runsOf: RunsOf): ClaimResult[] {
-  const tested = recipe.claims.map((claim) => testClaim(claim, runsOf));
+/** What the runs say of every claim, tested at a look's level. p values are corrected over all comparisons (Holm). Tier smoke tests nothing. */
+export function judgeClaims(
+  recipe: RecipeFile,
+  { tier, level }: { tier: Tier; level: number },
+  runsOf: RunsOf,
+): ClaimResult[] {
+  const tested = recipe.claims.map((claim) => testClaim(claim, runsOf, level));
   const ps = correctedPs(tested.flatMap(({ tests }) => tests.map(({ p }) => p)));
   let next = 0;
   return tested.map(({ claim, tests, measured, ids }) => {
     const compared = tests.map(({ isIdentical, ...test }): ComparisonResult => {
       const pHolm = ps[next++] ?? null;
-      const verdict = tier === "smoke" ? "not tested" : verdictOf({ ...test, pHolm, isIdentical });
+      const verdict =
+        tier === "smoke" ? "not tested" : verdictOf({ ...test, pHolm, isIdentical, level });
       return { ...test, pHolm, verdict, room: verdict === "not able to show" ? test.room : null };
     });
     const { id, statement, metric, relation, source } = claim;
@@ -57,10 +63,10 @@ export function judgeClaims(recipe: RecipeFile, tier: Tier, runsOf: RunsOf): Cla
 
 type Test = Omit<ComparisonResult, "pHolm" | "verdict"> & { isIdentical: boolean };
 
-function testClaim(claim: Claim, runsOf: RunsOf) {
+function testClaim(claim: Claim, runsOf: RunsOf, level: number) {
   const ids = sharedIds(claim.arms.flatMap(({ name }) => runsOf(claim, name)));
   const measured = (name: string): MeasuredArm => measuredArm(runsOf(claim, name), ids);
-  const options = { isShare: shareOf(claim) };
+  const options = { isShare: shareOf(claim), level };
   const tests = comparisons(claim).map((comparison): Test => {
     const [left, right] = [comparison.left, comparison.right].map((side) =>
       typeof side === "number" ? side : measured(side),
@@ -76,7 +82,7 @@ function testClaim(claim: Claim, runsOf: RunsOf) {
       // Arms that cannot differ are no test.
       p: isIdentical ? null : p,
       ...(isIdentical ? { ci95: null } : {}),
-      room: options.isShare ? roomlessness(left, right) : null,
+      room: options.isShare ? roomlessness(left, right, level) : null,
       isIdentical,
     };
   });
@@ -119,7 +125,7 @@ function areIdentical(left: readonly MeasuredRun[], right: readonly MeasuredRun[
 function compareOperands(
   left: MeasuredArm | number,
   right: MeasuredArm | number,
-  options: { isShare: boolean },
+  options: TestOptions,
 ): ArmTest {
   if (typeof left !== "number") return compareMeasured(left, right, options);
   const arm = typeof right === "number" ? { bySeed: [right], byQuestion: null } : right;

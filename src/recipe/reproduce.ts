@@ -6,7 +6,8 @@ import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { pluginHashes } from "../base/plugins.ts";
-import type { Reproduction } from "../evaluate/claims/claim-results.ts";
+import type { ClaimResult, Reproduction } from "../evaluate/claims/claim-results.ts";
+import { isPromising, type SeedPlan } from "../evaluate/claims/looks.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
 import { judgeClaims, type MeasuredRun } from "./judge-claims.ts";
@@ -32,8 +33,8 @@ export interface ArmRun {
 
 export interface ReproduceOptions {
   tier: Tier;
-  /** Each arm runs once per seed; all different. */
-  seeds: readonly number[];
+  /** Each arm runs once per seed; an open claim goes on to the next look. */
+  plan: SeedPlan;
   /** Settings on top of every arm. */
   overrides?: readonly Override[];
   /** Version of the code, which a kept result must share. */
@@ -53,9 +54,10 @@ const RUNS_FILE = "runs.jsonl";
 const RESULTS_FILE = "results.json";
 
 /**
- * Runs every arm of every claim over seeds and says what the results mean for each claim. Arms of equal settings run once, seeds
- * are gone through one after the other (so that an interrupted reproduction has something of every arm), and each result is
- * appended as it comes: the same command continues after an interruption.
+ * Runs every arm of every claim over seeds and says what the results mean for each claim. After each look only the arms of claims that
+ * further seeds may answer run again; a claim keeps the seeds that it was decided on. Arms of equal settings run once, seeds are gone
+ * through one after the other (so that an interrupted reproduction has something of every arm), and each result is appended as it comes: the
+ * same command continues after an interruption.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no claims, or a claim's metric is no number of the results; as
  *   `checkSettings` for any arm, before the first run.
@@ -64,37 +66,93 @@ export async function reproduce(
   recipe: RecipeFile,
   options: ReproduceOptions,
 ): Promise<Reproduction> {
-  const { tier, seeds, out, signal, run, onArm } = options;
-  const runs = armRuns(recipe, options);
+  const { tier, plan, out } = options;
   const { log, results } = await openRunLog(join(out, RUNS_FILE));
+  const looks = openLooks(recipe, options);
+  const told = new Set<string>();
+  let claims: ClaimResult[] = [];
   try {
-    for (const [i, each] of runs.entries()) {
-      const known = results.get(each.key);
-      onArm?.({ run: each, number: i + 1, total: runs.length, kept: known !== undefined });
-      if (known === undefined) {
-        signal.throwIfAborted();
-        const result = await run(each);
-        results.set(each.key, result);
-        await log.append({ key: each.key, seed: each.seed, arms: each.arms, result });
-      }
-      checkMetrics(recipe, each, results.get(each.key));
+    while (looks.next(claims)) {
+      await runMissing(recipe, looks.runs(), { ...options, log, results, told });
+      const measured = await measuredRuns(recipe, looks.runs(), results, options);
+      claims = judgeClaims(recipe, { tier, level: plan.level }, ({ id }, arm) =>
+        (measured.get(`${id}/${arm}`) ?? []).slice(0, looks.seedsOf(id)),
+      );
     }
   } finally {
     await log.close();
   }
-  const measured = await measuredRuns(recipe, runs, results, options);
-  const claims = judgeClaims(recipe, tier, ({ id }, arm) => measured.get(`${id}/${arm}`) ?? []);
   const { name, summary, paper = null, notes } = recipe;
-  const about = { recipe: name, summary, paper, notes };
-  const reproduction = { ...about, tier, seeds: [...seeds], claims };
+  const seeds = plan.seeds.slice(0, Math.max(...claims.map(({ id }) => looks.seedsOf(id))));
+  const { looks: counts, level } = plan;
+  const about = { recipe: name, summary, paper, notes, tier, seeds, looks: [...counts], level };
+  const reproduction = { ...about, claims };
   await writeJson(join(out, RESULTS_FILE), reproduction);
   return reproduction;
 }
 
-/** Every distinct run, seed by seed. */
+/** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
+function openLooks(recipe: RecipeFile, options: ReproduceOptions) {
+  const { plan } = options;
+  const counts = new Map<string, number>();
+  let taken = 0;
+  return {
+    /** Moves on to the next look at the claims that are open after the last one. @returns false: there is nothing left to run. */
+    next(claims: readonly ClaimResult[]): boolean {
+      const seeds = plan.looks[taken];
+      const open = recipe.claims.filter(
+        ({ id }, i) => taken === 0 || isOpen(claims[i], counts.get(id), plan),
+      );
+      if (seeds === undefined || (taken > 0 && open.length === 0)) return false;
+      for (const { id } of open) counts.set(id, seeds);
+      taken++;
+      return true;
+    },
+    seedsOf: (id: string): number => counts.get(id) ?? 0,
+    runs: (): ArmRun[] => armRuns(recipe, options, counts),
+  };
+}
+
+/** Whether further seeds may answer a claim. One comparison without hope decides that it cannot be supported. */
+function isOpen(claim: ClaimResult | undefined, seeds = 0, plan: SeedPlan): boolean {
+  if (claim?.verdict !== "inconclusive") return false;
+  const open = claim.comparisons.filter(({ verdict }) => verdict === "inconclusive");
+  return open.every((each) => isPromising({ ...each, seeds }, plan));
+}
+
+/** Runs what no result is known of. */
+async function runMissing(
+  recipe: RecipeFile,
+  runs: readonly ArmRun[],
+  {
+    log,
+    results,
+    signal,
+    run,
+    onArm,
+    told,
+  }: ReproduceOptions & { log: JsonlWriter; results: Map<string, unknown>; told: Set<string> },
+): Promise<void> {
+  for (const [i, each] of runs.entries()) {
+    const known = results.get(each.key);
+    if (told.has(each.key)) continue;
+    told.add(each.key);
+    onArm?.({ run: each, number: i + 1, total: runs.length, kept: known !== undefined });
+    if (known === undefined) {
+      signal.throwIfAborted();
+      const result = await run(each);
+      results.set(each.key, result);
+      await log.append({ key: each.key, seed: each.seed, arms: each.arms, result });
+    }
+    checkMetrics(recipe, each, results.get(each.key));
+  }
+}
+
+/** Every distinct run, seed by seed. @param counts seeds of each claim. */
 function armRuns(
   recipe: RecipeFile,
-  { tier, seeds, overrides = [], version }: ReproduceOptions,
+  { tier, plan, overrides = [], version }: ReproduceOptions,
+  counts: ReadonlyMap<string, number>,
 ): ArmRun[] {
   if (recipe.claims.length === 0) {
     throw new ConfigError(
@@ -103,8 +161,8 @@ function armRuns(
     );
   }
   const runs = new Map<string, ArmRun>();
-  for (const seed of seeds) {
-    for (const claim of recipe.claims) {
+  for (const [s, seed] of plan.seeds.entries()) {
+    for (const claim of recipe.claims.filter(({ id }) => s < (counts.get(id) ?? 0))) {
       for (const { name } of claim.arms) {
         const own = [...armOverrides(claim, name), ...overrides];
         const all = [...own, { key: "seed", value: seed, origin: "--seeds" }];

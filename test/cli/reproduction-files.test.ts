@@ -12,6 +12,7 @@ const ATTACK = "<img src=x onerror=alert(1)>";
 const RESULT: Reproduction = {
   ...{ recipe: "made", summary: `Arms differ.${ATTACK}`, notes: ["The world is smaller."] },
   ...{ paper: { id: "arXiv 1", title: "A paper" }, tier: "mini", seeds: [1, 2] },
+  ...{ looks: [2], level: 0.05 },
   claims: [
     {
       ...{ id: "wins", statement: "Search wins.", metric: "eval.after.em", relation: "a > b" },
@@ -20,6 +21,7 @@ const RESULT: Reproduction = {
         {
           ...{ left: "a", relation: ">", right: "b", difference: 0.025, ci95: [-0.03, 0.08] },
           ...{ p: 0.32, pHolm: 0.32, over: "seeds and questions", room: "ceiling" },
+          errors: { seeds: 0.02, questions: null },
           verdict: "not able to show",
         },
       ],

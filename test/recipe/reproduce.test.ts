@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { fixedSeeds, SEEDS_BY_RULE } from "../../src/evaluate/claims/looks.ts";
 import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { type ArmRun, reproduce, type ReproduceOptions } from "../../src/recipe/reproduce.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -50,7 +51,7 @@ const questionsOf: ReproduceOptions["questionsOf"] = async (each) => {
 
 const run = (name: string, more: Partial<ReproduceOptions> = {}) =>
   reproduce(recipe, {
-    ...{ tier: "mini", seeds: [1, 2, 3], version: "1", out: join(folder, name) },
+    ...{ tier: "mini", plan: fixedSeeds([1, 2, 3]), version: "1", out: join(folder, name) },
     ...{ signal: new AbortController().signal, run: outcome, questionsOf, ...more },
   });
 
@@ -100,6 +101,32 @@ describe("reproduce", () => {
       "3: hot-wins/hot bounds/plain",
       "3: hot-wins/cold",
     ]);
+  });
+
+  it("goes on to five and eight seeds with the arms of claims that may still be answered", async () => {
+    const done: string[] = [];
+    /** Hot beats cold by .5; plain is .6 above .5 on average, so that its claim needs more seeds. */
+    const open = (each: ArmRun) => {
+      done.push(`${each.seed} ${isCold(each) ? "cold" : "hot"}`);
+      const wave = [0, 0.05, -0.05][each.seed % 3] ?? 0;
+      return Promise.resolve({ eval: { em: (isCold(each) ? 0 : 0.6) + wave } });
+    };
+    const options = { plan: SEEDS_BY_RULE, run: open, questionsOf: () => Promise.resolve(null) };
+    const { claims, seeds, looks } = await run("rule", options);
+    expect(looks).toEqual([3, 5, 8]);
+    const [first, second] = claims;
+    // Equal differences with every seed have no spread: no p, and nothing that more seeds could answer.
+    expect(first).toMatchObject({ verdict: "inconclusive", arms: [{ seeds: [1, 2, 3] }, {}] });
+    expect(second).toMatchObject({ verdict: "supported", arms: [{ seeds: [1, 2, 3, 4, 5] }] });
+    expect(seeds).toEqual([1, 2, 3, 4, 5]);
+    expect(done).toEqual([
+      ...["1 hot", "1 cold", "2 hot", "2 cold", "3 hot", "3 cold"],
+      ...["4 hot", "5 hot"],
+    ]);
+    // Continued: the looks are taken again, nothing runs.
+    const again = await run("rule", options);
+    expect(again.claims).toEqual(claims);
+    expect(done).toHaveLength(8);
   });
 
   it("refutes a claim whose arms come out the other way round", async () => {
@@ -155,7 +182,7 @@ describe("reproduce", () => {
   it("tests nothing in tier smoke", async () => {
     const smoke = parseRecipe(TWO_CLAIMS.replace("mini:", "smoke:"), "two.yaml");
     const { claims } = await reproduce(smoke, {
-      ...{ tier: "smoke", seeds: [1, 2, 3], version: "1", out: join(folder, "smoke") },
+      ...{ tier: "smoke", plan: fixedSeeds([1, 2, 3]), version: "1", out: join(folder, "smoke") },
       ...{ signal: new AbortController().signal, run: outcome, questionsOf },
     });
     expect(claims.map(({ verdict }) => verdict)).toEqual(["not tested", "not tested"]);
@@ -166,7 +193,7 @@ describe("reproduce", () => {
       .replace("[0.4]", "[40]")
       .replace("[0.3]", "[30]");
     const { claims } = await reproduce(parseRecipe(percent, "two.yaml"), {
-      ...{ tier: "mini", seeds: [1, 2], version: "1", out: join(folder, "percent") },
+      ...{ tier: "mini", plan: fixedSeeds([1, 2]), version: "1", out: join(folder, "percent") },
       ...{ signal: new AbortController().signal, run: outcome, questionsOf },
     });
     expect(claims[0]!.arms.map(({ paper }) => paper?.value)).toEqual([0.4, 0.3]);
@@ -198,22 +225,22 @@ describe("reproduce", () => {
   });
 
   it("runs again what other settings or another version gave", async () => {
-    await run("again", { seeds: [1] });
+    await run("again", { plan: fixedSeeds([1]) });
     const done: number[] = [];
     const count = (each: ArmRun) => {
       done.push(each.seed);
       return outcome(each);
     };
-    await run("again", { seeds: [1], run: count });
+    await run("again", { plan: fixedSeeds([1]), run: count });
     expect(done).toEqual([]);
-    await run("again", { seeds: [1], run: count, version: "2" });
+    await run("again", { plan: fixedSeeds([1]), run: count, version: "2" });
     const overrides = [{ key: "checkpoints.every", value: 7, origin: "--set" }];
-    await run("again", { seeds: [1], run: count, overrides });
+    await run("again", { plan: fixedSeeds([1]), run: count, overrides });
     expect(done).toEqual([1, 1, 1, 1]);
   });
 
   it("says nothing about one seed", async () => {
-    const { claims } = await run("one", { seeds: [1] });
+    const { claims } = await run("one", { plan: fixedSeeds([1]) });
     expect(claims[0]).toMatchObject({ verdict: "inconclusive", arms: [{ ci95: null }, {}] });
   });
 
@@ -223,7 +250,12 @@ describe("reproduce", () => {
       /two\.yaml:10: claims\.0\.metric is "eval\.em", which is no number of a run's results\. .*Known: eval\.f1\./,
     );
     const empty = parseRecipe("summary: x\nbase: {}\ntiers: { mini: {} }\n", "empty.yaml");
-    const options = { tier: "mini" as const, seeds: [1], version: "1", out: join(folder, "empty") };
+    const options = {
+      tier: "mini" as const,
+      plan: fixedSeeds([1]),
+      version: "1",
+      out: join(folder, "empty"),
+    };
     const { signal } = new AbortController();
     await expect(
       reproduce(empty, { ...options, signal, run: outcome, questionsOf }),

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { InvalidArgumentError } from "commander";
 import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
 import type { ArmRun } from "../../recipe/reproduce.ts";
 import { parseSet } from "../../recipe/settings/settings.ts";
+import { fixedSeeds, SEEDS_BY_RULE } from "../../evaluate/claims/looks.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { packageVersion } from "../package-info.ts";
@@ -13,7 +15,7 @@ import { reproductionText } from "../reproduction-text.ts";
 
 interface ReproduceFlags {
   tier?: string;
-  seeds?: number;
+  seeds?: number[];
   set?: string[];
   plugin?: string[];
   out?: string;
@@ -25,8 +27,6 @@ interface ReproduceFlags {
  * @param folder the run's own, below --out.
  */
 export type RunArm = (run: ArmRun, folder: string, context: CliContext) => Promise<unknown>;
-
-const DEFAULT_SEEDS = 3;
 
 /** `agentrl reproduce`: a recipe's claims, run over seeds, beside the paper's numbers. */
 export function makeReproduceCommand(runArm: RunArm): CliCommand {
@@ -46,7 +46,11 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
           "--tier <tier>",
           "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
         )
-        .option("--seeds <n>", `runs per arm (default: ${DEFAULT_SEEDS})`, wholeNumber(1, 1000))
+        .option(
+          "--seeds <n>",
+          "runs per arm, or comma-separated seeds, e.g. 4,5,6 (default: 3, then 5 and 8 while a claim is open; docs/reproducing.md)",
+          seedList,
+        )
         .addOption(setOption())
         .addOption(pluginOption())
         .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
@@ -73,7 +77,7 @@ async function run(
   const runs: ReproducedRun[] = [];
   const result = await reproduce(recipe, {
     ...{ tier, out, version: packageVersion(), signal: context.signal },
-    seeds: Array.from({ length: flags.seeds ?? DEFAULT_SEEDS }, (_, i) => i + 1),
+    plan: flags.seeds === undefined ? SEEDS_BY_RULE : fixedSeeds(flags.seeds),
     overrides: (flags.set ?? []).map(parseSet),
     run: (each) => runArm(each, folderOf(out, each), context),
     questionsOf: (each, metric) => armQuestions(folderOf(out, each), metric),
@@ -88,6 +92,15 @@ async function run(
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
   else context.out(reproductionText(result, "text"));
   for (const path of [join(out, "results.json"), ...written]) context.note(`written to ${path}`);
+}
+
+/** @example seedList("3") // [1, 2, 3]; seedList("4,7") // [4, 7] */
+function seedList(text: string): number[] {
+  if (!text.includes(","))
+    return Array.from({ length: wholeNumber(1, 1000)(text) }, (_, i) => i + 1);
+  const seeds = text.split(",").map((each) => wholeNumber(0)(each.trim()));
+  if (new Set(seeds).size === seeds.length) return seeds;
+  throw new InvalidArgumentError("It names a seed twice.");
 }
 
 /** `search-seed1-3f0c91be6a27`: an arm's name for people, and the key of its settings. */

@@ -70,6 +70,10 @@ export interface Reproduction {
   paper: { id: string; title?: string | undefined } | null;
   notes: string[];
   tier: "smoke" | "mini" | "paper";
+  /** Seeds of the claim that has most of them. */
   seeds: number[];
+  /** Numbers of seeds at which the runs were looked at, and the level of each look. */
+  looks: number[];
+  level: number;
   claims: ClaimResult[];
 }

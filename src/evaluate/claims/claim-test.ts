@@ -16,12 +16,14 @@ export interface MeasuredArm {
 export interface ArmTest {
   /** Left minus right. */
   difference: number;
-  /** 95 % interval of the difference; null with one seed, or where nothing varies and no question is known. */
+  /** 95 % interval of the difference, at every look together; null with one seed, or where nothing varies and no question is known. */
   ci95: Interval | null;
   /** Two-sided p of no difference; null likewise. Never 0. */
   p: number | null;
   /** What the interval generalises to. */
   over: "seeds and questions" | "seeds";
+  /** Standard errors of the difference; null where nothing varies or nothing is known. */
+  errors: { seeds: number | null; questions: { error: number; degrees: number } | null };
 }
 
 /** The verdict of runs on a claim. */
@@ -35,8 +37,16 @@ export type Verdict =
   /** Tier smoke. */
   | "not tested";
 
-/** Level of the tests, two-sided. */
-const LEVEL = 0.05;
+/** Level of all tests of a reproduction together, two-sided. */
+export const LEVEL = 0.05;
+
+/** How a comparison is tested. */
+export interface TestOptions {
+  /** Whether the metric lies between 0 and 1. */
+  isShare: boolean;
+  /** Level of this look's tests; `LEVEL` where there is only one look. */
+  level?: number;
+}
 
 /**
  * Compares two arms that ran the same seeds, or an arm with a number.
@@ -53,7 +63,6 @@ const LEVEL = 0.05;
  * Different here: t instead of normal quantiles; shares such as F1 are treated alike. In simulations with 3 seeds and 50 to 500 questions the
  * interval covered the true difference in 95 to 99 % of the cases.
  *
- * @param options.isShare whether the metric lies between 0 and 1.
  * @example
  * // One question of four differs, in both seeds. With the pseudo-questions the differences are 1 0 0 0 1 −1: mean 1/6, standard error
  * // √(.5667 / 6) = .3073, t(5) = 2.5706: −.623 … .957. The seeds agree, so their interval has width 0 and the questions' counts.
@@ -63,7 +72,7 @@ const LEVEL = 0.05;
 export function compareMeasured(
   left: MeasuredArm,
   right: MeasuredArm | number,
-  { isShare }: { isShare: boolean },
+  { isShare, level = LEVEL }: TestOptions,
 ): ArmTest {
   const isNumber = typeof right === "number";
   const against = (values: readonly number[], others: readonly number[] | undefined): number[] =>
@@ -75,23 +84,24 @@ export function compareMeasured(
   const bounds: Interval = isNumber ? [0 - right, 1 - right] : [-1, 1];
   const [ours, theirs] = [questionMeans(left), isNumber ? [] : questionMeans(right)];
   if (ours === null || theirs === null) {
-    const { ci95, p } = tTest(bySeed, size);
-    return { difference: mean(bySeed), ci95: cut(ci95, isShare, bounds), p, over: "seeds" };
+    const { ci95, p, error } = tTest(bySeed, size, level);
+    const errors = { seeds: error, questions: null };
+    return { difference: mean(bySeed), ci95: cut(ci95, isShare, bounds), p, over: "seeds", errors };
   }
   const byQuestion = against(ours, theirs);
   const pseudo = !isShare ? [] : isNumber ? [1 - right, 1 - right, -right, -right] : [1, -1];
-  const tests = [
-    // The seeds' means move towards 0 as those of the questions do.
-    tTest(
-      bySeed.map((value) => shrunk(value, byQuestion.length, pseudo)),
-      size,
-    ),
-    tTest([...byQuestion, ...pseudo], size),
-  ];
+  // The seeds' means move towards 0 as those of the questions do.
+  const shrunken = bySeed.map((value) => shrunk(value, byQuestion.length, pseudo));
+  const overSeeds = tTest(shrunken, size, level);
+  const overQuestions = tTest([...byQuestion, ...pseudo], size, level);
+  const { error, degrees } = overQuestions;
   return {
     difference: mean(byQuestion),
-    ...combined(tests, left.bySeed.length, (ci95) => cut(ci95, isShare, bounds)),
+    ...combined([overSeeds, overQuestions], left.bySeed.length, (ci95) =>
+      cut(ci95, isShare, bounds),
+    ),
     over: "seeds and questions",
+    errors: { seeds: overSeeds.error, questions: error === null ? null : { error, degrees } },
   };
 }
 
@@ -107,9 +117,10 @@ export function armInterval(arm: MeasuredArm, options: { isShare: boolean }): In
 export function roomlessness(
   left: MeasuredArm | number,
   right: MeasuredArm | number,
+  level = LEVEL,
 ): "ceiling" | "floor" | null {
   const shows = (values: readonly number[] | null): boolean =>
-    values === null || (tTest([...values, 1, -1], 1).p ?? 1) < LEVEL;
+    values === null || (tTest([...values, 1, -1], 1, level).p ?? 1) < level;
   if (typeof right !== "number" && !shows(questionMeans(right)?.map((value) => 1 - value) ?? null))
     return "ceiling";
   if (typeof left !== "number" && !shows(questionMeans(left))) return "floor";
@@ -132,15 +143,18 @@ export function verdictOf({
   pHolm,
   isIdentical,
   room,
+  level = LEVEL,
 }: {
   difference: number;
   pHolm: number | null;
   isIdentical: boolean;
   room: ReturnType<typeof roomlessness>;
+  /** Level of this look. */
+  level?: number;
 }): Verdict {
   if (isIdentical) return "identical arms";
   if (pHolm === null) return "inconclusive";
-  if (pHolm < LEVEL) return difference > 0 ? "supported" : "not supported";
+  if (pHolm < level) return difference > 0 ? "supported" : "not supported";
   return room === null ? "inconclusive" : "not able to show";
 }
 
@@ -177,12 +191,14 @@ function shrunk(value: number, n: number, pseudo: readonly number[]): number {
 function tTest(
   values: readonly number[],
   size: number,
-): { ci95: Interval | null; p: number | null } {
+  level: number,
+): { ci95: Interval | null; p: number | null; error: number | null; degrees: number } {
   const error = Math.sqrt(sampleVariance(values) / values.length);
-  if (!(error > ROUNDING * size)) return { ci95: null, p: null };
   const [centre, degrees] = [mean(values), values.length - 1];
-  const half = centralQuantile(1 - LEVEL, degrees) * error;
-  return { ci95: [centre - half, centre + half], p: twoSidedP(centre / error, degrees) };
+  if (!(error > ROUNDING * size)) return { ci95: null, p: null, error: null, degrees };
+  const half = centralQuantile(1 - level, degrees) * error;
+  const p = twoSidedP(centre / error, degrees);
+  return { ci95: [centre - half, centre + half], p, error, degrees };
 }
 
 /** The wider interval and the larger p of tests that vary; none of a single seed, which says nothing about others. */

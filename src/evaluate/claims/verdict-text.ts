@@ -1,28 +1,37 @@
-import { plural } from "../../base/format.ts";
+import { formatP, formatPercent, plural } from "../../base/format.ts";
+import { chanceOfAnswer } from "./looks.ts";
 import type { ClaimResult, Reproduction } from "./claim-results.ts";
 import { namesAlike } from "./names-alike.ts";
 
+type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "level">;
+
 /** How intervals and p are made, for the end of every form of the results. */
-export const METHOD_NOTE =
-  "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
-  "A claim is supported or not supported if p is below .05 after Holm's correction over all comparisons.";
+export function methodNote({ looks, level }: Reproduced): string {
+  const counts = `${looks.slice(0, -1).join(", ")} and ${looks.at(-1)}`;
+  const byRule =
+    looks.length === 1
+      ? ""
+      : ` That is .05 divided by the ${looks.length} looks, after ${counts} seeds: open claims get more seeds while an answer is likely. ` +
+        "The intervals of differences hold at all looks together.";
+  return (
+    "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
+    `A claim is supported or not supported if p is below ${formatP(level)} after Holm's correction over all comparisons.${byRule}`
+  );
+}
 
 /**
  * A claim's verdict with its reason.
  * @example "NOT ABLE TO SHOW (ceiling: …)"
  */
-export function verdictLine(
-  claim: ClaimResult,
-  { tier, seeds }: Pick<Reproduction, "tier" | "seeds">,
-): string {
-  const reason = reasonOf(claim, { tier, seeds });
+export function verdictLine(claim: ClaimResult, reproduction: Reproduced): string {
+  const reason = reasonOf(claim, reproduction);
   const verdict = claim.verdict.toUpperCase();
   return reason === null ? verdict : `${verdict} (${reason})`;
 }
 
 function reasonOf(
   { verdict, comparisons, questions, arms }: ClaimResult,
-  { seeds }: Pick<Reproduction, "tier" | "seeds">,
+  { looks, level }: Reproduced,
 ): string | null {
   const deciding = comparisons.find((each) => each.verdict === verdict);
   const of = questions === null ? "" : `: ${plural(questions, "question")}`;
@@ -36,14 +45,26 @@ function reasonOf(
         ? `ceiling: even all ${questions ?? ""} questions right would not be shown to be above ${deciding.right}`
         : `floor: ${deciding?.left} is not shown to be above all ${questions ?? ""} questions wrong`;
     case "inconclusive":
-      if (seeds.length === 1)
-        return "one seed says nothing about other seeds: use --seeds 3 or more";
-      return comparisons.every(({ p }) => p === null) && arms.every(({ ci95 }) => ci95 === null)
-        ? "the seeds agree, and the questions are not known one by one"
-        : null;
+      return openReason({ comparisons, arms }, { looks, level });
     default:
       return null;
   }
+}
+
+/** Why a claim stayed open. */
+function openReason(
+  { comparisons, arms }: Pick<ClaimResult, "comparisons" | "arms">,
+  plan: Pick<Reproduced, "looks" | "level">,
+): string | null {
+  const seeds = arms[0]?.seeds.length ?? 0;
+  if (seeds === 1) return "one seed says nothing about other seeds: use --seeds 3 or more";
+  if (comparisons.every(({ p }) => p === null) && arms.every(({ ci95 }) => ci95 === null))
+    return "the seeds agree, and the questions are not known one by one";
+  const last = plan.looks.at(-1) ?? seeds;
+  if (seeds >= last) return null;
+  const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
+  const chance = Math.min(...open.map((each) => chanceOfAnswer({ ...each, seeds }, plan)));
+  return `stopped after ${seeds} seeds: ${last} would give an answer with a chance of ${formatPercent(chance)} only`;
 }
 
 /** What a reader must know of a claim's numbers. */

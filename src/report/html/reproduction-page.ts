@@ -1,6 +1,6 @@
 import { fixed, formatInterval, formatP, signed } from "../../base/format.ts";
 import {
-  METHOD_NOTE,
+  methodNote,
   remarksOn,
   tallyText,
   verdictLine,
@@ -44,7 +44,7 @@ export async function* reproductionPage(
           { class: "answers" },
           claims.map((claim) => verdictCard(claim, result)),
         ),
-        note(METHOD_NOTE),
+        note(methodNote(result)),
       ],
     },
     ...claims.map((claim) => ({
