@@ -18,12 +18,7 @@ import {
 } from "./recipe-options.ts";
 import { reporterOption, reporterOverrides } from "./reporter-option.ts";
 import { watchTraining } from "./train-watch.ts";
-import {
-  addTrainingDataOptions,
-  type LearnsFrom,
-  trainingData,
-  type TrainingDataFlags,
-} from "./training-data.ts";
+import { trainingData, type TrainingDataFlags } from "./training-data.ts";
 
 /** Flags of every command that trains into a run folder. */
 export interface TrainingFlags extends RecipeFlags, TrainingDataFlags {
@@ -35,8 +30,8 @@ export interface TrainingFlags extends RecipeFlags, TrainingDataFlags {
 }
 
 /** Adds the flags of `TrainingFlags`. @param out describes --out. */
-export function addTrainingOptions(command: Command, out: string, learnsFrom: LearnsFrom): Command {
-  return addTrainingDataOptions(addRecipeOptions(command, out), learnsFrom)
+export function addTrainingOptions(command: Command, out: string): Command {
+  return addRecipeOptions(command, out)
     .option(
       "--model <name>",
       "policy to start from: a Hugging Face folder, or org/name[@revision] of the hub",

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ConfigError } from "../base/errors.ts";
 import { loadRecipe, tiersOf } from "../recipe/settings/recipe-file.ts";
 import type { Override } from "../recipe/settings/settings.ts";
@@ -13,26 +13,36 @@ export interface TrainingDataFlags extends FieldFlags {
   index?: string;
 }
 
-/** Whether a command trains on questions, or on the samples or pairs of --data. */
-export type LearnsFrom = "questions" | "samples";
-
-const DATASET: Readonly<Record<LearnsFrom, string>> = {
-  questions:
-    "question file of your own to train on; every fifth question is held out for the evaluations",
-  samples:
-    "question file of your own for the evaluations, which ask every fifth question; what is learned comes from --data",
-};
-
 /** Adds the flags of `TrainingDataFlags`. */
-export function addTrainingDataOptions(command: Command, learnsFrom: LearnsFrom): Command {
-  const searches = learnsFrom === "questions" ? "searches" : "searches of the evaluations";
+export function addTrainingDataOptions(command: Command): Command {
   command
-    .option("--dataset <file>", DATASET[learnsFrom])
+    .option(
+      "--dataset <file>",
+      "question file of your own to train on; every fifth question is held out for the evaluations",
+    )
     .option(
       "--index <folder>",
-      `what ${searches} answer from, made by \`agentrl index build\` (default: the contexts in --dataset)`,
+      "what searches answer from, made by `agentrl index build` (default: the contexts in --dataset)",
     );
   return addFieldFlags(command, QUESTION_ROLES);
+}
+
+/**
+ * --dataset of sft and dpo. It is refused: they learn from what a teacher wrote, and a question file does not have that.
+ * @param learns the command and its data: the folder of a synthesis with these options has them.
+ */
+export function refusedDatasetOption(learns: {
+  command: string;
+  from: string;
+  synthesis?: string;
+}): Option {
+  const { command, from, synthesis = "" } = learns;
+  return new Option("--dataset <file>").hideHelp().argParser((file: string) => {
+    throw new ConfigError(
+      "USAGE",
+      `--dataset is ${file}: ${command} learns from ${from} that a teacher wrote, and a question file has none. agentrl init --questions ${file} writes a recipe, agentrl.yaml, and holds out every fifth question. Then agentrl synth-data --recipe agentrl.yaml --teacher NAME${synthesis} --out DRAWS makes the ${from}, and agentrl ${command} agentrl.yaml --data DRAWS learns from them.`,
+    );
+  });
 }
 
 /** Settings that follow from the flags. */

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { dpoCommand } from "../../src/cli/commands/dpo.ts";
+import { sftCommand } from "../../src/cli/commands/sft.ts";
 import { trainCommand } from "../../src/cli/commands/train.ts";
 import { trainingSettings } from "../../src/cli/training-command.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -76,6 +78,18 @@ describe("training on own questions", () => {
     const { status, stderr } = await train(...args);
     expect([status, stderr]).toEqual([2, expect.stringContaining("[USAGE]")]);
     expect(stderr).toContain(named);
+  });
+
+  it.each([
+    [sftCommand, "sft", "samples"],
+    [dpoCommand, "dpo", "best-worst-pairs"],
+  ])("is refused where a teacher's work is learned: %#", async (command, name, made) => {
+    const { status, stderr } = await runCommand(command, [name, "--dataset", questions]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining("[USAGE]")]);
+    for (const word of [questions, "synth-data", made, `${name} agentrl.yaml --data`])
+      expect(stderr).toContain(word);
+    const help = await runCommand(command, [name, "--help"]);
+    expect(help.stdout).not.toContain("--dataset");
   });
 
   it("takes the recipe as an argument", async () => {

@@ -9,11 +9,15 @@ import {
   type TrainingFlags,
   trainingSettings,
 } from "../training-command.ts";
+import { refusedDatasetOption } from "../training-data.ts";
 
 interface DpoFlags extends TrainingFlags {
   data?: string;
   validationData?: string;
 }
+
+/** Options of a synthesis that makes pairs: of several draws of a question. */
+const PAIRS = " --set 'synth.steps=[best-worst-pairs]' --set 'synth.draws=[{ name: plain, samples: 8 }]'";
 
 /** `agentrl dpo`: a recipe's training on pairs. */
 export const dpoCommand: CliCommand = {
@@ -28,13 +32,13 @@ export const dpoCommand: CliCommand = {
             "IPO, SimPO, ORPO by preference.loss. The policy that it starts from is the reference. docs/preference.md",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N>-preference when absent",
-      "samples",
     )
       .option("--data <path>", "folder of a synthesis that made pairs, or a file of pairs")
       .option(
         "--validation-data <file>",
         "pairs that are only measured; the folder's own if it has some",
       )
+      .addOption(refusedDatasetOption({ command: "dpo", from: "pairs", synthesis: PAIRS }))
       .action((recipe: string | undefined, flags: DpoFlags) => train(recipe, flags, context));
   },
 };

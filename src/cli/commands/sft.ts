@@ -9,6 +9,7 @@ import {
   type TrainingFlags,
   trainingSettings,
 } from "../training-command.ts";
+import { refusedDatasetOption } from "../training-data.ts";
 
 interface SftFlags extends TrainingFlags {
   data?: string;
@@ -26,9 +27,12 @@ export const sftCommand: CliCommand = {
           "Fine-tune a policy as a recipe says: on the samples of a file (agentrl synth-data), measuring held-out ones on the way, or stage by stage on a stream of the tiny world's.",
         ),
       "run folder; runs/<recipe>-<tier>-seed<N> when absent",
-      "samples",
     )
-      .option("--data <path>", "samples to learn from: the folder of a synthesis, or a file")
+      .option(
+        "--data <path>",
+        "samples to learn from: the folder of a synthesis, or a file; `agentrl synth-data` makes them from questions",
+      )
+      .addOption(refusedDatasetOption({ command: "sft", from: "samples" }))
       .action(async (recipe: string | undefined, flags: SftFlags) => {
         const { runSft } = await import("../../recipe/sft/run-sft.ts");
         const { data } = flags;

@@ -12,6 +12,7 @@ import {
   type TrainingFlags,
   trainingSettings,
 } from "../training-command.ts";
+import { addTrainingDataOptions } from "../training-data.ts";
 
 interface TrainFlags extends TrainingFlags {
   allowIgnored?: true;
@@ -22,15 +23,14 @@ interface TrainFlags extends TrainingFlags {
 export const trainCommand: CliCommand = {
   name: "train",
   register(program, context) {
-    addTrainingOptions(
-      program
-        .command("train")
-        .summary("train a policy with reinforcement learning")
-        .description(
-          "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
-        ),
-      "run folder; runs/<recipe>-<tier>-seed<N> when absent",
-      "questions",
+    const command = program
+      .command("train")
+      .summary("train a policy with reinforcement learning")
+      .description(
+        "Train a policy as a recipe says: evaluate, learn from its own searches, evaluate again on the same held-out questions.",
+      );
+    addTrainingDataOptions(
+      addTrainingOptions(command, "run folder; runs/<recipe>-<tier>-seed<N> when absent"),
     )
       .option("--allow-ignored", "do not fail on settings that have no effect")
       .addOption(
