@@ -3,12 +3,18 @@ import { rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { readJson, removeAtOnce, writeJson } from "../base/files.ts";
+import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
 import { pluginHashes } from "../base/plugins.ts";
 import { shortHash } from "../evaluate/fingerprint.ts";
 import { type Stage, stageList } from "./settings/stages.ts";
 import { effectOf, type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import { type Override, type ResolvedSettings, withOverrides } from "./settings/settings.ts";
+import {
+  isOfRecipe,
+  type Override,
+  type ResolvedSettings,
+  withOverrides,
+} from "./settings/settings.ts";
 
 /** A stage as its own settings say, ready to run. */
 export interface PlannedStage {
@@ -148,10 +154,8 @@ function planStage(
   stage: Stage,
   { out, done }: { out: string; done: readonly StageOutcome[] },
 ): PlannedStage {
-  const origin = `stage ${stage.number} (${stage.name})`;
-  const overrides: Override[] = Object.entries(stage.set).map(([key, value]) => ({
-    ...{ key, value: withFolders(value, done), origin },
-  }));
+  const origin = stageOrigin(stage);
+  const overrides = ownOverrides(resolved, stage, done);
   const trained = done.filter(({ policy }) => policy !== null);
   const from =
     stage.from === "last" ? trained.at(-1) : trained.findLast(({ name }) => name === stage.from);
@@ -174,18 +178,46 @@ function planStage(
   };
 }
 
-/** A setting in which `{name}` is the folder of the stage of that name that was done last; braces around anything else stay. */
-function withFolders(value: unknown, done: readonly StageOutcome[]): unknown {
-  if (typeof value === "string") {
-    return value.replace(/\{([a-z][a-z0-9-]*)\}/g, (whole, name: string) => {
-      return done.findLast((each) => each.name === name)?.folder ?? whole;
-    });
-  }
-  if (Array.isArray(value)) return value.map((each) => withFolders(each, done));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, withFolders(each, done)]),
+/** Whether the recipe file has written the stages, rather than a flag. */
+function hasRecipeStages(resolved: ResolvedSettings<Settings>): boolean {
+  return [...resolved.origins].every(
+    ([key, origin]) =>
+      !key.startsWith("stages.") || origin === "default" || isOfRecipe(resolved, origin),
   );
+}
+
+/**
+ * A stage's `set`. A text with `{name}`, the folder of the latest stage of that name, starts from the run's folder; other paths start from
+ * the recipe's.
+ */
+export function ownOverrides(
+  resolved: ResolvedSettings<Settings>,
+  stage: Stage,
+  done: readonly StageOutcome[],
+): Override[] {
+  const origin = stageOrigin(stage);
+  const isOfRecipe = hasRecipeStages(resolved);
+  return Object.entries(stage.set).flatMap(([key, value]) => {
+    const inFolders = [...leavesOf(value)].flatMap(([keys, leaf]): Override[] => {
+      const text = typeof leaf === "string" ? withFolders(leaf, done) : leaf;
+      if (text === leaf) return [];
+      return [
+        { key: [key, ...keys].join("."), value: text, origin: `${origin}: ${leaf as string}` },
+      ];
+    });
+    return [{ key, value, origin, isOfRecipe }, ...inFolders];
+  });
+}
+
+function stageOrigin({ number, name }: Stage): string {
+  return `stage ${number} (${name})`;
+}
+
+/** Braces around anything but the name of a finished stage stay. */
+function withFolders(text: string, done: readonly StageOutcome[]): string {
+  return text.replace(/\{([a-z][a-z0-9-]*)\}/g, (whole, name: string) => {
+    return done.findLast((each) => each.name === name)?.folder ?? whole;
+  });
 }
 
 /** Before the first stage runs: every name that a stage uses is that of an earlier one. */

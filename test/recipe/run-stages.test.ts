@@ -3,17 +3,22 @@ import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { readJson } from "../../src/base/files.ts";
+import { parseYamlValue } from "../../src/base/yaml.ts";
 import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
 import { type PlannedStage, runStages } from "../../src/recipe/run-stages.ts";
 import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
-import { checkSettings, resolveSettings } from "../../src/recipe/settings/settings.ts";
+import {
+  checkSettings,
+  type Override,
+  resolveSettings,
+} from "../../src/recipe/settings/settings.ts";
 import { stageList, stagesSchema } from "../../src/recipe/settings/stages.ts";
 import { errorWith } from "../helpers/error-with.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
 
-function settingsOf(stages: string) {
+function settingsOf(stages: string, path = "staged.yaml", ...overrides: Override[]) {
   const text = `
 summary: staged
 base:
@@ -26,7 +31,7 @@ base:
   stages: ${stages}
 tiers: { mini: {} }
 `;
-  const resolved = resolveSettings(parseRecipe(text, "staged.yaml"), { tier: "mini" });
+  const resolved = resolveSettings(parseRecipe(text, path), { tier: "mini", overrides });
   return checkSettings(settingsSchema, resolved);
 }
 
@@ -209,6 +214,34 @@ describe("stages", () => {
     await run(stages(1), "reselected");
     const again = await run(stages(2), "reselected", { resume: true });
     expect(again.ran.map(({ resumed }) => resumed)).toEqual([true, false]);
+  });
+
+  it("have paths from the recipe's folder, those of an earlier stage from its own", async () => {
+    const own = "{ name: files, tasks: q.jsonl, corpus: '{draw}/c.jsonl' }";
+    const stages = `[{ do: synth, name: draw }, { do: train, set: { dataset: ${own}, evaluation.dataset.tasks: /abs/h.jsonl, evaluation.dataset.name: files } }]`;
+    const datasetsOf = async (resolved: ReturnType<typeof settingsOf>, out: string) => {
+      const found: unknown[] = [];
+      await runStages(resolved, {
+        ...{ out: join(folder, out), resume: false },
+        run: ({ folder: own, resolved: { settings } }) => {
+          mkdirSync(own, { recursive: true });
+          found.push(settings.dataset, settings.evaluation.dataset);
+          return Promise.resolve({ policy: null, facts: {} });
+        },
+      });
+      return found.slice(2);
+    };
+    const corpus = (out: string): string => join(at(out, "1-draw"), "c.jsonl");
+    expect(await datasetsOf(settingsOf(stages, "plans/staged.yaml"), "from-recipe")).toMatchObject([
+      { tasks: join("plans", "q.jsonl"), corpus: corpus("from-recipe") },
+      { tasks: "/abs/h.jsonl" },
+    ]);
+    const flag = { key: "stages", value: parseYamlValue(stages, "--set"), origin: "--set" };
+    const flagged = settingsOf("[]", "plans/staged.yaml", flag);
+    expect(await datasetsOf(flagged, "from-flag")).toMatchObject([
+      { tasks: "q.jsonl", corpus: corpus("from-flag") },
+      { tasks: "/abs/h.jsonl" },
+    ]);
   });
 
   it("are alone in their own settings, so that one can be run by itself", async () => {

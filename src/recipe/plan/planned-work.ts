@@ -10,6 +10,7 @@ import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import { type ResolvedSettings, withOverrides } from "../settings/settings.ts";
 import { hasCurriculum } from "../settings/sft-settings.ts";
+import { ownOverrides } from "../run-stages.ts";
 import { type Stage, stageList } from "../settings/stages.ts";
 import type { Work } from "./batch-plan.ts";
 
@@ -32,10 +33,8 @@ export function plannedStage(resolved: ResolvedSettings<Settings>): {
   for (const kind of ["train", "sft"] as const) {
     const found = list.find((each) => each.do === kind);
     if (found === undefined) continue;
-    const origin = `stage ${found.number} (${found.name})`;
-    const own = Object.entries(found.set).map(([key, value]) => ({ key, value, origin }));
     return {
-      resolved: withOverrides(settingsSchema, resolved, own),
+      resolved: withOverrides(settingsSchema, resolved, ownOverrides(resolved, found, [])),
       stage: kind,
       stages: { all: list.map(nameOf), planned: nameOf(found) },
     };

@@ -14,6 +14,8 @@ export interface Override {
   value: unknown;
   /** What messages and listings call it: `--seed`. */
   origin: string;
+  /** The recipe file sets it, so its paths start from the recipe's folder. */
+  isOfRecipe?: boolean;
 }
 
 /** Settings and, for each value by dotted key, where it comes from. */
@@ -48,7 +50,9 @@ export function parseSet(text: string): Override {
 export function armOverrides(claim: Claim, armName: string): Override[] {
   const arm = claim.arms.find(({ name }) => name === armName);
   const origin = `claim ${claim.id}, arm ${armName}`;
-  return Object.entries(arm?.set ?? {}).map(([key, value]) => ({ key, value, origin }));
+  return Object.entries(arm?.set ?? {}).map(([key, value]) => ({
+    ...{ key, value, origin, isOfRecipe: true },
+  }));
 }
 
 /**
@@ -91,10 +95,19 @@ export function checkSettings<S extends z.ZodType>(
   for (const [keys] of leavesOf(result.value)) {
     origins.set(keys.join("."), originOfLeaf(resolved.origins, keys) ?? "default");
   }
-  const { path } = resolved.recipe;
-  const isOfRecipe = (key: string): boolean => origins.get(key)?.startsWith(`${path}:`) === true;
-  const settings = pathsFrom(dirname(path), schema, result.value, isOfRecipe);
+  const settings = pathsFrom(dirname(resolved.recipe.path), schema, result.value, (key) =>
+    isOfRecipe(resolved, origins.get(key) ?? "default"),
+  );
   return { ...resolved, settings, origins };
+}
+
+/** Whether an origin is in the recipe file. */
+export function isOfRecipe(
+  { recipe, overrides }: Pick<ResolvedSettings, "recipe" | "overrides">,
+  origin: string,
+): boolean {
+  const inFile = overrides.some((each) => each.origin === origin && each.isOfRecipe === true);
+  return inFile || origin.startsWith(`${recipe.path}:`);
 }
 
 /** Settings as a run recorded them, in today's form: older versions kept the budgets among the environment's options. */
