@@ -141,7 +141,7 @@ export function requireTrainable({ policy: { endpoint, predictions } }: Settings
     endpoint === undefined ? ["predictions", "a file of answers"] : ["endpoint", endpoint.baseUrl];
   throw new ConfigError(
     "RECIPE_BAD_VALUE",
-    `policy.${key} is ${found}, which can be evaluated but not trained. Take it out, and name a model by policy.from.`,
+    `policy.${key} is ${found}, which can be evaluated but not trained. Only a model that runs here can be: name its folder, or org/name of the Hugging Face hub, by policy.from in place of policy.${key}. For your own data, agentrl init --policy FOLDER writes such a recipe.`,
   );
 }
 

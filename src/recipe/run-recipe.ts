@@ -34,8 +34,8 @@ export async function runRecipe(
   options: RunTrainOptions,
 ): Promise<RecipeResult> {
   const { settings } = resolved;
-  if (settings.stages === undefined) return runTrain(resolved, options);
   requireTrainable(settings);
+  if (settings.stages === undefined) return runTrain(resolved, options);
   const use = { ...options, settingsOf: "stages" } as const;
   const { out, signal } = options;
   return withClaimedRun({ out, command: "train", resolved, use, signal }, () =>

@@ -65,7 +65,7 @@ describe("training on own questions", () => {
     expect(status).toBe(2);
     expect(stderr).toContain("policy.from");
     expect(stderr).toContain("--model");
-    expect(stderr).toContain("[BUDGETS_UNFIT]");
+    expect(stderr).toContain("[VOCABULARY_UNFIT]");
   });
 
   it.each([
@@ -78,6 +78,16 @@ describe("training on own questions", () => {
     const { status, stderr } = await train(...args);
     expect([status, stderr]).toEqual([2, expect.stringContaining("[USAGE]")]);
     expect(stderr).toContain(named);
+  });
+
+  it("is refused for a server's model, which cannot be trained here", async () => {
+    const recipe = join(folder, "served.yaml");
+    const policy = "policy: { endpoint: { baseUrl: http://127.0.0.1:1/v1, model: m } }";
+    writeFileSync(recipe, `summary: served\nbase: { seed: 1, ${policy} }\ntiers: { mini: {} }\n`);
+    const { status, stderr } = await train(recipe);
+    expect(status).toBe(2);
+    expect(stderr).toContain("policy.endpoint is http://127.0.0.1:1/v1");
+    expect(stderr).toContain("policy.from");
   });
 
   it.each([

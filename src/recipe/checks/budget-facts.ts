@@ -3,10 +3,10 @@ import type { Dataset } from "../../data/datasets.ts";
 import type { Retriever } from "../../retrieval/retriever.ts";
 import type { Rendering } from "../../rollout/chat-rendering.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
-import type { Passage, Task } from "../../trajectory/task.ts";
+import type { Passage } from "../../trajectory/task.ts";
 import { environmentOver } from "../assemble.ts";
 import type { Settings } from "../settings/settings-schema.ts";
-import { spelledWords, wordsOf } from "./spelled-words.ts";
+import { SAMPLED_QUESTIONS, spelledShare } from "./spelled-words.ts";
 
 /** Facts of a dataset that budgets are compared with, in the policy's tokens. */
 export interface BudgetFacts {
@@ -42,8 +42,7 @@ export interface BudgetFinding {
   message: string;
 }
 
-/** What of the dataset is looked at. */
-const SAMPLED_QUESTIONS = 64;
+/** Passages that are looked at. */
 const SAMPLED_PASSAGES = 512;
 /** Passages are taken from the beginning of the corpus, one in so many. */
 const EVERY = 5;
@@ -95,17 +94,6 @@ export async function budgetFacts(
       spelled: spelledShare(tasks, tokenizer),
     },
   };
-}
-
-/** Tasks without accepted answers are worlds with symbols of their own, such as the letters of a grid. */
-function spelledShare(sampled: readonly Task[], tokenizer: Tokenizer): number {
-  const tasks = sampled.filter(({ references }) => references.length > 0);
-  const words = tasks.reduce((sum, { question }) => sum + wordsOf(question).length, 0);
-  const spelled = tasks.reduce(
-    (sum, { question }) => sum + spelledWords(question, tokenizer).length,
-    0,
-  );
-  return words === 0 ? 0 : spelled / words;
 }
 
 /** None where the dataset is questions alone, which are searched for elsewhere. */

@@ -11,6 +11,7 @@ import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { BudgetFacts, BudgetFinding, TokenFacts } from "./budget-facts.ts";
 import { ratioFindings } from "./ratio-findings.ts";
+import { vocabularyProblem } from "./spelled-words.ts";
 
 type Found = Omit<BudgetFinding, "origin">;
 
@@ -44,14 +45,18 @@ export function checkBudgets(
 
 /**
  * Refuses a training in which nothing could be learned.
- * @throws {ConfigError} BUDGETS_UNFIT naming the errors among some findings, where there is one.
+ * @throws {ConfigError} VOCABULARY_UNFIT, alone because token counts mean nothing then; BUDGETS_UNFIT with all other errors.
  */
 export function requireSoundBudgets(findings: readonly BudgetFinding[]): void {
   const errors = findings.filter(({ severity }) => severity === "error");
   if (errors.length === 0) return;
-  const lines = errors.map(({ origin, key, message }) => `${origin}: ${key}: ${message}`);
-  const anyway = "budgetCheck: false trains nevertheless.";
-  throw new ConfigError("BUDGETS_UNFIT", [...lines, anyway].join("\n"));
+  const textOf = ({ key, origin, message }: BudgetFinding): string =>
+    `${key} (${origin}): ${message}`;
+  const anyway = "budgetCheck: false skips this check.";
+  const vocabulary = errors.find(({ key }) => key === VOCABULARY);
+  if (vocabulary !== undefined)
+    throw new ConfigError("VOCABULARY_UNFIT", `${textOf(vocabulary)} ${anyway}`);
+  throw new ConfigError("BUDGETS_UNFIT", [...errors.map(textOf), anyway].join("\n"));
 }
 
 function batchFindings(
@@ -151,24 +156,21 @@ function factFindings(settings: Settings, options: OnPolicyOptions, facts: Budge
   };
   return [
     ...found,
-    ...vocabularyFindings(tokens),
+    ...vocabularyFindings(settings, tokens),
     ...observationFindings(settings, sized),
     ...messageFindings(sized),
     ...contextFindings(settings, sized),
   ];
 }
 
-/** Above it, a policy cannot read the questions. Real vocabularies stay far below, the tiny world's is far above on real text. */
-const MOST_SPELLED = 0.2;
+/** The setting of a vocabulary that lacks the questions' words. */
+const VOCABULARY = "policy.from";
 
-function vocabularyFindings({ spelled }: TokenFacts): Found[] {
-  if (spelled <= MOST_SPELLED) return [];
-  return [
-    {
-      ...{ severity: "error", key: "policy.from" },
-      message: `the policy's vocabulary has no token for ${percent(spelled)} of the words in a sample of questions: it only knows the tiny world. Name a real model with --model, e.g. Qwen/Qwen2.5-0.5B-Instruct.`,
-    },
-  ];
+function vocabularyFindings({ policy }: Settings, { spelled }: TokenFacts): Found[] {
+  const problem = vocabularyProblem(spelled);
+  if (problem === null) return [];
+  const cure = "Name another model with --model, e.g. Qwen/Qwen2.5-0.5B-Instruct.";
+  return [{ severity: "error", key: VOCABULARY, message: `is ${policy.from}: ${problem} ${cure}` }];
 }
 
 interface Sized {

@@ -52,7 +52,7 @@ export interface RunTrainOptions extends RunOptions {
  * Trains by reinforcement as a recipe's `algorithm` says, evaluated before and after on the same held-out questions.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when the recipe has no `algorithm`; REWARD_CHECK_FAILED when a reward does not score known answers
- *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, DATASET_NOT_TRAINABLE.
+ *   as it declares; SETTING_IGNORED, BUDGETS_UNFIT, VOCABULARY_UNFIT, DATASET_NOT_TRAINABLE.
  * @throws as `runTraining`.
  */
 export async function runTrain(
@@ -236,7 +236,7 @@ function timingOf({ timings, tokens }: OnPolicyStep): Record<string, number> {
   return { ...timings, tokensPerSecond };
 }
 
-/** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT */
+/** Checks the budgets against each other, and against questions, passages and model. @throws {ConfigError} BUDGETS_UNFIT, VOCABULARY_UNFIT */
 async function budgetWarnings(
   resolved: ResolvedSettings<Settings>,
   { engine, train, model }: { engine: LocalEngine; train: Dataset; model: string },

@@ -120,7 +120,7 @@ describe("budgets held against each other", () => {
     const errors = await found(null, "algorithm.minibatches=17");
     expect(() => {
       requireSoundBudgets(errors);
-    }).toThrow(errorWith("BUDGETS_UNFIT", /^--set: algorithm\.minibatches: 17 minibatches/));
+    }).toThrow(errorWith("BUDGETS_UNFIT", /^algorithm\.minibatches \(--set\): 17 minibatches/));
   });
 });
 
