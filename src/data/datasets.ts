@@ -14,6 +14,7 @@ import { dataSource, isDataFolder } from "./data-folder.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
 import { type Fields, fieldsSchema } from "./fields.ts";
 import { environmentTasks } from "./environment-tasks.ts";
+import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
 import {
@@ -148,6 +149,7 @@ export const datasets = registry<DatasetPart>("dataset", [
   beirDataset,
   weakTinyWorld,
   arithmetic,
+  numberWorldDataset,
   environmentTasks,
   ...cardDatasets,
 ]);

@@ -33,6 +33,16 @@ export interface PrefixMessage {
   owner: Extract<Segment["owner"], "policy" | "inserted">;
 }
 
+/** One step from a question to its answer. */
+export interface SolutionStep {
+  question: string;
+  answer: string;
+  /** Id of the passage that tells it. */
+  passage: string | null;
+  /** What computes the answer, with #1, #2 for earlier answers: "#1 + 17". */
+  expression?: string;
+}
+
 /**
  * Gold annotations beside the answers. Every field is optional: a reward or metric that needs an
  * absent field skips the task.
@@ -52,7 +62,18 @@ export interface TaskAnnotations {
    * Steps from question to answer; `question` may use #1, #2 for earlier answers. `answer` is empty
    * where the dataset has only the questions (StrategyQA).
    */
-  decomposition?: { question: string; answer: string; passage: string | null }[];
+  decomposition?: SolutionStep[];
+  /** Other right ways to the same answer (number world). */
+  routes?: SolutionStep[][];
+  /** Skills that the question needs: "division", "years" (number world). */
+  concepts?: string[];
+  /**
+   * Part of the pool that the question was drawn for: "easy", "impossible", "mislabelled", … (number world). For tests and analysis
+   * only: no reward and no environment reads it.
+   */
+  stratum?: string;
+  /** Id of the question that this one repeats (number world). */
+  duplicateOf?: string;
   /**
    * Queries for each step, the best first: as long as `decomposition`, or as `evidences` if that is
    * absent; a step may have none. Found by `synth-data` (docs/synthesis-papers.md), not given by

@@ -119,7 +119,7 @@ describe("agentrl data", () => {
       ",
         "2 error: tinyworld.splits.1 is "val": allowed: "train", "dev", "test", "base". [RECIPE_BAD_VALUE]
       ",
-        "2 error: command-argument value 'hugeworld' is invalid for argument 'dataset'. Allowed choices are tinyworld. See \`agentrl data generate --help\`. [USAGE]
+        "2 error: command-argument value 'hugeworld' is invalid for argument 'dataset'. Allowed choices are tinyworld, numberworld. See \`agentrl data generate --help\`. [USAGE]
       ",
         "3 error: nowhere.jsonl: cannot be read (ENOENT: no such file or directory, open 'nowhere.jsonl'). [FILE_MISSING]
       ",
@@ -134,7 +134,15 @@ describe("agentrl data", () => {
     >;
     const names = (key: string): string[] => (lists[key] ?? []).map(({ name }) => name);
     expect(names("datasets")).toEqual([
-      ...["tinyworld", "files", "beir", "weak-tinyworld", "arithmetic", "environment"],
+      ...[
+        "tinyworld",
+        "files",
+        "beir",
+        "weak-tinyworld",
+        "arithmetic",
+        "numberworld",
+        "environment",
+      ],
       ...["2wikimultihopqa", "bamboogle", "fever"],
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);

@@ -19,21 +19,26 @@ const passageSchema = z.object({
 
 const beirSchema = passageSchema.omit({ id: true }).extend({ _id: idText });
 
+const stepsSchema = z.array(
+  z.object({
+    question: z.string(),
+    answer: z.string(),
+    passage: z.string().nullable().default(null),
+    expression: z.string().optional(),
+  }),
+);
+
 const annotationsSchema = z.object({
   type: z.string().optional(),
   hops: z.int().min(0).optional(),
   supportingPassages: z.array(z.string()).optional(),
   supportingFacts: z.array(z.object({ title: z.string(), sentence: z.int().min(0) })).optional(),
   context: z.array(passageSchema).optional(),
-  decomposition: z
-    .array(
-      z.object({
-        question: z.string(),
-        answer: z.string(),
-        passage: z.string().nullable().default(null),
-      }),
-    )
-    .optional(),
+  decomposition: stepsSchema.optional(),
+  routes: z.array(stepsSchema).optional(),
+  concepts: z.array(z.string()).optional(),
+  stratum: z.string().optional(),
+  duplicateOf: z.string().optional(),
   searchTerms: z.array(z.array(z.string())).optional(),
   evidences: z
     .array(z.object({ subject: z.string(), relation: z.string(), object: z.string() }))

@@ -12,6 +12,10 @@ import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
+import {
+  checkNumberWorldFolder,
+  isNumberWorldFolder,
+} from "../../../data/numberworld/check-folder.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
@@ -26,7 +30,7 @@ export function addDataCheck(data: Command, context: CliContext): void {
     )
     .argument(
       "<path>",
-      "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, tiny world); or name[:split] of a downloaded dataset",
+      "file (JSON, JSON lines, CSV, TSV, Parquet; .gz or not); folder (of texts, of a hub dataset, BEIR, tiny world, number world); or name[:split] of a downloaded dataset",
     );
   addFieldFlags(command)
     .addOption(jsonOption())
@@ -65,11 +69,28 @@ interface Checked {
   problems: string[];
 }
 
+/** A generated folder: a tiny world or a number world. */
 async function checkWorld(folder: string): Promise<Checked> {
+  if (await isNumberWorldFolder(folder)) {
+    const report = await checkNumberWorldFolder(folder);
+    const { questions, strata } = report;
+    return worldChecked(folder, { kind: "numberworld", questions, ...strata }, report);
+  }
   const report = await checkTinyWorldFolder(folder);
   const { passages, questions } = report;
+  return worldChecked(folder, { kind: "tinyworld", passages, questions }, report);
+}
+
+function worldChecked(
+  folder: string,
+  summary: Checked["summary"],
+  report: {
+    changedFiles: string[];
+    problems: readonly { where: string; code: string; message: string }[];
+  },
+): Checked {
   return {
-    summary: { kind: "tinyworld", passages, questions },
+    summary,
     problems: [
       ...report.changedFiles.map(
         (name) => `${join(folder, name)}: is not the file that manifest.json describes (sha256).`,

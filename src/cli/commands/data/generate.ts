@@ -6,7 +6,9 @@ import {
   tinyWorldFiles,
   type TinyWorldManifest,
 } from "../../../data/tinyworld/generate.ts";
+import { generateNumberWorld } from "../../../data/numberworld/generate.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "../../../data/tinyworld/names.ts";
+import { ConfigError } from "../../../base/errors.ts";
 import { formatBytes, formatCount } from "../../../base/format.ts";
 import { renderText } from "../../../base/table.ts";
 import type { CliContext } from "../../command.ts";
@@ -28,16 +30,18 @@ interface GenerateOptions {
   json?: true;
 }
 
-/** `agentrl data generate tinyworld` */
+/** `agentrl data generate tinyworld|numberworld` */
 export function addDataGenerate(data: Command, context: CliContext): void {
   data
     .command("generate")
-    .description("Write a tiny world: a fictional encyclopedia and questions about it.")
-    .addArgument(new Argument("<dataset>", "what to make").choices(["tinyworld"]))
-    .requiredOption("--out <folder>", "where corpus.jsonl and one question file per split go")
+    .description(
+      "Write a tiny world (a fictional encyclopedia and questions about it) or a number world (expressions and word problems).",
+    )
+    .addArgument(new Argument("<dataset>", "what to make").choices(["tinyworld", "numberworld"]))
+    .requiredOption("--out <folder>", "folder of one question file per split, and of corpus.jsonl")
     .option(
       "--people <n>",
-      `people per split, with 1.7 passages each (default: ${DEFAULTS.people})`,
+      `tinyworld: people per split, with 1.7 passages each (default: ${DEFAULTS.people})`,
       wholeNumber(1),
     )
     .addOption(seedOption(`seed; the same seed gives the same bytes (default: ${DEFAULTS.seed})`))
@@ -48,39 +52,60 @@ export function addDataGenerate(data: Command, context: CliContext): void {
     )
     .option(
       "--splits <names>",
-      `any of ${TINY_WORLD_SPLITS.join(",")}; they share no entity (default: ${DEFAULTS.splits.join()})`,
+      `any of ${TINY_WORLD_SPLITS.join(",")}; they share no entity and no problem (default: ${DEFAULTS.splits.join()})`,
     )
     .option(
       "--distractors <n>",
-      `passages in each question's context; 0: none (default: ${DEFAULTS.distractors})`,
+      `tinyworld: passages in each question's context; 0: none (default: ${DEFAULTS.distractors})`,
       wholeNumber(0),
     )
     .addOption(overwriteOption("replace existing files of these names"))
     .addOption(jsonOption())
-    .action(async (_dataset: string, flags: GenerateOptions) => {
+    .action(async (dataset: "tinyworld" | "numberworld", flags: GenerateOptions) => {
       const { out, splits, overwrite, json, ...rest } = flags;
       // Checked by the generator's schema, which names the allowed splits.
       const names = splits?.split(",").map((name) => name.trim()) as TinyWorldSplit[] | undefined;
       const settings = { ...rest, ...(names === undefined ? {} : { splits: names }) };
-      for (const file of tinyWorldFiles(names ?? DEFAULTS.splits))
+      const isNumbers = dataset === "numberworld";
+      if (isNumbers) refuseWorldFlags(rest);
+      for (const file of tinyWorldFiles(names ?? DEFAULTS.splits)) {
+        if (isNumbers && file === "corpus.jsonl") continue;
         refuseToOverwrite(join(out, file), overwrite);
-      const manifest = await generate(out, settings, context);
+      }
+      const manifest = await withProgress<Pick<TinyWorldManifest, "files">>(
+        isNumbers ? "problems" : "passages",
+        context,
+        (options) =>
+          isNumbers
+            ? generateNumberWorld(out, settings, options)
+            : generateTinyWorld(out, settings, options),
+      );
       if (json === true) context.out(JSON.stringify({ out, ...manifest }));
       else context.out(filesText(out, manifest));
     });
 }
 
-async function generate(
-  out: string,
-  settings: Parameters<typeof generateTinyWorld>[1],
+/** A number world has neither people to count nor passages. */
+function refuseWorldFlags(flags: Pick<GenerateOptions, "people" | "distractors">): void {
+  const stray = (["people", "distractors"] as const).find((flag) => flags[flag] !== undefined);
+  if (stray === undefined) return;
+  throw new ConfigError(
+    "USAGE",
+    `--${stray} is ${flags[stray] ?? ""}: it has no effect on a number world. Leave it out, or generate a tinyworld.`,
+  );
+}
+
+async function withProgress<T>(
+  unit: string,
   context: CliContext,
-): Promise<TinyWorldManifest> {
-  const progress = startProgress(context, { label: "writing", total: 0, unit: "passages" });
+  run: (options: { signal: AbortSignal; onProgress: (made: number) => void }) => Promise<T>,
+): Promise<T> {
+  const progress = startProgress(context, { label: "writing", total: 0, unit });
   try {
-    return await generateTinyWorld(out, settings, {
+    return await run({
       signal: context.signal,
-      onProgress: (passages) => {
-        progress.update(passages);
+      onProgress: (made) => {
+        progress.update(made);
       },
     });
   } finally {
@@ -88,7 +113,7 @@ async function generate(
   }
 }
 
-function filesText(out: string, { files }: TinyWorldManifest): string {
+function filesText(out: string, { files }: Pick<TinyWorldManifest, "files">): string {
   return renderText({
     columns: ["", { label: "", align: "right" }, { label: "", format: formatBytes }],
     rows: Object.entries(files).map(([name, { records, bytes }]) => [
