@@ -136,10 +136,18 @@ function cliPage() {
     out: silent,
     note: silent,
     terminal: false,
+    call: "agentrl",
     signal: new AbortController().signal,
     untilStopped: () => Promise.resolve(),
   };
-  const io = { out: silent, err: silent, terminal: false, width: 100, onStop: () => silent };
+  const io = {
+    out: silent,
+    err: silent,
+    terminal: false,
+    width: 100,
+    call: "agentrl",
+    onStop: () => silent,
+  };
   const events = { onStart: silent, onUsageError: silent };
   const program = buildProgram(commandGroups, context, io, events);
   const sections = leaves(program).map((command) => section(command));

@@ -46,6 +46,12 @@ export async function loadChatTemplate(
   );
 }
 
+/** Whether a Hugging Face folder has a chat template. @throws {DataError} as `loadChatTemplate`. */
+export async function hasChatTemplate(folder: string): Promise<boolean> {
+  const { config } = await readTokenizerFiles(folder);
+  return (await namedTemplates(folder, config)).size > 0;
+}
+
 interface Found {
   source: string;
   where: string;

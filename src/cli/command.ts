@@ -8,6 +8,8 @@ export interface CliContext {
   readonly note: (text: string) => void;
   /** Whether progress may overwrite itself: a person watches stderr, without --quiet. */
   readonly terminal: boolean;
+  /** How the user starts the program, for commands to copy: `agentrl`, `npx agentrl`. */
+  readonly call: string;
   /** Aborted on Ctrl-C, SIGTERM and SIGHUP: finish what is being written, keep it, and throw the reason. */
   readonly signal: AbortSignal;
   /**

@@ -96,8 +96,8 @@ export const EXAMPLES: Readonly<Record<string, readonly [string, string]>> = {
   doctor: ["", "--json"],
 };
 
-/** The examples of a command, as they end its help. @param path without the program's name: "index build". */
-export function examplesText(path: string): string {
-  const lines = (EXAMPLES[path] ?? []).map((rest) => `  ${`agentrl ${path} ${rest}`.trimEnd()}`);
+/** The examples of a command, as they end its help. @param path without the program's name: "index build". @param call starts the program. */
+export function examplesText(path: string, call: string): string {
+  const lines = (EXAMPLES[path] ?? []).map((rest) => `  ${`${call} ${path} ${rest}`.trimEnd()}`);
   return lines.length === 0 ? "" : `\nExamples:\n${lines.join("\n")}\n`;
 }

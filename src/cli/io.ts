@@ -1,5 +1,6 @@
 import { isatty } from "node:tty";
 import { EXIT } from "./exit-code.ts";
+import { programCall } from "./program-call.ts";
 import { writeAroundProgress } from "./progress.ts";
 
 /**
@@ -16,6 +17,8 @@ export interface CliIo {
   readonly terminal: boolean;
   /** Columns for help. */
   readonly width: number;
+  /** How the user starts the program, for commands to copy. */
+  readonly call: string;
   /** Calls back when the process must stop; returns a function to stop listening. */
   onStop(listener: (reason: StopRequest) => void): () => void;
 }
@@ -35,6 +38,7 @@ export function processIo(): CliIo {
     },
     terminal: process.stderr.isTTY && process.env["TERM"] !== "dumb",
     width: Math.min(process.stdout.isTTY ? process.stdout.columns : 80, 100),
+    call: programCall(),
     onStop: (listener) => {
       const interrupt = (): void => {
         listener("interrupt");

@@ -132,7 +132,7 @@ function createContext(io: CliIo, state: RunState, signal: AbortSignal): CliCont
     get terminal() {
       return io.terminal && !state.quiet;
     },
-    signal,
+    ...{ call: io.call, signal },
     untilStopped: () => {
       state.servesUntilStopped = true;
       return new Promise((resolve) => {

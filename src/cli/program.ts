@@ -36,7 +36,7 @@ export function buildProgram(
     program.commandsGroup(title);
     for (const command of commands) command.register(program, context);
   }
-  program.configureHelp({ formatHelp: () => rootHelp(program) });
+  program.configureHelp({ formatHelp: () => rootHelp(program, io.call) });
   for (const command of withDescendants(program)) {
     refuseRepeated(command);
     command.exitOverride().configureOutput({
@@ -59,7 +59,7 @@ export function buildProgram(
     else
       command.addHelpText(
         "after",
-        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(pathOf(command).replace(/^agentrl /, ""))}`.trimEnd(),
+        `\nEverywhere: --quiet (results and errors only), --debug (stacks).\n${examplesText(pathOf(command).replace(/^agentrl /, ""), io.call)}`.trimEnd(),
       );
   }
   return program;

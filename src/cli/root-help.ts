@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { renderText } from "../base/table.ts";
 
 /** What `agentrl` and `agentrl --help` show: first steps, then every command by purpose, on one screen. */
-export function rootHelp(program: Command): string {
+export function rootHelp(program: Command, call: string): string {
   const titles = [...new Set(program.commands.map((command) => command.helpGroup()))];
   const groups = titles.map((title): [string, string[][]] => [
     title,
@@ -11,7 +11,7 @@ export function rootHelp(program: Command): string {
       .map((command) => [command.name(), command.summary()]),
   ]);
   const sections: [string, string[][]][] = [
-    ["Start", START],
+    ["Start", START.map(([command = "", text = ""]) => [`${call} ${command}`, text])],
     ...groups,
     ["Most commands", MOST],
     ["Everywhere", EVERYWHERE],
@@ -27,15 +27,15 @@ export function rootHelp(program: Command): string {
   return [
     `agentrl ${program.version() ?? ""}: ${program.description()}`,
     ...pages,
-    `\`agentrl COMMAND --help\` explains one command.\n`,
+    `\`${call} COMMAND --help\` explains one command.\n`,
   ].join("\n\n");
 }
 
 const START = [
-  ["agentrl train search-r1", "train a search agent here, in minutes"],
-  ["agentrl ask --policy RUN", "ask the policy of a run questions"],
-  ["agentrl init", "set up your own questions and passages"],
-  ["agentrl recipes list", "the published methods that are included"],
+  ["train search-r1", "train a search agent here, in minutes"],
+  ["ask --policy RUN", "ask the policy of a run questions"],
+  ["init", "set up your own questions and passages"],
+  ["recipes list", "the published methods that are included"],
 ];
 
 const MOST = [

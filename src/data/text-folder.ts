@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { Passage } from "../trajectory/task.ts";
 
-/** Words of a passage, as in the corpora of DPR and its successors. */
-const WORDS = 100;
+/** Most words of a passage of a text file, as in the corpora of DPR and its successors. */
+export const PASSAGE_WORDS = 100;
 
 const TEXT_FILE = /\.(txt|md|markdown)$/i;
 
@@ -45,7 +45,7 @@ function fileTitle(name: string): string {
 
 /** A paragraph, cut at ends of sentences if it is too long for one passage. */
 function shortened(paragraph: string): string[] {
-  if (wordCount(paragraph) <= WORDS) return [paragraph];
+  if (wordCount(paragraph) <= PASSAGE_WORDS) return [paragraph];
   return joined(paragraph.split(/(?<=[.!?。！？]["”’)]*)\s+/), " ");
 }
 
@@ -56,7 +56,7 @@ function joined(pieces: readonly string[], separator: string): string[] {
   for (const piece of pieces) {
     const count = wordCount(piece);
     const last = passages.at(-1);
-    if (last !== undefined && words + count <= WORDS) {
+    if (last !== undefined && words + count <= PASSAGE_WORDS) {
       passages[passages.length - 1] = `${last}${separator}${piece}`;
       words += count;
     } else {

@@ -1,11 +1,17 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { makeFolder, writeFileAtomic } from "../base/files.ts";
+import { ConfigError } from "../base/errors.ts";
 import { pathFrom } from "../base/setting-path.ts";
 import { writeYaml } from "../base/yaml.ts";
+import { dataSource } from "../data/data-folder.ts";
 import { openDataset } from "../data/datasets.ts";
 import type { Fields } from "../data/fields.ts";
 import { buildIndex } from "../retrieval/bm25/build-index.ts";
+import { loadTokenizer } from "../text/tokenizer.ts";
+import type { Task } from "../trajectory/task.ts";
+import { baseFolder, policyFolder } from "./assemble.ts";
+import { SAMPLED_QUESTIONS, spelledShare, vocabularyProblem } from "./checks/spelled-words.ts";
 import { loadRecipe } from "./settings/recipe-file.ts";
 
 /** Who answers: a server's model, or a model that can be trained here. */
@@ -35,6 +41,8 @@ export interface InitResult {
   /** The first questions with their first answers. */
   examples: { question: string; answer: string | null }[];
   passages: number;
+  /** Files that were split into passages; null: the passages came as records. */
+  texts: number | null;
 }
 
 /** The recipe that `init` writes. */
@@ -45,7 +53,7 @@ const EXAMPLES = 3;
 /**
  * Reads the user's questions and passages, indexes the passages, and writes a recipe that names them.
  * @throws {DataError} as `openDataset` and `buildIndex`; then nothing is written.
- * @throws {ConfigError} INDEX_EXISTS without `overwrite`.
+ * @throws {ConfigError} INDEX_EXISTS without `overwrite`; VOCABULARY_UNFIT for a model's folder; as `policyFolder`.
  */
 export async function initProject(
   project: OwnProject,
@@ -59,6 +67,8 @@ export async function initProject(
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
   };
   const dataset = await openDataset(own, "--questions");
+  if ("from" in policy && existsSync(policy.from))
+    await requireVocabulary(policy.from, await dataset.tasks(SAMPLED_QUESTIONS), signal);
   const found = { count: 0, withoutAnswer: 0, heldOut: 0 };
   const examples: InitResult["examples"] = [];
   for await (const { question, references } of dataset.stream()) {
@@ -78,7 +88,25 @@ export async function initProject(
   });
   const recipe = join(folder, RECIPE_FILE);
   await writeFileAtomic(recipe, await recipeText(project));
-  return { recipe, index, questions: found, examples, passages: manifest.corpus.passages };
+  const source = await dataSource(passages ?? questions);
+  const texts = source.kind === "texts" ? source.files.length : null;
+  return { recipe, index, questions: found, examples, passages: manifest.corpus.passages, texts };
+}
+
+/** @throws {ConfigError} VOCABULARY_UNFIT, for the same models that a training refuses; POLICY_IS_RUN. */
+async function requireVocabulary(
+  from: string,
+  questions: readonly Task[],
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = await policyFolder(from);
+  const tokenizer = await loadTokenizer((await baseFolder(folder, { signal })) ?? folder);
+  const problem = vocabularyProblem(spelledShare(questions, tokenizer));
+  if (problem === null) return;
+  throw new ConfigError(
+    "VOCABULARY_UNFIT",
+    `--policy is ${from}: ${problem} Name a server (http://…/v1), another model's folder, or org/name of the hub.`,
+  );
 }
 
 /** The recipe: Search-R1's rules with the budgets of its paper, which fit real text. Its paths start from its folder. */
@@ -129,6 +157,9 @@ const NOTES: Readonly<Record<string, string>> = {
   "base.dataset.part": "four of five questions",
   "base.evaluation.dataset.part": "every fifth question: never trained on",
   "base.retriever.index": "built from the passages; `agentrl index build` rebuilds it",
-  "base.policy.from": "a folder, or org/name of the Hugging Face hub",
+  "base.policy.from":
+    "a folder, or org/name of the Hugging Face hub; `chat: {}` below it asks through the model's chat template",
+  "base.policy.endpoint.model":
+    "asked through the server's chat template; `api: completions` sends plain text, as a base model needs",
   "base.policy.endpoint.apiKeyEnv": "name of the environment variable that holds the key",
 };

@@ -5,6 +5,7 @@ import { commandGroups } from "../../src/cli/commands/index.ts";
 import { EXAMPLES } from "../../src/cli/examples.ts";
 
 const context: CliContext = {
+  call: "agentrl",
   ...{ out: () => undefined, note: () => undefined, terminal: false },
   ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
 };

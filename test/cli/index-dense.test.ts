@@ -22,6 +22,7 @@ const folder = temporaryFolder();
 const corpus = join(folder, "corpus.jsonl");
 const out = join(folder, "index");
 const context: CliContext = {
+  call: "agentrl",
   out: () => undefined,
   note: () => undefined,
   terminal: false,

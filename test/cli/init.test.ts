@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
 import { datasets } from "../../src/data/datasets.ts";
 import { resolveRecipe } from "../../src/recipe/settings/resolve-recipe.ts";
+import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import { chatServer, lastMessage } from "../helpers/chat-server.ts";
 import type { LocalServer } from "../helpers/local-server.ts";
 import { runProgram } from "../helpers/run-command.ts";
@@ -31,6 +32,20 @@ const passages = towns.map((town, i) => ({
 }));
 const lines = (records: readonly object[]): string =>
   records.map((each) => JSON.stringify(each)).join("\n");
+
+const vocabulary = [" founded", ...towns.map((town) => ` ${town}`)];
+/** A paragraph of sixteen words. */
+const SENTENCE =
+  "The town was founded long ago by people who came over the hills with their sheep.";
+
+/** A folder with a tokenizer of some words. */
+function writeTokenizer(folder: string, words: string[], more: object = {}): void {
+  const { tokenizer, config } = wordTokenizer({ words, specials: ["<end>", "<pad>"] });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
+  const settings = JSON.stringify({ ...(config as object), ...more });
+  writeFileSync(join(folder, "tokenizer_config.json"), settings);
+}
 
 let server: LocalServer;
 beforeAll(async () => {
@@ -129,8 +144,45 @@ describe("agentrl init", () => {
     expect(readFileSync("agentrl.yaml", "utf8")).not.toBe("mine");
   });
 
+  it("compares two models of the server", async () => {
+    const { stdout } = await run(
+      ...["init", ...served(), "--questions", "fragen.jsonl", "--passages", "corpus.jsonl"],
+      "--overwrite",
+    );
+    expect(stdout).toContain("--model NAME");
+    const measured = ["eval", "--recipe", "agentrl.yaml", "--limit", "2", "--out"];
+    expect((await run(...measured, "first")).status).toBe(0);
+    expect((await run(...measured, "second", "--model", "large")).status).toBe(0);
+    expect((await run("eval", "compare", "first", "second")).status).toBe(0);
+  });
+
+  it("says how many texts were split into passages, and at what length", async () => {
+    mkdirSync("docs", { recursive: true });
+    writeFileSync("docs/long.txt", Array.from({ length: 12 }, () => SENTENCE).join("\n\n"));
+    const asked = ["--questions", "fragen.jsonl", "--passages", "docs", ...served()];
+    const { stdout } = await run("init", "split", ...asked);
+    expect(stdout).toMatch(/2 passages: 1 text file, split at about 100 words/);
+  });
+
+  it("refuses a model whose vocabulary lacks the words of the questions", async () => {
+    writeTokenizer("tiny-world-model", ["a", " the"]);
+    const { status, stderr } = await init("unread", "--policy", "tiny-world-model");
+    expect([status, stderr]).toEqual([2, expect.stringContaining("[VOCABULARY_UNFIT]")]);
+    expect(existsSync("unread")).toBe(false);
+  });
+
+  it("asks a folder's model through its chat template unless it is told not to", async () => {
+    writeTokenizer("chat-model", vocabulary, { chat_template: "{{ messages[0].content }}" });
+    const chatOf = async (folder: string, ...args: string[]) => {
+      await init(folder, "--policy", "chat-model", ...args);
+      return (await resolveRecipe(join(folder, "agentrl.yaml"))).settings.policy.chat;
+    };
+    expect(await chatOf("in-chat")).toBeDefined();
+    expect(await chatOf("in-text", "--no-chat")).toBeUndefined();
+  });
+
   it("names a model's folder from the recipe's folder", async () => {
-    mkdirSync("small-model", { recursive: true });
+    writeTokenizer("small-model", vocabulary);
     expect((await init("foldered", "--policy", "small-model")).status).toBe(0);
     const { settings } = await resolveRecipe("foldered/agentrl.yaml");
     expect(resolve(settings.policy.from)).toBe(resolve("small-model"));

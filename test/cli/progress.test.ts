@@ -12,6 +12,7 @@ afterEach(() => {
 function logOf(work: (step: (seconds: number, done: number, status?: string) => void) => void) {
   const lines: string[] = [];
   const context: CliContext = {
+    call: "agentrl",
     ...{ out: () => undefined, note: (line) => lines.push(line), terminal: false },
     ...{ signal: new AbortController().signal, untilStopped: () => Promise.resolve() },
   };

@@ -28,6 +28,7 @@ async function run(
     err: (text) => (err += text),
     terminal: true,
     width: 80,
+    call: "agentrl",
     onStop: (listener) => {
       stop = listener;
       return () => undefined;

@@ -7,7 +7,12 @@ describe("a training as lines", () => {
   it("has a line for every evaluation, stage, step and event", () => {
     const lines: string[] = [];
     const { news, stop } = trainLines({
-      ...{ terminal: false, signal: new AbortController().signal, out: () => undefined },
+      ...{
+        call: "agentrl",
+        terminal: false,
+        signal: new AbortController().signal,
+        out: () => undefined,
+      },
       ...{ note: (text) => lines.push(text), untilStopped: () => Promise.resolve() },
     });
     const stage = { number: 1, name: "warm", do: "train" as const, from: "last", set: {} };

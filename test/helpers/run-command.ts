@@ -29,6 +29,7 @@ export async function runProgram(
     err: (text) => (stderr += text),
     terminal: false,
     width: 100,
+    call: "agentrl",
     onStop: () => () => undefined,
   });
   const visible = (text: string): string => (hidden === "" ? text : text.replaceAll(hidden, ""));

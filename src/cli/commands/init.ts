@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { join, normalize } from "node:path";
 import { formatCount, plural, shorten } from "../../base/format.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { renderText } from "../../base/table.ts";
+import { PASSAGE_WORDS } from "../../data/text-folder.ts";
 import type { InitResult, OwnPolicy } from "../../recipe/init.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { addFieldFlags, type FieldFlags, fieldsOf, noteDatasetFields } from "../data-flags.ts";
@@ -16,7 +18,7 @@ interface InitFlags extends FieldFlags {
   passages?: string;
   policy?: string;
   model?: string;
-  chat?: true;
+  chat?: boolean;
   apiKeyEnv?: string;
   overwrite?: true;
   json?: true;
@@ -48,7 +50,11 @@ export const initCommand: CliCommand = {
         "--api-key-env <name>",
         "for a server: environment variable that holds the key, e.g. OPENAI_API_KEY",
       )
-      .option("--chat", "for a folder or the hub: the model has a chat template");
+      .option(
+        "--chat",
+        "for a folder or the hub: ask through the model's chat template (default: for a folder that has one)",
+      )
+      .option("--no-chat", "for a folder or the hub: send plain text");
     addFieldFlags(command)
       .addOption(overwriteOption("replace an existing agentrl.yaml and index"))
       .addOption(jsonOption())
@@ -63,7 +69,7 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   refuseToOverwrite(join(folder, RECIPE_FILE), given.overwrite);
   const flags = await completed(given, context);
   const { questions, passages } = flags;
-  const policy = policyOf(flags);
+  const policy = await policyOf(flags);
   const fields = fieldsOf(flags);
   await noteDatasetFields({ name: "files", tasks: questions, corpus: passages, fields }, context);
   const progress = startProgress(context, { label: "indexing", total: 0, unit: "passages" });
@@ -82,11 +88,14 @@ async function init(folder: string, given: InitFlags, context: CliContext): Prom
   ).finally(() => {
     progress.stop();
   });
-  const steps = nextSteps(folder, result, policy);
+  const steps = nextSteps({ folder, result, policy, call: context.call });
   if (flags.json === true) {
     const commands = steps.map(({ command }) => command);
     context.out(JSON.stringify({ ...result, commands }));
-  } else context.out([understoodText(flags, result), "", nextText(steps, policy)].join("\n"));
+  } else {
+    const lines = [understoodText(flags, result, policy), "", nextText(steps, policy)];
+    context.out(lines.join("\n"));
+  }
 }
 
 type CompleteFlags = InitFlags & { questions: string; policy: string };
@@ -134,14 +143,19 @@ function isServer(policy: string): boolean {
 }
 
 /** @throws {ConfigError} USAGE */
-function policyOf({ policy, model, chat, apiKeyEnv }: CompleteFlags): OwnPolicy {
+async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
+  const { policy, model, chat, apiKeyEnv } = flags;
   if (policy === "base") {
     throw new ConfigError(
       "USAGE",
       "--policy is base, which only knows the tiny world: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.",
     );
   }
-  if (!isServer(policy)) return { from: policy, ...(chat === true ? { chat: {} } : {}) };
+  if (!isServer(policy)) {
+    const { hasChatTemplate } = await import("../../chat/load-chat-template.ts");
+    const asksInChat = chat ?? (existsSync(policy) && (await hasChatTemplate(policy)));
+    return { from: policy, ...(asksInChat ? { chat: {} } : {}) };
+  }
   if (model === undefined) {
     throw new ConfigError(
       "USAGE",
@@ -156,7 +170,7 @@ function policyOf({ policy, model, chat, apiKeyEnv }: CompleteFlags): OwnPolicy 
 /** Most characters of an example. */
 const SHOWN = 60;
 
-function understoodText(flags: CompleteFlags, result: InitResult): string {
+function understoodText(flags: CompleteFlags, result: InitResult, chosen: OwnPolicy): string {
   const { count, withoutAnswer, heldOut } = result.questions;
   const { questions, policy, model } = flags;
   const counted = [
@@ -173,11 +187,27 @@ function understoodText(flags: CompleteFlags, result: InitResult): string {
       shorten(question, SHOWN),
       `→ ${answer ?? "no answer"}`,
     ]),
-    ["passages", flags.passages ?? questions, plural(result.passages, "passage")],
-    ["policy", policy, model ?? ""],
+    ["passages", flags.passages ?? questions, passagesText(result)],
+    ["policy", policy, model ?? promptText(flags, chosen)],
     ["written", `${result.recipe}, ${result.index}`, ""],
   ];
   return renderText({ rows });
+}
+
+/** @example "2,867 passages: 66 text files, split at about 100 words" */
+function passagesText({ passages, texts }: InitResult): string {
+  const count = plural(passages, "passage");
+  if (texts === null) return count;
+  return `${count}: ${plural(texts, "text file")}, split at about ${PASSAGE_WORDS} words`;
+}
+
+/** How a model that runs here is asked, and the option that changes it. */
+function promptText({ chat }: CompleteFlags, policy: OwnPolicy): string {
+  const isChat = "chat" in policy;
+  if (chat !== undefined) return isChat ? "asked through its chat template" : "asked in plain text";
+  return isChat
+    ? "asked through its chat template (--no-chat: plain text)"
+    : "asked in plain text (--chat: through its chat template)";
 }
 
 interface NextStep {
@@ -186,8 +216,16 @@ interface NextStep {
   why: string;
 }
 
+interface Prepared {
+  folder: string;
+  result: InitResult;
+  policy: OwnPolicy;
+  /** Starts the program. */
+  call: string;
+}
+
 /** The commands that follow; each works as printed. */
-function nextSteps(folder: string, result: InitResult, policy: OwnPolicy): NextStep[] {
+function nextSteps({ folder, result, policy, call }: Prepared): NextStep[] {
   const recipe = quoted(result.recipe);
   const run = (name: string): string => quoted(join(folder, "runs", name));
   const count = result.questions.heldOut || result.questions.count;
@@ -195,27 +233,27 @@ function nextSteps(folder: string, result: InitResult, policy: OwnPolicy): NextS
   const question = JSON.stringify(first?.question ?? "").replaceAll(/[$`!]/g, "");
   const measured = `measure it on ${plural(count, "question")}`;
   const steps = [
-    { command: `agentrl ask --recipe ${recipe} ${question}`, why: "watch it answer one question" },
-    { command: `agentrl eval --recipe ${recipe} --out ${run("agent")}`, why: measured },
+    { command: `${call} ask --recipe ${recipe} ${question}`, why: "watch it answer one question" },
+    { command: `${call} eval --recipe ${recipe} --out ${run("agent")}`, why: measured },
     {
-      command: `agentrl eval --recipe ${recipe} --strategy rag --out ${run("rag")}`,
+      command: `${call} eval --recipe ${recipe} --strategy rag --out ${run("rag")}`,
       why: "measure a baseline: one search, then the answer",
     },
     {
-      command: `agentrl eval compare ${run("agent")} ${run("rag")} --across strategy`,
+      command: `${call} eval compare ${run("agent")} ${run("rag")} --across strategy`,
       why: "test whether the difference is more than chance",
     },
     {
-      command: `agentrl eval report ${run("agent")} ${run("rag")} --across strategy --out ${quoted(join(folder, "report.html"))}`,
+      command: `${call} eval report ${run("agent")} ${run("rag")} --across strategy --out ${quoted(join(folder, "report.html"))}`,
       why: "a page with every answer and search",
     },
   ];
   const plan = {
-    command: `agentrl recipes plan ${recipe}`,
+    command: `${call} recipes plan ${recipe}`,
     why: "memory and time of a training on this machine",
   };
   const train = {
-    command: `agentrl train --recipe ${recipe} --out ${run("trained")}`,
+    command: `${call} train --recipe ${recipe} --out ${run("trained")}`,
     why: "train it on the questions that are not held out",
   };
   return "from" in policy ? [...steps, plan, train] : steps;
@@ -227,10 +265,11 @@ function nextText(steps: readonly NextStep[], policy: OwnPolicy): string {
     "from" in policy
       ? []
       : [
-          "",
           "A server's model cannot be trained from here. To train, run init with --policy FOLDER or org/name, which is read here.",
         ];
-  return ["Next:", ...lines, ...untrainable].join("\n");
+  const other = "endpoint" in policy ? "--model NAME" : "--policy NAME";
+  const second = `To measure another model, run eval again with ${other} and another --out. eval compare tests the difference.`;
+  return ["Next:", ...lines, "", second, ...untrainable].join("\n");
 }
 
 /** A path as a shell reads it. */

@@ -68,8 +68,8 @@ async function write(
     return from.startsWith("..") ? join(out, file) : `./${from}`;
   };
   const commands = [
-    `agentrl recipes check ${path(`${name}.yaml`)}`,
-    `agentrl train --recipe ${path(`${name}.yaml`)} --tier smoke --out run-${name}`,
+    `${context.call} recipes check ${path(`${name}.yaml`)}`,
+    `${context.call} train --recipe ${path(`${name}.yaml`)} --tier smoke --out run-${name}`,
   ];
   if (json === true) context.out(JSON.stringify({ kind, name, files: paths, commands }));
   else {

@@ -34,6 +34,7 @@ function opened(changes: Partial<DashboardOptions> = {}) {
   let resume: () => void = () => undefined;
   let isForeground = true;
   const context = {
+    call: "agentrl",
     // No bar of the real stderr's.
     ...{ terminal: false, signal: abort.signal, out: () => undefined },
     untilStopped: () => Promise.resolve(),
