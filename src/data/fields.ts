@@ -81,7 +81,7 @@ export function fieldFor(
   { record, where }: PlacedRecord,
   given: Fields,
 ): string | undefined {
-  const { content, names, isStrict } = ROLES[role];
+  const { content, isStrict } = ROLES[role];
   const named = given[role];
   const keys = Object.keys(record);
   if (named !== undefined) {
@@ -91,12 +91,27 @@ export function fieldFor(
       `${where}: has no field "${named}" for ${content}; its fields are ${keys.join(", ")}. ${advice(role)}`,
     );
   }
-  const fitting = names.flatMap((name) => keys.filter((key) => plainName(key) === name));
+  const fitting = fieldsWith(role, record);
   if (!isStrict || fitting.length < 2) return fitting[0];
   throw new DataError(
     "DATA_FIELDS_UNCLEAR",
     `${where}: ${content} could be in ${fitting.map((field) => `"${field}"`).join(" or ")}. ${advice(role)}`,
   );
+}
+
+/** The fields of a record whose names say that they have a role, best first. */
+export function fieldsWith(role: FieldRole, record: JsonRecord): string[] {
+  const fields = fieldsNamed(ROLES[role].names, record);
+  if (role !== "answer") return fields;
+  // Rows of the hub: answers: {text: […], answer_start: […]}.
+  const withTexts = (field: string): boolean => valueAt(record, `${field}.text`) !== undefined;
+  return fields.map((field) => (withTexts(field) ? `${field}.text` : field));
+}
+
+/** The fields of a record with one of the names, compared without case, spaces and hyphens. */
+export function fieldsNamed(names: readonly string[], record: JsonRecord): string[] {
+  const keys = Object.keys(record);
+  return names.flatMap((name) => keys.filter((key) => plainName(key) === name));
 }
 
 /** `fieldFor` for a field that the file must have. @throws {DataError} likewise; DATA_LAYOUT_UNKNOWN when no name fits. */

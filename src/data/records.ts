@@ -1,11 +1,12 @@
 import { relative } from "node:path";
 import type { DataError } from "../base/errors.ts";
-import { openUnpacked, readText, unreadable } from "../base/files.ts";
+import { openUnpacked, readText, STDIN, unreadable } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { quote } from "../base/schema.ts";
 import { dataSource } from "./data-folder.ts";
 import { jsonElements } from "./json-elements.ts";
 import { badRecord, type JsonRecord } from "./layouts/layout.ts";
+import { articleQuestions } from "./layouts/squad.ts";
 import { cutText } from "./text-folder.ts";
 
 /** One record of a data file. */
@@ -27,7 +28,7 @@ interface PlacedValue {
 
 /**
  * The records of a data file, streamed: JSON lines; one JSON array, alone or in an object (`{"data": […]}`); the rows of a CSV or
- * TSV table or of a Parquet file; all also `.gz`. Of a folder: the rows of its split, or the passages of its text files
+ * TSV table or of a Parquet file; all also `.gz`; stdin's form by its content. Of a folder: the rows of its split, or the passages of its text files
  * (see `dataSource`).
  *
  * @param options.onBad receives the error of each line or element that is not a record, and reading continues.
@@ -72,7 +73,8 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
     }
     return;
   }
-  if (/\.[ct]sv(\.gz)?$/.test(path)) {
+  const start = /\.[ct]sv(\.gz)?$/.test(path) ? null : await beginning(path);
+  if (start === null || (path === STDIN && isTable(start))) {
     const { tableRecords } = await import("./tables.ts");
     yield* streamed(path, async function* (bytes) {
       for await (const { record, line } of tableRecords(bytes, path, onBad)) {
@@ -81,10 +83,10 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
     });
     return;
   }
-  if (isList(await beginning(path))) {
+  if (isList(start)) {
     yield* streamed(path, async function* (bytes) {
       for await (const { value, number } of jsonElements(bytes, path)) {
-        yield { value, where: `${path}: record ${number}` };
+        yield* questionsOf(value, `${path}: record ${number}`);
       }
     });
     return;
@@ -93,6 +95,15 @@ async function* valuesOf(path: string, onBad: OnBad): AsyncGenerator<PlacedValue
   for await (const { value, line } of readJsonl(path, options)) {
     yield { value, where: `${path}:${line}` };
   }
+}
+
+/** An element of a list, or its questions: SQuAD's files nest them in articles. */
+function* questionsOf(value: unknown, where: string): Generator<PlacedValue> {
+  const questions = articleQuestions(value);
+  if (questions === null) yield { value, where };
+  else
+    for (const [i, question] of questions.entries())
+      yield { value: question, where: `${where}, question ${i + 1}` };
 }
 
 /** Reads the bytes of a file; its errors name the file. */
@@ -110,9 +121,14 @@ async function* streamed(
   }
 }
 
-/** Keys under which one object holds all rows of a file, with other keys behind it (TriviaQA: `Data`). */
+/** Keys under which one object holds all rows of a file, with other keys behind it (TriviaQA: `Data`), or a version before it (SQuAD 2.0). */
 const ROWS =
-  /^\{\s*"(data|rows|records|examples|items|questions|passages|documents)"\s*:\s*\[\s*\{/i;
+  /^\{\s*(?:"version"\s*:\s*"[^"]*"\s*,\s*)?"(data|rows|records|examples|items|questions|passages|documents)"\s*:\s*\[\s*\{/i;
+
+/** Whether text without a file name is a table: no JSON, and several columns in its first line. */
+function isTable(start: string): boolean {
+  return !/^[[{]/.test(start) && /^[^\n]*[,;\t|]/.test(start);
+}
 
 function isList(start: string): boolean {
   return start.startsWith("[") || ROWS.test(start);

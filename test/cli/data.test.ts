@@ -147,7 +147,7 @@ describe("agentrl data", () => {
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);
     expect(names("corpora")).toEqual(["wiki18"]);
-    expect(names("questionLayouts")).toHaveLength(15);
+    expect(names("questionLayouts")).toHaveLength(16);
     expect(names("corpusLayouts")).toEqual(["agentrl", "flashrag"]);
   });
 

@@ -14,6 +14,19 @@ it("reads a data file named - from stdin, also twice", () => {
   });
 });
 
+it("reads a table from stdin, with any separator", () => {
+  for (const separator of [",", ";", "\t"]) {
+    const rows = [
+      ["qid", "question", "answer"],
+      ["7", "who?", "x"],
+    ];
+    const input = rows.map((row) => `${row.join(separator)}\n`).join("");
+    const { status, stdout } = runCli(["data", "check", "-", "--json"], { input });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "questions", records: 1, problems: [] });
+  }
+});
+
 it("names an empty file of trajectories, instead of finding no violation in it", () => {
   expect(runCli(["trace", "lint", "-"])).toMatchObject({
     ...{ status: 3, stdout: "", stderr: expect.stringContaining("[DATA_EMPTY]") as string },

@@ -27,6 +27,16 @@ it("finds the fields of questions by their names, and says so", async () => {
   expect(fieldsText(file?.fields ?? {})).toBe("question ← Frage, answer ← gold, id ← qid");
 });
 
+it("finds the accepted answers of a hub's row in answers.text", async () => {
+  const path = await written("hub.jsonl", {
+    query: "Who?",
+    answers: { text: ["Ada"], start: [1] },
+  });
+  expect((await loadTasks(path)).map(({ references }) => references)).toEqual([["Ada"]]);
+  const file = await openDataFile(path);
+  expect(file?.fields).toEqual({ question: "query", answer: "answers.text" });
+});
+
 it("numbers questions and passages that have no id", async () => {
   const questions = await written("n.jsonl", { query: "a?", gold: 42 }, { query: "b?", gold: 1.5 });
   expect((await loadTasks(questions)).map(({ id, references }) => [id, ...references])).toEqual([

@@ -182,3 +182,34 @@ describe("readRecords", () => {
     await expect(recordsOf(path)).rejects.toThrow(errorWith("FILE_MISSING", "incorrect header"));
   });
 });
+
+describe("SQuAD's files", () => {
+  const article = {
+    title: "Ada",
+    paragraphs: [
+      {
+        context: "Ada wrote it in 1843.",
+        qas: [
+          { id: "a1", question: "Who?", answers: [{ text: "Ada", answer_start: 0 }] },
+          { id: "a2", question: "Why?", answers: [], is_impossible: true },
+        ],
+      },
+    ],
+  };
+
+  it.each([
+    ["1.1", { data: [article], version: "1.1" }],
+    ["2.0", { version: "v2.0", data: [article] }],
+  ])("are read question by question, version %s", async (version, file) => {
+    const path = await written(`squad-${version}.json`, JSON.stringify(file, null, 2));
+    const [task] = await loadTasks(path, { limit: 1 });
+    expect(task).toMatchObject({
+      ...{ id: "a1", question: "Who?", references: ["Ada"] },
+      annotations: { context: [{ title: "Ada", text: "Ada wrote it in 1843." }] },
+    });
+    // Without an answer there is nothing to compare with: refused, not scored as wrong.
+    await expect(loadTasks(path)).rejects.toThrow(
+      errorWith("DATA_BAD_RECORD", `${path}: record 1, question 2: `),
+    );
+  });
+});

@@ -7,6 +7,7 @@ import { flashragCorpus, flashragTasks } from "./flashrag.ts";
 import type { CorpusLayout, TaskLayout } from "./layout.ts";
 import { musique, paragraphs } from "./paragraphs.ts";
 import { plain, popqa, triviaqa, webquestions } from "./short-answers.ts";
+import { squad } from "./squad.ts";
 import { trl, verl } from "./trainers.ts";
 
 /**
@@ -27,6 +28,7 @@ export const taskLayouts = registry<TaskLayout>("question layout", [
   fever,
   beir,
   strategyqa,
+  squad,
   hotpotqa,
   plain,
 ]);
