@@ -15,7 +15,8 @@ export function sampleText(sample: FileReport["sample"]): string {
   return renderText({ columns, rows: rows.map((row) => Object.values(row).map(shortened)) });
 }
 
-function shortened(text: string): string {
+/** A text on one line, as long as a cell of a sample may be. */
+export function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length <= SHOWN ? line : `${line.slice(0, SHOWN - 1)}…`;
 }

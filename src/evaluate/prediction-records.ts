@@ -1,9 +1,10 @@
 /** Records of predictions and references files, and the fields in them. */
 import { DataError } from "../base/errors.ts";
-import { readJson } from "../base/files.ts";
+import { readJson, STDIN } from "../base/files.ts";
 import { readJsonl } from "../base/jsonl.ts";
 import { suggest } from "../base/nearest.ts";
 import { quote, z } from "../base/schema.ts";
+import { articleQuestions } from "../data/layouts/squad.ts";
 import { readRecords } from "../data/records.ts";
 
 /** A value of a file and its place. */
@@ -22,43 +23,34 @@ export async function jsonObject(path: string): Promise<object | null> {
 
 /** The records of a file: JSON lines, a JSON array, a table (CSV, TSV, Parquet), or a file as SQuAD publishes it. */
 export async function readPlaced(path: string): Promise<Placed[]> {
-  if (path.endsWith(".json")) {
-    const value = await readJson(path);
-    const values = squadQuestions(value) ?? (Array.isArray(value) ? (value as unknown[]) : [value]);
-    return values.map((record, i) => ({ value: record, where: `${path}: record ${i + 1}` }));
-  }
   const records: Placed[] = [];
-  if (/\.([ct]sv|parquet)(\.gz)?$/.test(path)) {
-    for await (const { record, where } of readRecords(path)) records.push({ value: record, where });
-    return records;
-  }
-  for await (const { value, line } of readJsonl(path)) {
-    records.push({ value, where: `${path}:${line}` });
-  }
+  for await (const record of placedRecords(path)) records.push(record);
   return records;
 }
 
-const squadFile = z.object({
-  data: z.array(
-    z.object({
-      paragraphs: z.array(
-        z.object({
-          qas: z.array(
-            z.object({ id: z.string(), answers: z.array(z.object({ text: z.string() })) }),
-          ),
-        }),
-      ),
-    }),
-  ),
-});
-
-/** The questions of a file as SQuAD publishes it, as records with id and references; null for another file. */
-function squadQuestions(value: unknown): { id: string; references: string[] }[] | null {
-  const { success, data: file } = squadFile.safeParse(value);
-  if (!success) return null;
-  const questions = file.data.flatMap(({ paragraphs }) => paragraphs.flatMap(({ qas }) => qas));
-  return questions.map(({ id, answers }) => ({ id, references: answers.map(({ text }) => text) }));
+/** The first of `readPlaced`; null: none. */
+export async function firstPlaced(path: string): Promise<Placed | null> {
+  for await (const first of placedRecords(path)) return first;
+  return null;
 }
+
+async function* placedRecords(path: string): AsyncGenerator<Placed> {
+  if (path.endsWith(".json")) {
+    const values = valuesIn(await readJson(path));
+    for (const [i, value] of values.entries()) yield { value, where: `${path}: record ${i + 1}` };
+  } else if (path === STDIN || /\.([ct]sv|parquet)(\.gz)?$/.test(path)) {
+    for await (const { record, where } of readRecords(path)) yield { value: record, where };
+  } else {
+    for await (const { value, line } of readJsonl(path)) yield { value, where: `${path}:${line}` };
+  }
+}
+
+function valuesIn(file: unknown): unknown[] {
+  const list = Array.isArray(file) ? (file as unknown[]) : squadFile.safeParse(file).data?.data;
+  return list?.flatMap((value) => articleQuestions(value) ?? [value]) ?? [file];
+}
+
+const squadFile = z.object({ data: z.array(z.unknown()) });
 
 /** The value at a dotted path. @throws {DataError} PREDICTIONS_FIELD */
 export function fieldAt(record: Placed, field: string): unknown {

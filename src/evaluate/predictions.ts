@@ -8,21 +8,18 @@ import {
   readPlaced,
   wrongType,
 } from "./prediction-records.ts";
+import type { JsonRecord } from "../data/layouts/layout.ts";
+import { type FieldSource, type PredictionFields, predictionFields } from "./prediction-fields.ts";
 import type { ScoredAnswer } from "./metrics/answer-metrics.ts";
 
 /**
- * Places of answers and references. Fields are dotted paths: `answers.0.text`.
+ * Places of answers and references. Fields are dotted paths: `answers.0.text`; for those that are not given see `predictionFields`.
  *
  * Without `references` every record of `predictions` holds its own references. With it the two files are joined by `idField`; `predictions`
  * may then be a JSON object from id to answer, whose place `predictionField` names if it is not at the top (HotpotQA's `{"answer": {id:
  * text}}`).
  */
-export interface PredictionSource {
-  predictions: string;
-  predictionField?: string;
-  references?: string;
-  referencesField?: string;
-  idField?: string;
+export interface PredictionSource extends FieldSource {
   /** Whether the references are the spans of one accepted answer; a prediction may then be a list, too. */
   spans?: boolean;
   /** Whether a question may have no accepted answer (SQuAD 2.0): an empty list, or null. */
@@ -31,7 +28,11 @@ export interface PredictionSource {
   verdictField?: string;
 }
 
-const DEFAULT_FIELDS = { prediction: "prediction", references: "references", id: "id" };
+type Understood = PredictionSource & { fields: PredictionFields };
+
+async function understood(source: PredictionSource): Promise<Understood> {
+  return { ...source, fields: await predictionFields(source) };
+}
 
 /**
  * Reads answers with their references. With a references file every reference counts: without a prediction it is a missing answer.
@@ -40,32 +41,37 @@ const DEFAULT_FIELDS = { prediction: "prediction", references: "references", id:
  * @throws {DataError} FILE_MISSING, FILE_NOT_JSON, JSONL_BAD_LINE; PREDICTIONS_EMPTY; PREDICTIONS_FIELD when a record lacks a field or the
  * field has another type; PREDICTIONS_UNMATCHED for an unknown or repeated id.
  */
-export async function readPredictions(source: PredictionSource): Promise<ScoredAnswer[]> {
-  const { predictions, references } = source;
+export async function readPredictions(given: PredictionSource): Promise<ScoredAnswer[]> {
+  const { predictions, references } = given;
+  const source = await understood(given);
   if (references !== undefined) return [...(await joined({ ...source, references })).values()];
   const records = notEmpty(await readPlaced(predictions), predictions);
   return records.map((record) => scoredAt(record, source));
 }
 
 /**
- * As `readPredictions`, each with its id. Without a references file and without `idField`, a record's own `id` counts where there is
+ * As `readPredictions`, each with its id. Without a references file and without `idField`, a record's own id counts where there is
  * one; otherwise its number from 1.
  */
 export async function readPredictionRows(
-  source: PredictionSource,
+  given: PredictionSource,
 ): Promise<[id: string, answer: ScoredAnswer][]> {
-  const { predictions, references, idField } = source;
+  const { predictions, references, idField } = given;
   if (references !== undefined || idField !== undefined) {
-    return [...(await readPredictionsById(source))];
+    return [...(await readPredictionsById(given))];
   }
+  const source = await understood(given);
   const records = notEmpty(await readPlaced(predictions), predictions);
-  return records.map((record, i) => [ownId(record) ?? String(i + 1), scoredAt(record, source)]);
+  return records.map((record, i) => [
+    ownId(record, source.fields.id) ?? String(i + 1),
+    scoredAt(record, source),
+  ]);
 }
 
-function ownId({ value }: Placed): string | null {
-  if (typeof value !== "object" || value === null || !("id" in value)) return null;
-  if (typeof value.id === "number") return String(value.id);
-  return typeof value.id === "string" && value.id.trim() !== "" ? value.id : null;
+function ownId({ value }: Placed, field: string): string | null {
+  const id: unknown = (value as JsonRecord | null)?.[field];
+  if (typeof id === "number") return String(id);
+  return typeof id === "string" && id.trim() !== "" ? id : null;
 }
 
 /**
@@ -73,15 +79,16 @@ function ownId({ value }: Placed): string | null {
  * @throws {DataError} likewise.
  */
 export async function readPredictionsById(
-  source: PredictionSource,
+  given: PredictionSource,
 ): Promise<Map<string, ScoredAnswer>> {
-  const { predictions, references, idField = DEFAULT_FIELDS.id } = source;
+  const { predictions, references } = given;
+  const source = await understood(given);
   if (references !== undefined) return joined({ ...source, references });
-  const records = byId(notEmpty(await readPlaced(predictions), predictions), idField);
+  const records = byId(notEmpty(await readPlaced(predictions), predictions), source.fields.id);
   return mapValues(records, (record) => scoredAt(record, source));
 }
 
-function scoredAt(record: Placed, source: PredictionSource): ScoredAnswer {
+function scoredAt(record: Placed, source: Understood): ScoredAnswer {
   return {
     ...predictedAt(record, source),
     references: referencesAt(record, source),
@@ -91,22 +98,21 @@ function scoredAt(record: Placed, source: PredictionSource): ScoredAnswer {
 
 type Predicted = Pick<ScoredAnswer, "prediction" | "verdict">;
 
-function predictedAt(record: Placed, source: PredictionSource): Predicted {
-  const { predictionField = DEFAULT_FIELDS.prediction, verdictField, spans = false } = source;
-  const value = fieldAt(record, predictionField);
-  const prediction = answerOf(record, predictionField, value, spans);
+function predictedAt(record: Placed, source: Understood): Predicted {
+  const { fields, verdictField, spans = false } = source;
+  const value = fieldAt(record, fields.prediction);
+  const prediction = answerOf(record, fields.prediction, value, spans);
   return verdictField === undefined
     ? { prediction }
     : { prediction, verdict: verdictAt(record, verdictField) };
 }
 
 async function joined(
-  source: PredictionSource & { references: string },
+  source: Understood & { references: string },
 ): Promise<Map<string, ScoredAnswer>> {
   const { references } = source;
-  const { idField = DEFAULT_FIELDS.id } = source;
   const predicted = await predictionsById(source);
-  const golds = byId(notEmpty(await readPlaced(references), references), idField);
+  const golds = byId(notEmpty(await readPlaced(references), references), source.fields.id);
   for (const [id, { where }] of predicted) {
     if (golds.has(id)) continue;
     throw new DataError(
@@ -129,18 +135,18 @@ export async function readAnswersById(
   source: Omit<PredictionSource, "references" | "referencesField" | "spans">,
 ): Promise<Map<string, string | null>> {
   const isText = (prediction: unknown) => typeof prediction === "string";
-  return mapValues(await predictionsById(source), ({ answer: { prediction } }) =>
+  return mapValues(await predictionsById(await understood(source)), ({ answer: { prediction } }) =>
     isText(prediction) ? prediction : null,
   );
 }
 
 async function predictionsById(
-  source: PredictionSource,
+  source: Understood,
 ): Promise<Map<string, { answer: Predicted; where: string }>> {
-  const { predictions, predictionField, idField = DEFAULT_FIELDS.id } = source;
+  const { predictions, predictionField, fields } = source;
   const whole = await jsonObject(predictions);
   if (whole === null) {
-    const records = byId(notEmpty(await readPlaced(predictions), predictions), idField);
+    const records = byId(notEmpty(await readPlaced(predictions), predictions), fields.id);
     return mapValues(records, (record) => ({
       answer: predictedAt(record, source),
       where: record.where,
@@ -213,8 +219,9 @@ function verdictAt(record: Placed, field: string): boolean | null {
   throw wrongType(record, field, value, `one of ${[...VERDICTS.keys()].join(", ")}, or null`);
 }
 
-function referencesAt(record: Placed, source: PredictionSource): string[] {
-  const { referencesField: field = DEFAULT_FIELDS.references, unanswerable = false } = source;
+function referencesAt(record: Placed, source: Understood): string[] {
+  const { unanswerable = false } = source;
+  const field = source.fields.references;
   const value = fieldAt(record, field);
   if (unanswerable && value === null) return [];
   const values: unknown[] = Array.isArray(value) ? value : [value];

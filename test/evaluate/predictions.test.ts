@@ -79,9 +79,9 @@ describe("readPredictions", () => {
   });
 
   it("names the line, the field and the nearest one when a field is missing", async () => {
-    const predictions = await file("f.jsonl", lines({ prediction: "a", reference: "b" }));
+    const predictions = await file("f.jsonl", lines({ prediction: "a", refrence: "b" }));
     await expect(readPredictions({ predictions })).rejects.toThrow(
-      `${predictions}:1: has no field "references". Did you mean "reference"? Known: prediction, reference.`,
+      `${predictions}:1: has no field "references". Did you mean "refrence"? Known: prediction, refrence.`,
     );
   });
 

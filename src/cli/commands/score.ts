@@ -6,11 +6,13 @@ import { writeAtomic } from "../../base/files.ts";
 import { suggest } from "../../base/nearest.ts";
 import { ANSWER_METRICS_VERSION } from "../../evaluate/evaluation-row.ts";
 import { answerMetrics } from "../../evaluate/metrics/answer-metrics.ts";
+import { predictionFields } from "../../evaluate/prediction-fields.ts";
 import type { PredictionSource } from "../../evaluate/predictions.ts";
 import { type AnswerScores, scoreAnswers, summarizeScores } from "../../evaluate/score-answers.ts";
 import { type ScoredFile, type ScoredRow, scoreLayouts } from "../../evaluate/score-file.ts";
 import { type Normalization, normalizations } from "../../text/answer-normalizations.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { shortened } from "../data-check-text.ts";
 import { jsonOption, outOption, overwriteOption, seedOption } from "../options.ts";
 import { refuseToOverwrite } from "../overwrite.ts";
 import { parseRequirement, requireScores } from "../require-scores.ts";
@@ -74,12 +76,18 @@ function addFieldOptions(command: Command): void {
         scoreLayouts.names,
       ),
     )
-    .option("--prediction-field <field>", "field of the answer (default: prediction)")
+    .option(
+      "--prediction-field <field>",
+      "field of the answer (default: prediction, else found by its name)",
+    )
     .option(
       "--references-field <field>",
-      "field of the accepted answer, or of a list of them (default: references)",
+      "field of the accepted answer, or of a list of them (default: references, else found by its name)",
     )
-    .option("--id-field <field>", "field that joins the two files (default: id)")
+    .option(
+      "--id-field <field>",
+      "field that joins the two files (default: id, else found by its name)",
+    )
     .option("--verdict-field <field>", "field that says whether a human judged the answer right")
     .option("--spans", "the references are spans of one answer, not alternatives (DROP)");
 }
@@ -124,6 +132,8 @@ async function score(
   const requirements = require.map((text) => parseRequirement(text, metrics));
   const file = await layout.score(rest);
   context.signal.throwIfAborted();
+  // HotpotQA's official files have fixed fields.
+  if (name !== "hotpotqa") await noteGuessedFields(rest, file, context);
   const scores = summarizeScores(
     file.rows.map((row) => row.scores),
     { shares: file.shares, seed },
@@ -138,6 +148,27 @@ async function score(
   if (name === "answers" && flags.spans !== true) noteOther(file, scores, context);
   if (out !== undefined) context.note(`written to ${out}`);
   requireScores(requirements, scores.metrics);
+}
+
+const SHOWN_ANSWERS = 3;
+
+/** Says which fields were guessed from their names, and shows the first answers as they were understood. */
+async function noteGuessedFields(
+  source: PredictionSource,
+  { rows }: ScoredFile,
+  context: CliContext,
+): Promise<void> {
+  const { guessed, ...fields } = await predictionFields(source);
+  if (guessed.length === 0) return;
+  const found = guessed.map((role) => `${role} ← ${fields[role]} (--${role}-field)`);
+  context.note(`fields by their names: ${found.join(", ")}. The first answers:`);
+  const sample = rows
+    .slice(0, SHOWN_ANSWERS)
+    .map(({ id, prediction, references }) => [
+      ...[id, prediction === null ? null : shortened([prediction].flat().join(" | "))],
+      shortened(references.join(" | ")),
+    ]);
+  context.note(`${renderText({ columns: ["id", "prediction", "references"], rows: sample }, 2)}\n`);
 }
 
 function checkMetric(metric: string, layout: { name: string; metrics: readonly string[] }): void {
