@@ -115,6 +115,7 @@ export const THOUGHTS = {
   call: "I compute {expression}.",
   result: "So it is {value}.",
   revise: "Wait, I think it is {value}.",
+  guess: "One number is not given.",
   answer: "The answer is {value}.",
 } as const;
 

@@ -3,6 +3,7 @@ import type { Meter } from "../../http/meter.ts";
 import type { HubModelOptions } from "../../hub/hub-model.ts";
 import type { Policy } from "../../rollout/policy.ts";
 import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
+import { numberPlanPolicy } from "../../synth/teachers/number-plan-policy.ts";
 import { playerPolicy } from "../../synth/teachers/player.ts";
 import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
@@ -44,9 +45,12 @@ export async function findTeacher(
   teacher: TeacherSettings,
   download: HubModelOptions,
 ): Promise<FoundTeacher> {
-  if (teacher.name === "gold-chain") {
+  if (teacher.name === "gold-chain" || teacher.name === "number-plan") {
     const { name, ...options } = teacher;
-    const policy = goldChainPolicy(teacher);
+    const policy =
+      teacher.name === "gold-chain"
+        ? goldChainPolicy(teacher)
+        : numberPlanPolicy(teacher.behaviour);
     const opened = { policy, close: () => Promise.resolve() };
     const open = () => Promise.resolve(opened);
     return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
@@ -76,10 +80,15 @@ export async function findTeacher(
   };
 }
 
+/** Teachers without a model. */
+const SCRIPTS = ["gold-chain", "number-plan", "player"] as const;
+
+type ScriptName = (typeof SCRIPTS)[number];
+
 /** The recipe's `policy` as it would have to be to name the teacher. */
 function teacherPolicy(
   { policy }: Settings,
-  teacher: Exclude<TeacherSettings, { name: "gold-chain" | "player" }>,
+  teacher: Exclude<TeacherSettings, { name: ScriptName }>,
 ): Settings["policy"] {
   if (teacher.name === "endpoint") {
     const { name: _, ...endpoint } = teacher;
@@ -100,9 +109,15 @@ export async function teacherTokenizer(
   teacher: TeacherSettings,
   download: HubModelOptions,
 ): Promise<Tokenizer | null> {
-  if (teacher.name === "gold-chain" || teacher.name === "player") return null;
+  if (isScript(teacher)) return null;
   const { endpoint, from } = teacherPolicy(settings, teacher);
   if (endpoint !== undefined) return null;
   const folder = await policyFolder(from, download);
   return loadTokenizer((await baseFolder(folder, download)) ?? folder);
+}
+
+function isScript(
+  teacher: TeacherSettings,
+): teacher is Extract<TeacherSettings, { name: ScriptName }> {
+  return SCRIPTS.some((name) => name === teacher.name);
 }

@@ -1,6 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
+import { numberBehaviourSchema } from "./number-plan.ts";
 
 /**
  * A gold-chain teacher's probabilities of the good choice. All 1 is an oracle; lower values give a mixture of good and bad trajectories,
@@ -33,6 +34,11 @@ const goldChainSchema = z.strictObject({
 /** The writer of a synthesis's trajectories. */
 export const teacherSchema = z.discriminatedUnion("name", [
   goldChainSchema,
+  /** A calculating teacher without a model, for the number world. */
+  z.strictObject({
+    name: z.literal("number-plan"),
+    behaviour: numberBehaviourSchema.prefault({}),
+  }),
   /** The environment's own player, which has no skill: for pre-training of a fresh policy. */
   z.strictObject({ name: z.literal("player") }),
   z.strictObject({
