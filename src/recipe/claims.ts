@@ -2,7 +2,13 @@ import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { isShare } from "../evaluate/metrics/metric-columns.ts";
 import type { Comparison, PaperCell } from "../evaluate/claims/claim-results.ts";
-import type { CellAddress, Claim, PaperTable, RecipeFile } from "./settings/recipe-schema.ts";
+import {
+  type CellAddress,
+  type Claim,
+  type PaperTable,
+  type RecipeFile,
+  TIERS,
+} from "./settings/recipe-schema.ts";
 
 /** Every value of the paper's tables, one by one, in the recipe's order. */
 export function paperCells(tables: readonly PaperTable[]): PaperCell[] {
@@ -60,9 +66,17 @@ export function checkClaims(recipe: RecipeFile): void {
       );
     }
   });
-  const claimIds = recipe.claims.map(({ id }) => id);
-  recipe.claims.forEach((claim, c) => {
-    const at = ["claims", String(c)];
+  for (const tier of TIERS) {
+    if (recipe.claims.base[tier] === undefined || recipe.tiers[tier] !== undefined) continue;
+    const known = TIERS.filter((each) => recipe.tiers[each] !== undefined);
+    throw wrong(
+      ["claims", "base", tier],
+      `is of a tier that the recipe does not have. ${suggest(tier, known)}`,
+    );
+  }
+  const claimIds = recipe.claims.tests.map(({ id }) => id);
+  recipe.claims.tests.forEach((claim, c) => {
+    const at = ["claims", "tests", String(c)];
     if (claimIds.indexOf(claim.id) < c)
       throw wrong([...at, "id"], `is "${claim.id}", as an earlier claim's.`);
     claim.arms.forEach((arm, a) => {

@@ -37,7 +37,7 @@ export function judgeClaims(
   { tier, level }: { tier: Tier; level: number },
   runsOf: RunsOf,
 ): ClaimResult[] {
-  const tested = recipe.claims.map((claim) => testClaim(claim, runsOf, level));
+  const tested = recipe.claims.tests.map((claim) => testClaim(claim, runsOf, level));
   const ps = correctedPs(tested.flatMap(({ tests }) => tests.map(({ p }) => p)));
   let next = 0;
   return tested.map(({ claim, tests, measured, ids }) => {

@@ -19,6 +19,7 @@ import {
   type Override,
   type ResolvedSettings,
   resolveSettings,
+  seedOf,
 } from "./settings/settings.ts";
 
 /** One training run of a reproduction. */
@@ -100,7 +101,7 @@ function openLooks(recipe: RecipeFile, options: ReproduceOptions) {
     /** Moves on to the next look at the claims that are open after the last one. @returns false: there is nothing left to run. */
     next(claims: readonly ClaimResult[]): boolean {
       const seeds = plan.looks[taken];
-      const open = recipe.claims.filter(
+      const open = recipe.claims.tests.filter(
         ({ id }, i) => taken === 0 || isOpen(claims[i], counts.get(id), plan),
       );
       if (seeds === undefined || (taken > 0 && open.length === 0)) return false;
@@ -154,7 +155,7 @@ function armRuns(
   { tier, plan, overrides = [], version }: ReproduceOptions,
   counts: ReadonlyMap<string, number>,
 ): ArmRun[] {
-  if (recipe.claims.length === 0) {
+  if (recipe.claims.tests.length === 0) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
@@ -162,10 +163,10 @@ function armRuns(
   }
   const runs = new Map<string, ArmRun>();
   for (const [s, seed] of plan.seeds.entries()) {
-    for (const claim of recipe.claims.filter(({ id }) => s < (counts.get(id) ?? 0))) {
-      for (const { name } of claim.arms) {
-        const own = [...armOverrides(claim, name), ...overrides];
-        const all = [...own, { key: "seed", value: seed, origin: "--seeds" }];
+    for (const claim of recipe.claims.tests.filter(({ id }) => s < (counts.get(id) ?? 0))) {
+      for (const arm of claim.arms) {
+        const own = [...armOverrides(recipe, { tier, claim, arm }), ...overrides];
+        const all = [...own, { key: "seed", value: seedOf(arm, seed), origin: "--seeds" }];
         const resolved = resolveSettings(recipe, { tier, overrides: all });
         const settings = checkSettings(settingsSchema, resolved);
         const key = shortHash({
@@ -173,7 +174,7 @@ function armRuns(
           ...pluginHashes(settings.settings),
         });
         const run = runs.get(key) ?? { key, seed, arms: [], settings };
-        run.arms.push(`${claim.id}/${name}`);
+        run.arms.push(`${claim.id}/${arm.name}`);
         runs.set(key, run);
       }
     }
@@ -189,7 +190,7 @@ async function measuredRuns(
   { questionsOf }: ReproduceOptions,
 ): Promise<Map<string, MeasuredRun[]>> {
   const byArm = new Map<string, MeasuredRun[]>();
-  for (const { id, metric, arms } of recipe.claims) {
+  for (const { id, metric, arms } of recipe.claims.tests) {
     for (const { name } of arms) {
       const own = runs.filter((run) => run.arms.includes(`${id}/${name}`));
       const measured: MeasuredRun[] = [];
@@ -210,12 +211,12 @@ async function measuredRuns(
 
 /** A metric that the results do not have is found at the first run, not after all of them. */
 function checkMetrics(recipe: RecipeFile, { arms }: ArmRun, result: unknown): void {
-  for (const [c, { id, metric }] of recipe.claims.entries()) {
+  for (const [c, { id, metric }] of recipe.claims.tests.entries()) {
     if (!arms.some((arm) => arm.startsWith(`${id}/`)) || numberAt(result, metric) !== null)
       continue;
     const numbers = [...leavesOf(result)].filter(([, value]) => typeof value === "number");
     const known = numbers.map(([keys]) => keys.join("."));
-    const at = ["claims", String(c), "metric"];
+    const at = ["claims", "tests", String(c), "metric"];
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${recipe.place(at)}: ${at.join(".")} is "${metric}", which is no number of a run's results. ${suggest(metric, known)}`,

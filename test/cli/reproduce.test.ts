@@ -14,14 +14,15 @@ tiers: { mini: {} }
 paperTables:
   - { id: table-2, metric: em, model: M, columns: [average], rows: { RL: [0.431], RAG: [0.304] } }
 claims:
-  - id: search-wins
-    statement: Search beats none.
-    metric: eval.after.em
-    relation: search > none
-    source: Table 2
-    arms:
-      - { name: search, paperCell: { table: table-2, row: RL, column: average } }
-      - { name: none, set: { evaluation.strategy: direct } }
+  tests:
+    - id: search-wins
+      statement: Search beats none.
+      metric: eval.after.em
+      relation: search > none
+      source: Table 2
+      arms:
+        - { name: search, paperCell: { table: table-2, row: RL, column: average } }
+        - { name: none, set: { evaluation.strategy: direct } }
 `;
 
 /** Searching finds .7, .8, .9 by seed; not searching nothing. */

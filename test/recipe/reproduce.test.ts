@@ -15,20 +15,21 @@ tiers: { mini: {} }
 paperTables:
   - { id: t1, metric: em, columns: [avg], rows: { Hot: [0.4], Cold: [0.3] } }
 claims:
-  - id: hot-wins
-    statement: Hot beats cold.
-    metric: eval.em
-    relation: hot > cold
-    source: Table 1
-    arms:
-      - { name: hot, paperCell: { table: t1, row: Hot, column: avg } }
-      - { name: cold, set: { sampling.temperature: 0 }, paperCell: { table: t1, row: Cold, column: avg } }
-  - id: bounds
-    statement: Plain stays between.
-    metric: eval.em
-    relation: 0.9 > plain >= 0.5
-    source: section 2
-    arms: [{ name: plain }]
+  tests:
+    - id: hot-wins
+      statement: Hot beats cold.
+      metric: eval.em
+      relation: hot > cold
+      source: Table 1
+      arms:
+        - { name: hot, paperCell: { table: t1, row: Hot, column: avg } }
+        - { name: cold, set: { sampling.temperature: 0 }, paperCell: { table: t1, row: Cold, column: avg } }
+    - id: bounds
+      statement: Plain stays between.
+      metric: eval.em
+      relation: 0.9 > plain >= 0.5
+      source: section 2
+      arms: [{ name: plain }]
 `;
 
 const recipe = parseRecipe(TWO_CLAIMS, "two.yaml");
@@ -100,6 +101,28 @@ describe("reproduce", () => {
       "2: hot-wins/cold",
       "3: hot-wins/hot bounds/plain",
       "3: hot-wins/cold",
+    ]);
+  });
+
+  it("runs a replicate with a random stream of its own, and all arms on the settings of the claims", async () => {
+    const text = TWO_CLAIMS.replace(
+      "claims:\n",
+      "claims:\n  base: { mini: { sampling: { topP: 0.9 } } }\n",
+    );
+    const twice = text.replace("set: { sampling.temperature: 0 }", "replicate: 2");
+    const done: unknown[][] = [];
+    await reproduce(parseRecipe(twice, "two.yaml"), {
+      ...{ tier: "mini", plan: fixedSeeds([1]), version: "1", out: join(folder, "replicate") },
+      ...{ signal: new AbortController().signal, questionsOf: () => Promise.resolve(null) },
+      run: (each) => {
+        const { seed, sampling } = each.settings.settings;
+        done.push([each.arms[0], seed, sampling.topP]);
+        return outcome(each);
+      },
+    });
+    expect(done).toEqual([
+      ["hot-wins/hot", 1, 0.9],
+      ["hot-wins/cold", 2001, 0.9],
     ]);
   });
 
@@ -247,7 +270,7 @@ describe("reproduce", () => {
   it("names a metric that no run reports at the first run, and a recipe without claims", async () => {
     const missing = run("metric", { run: () => Promise.resolve({ eval: { f1: 1 } }) });
     await expect(missing).rejects.toThrow(
-      /two\.yaml:10: claims\.0\.metric is "eval\.em", which is no number of a run's results\. .*Known: eval\.f1\./,
+      /two\.yaml:11: claims\.tests\.0\.metric is "eval\.em", which is no number of a run's results\. .*Known: eval\.f1\./,
     );
     const empty = parseRecipe("summary: x\nbase: {}\ntiers: { mini: {} }\n", "empty.yaml");
     const options = {

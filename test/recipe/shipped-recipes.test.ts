@@ -14,8 +14,8 @@ describe("a shipped recipe", () => {
   it.each(tiers.map(({ recipe, tier }) => [recipe.name, tier, recipe] as const))(
     "%s has settings that hold at the tier %s, and so has every arm of its claims",
     (_, tier, recipe) => {
-      const arms = recipe.claims.flatMap((claim) =>
-        claim.arms.map(({ name }) => armOverrides(claim, name)),
+      const arms = recipe.claims.tests.flatMap((claim) =>
+        claim.arms.map((arm) => armOverrides(recipe, { tier, claim, arm })),
       );
       for (const overrides of [[], ...arms]) {
         const resolved = resolveSettings(recipe, { tier, overrides });

@@ -49,7 +49,7 @@ function registerList(recipes: Command, context: CliContext): void {
         summary: recipe.summary,
         paper: recipe.paper?.id ?? null,
         tiers: tiersOf(recipe),
-        claims: recipe.claims.map(({ id }) => id),
+        claims: recipe.claims.tests.map(({ id }) => id),
       }));
       if (json === true) context.out(JSON.stringify({ recipes: rows }));
       else {
@@ -124,9 +124,9 @@ function registerCheck(recipes: Command, context: CliContext): void {
 function checkRecipe(recipe: RecipeFile): void {
   for (const tier of tiersOf(recipe)) {
     checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
-    for (const claim of recipe.claims) {
-      for (const { name } of claim.arms) {
-        const overrides = armOverrides(claim, name);
+    for (const claim of recipe.claims.tests) {
+      for (const arm of claim.arms) {
+        const overrides = armOverrides(recipe, { tier, claim, arm });
         checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
       }
     }

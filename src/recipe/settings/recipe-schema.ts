@@ -35,18 +35,49 @@ const arm = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens"),
   /** Settings by dotted key that make this arm. */
   set: settings.default({}),
+  /** Another random stream with the same settings: the seed is this many thousands higher. For equal arms. */
+  replicate: z.int().min(0).default(0),
   paperCell: cellAddress.optional(),
 });
 
 const claim = z.strictObject({
   id: z.string(),
   statement: z.string(),
+  /** positive-control: an effect that must be found, else the miniature cannot show the other claims. equal-arms: one method twice, which must not differ. */
+  role: z.enum(["claim", "positive-control", "equal-arms"]).default("claim"),
   metric: z.string(),
   /** Arms in the claimed order, and numbers: `search > no-search > rag`, `search >= 0.8`. */
   relation: z.string(),
   arms: z.array(arm).min(1),
   /** Where the paper claims it: section, table. */
   source: z.string(),
+});
+
+const ofTiers = z.strictObject({
+  smoke: settings.nullable().optional(),
+  mini: settings.nullable().optional(),
+  paper: settings.nullable().optional(),
+});
+
+const range = z.tuple([z.number(), z.number()]).refine(([least, most]) => least < most, {
+  message: "expected the lower bound first: [0.05, 0.3]",
+});
+
+/** What the control must show before and after training, so that methods can differ. The control has the settings of `claims.base` alone. */
+const calibration = z.strictObject({
+  /** Settings of the control, by dotted key, where it is not `claims.base` alone. */
+  set: settings.default({}),
+  /** A metric of the evaluation, without `eval.before`: `em`. */
+  metric: z.string(),
+  start: range,
+  end: range,
+});
+
+const claims = z.strictObject({
+  /** Settings by tier with which all arms run, over those of the tier and under an arm's `set`. */
+  base: ofTiers.default({}),
+  calibration: calibration.optional(),
+  tests: z.array(claim).default([]),
 });
 
 /** The structure of `recipes/<name>.yaml`; what `base` and `tiers` hold is checked by the parts they name. */
@@ -67,13 +98,9 @@ export const recipeSchema = z.strictObject({
   /** Where the paper and its code disagree and which one is followed; what is done differently. */
   notes: z.array(z.string()).default([]),
   base: settings,
-  tiers: z.strictObject({
-    smoke: settings.nullable().optional(),
-    mini: settings.nullable().optional(),
-    paper: settings.nullable().optional(),
-  }),
+  tiers: ofTiers,
   paperTables: z.array(paperTable).default([]),
-  claims: z.array(claim).default([]),
+  claims: claims.prefault({}),
 });
 
 export type RecipeContent = z.output<typeof recipeSchema>;
@@ -90,3 +117,4 @@ export interface RecipeFile extends RecipeContent {
 export type PaperTable = z.output<typeof paperTable>;
 export type CellAddress = z.output<typeof cellAddress>;
 export type Claim = z.output<typeof claim>;
+export type Arm = Claim["arms"][number];

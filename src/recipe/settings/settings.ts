@@ -4,7 +4,7 @@ import { checkOptions, type z } from "../../base/schema.ts";
 import { pathsFrom } from "../../base/setting-path.ts";
 import { Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
-import type { Claim, RecipeFile, Tier } from "./recipe-schema.ts";
+import type { Arm, Claim, RecipeFile, Tier } from "./recipe-schema.ts";
 import { parseYamlValue } from "../../base/yaml.ts";
 
 /** A setting from outside the file: a flag, `--set`, or an arm of a claim. */
@@ -14,6 +14,8 @@ export interface Override {
   value: unknown;
   /** What messages and listings call it: `--seed`. */
   origin: string;
+  /** The origin of a value inside it, where that is known more exactly. */
+  originOf?: (keys: readonly string[]) => string;
   /** The recipe file sets it, so its paths start from the recipe's folder. */
   isOfRecipe?: boolean;
 }
@@ -46,13 +48,32 @@ export function parseSet(text: string): Override {
   return { key, value: parseYamlValue(text.slice(split + 1), `--set ${key}`), origin: "--set" };
 }
 
-/** The overrides that make one arm of a claim. */
-export function armOverrides(claim: Claim, armName: string): Override[] {
-  const arm = claim.arms.find(({ name }) => name === armName);
-  const origin = `claim ${claim.id}, arm ${armName}`;
-  return Object.entries(arm?.set ?? {}).map(([key, value]) => ({
-    ...{ key, value, origin, isOfRecipe: true },
+/** The overrides that make one arm of a claim: `claims.base` of the tier, then the arm's own settings. */
+export function armOverrides(
+  recipe: RecipeFile,
+  { tier, claim, arm }: { tier: Tier; claim: Claim; arm: Arm },
+): Override[] {
+  const origin = `claim ${claim.id}, arm ${arm.name}`;
+  return [...claimsBase(recipe, tier), ...setOverrides(arm.set, origin)];
+}
+
+/** The settings with which all arms run, as overrides. */
+export function claimsBase(recipe: RecipeFile, tier: Tier): Override[] {
+  const originOf = (keys: readonly string[]): string =>
+    `${recipe.place(["claims", "base", tier, ...keys])} (claims, tier ${tier})`;
+  return Object.entries(recipe.claims.base[tier] ?? {}).map(([key, value]) => ({
+    ...{ key, value, origin: originOf([key]), originOf, isOfRecipe: true },
   }));
+}
+
+/** Settings of the recipe file by dotted key, as overrides. */
+export function setOverrides(set: Arm["set"], origin: string): Override[] {
+  return Object.entries(set).map(([key, value]) => ({ key, value, origin, isOfRecipe: true }));
+}
+
+/** The seed of an arm's run: a replicate has a random stream of its own. */
+export function seedOf({ replicate }: Pick<Arm, "replicate">, seed: number): number {
+  return seed + 1000 * replicate;
 }
 
 /**
@@ -73,7 +94,8 @@ export function resolveSettings(
     tierSettings,
     (keys) => `${recipe.place(["tiers", tier, ...keys])} (tier ${tier})`,
   );
-  for (const { key, value, origin } of overrides) layers.put(key.split("."), value, () => origin);
+  for (const { key, value, origin, originOf = () => origin } of overrides)
+    layers.put(key.split("."), value, originOf);
   return { recipe, tier, settings: layers.settings, origins: layers.origins, overrides };
 }
 

@@ -207,8 +207,8 @@ describe("a shipped recipe", () => {
     async (name) => {
       const recipe = await loadRecipe(name);
       for (const tier of tiersOf(recipe)) {
-        const arms = recipe.claims.flatMap((claim) =>
-          claim.arms.map((arm) => armOverrides(claim, arm.name)),
+        const arms = recipe.claims.tests.flatMap((claim) =>
+          claim.arms.map((arm) => armOverrides(recipe, { tier, claim, arm })),
         );
         for (const overrides of [[], ...arms]) {
           const own = checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));

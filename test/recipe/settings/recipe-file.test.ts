@@ -25,14 +25,15 @@ paperTables:
       search-r1: [0.48, 0.433]
       rag: [0.349, null]
 claims:
-  - id: search-helps
-    statement: RL with search beats static retrieval.
-    metric: em
-    relation: search > rag
-    arms:
-      - { name: search, paperCell: { table: table-2, row: search-r1, column: nq } }
-      - { name: rag, set: { environment.name: static-rag } }
-    source: section 4.4, table 2
+  tests:
+    - id: search-helps
+      statement: RL with search beats static retrieval.
+      metric: em
+      relation: search > rag
+      arms:
+        - { name: search, paperCell: { table: table-2, row: search-r1, column: nq } }
+        - { name: rag, set: { environment.name: static-rag } }
+      source: section 4.4, table 2
 `;
 
 function messageOf(text: string): string {
@@ -50,13 +51,13 @@ describe("parseRecipe", () => {
     expect(recipe.name).toBe("a");
     expect(recipe.base).toEqual({ algorithm: { name: "grpo", groupSize: 8 } });
     expect(tiersOf(recipe)).toEqual(["smoke", "paper"]);
-    expect(recipe.claims[0]?.arms[1]?.set).toEqual({ "environment.name": "static-rag" });
+    expect(recipe.claims.tests[0]?.arms[1]?.set).toEqual({ "environment.name": "static-rag" });
   });
 
   it("knows the line of every key", () => {
     const recipe = parseRecipe(GOOD, "recipes/a.yaml");
     expect(recipe.place(["base", "algorithm", "groupSize"])).toBe("recipes/a.yaml:5");
-    expect(recipe.place(["claims", "0", "arms", "1"])).toBe("recipes/a.yaml:24");
+    expect(recipe.place(["claims", "tests", "0", "arms", "1"])).toBe("recipes/a.yaml:25");
     expect(recipe.place(["base", "absent"])).toBe("recipes/a.yaml:4");
   });
 
@@ -68,7 +69,7 @@ describe("parseRecipe", () => {
       `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("relation:", "relations:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relations is not a key here. Did you mean "relation"? Known: id, statement, metric, relation, arms, source. [RECIPE_UNKNOWN_KEY]"`,
+      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relations is not a key here. Did you mean "relation"? Known: id, statement, role, metric, relation, arms, source. [RECIPE_UNKNOWN_KEY]"`,
     );
   });
 
@@ -86,16 +87,16 @@ describe("parseRecipe", () => {
 
   it("reports a relation with an arm that is not there", () => {
     expect(messageOf(GOOD.replace("search > rag", "serach > rag"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relation names "serach"; no such arm in this claim. Did you mean "search"? Known: search, rag. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relation names "serach"; no such arm in this claim. Did you mean "search"? Known: search, rag. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(GOOD.replace("search > rag", "search"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:21: claims.0.relation is "search": expected arms or numbers joined by > or >=, e.g. "a > b". [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relation is "search": expected arms or numbers joined by > or >=, e.g. "a > b". [RECIPE_BAD_VALUE]"`,
     );
   });
 
   it("reports an arm whose paper cell is not there", () => {
     expect(messageOf(GOOD.replace("column: nq", "column: NQ"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:23: claims.0.arms.0.paperCell names no cell of paperTables; table, row and column must be spelt as there. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:24: claims.tests.0.arms.0.paperCell names no cell of paperTables; table, row and column must be spelt as there. [RECIPE_BAD_VALUE]"`,
     );
   });
 
@@ -107,11 +108,11 @@ describe("parseRecipe", () => {
 
   it("reports two claims or arms of one name", () => {
     expect(messageOf(GOOD.replace("name: rag", "name: search"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:24: claims.0.arms.1.name is "search", as an earlier arm's. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:25: claims.tests.0.arms.1.name is "search", as an earlier arm's. [RECIPE_BAD_VALUE]"`,
     );
-    const claim = GOOD.slice(GOOD.indexOf("  - id: search-helps"));
+    const claim = GOOD.slice(GOOD.indexOf("    - id: search-helps"));
     expect(messageOf(GOOD + claim)).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:26: claims.1.id is "search-helps", as an earlier claim's. [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:27: claims.tests.1.id is "search-helps", as an earlier claim's. [RECIPE_BAD_VALUE]"`,
     );
   });
 });
@@ -148,12 +149,21 @@ describe("selectTier", () => {
   });
 });
 
+describe("claims.base", () => {
+  it("must be of a tier that the recipe has", () => {
+    const text = GOOD.replace("claims:\n", "claims:\n  base: { mini: { steps: 3 } }\n");
+    expect(messageOf(text)).toMatch(
+      /a\.yaml:18: claims\.base\.mini is of a tier that the recipe does not have\. Known: smoke, paper\..*RECIPE_BAD_VALUE/,
+    );
+  });
+});
+
 describe("a table in percent", () => {
   const inPercent = GOOD.replace("[0.48, 0.433]", "[48, 43.3]");
 
   it("must say so where an arm's metric is a share", () => {
     expect(messageOf(inPercent)).toMatch(
-      /a\.yaml:23: claims\.0\.arms\.0\.paperCell is 48, and em is a share.*unit: percent.*RECIPE_BAD_VALUE/,
+      /a\.yaml:24: claims\.tests\.0\.arms\.0\.paperCell is 48, and em is a share.*unit: percent.*RECIPE_BAD_VALUE/,
     );
   });
 

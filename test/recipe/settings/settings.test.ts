@@ -7,6 +7,7 @@ import { toYaml } from "../../../src/recipe/settings/resolved-yaml.ts";
 import {
   armOverrides,
   checkSettings,
+  claimsBase,
   type Override,
   parseSet,
   recordedSettings,
@@ -29,12 +30,17 @@ tiers:
   paper:
     algorithm: { name: ppo, clip: 0.2 }
 claims:
-  - id: kl
-    statement: KL does not matter.
-    metric: em
-    relation: without > 0.5
-    arms: [{ name: without, set: { algorithm.klCoef: 0 } }]
-    source: none
+  base:
+    mini:
+      steps: 60
+      algorithm: { klCoef: 0.5 }
+  tests:
+    - id: kl
+      statement: KL does not matter.
+      metric: em
+      relation: without > 0.5
+      arms: [{ name: without, set: { algorithm.klCoef: 0 } }]
+      source: none
 `,
   "recipes/a.yaml",
 );
@@ -147,12 +153,23 @@ describe("resolveSettings", () => {
   });
 
   it("applies an arm of a claim", () => {
-    const [claim] = RECIPE.claims;
+    const [claim] = RECIPE.claims.tests;
+    const arm = claim?.arms.find(({ name }) => name === "without");
     const { settings, origins } = resolve(
-      claim === undefined ? [] : armOverrides(claim, "without"),
+      claim === undefined || arm === undefined
+        ? []
+        : armOverrides(RECIPE, { tier: "mini", claim, arm }),
     );
     expect(settings).toMatchObject({ algorithm: { klCoef: 0 } });
     expect(origins.get("algorithm.klCoef")).toBe("claim kl, arm without");
+  });
+
+  it("runs the arms with claims.base over the tier, and the recipe without", () => {
+    const { settings, origins } = resolve(claimsBase(RECIPE, "mini"));
+    expect(settings).toMatchObject({ steps: 60, algorithm: { groupSize: 4, klCoef: 0.5 } });
+    expect(origins.get("algorithm.klCoef")).toBe("recipes/a.yaml:19 (claims, tier mini)");
+    expect(resolve().settings).toMatchObject({ steps: 20, algorithm: { klCoef: 0.001 } });
+    expect(claimsBase(RECIPE, "paper")).toEqual([]);
   });
 });
 
