@@ -9,11 +9,17 @@ interface SeenTexts {
 /** Most word n-grams that are kept of a text. */
 const SKETCH = 128;
 
-/** Largest error by which the share in two sketches may be below the share in the texts. */
-const SLACK = 0.12;
+/** A product may be slightly too large: 0.55 · 100 is 55.00000000000001. */
+const ROUNDING = 1e-9;
+
+/** Texts with an n-gram, by index; most n-grams have one. */
+type Holders = number | number[] | undefined;
 
 /** One Map holds at most 2²⁴ keys, and a hundred thousand long texts have as many n-grams. A power of two. */
 const SHARDS = 16;
+
+/** 16 MB; at a hundred thousand long texts one bit in ten is set. */
+const ROW_BITS = 27;
 
 /**
  * Compares texts by their n-grams of `words` words: their Jaccard similarity must reach `threshold`. Exact for texts of up to 128 different
@@ -33,33 +39,36 @@ export function seenTexts({
 }): SeenTexts {
   const whole = new Set<number>();
   const sketches: Uint32Array[] = [];
-  // Indices of the texts with an n-gram; most n-grams have one. Signed keys, which V8 stores without a heap number.
+  // Signed keys, which V8 stores without a heap number.
   const shards = Array.from({ length: SHARDS }, () => new Map<number, number | number[]>());
   const shardOf = (row: number) => shards[row & (SHARDS - 1)] ?? new Map<number, never>();
-  const holding = (row: number): readonly number[] => {
-    const items = shardOf(row).get(row | 0) ?? [];
-    return typeof items === "number" ? [items] : items;
-  };
+  // A bit for the low bits of a row: most rows of a new text are new, and a look-up in a large Map costs far more than this one.
+  const bits = new Uint32Array(2 ** (ROW_BITS - 5));
+  const isNew = (row: number): boolean => ((bits[lowBits(row) >>> 5] ?? 0) & (1 << row)) === 0;
   const hold = (row: number, item: number): void => {
+    const word = lowBits(row) >>> 5;
+    bits[word] = (bits[word] ?? 0) | (1 << row);
     const shard = shardOf(row);
     const items = shard.get(row | 0);
     if (items === undefined) shard.set(row | 0, item);
     else if (typeof items === "number") shard.set(row | 0, [items, item]);
     else items.push(item);
   };
+  /** Most n-grams of a similar text are shared, in sketches as well: where both are cut, of the 128 that are compared. */
+  const fewestShared = ({ length }: Uint32Array): number =>
+    Math.ceil(threshold * length - ROUNDING);
   return {
     meets(text) {
       const words = wordHashes(text);
       const hash = wholeHash(words);
       if (whole.has(hash)) return "exact";
-      const sketch = Uint32Array.from(new Set(shingles(words, n)))
-        .sort()
-        .slice(0, SKETCH);
-      const needed = sketch.length < SKETCH ? threshold : threshold - SLACK;
-      const enough = sketch.length - Math.ceil(needed * sketch.length) + 1;
-      const rarest = Array.from(sketch, holding).sort((a, b) => a.length - b.length);
-      for (const item of new Set(rarest.slice(0, enough).flat())) {
-        if (resemblance(sketch, sketches[item] ?? sketch) >= threshold) return "near";
+      const sketch = sketchOf(words, n);
+      // A similar text has one of any so many n-grams.
+      const enough = sketch.length - fewestShared(sketch) + 1;
+      if (sketch.filter(isNew).length < enough) {
+        const holders = Array.from(sketch, (row) => shardOf(row).get(row | 0));
+        for (const item of new Set(rarest(holders, enough)))
+          if (resemblance(sketch, sketches[item] ?? sketch) >= threshold) return "near";
       }
       whole.add(hash);
       const item = sketches.push(sketch) - 1;
@@ -67,6 +76,34 @@ export function seenTexts({
       return null;
     },
   };
+}
+
+function lowBits(row: number): number {
+  return row & (2 ** ROW_BITS - 1);
+}
+
+/** The smallest different n-grams of a text, sorted. */
+function sketchOf(words: readonly number[], n: number): Uint32Array {
+  const rows = Uint32Array.from(shingles(words, n)).sort();
+  let kept = 0;
+  for (let i = 0; i < rows.length && kept < SKETCH; i++) {
+    const row = rows[i] ?? 0;
+    if (i === 0 || row !== rows[i - 1]) rows[kept++] = row;
+  }
+  return rows.slice(0, kept);
+}
+
+/** Texts with one of the `count` n-grams that the fewest have. @param holders of each n-gram. */
+function rarest(holders: readonly Holders[], count: number): number[] {
+  const unseen = holders.filter((items) => items === undefined).length;
+  if (unseen >= count) return [];
+  // Size and position in one number: typed arrays sort without a comparison function.
+  const order = Float64Array.from(holders, (items, i) => sizeOf(items) * SKETCH + i).sort();
+  return Array.from(order.subarray(unseen, count), (each) => holders[each % SKETCH] ?? []).flat();
+}
+
+function sizeOf(items: Holders): number {
+  return typeof items === "object" ? items.length : items === undefined ? 0 : 1;
 }
 
 /** Jaccard similarity of the smallest n-grams of both texts; of all n-grams if both texts are short. */

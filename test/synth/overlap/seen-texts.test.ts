@@ -41,6 +41,14 @@ describe("seen texts", () => {
     expect(kept.length).toBeGreaterThan(20);
   });
 
+  it("are found at a threshold whose product with the rows is rounded up", () => {
+    // 0.55 · 100 is 55.00000000000001: of a hundred rows 45 are new, and 55 are all of the earlier text.
+    const words = Array.from({ length: 100 }, (_, i) => `w${i}`);
+    const seen = seenTexts({ words: 1, threshold: 0.55 });
+    expect(seen.meets(words.slice(0, 55).join(" "))).toBeNull();
+    expect(seen.meets(words.join(" "))).toBe("near");
+  });
+
   it("of many words are compared by a sample of them", () => {
     const draw = random("long");
     const text = Array.from({ length: 3000 }, () => `w${draw.int(5000)}`);
