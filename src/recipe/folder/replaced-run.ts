@@ -12,7 +12,7 @@ const REMAINS = [
   ...["checkpoints", "snapshots", "rollbacks.json", "metrics.jsonl", "events.jsonl"],
   ...["outcome.json", "stages.json", "sft.json", "report.html"],
   ...["trajectories", "eval", "rolled-back", "stages", "policy", "policy.partial"],
-  ...["reporters", "tensorboard", RESOLVED_FILE, MANIFEST_FILE],
+  ...["reporters", "tensorboard", "wandb", RESOLVED_FILE, MANIFEST_FILE],
 ];
 
 /** Moves a run aside for another. Until `removeReplaced` it can be restored, also by the next process after a kill. */

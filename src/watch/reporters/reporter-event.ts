@@ -61,6 +61,19 @@ export function digestOf(event: Exclude<ReporterEvent, { kind: "end" }>): string
   return sha256(JSON.stringify(said)).slice(0, 16);
 }
 
+/** How serious an event is, for receivers that show alerts. */
+export const ALERT_LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
+  alarm: "warn",
+  rollback: "warn",
+  "checkpoint-damaged": "error",
+  waiting: "warn",
+  lint: "info",
+  budgets: "warn",
+  resumed: "info",
+  unscored: "warn",
+  reporter: "warn",
+};
+
 /** A figure for JSON: NaN and infinity as text, as protobuf's JSON and Python write them. */
 export function jsonNumber(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);

@@ -1,8 +1,9 @@
-import { type FileHandle, open, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { errorMessage } from "../../../base/errors.ts";
 import { makeFolder } from "../../../base/files.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
+import { AppendedFile } from "../appended-file.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
 import { namedFigures, settingText, type ReporterEvent } from "../reporter-event.ts";
 import type { ReporterPart, RunStart } from "../reporter.ts";
@@ -36,14 +37,14 @@ export const tensorboard: ReporterPart = {
 export function tensorboardBackend(start: RunStart, now: number): ReporterBackend {
   const folder = join(start.out, "tensorboard");
   const records = recordsOf(start);
-  let file: EventFile | null = null;
+  let file: AppendedFile | null = null;
   return {
     name: NAME,
     batchSize: (waiting) => waiting.length,
     async send(batch) {
       try {
         file ??= await beginFile(folder, start, now);
-        const head = file.isEmpty ? opening(start, now) : Buffer.alloc(0);
+        const head = file.bytes === 0 ? opening(start, now) : Buffer.alloc(0);
         await file.append(Buffer.concat([head, ...records.of(batch)]));
         records.done(batch);
       } catch (error) {
@@ -144,44 +145,12 @@ const OURS = /^events\.out\.tfevents\.(\d+)\.agentrl\.\d+$/;
  * Readers take the files of a folder in the order of their names and do not come back to one, so
  * the new name sorts last even if the clock went back.
  */
-async function beginFile(folder: string, start: RunStart, now: number): Promise<EventFile> {
+async function beginFile(folder: string, start: RunStart, now: number): Promise<AppendedFile> {
   await makeFolder(folder);
   const older = (await readdir(folder)).filter((name) => OURS.test(name));
   const seconds = older.map((name) => Number(OURS.exec(name)?.[1]));
   const second = Math.max(Math.floor(now / 1000), ...seconds.map((each) => each + 1));
   if (start.afterStep === 0) for (const name of older) await rm(join(folder, name));
   const name = `events.out.tfevents.${String(second).padStart(10, "0")}.agentrl.${process.pid}`;
-  return new EventFile(await open(join(folder, name), "wx"));
-}
-
-/** A file with a known end, so that a retry overwrites half a record. */
-class EventFile {
-  readonly #file: FileHandle;
-  #bytes = 0;
-
-  constructor(file: FileHandle) {
-    this.#file = file;
-  }
-
-  get isEmpty(): boolean {
-    return this.#bytes === 0;
-  }
-
-  async append(content: Buffer): Promise<void> {
-    for (let done = 0; done < content.length;) {
-      const { bytesWritten } = await this.#file.write(
-        content,
-        done,
-        content.length - done,
-        this.#bytes + done,
-      );
-      done += bytesWritten;
-    }
-    this.#bytes += content.length;
-  }
-
-  async close(): Promise<void> {
-    await this.#file.truncate(this.#bytes).catch(() => undefined);
-    await this.#file.close();
-  }
+  return AppendedFile.create(join(folder, name));
 }

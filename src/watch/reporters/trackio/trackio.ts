@@ -1,21 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { ConfigError } from "../../../base/errors.ts";
-import { readJson, writeJson } from "../../../base/files.ts";
 import { parseOptions, z } from "../../../base/schema.ts";
 import type { Endpoint } from "../../../http/endpoint.ts";
 import { serverAddress } from "../../../http/http-options.ts";
-import type { RunEvent } from "../../run-event.ts";
 import { queuedReporter, queueShape, type ReporterBackend } from "../delivery.ts";
+import { keptRunId } from "../kept-run-id.ts";
 import {
+  ALERT_LEVELS,
   digestOf,
   jsonNumber,
   namedFigures,
   subjectOf,
   type ReporterEvent,
 } from "../reporter-event.ts";
-import type { ReporterPart, RunStart } from "../reporter.ts";
+import type { ReporterPart } from "../reporter.ts";
 import {
   type Ask,
   environmentValue,
@@ -50,7 +49,7 @@ export const trackio: ReporterPart = {
     const run = {
       project: settings.project ?? start.recipe,
       run: settings.runName ?? basename(resolve(start.out)),
-      run_id: await runIdOf(start),
+      run_id: await keptRunId(start, NAME, randomUUID),
     };
     const { recipe, tier, version } = start;
     const config = { recipe, tier, agentrl: version, ...start.settings };
@@ -141,7 +140,7 @@ function alertsOf(event: ReporterEvent, run: RunNames): object[] {
   const timestamp = new Date(event.at).toISOString();
   if (event.kind === "event") {
     const { kind, step, message: text } = event.event;
-    const alert = { title: kind, text, level: LEVELS[kind], step, timestamp };
+    const alert = { title: kind, text, level: ALERT_LEVELS[kind], step, timestamp };
     return [{ ...run, ...alert, alert_id: idOf(event, run) }];
   }
   if (event.kind !== "end" || event.outcome === "finished") return [];
@@ -149,18 +148,6 @@ function alertsOf(event: ReporterEvent, run: RunNames): object[] {
   const level = event.outcome === "failed" ? "error" : "info";
   return [{ ...run, ...alert, level, alert_id: `${run.run_id}/end/${event.at}` }];
 }
-
-const LEVELS: Record<RunEvent["kind"], "info" | "warn" | "error"> = {
-  alarm: "warn",
-  rollback: "warn",
-  "checkpoint-damaged": "error",
-  waiting: "warn",
-  lint: "info",
-  budgets: "warn",
-  resumed: "info",
-  unscored: "warn",
-  reporter: "warn",
-};
 
 function idOf(event: Exclude<ReporterEvent, { kind: "end" }>, { run_id: run }: RunNames): string {
   return `${run}/${subjectOf(event)}/${digestOf(event)}`;
@@ -209,21 +196,4 @@ function withoutToken(given: string): { address: string; token: string | undefin
   if (token === undefined) return { address: given, token };
   url.searchParams.delete("write_token");
   return { address: String(url), token };
-}
-
-const fileSchema = z.object({ runId: z.string() });
-
-/**
- * The run's id on the server, kept in the run folder's `reporters/trackio.json`: a resumed run keeps it, a new run gets another.
- * @throws {ExternalError} FILE_WRITE_FAILED
- */
-async function runIdOf({ out, afterStep }: RunStart): Promise<string> {
-  const path = join(out, "reporters", "trackio.json");
-  if (afterStep > 0 && existsSync(path)) {
-    const kept = fileSchema.safeParse(await readJson(path)).data;
-    if (kept !== undefined) return kept.runId;
-  }
-  const runId = randomUUID();
-  await writeJson(path, { runId });
-  return runId;
 }
