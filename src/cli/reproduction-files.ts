@@ -1,53 +1,64 @@
 import { join } from "node:path";
-import { writeAtomic, writeFileAtomic } from "../base/files.ts";
-import type { Reproduction } from "../evaluate/claims/claim-results.ts";
+import { writeAtomic, writeFileAtomic, writeJson } from "../base/files.ts";
+import type { ReproducedRun, Reproduction } from "../evaluate/claims/claim-results.ts";
+import type { KeptResults } from "../evaluate/claims/kept-results.ts";
+import type { RunFiles } from "../report/runs/run-files.ts";
 import { madeBy } from "./made-by.ts";
 import { reproductionText } from "./reproduction-text.ts";
+import { openRunReader } from "./run-reading.ts";
 
-/** A run of a reproduction and the arms that it is, as `claim/arm`. */
-export interface ReproducedRun {
-  arms: readonly string[];
-  folder: string;
-}
+/** A run with what its folder holds; null: it has none. */
+type ReadRun = ReproducedRun & { files: RunFiles | null };
 
 /**
- * Writes report.html and report.md beside the results; the same command writes them anew.
- * @returns their paths.
+ * Writes results.json, report.html and report.md; the same command writes them anew.
+ * @param folderOf a run's folder.
+ * @returns what results.json holds.
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
 export async function writeReproductionFiles(
   result: Reproduction,
-  runs: readonly ReproducedRun[],
+  folderOf: (run: ReproducedRun) => string,
   out: string,
-): Promise<string[]> {
+): Promise<KeptResults> {
+  const { isRunFolder, readRun } = await import("../report/runs/run-files.ts");
+  const { keptRun, keptSamples } = await import("../report/runs/kept-run.ts");
   const { reproductionPage } = await import("../report/html/reproduction-page.ts");
-  const [page, text] = [join(out, "report.html"), join(out, "report.md")];
-  const arms = await trainedArms(runs);
-  await writeAtomic(page, async (write) => {
-    for await (const piece of reproductionPage(result, { arms, made: madeBy() }))
+  const runs: ReadRun[] = await Promise.all(
+    result.runs.map(async (run) => {
+      const folder = folderOf(run);
+      return { ...run, files: isRunFolder(folder) ? await readRun(folder) : null };
+    }),
+  );
+  const { readingOf } = openRunReader(() => undefined);
+  const kept: KeptResults = {
+    ...result,
+    format: 1,
+    runs: runs.map((run) => keptRun(run, run.files)),
+    samples: await keptSamples(runs, result, readingOf),
+  };
+  await writeJson(join(out, "results.json"), kept);
+  await writeAtomic(join(out, "report.html"), async (write) => {
+    const made = madeBy();
+    for await (const piece of reproductionPage(result, { arms: trainedArms(runs), made }))
       await write(piece);
   });
   const { date, version, command } = madeBy();
   const origin = `${date}, agentrl ${version}: \`${command}\``;
-  await writeFileAtomic(text, `${reproductionText(result, "md")}\n\n${origin}\n`);
-  return [page, text];
+  await writeFileAtomic(join(out, "report.md"), `${reproductionText(result, "md")}\n\n${origin}\n`);
+  return kept;
 }
 
 /** Runs with steps, by arm: what was not trained has no curve. */
-async function trainedArms(runs: readonly ReproducedRun[]) {
-  const { isRunFolder, readRun } = await import("../report/runs/run-files.ts");
-  const members = new Map<string, string[]>();
-  for (const { arms, folder } of runs.filter((run) => isRunFolder(run.folder))) {
+function trainedArms(runs: readonly ReadRun[]) {
+  const members = new Map<string, RunFiles[]>();
+  for (const { arms, files } of runs) {
+    if (files === null) continue;
     const name = shortName(arms, runs);
-    members.set(name, [...(members.get(name) ?? []), folder]);
+    members.set(name, [...(members.get(name) ?? []), files]);
   }
-  const read = await Promise.all(
-    [...members].map(async ([name, folders]) => ({
-      name,
-      runs: await Promise.all(folders.map((folder) => readRun(folder))),
-    })),
-  );
-  return read
+  return [...members]
+    .map(([name, own]) => ({ name, runs: own }))
     .filter(({ runs: own }) =>
       own.some((run) => [run, ...run.stages].some(({ metrics }) => metrics.length > 0)),
     )

@@ -71,7 +71,8 @@ export async function openEngine(
   options: HubModelOptions & { trains?: boolean } = {},
 ): Promise<LocalEngine> {
   const { trains = true, ...download } = options;
-  const { workers, device, slots, microBatchTokens, recompute, frozenWeights } = settings.engine;
+  const { workers, threads, device, slots, microBatchTokens, recompute, frozenWeights } =
+    settings.engine;
   const { lora } = settings.policy;
   const base = await baseFolder(model, download);
   return openLocalEngine({
@@ -80,6 +81,7 @@ export async function openEngine(
     ...(base === null ? {} : { base }),
     ...(lora === undefined ? {} : { lora: { ...lora, seed: settings.seed } }),
     ...(workers === undefined ? {} : { workers }),
+    ...(threads === undefined ? {} : { threads }),
   });
 }
 

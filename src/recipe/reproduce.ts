@@ -1,36 +1,19 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { writeFileAtomic, writeJson } from "../base/files.ts";
-import { type JsonlWriter, openJsonl, readJsonl } from "../base/jsonl.ts";
+import { inOrder } from "../base/in-order.ts";
 import { leavesOf } from "../base/leaves.ts";
 import { suggest } from "../base/nearest.ts";
-import { pluginHashes } from "../base/plugins.ts";
 import type { ClaimResult, Reproduction } from "../evaluate/claims/claim-results.ts";
 import { isPromising, type SeedPlan } from "../evaluate/claims/looks.ts";
-import { shortHash } from "../evaluate/fingerprint.ts";
+import type { RunOrigin } from "../evaluate/claims/run-origin.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
+import { openArmInputs } from "./arms/arm-inputs.ts";
+import { type ArmRun, armFolder, armRuns, type ArmSource } from "./arms/arm-runs.ts";
+import type { ArmStore } from "./arms/arm-store.ts";
+import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
+import { machineFacts } from "./folder/run-folder.ts";
 import { judgeClaims, type MeasuredRun } from "./judge-claims.ts";
 import type { RecipeFile, Tier } from "./settings/recipe-schema.ts";
-import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
-import {
-  armOverrides,
-  checkSettings,
-  type Override,
-  type ResolvedSettings,
-  resolveSettings,
-  seedOf,
-} from "./settings/settings.ts";
-
-/** One training run of a reproduction. */
-export interface ArmRun {
-  /** Hash of the settings, the seed and the version: equal keys, equal result. */
-  key: string;
-  seed: number;
-  /** `claim/arm` of every arm that these settings are. */
-  arms: string[];
-  settings: ResolvedSettings<Settings>;
-}
+import type { Override } from "./settings/settings.ts";
 
 export interface ReproduceOptions {
   tier: Tier;
@@ -38,21 +21,22 @@ export interface ReproduceOptions {
   plan: SeedPlan;
   /** Settings on top of every arm. */
   overrides?: readonly Override[];
-  /** Version of the code, which a kept result must share. */
-  version: string;
-  /** Folder for `runs.jsonl` and `results.json`; results that it holds are taken over. */
+  /** Version, day and command of this call, for the runs that it makes. A result is reused by the same version only. */
+  made: Omit<RunOrigin, "machine">;
+  /** Folder for `runs.jsonl` and the runs; results that it holds are taken over. */
   out: string;
+  /** Finished arms of earlier reproductions, for reuse; null: neither read nor added to. */
+  store: ArmStore | null;
   signal: AbortSignal;
   /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
-  run: (run: ArmRun) => Promise<unknown>;
+  run: (run: ArmRun, use: { folder: string; signal: AbortSignal }) => Promise<unknown>;
+  /** Runs at once. The results do not depend on it. */
+  sideBySide: number;
   /** The metric by held-out question, which the intervals need; null where the run does not have it. */
   questionsOf: (run: ArmRun, metric: string) => Promise<ArmQuestions | null>;
-  /** Called before each run, and once for each that is taken over (`kept`). */
-  onArm?: (arm: { run: ArmRun; number: number; total: number; kept: boolean }) => void;
+  /** Called before each run, and once for each that is taken over: from where. */
+  onArm?: (arm: { run: ArmRun; number: number; total: number; found: FoundIn | null }) => void;
 }
-
-const RUNS_FILE = "runs.jsonl";
-const RESULTS_FILE = "results.json";
 
 /**
  * Runs every arm of every claim over seeds and says what the results mean for each claim. After each look only the arms of claims that
@@ -67,126 +51,119 @@ export async function reproduce(
   recipe: RecipeFile,
   options: ReproduceOptions,
 ): Promise<Reproduction> {
-  const { tier, plan, out } = options;
-  const { log, results } = await openRunLog(join(out, RUNS_FILE));
-  const looks = openLooks(recipe, options);
-  const told = new Set<string>();
-  let claims: ClaimResult[] = [];
-  try {
-    while (looks.next(claims)) {
-      await runMissing(recipe, looks.runs(), { ...options, log, results, told });
-      const measured = await measuredRuns(recipe, looks.runs(), results, options);
-      claims = judgeClaims(recipe, { tier, level: plan.level }, ({ id }, arm) =>
-        (measured.get(`${id}/${arm}`) ?? []).slice(0, looks.seedsOf(id)),
-      );
-    }
-  } finally {
-    await log.close();
-  }
-  const { name, summary, paper = null, notes } = recipe;
-  const seeds = plan.seeds.slice(0, Math.max(...claims.map(({ id }) => looks.seedsOf(id))));
-  const { looks: counts, level } = plan;
-  const about = { recipe: name, summary, paper, notes, tier, seeds, looks: [...counts], level };
-  const reproduction = { ...about, claims };
-  await writeJson(join(out, RESULTS_FILE), reproduction);
-  return reproduction;
-}
-
-/** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
-function openLooks(recipe: RecipeFile, options: ReproduceOptions) {
-  const { plan } = options;
-  const counts = new Map<string, number>();
-  let taken = 0;
-  return {
-    /** Moves on to the next look at the claims that are open after the last one. @returns false: there is nothing left to run. */
-    next(claims: readonly ClaimResult[]): boolean {
-      const seeds = plan.looks[taken];
-      const open = recipe.claims.tests.filter(
-        ({ id }, i) => taken === 0 || isOpen(claims[i], counts.get(id), plan),
-      );
-      if (seeds === undefined || (taken > 0 && open.length === 0)) return false;
-      for (const { id } of open) counts.set(id, seeds);
-      taken++;
-      return true;
-    },
-    seedsOf: (id: string): number => counts.get(id) ?? 0,
-    runs: (): ArmRun[] => armRuns(recipe, options, counts),
-  };
-}
-
-/** Whether further seeds may answer a claim. One comparison without hope decides that it cannot be supported. */
-function isOpen(claim: ClaimResult | undefined, seeds = 0, plan: SeedPlan): boolean {
-  if (claim?.verdict !== "inconclusive") return false;
-  const open = claim.comparisons.filter(({ verdict }) => verdict === "inconclusive");
-  return open.every((each) => isPromising({ ...each, seeds }, plan));
-}
-
-/** Runs what no result is known of. */
-async function runMissing(
-  recipe: RecipeFile,
-  runs: readonly ArmRun[],
-  {
-    log,
-    results,
-    signal,
-    run,
-    onArm,
-    told,
-  }: ReproduceOptions & { log: JsonlWriter; results: Map<string, unknown>; told: Set<string> },
-): Promise<void> {
-  for (const [i, each] of runs.entries()) {
-    const known = results.get(each.key);
-    if (told.has(each.key)) continue;
-    told.add(each.key);
-    onArm?.({ run: each, number: i + 1, total: runs.length, kept: known !== undefined });
-    if (known === undefined) {
-      signal.throwIfAborted();
-      const result = await run(each);
-      results.set(each.key, result);
-      await log.append({ key: each.key, seed: each.seed, arms: each.arms, result });
-    }
-    checkMetrics(recipe, each, results.get(each.key));
-  }
-}
-
-/** Every distinct run, seed by seed. @param counts seeds of each claim. */
-function armRuns(
-  recipe: RecipeFile,
-  { tier, plan, overrides = [], version }: ReproduceOptions,
-  counts: ReadonlyMap<string, number>,
-): ArmRun[] {
+  const { tier, plan, out, made, store } = options;
   if (recipe.claims.tests.length === 0) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
     );
   }
-  const runs = new Map<string, ArmRun>();
-  for (const [s, seed] of plan.seeds.entries()) {
-    for (const claim of recipe.claims.tests.filter(({ id }) => s < (counts.get(id) ?? 0))) {
-      for (const arm of claim.arms) {
-        const own = [...armOverrides(recipe, { tier, claim, arm }), ...overrides];
-        const all = [...own, { key: "seed", value: seedOf(arm, seed), origin: "--seeds" }];
-        const resolved = resolveSettings(recipe, { tier, overrides: all });
-        const settings = checkSettings(settingsSchema, resolved);
-        const key = shortHash({
-          ...{ settings: settings.settings, version },
-          ...pluginHashes(settings.settings),
-        });
-        const run = runs.get(key) ?? { key, seed, arms: [], settings };
-        run.arms.push(`${claim.id}/${arm.name}`);
-        runs.set(key, run);
-      }
+  const source = { recipe, tier, plan, overrides: options.overrides ?? [], version: made.version };
+  const looks = openLooks({ ...source, inputs: openArmInputs() }, plan);
+  const origin = { ...made, machine: machineFacts() };
+  // Bad settings of any arm are found before the folder is made.
+  let runs = await looks.runs();
+  const finished = await openFinishedArms(out, { store, origin });
+  const told = new Set<string>();
+  let claims: ClaimResult[];
+  try {
+    for (;;) {
+      await runMissing(recipe, runs, { ...options, finished, told });
+      const measured = await measuredRuns(recipe, runs, finished.known, options);
+      claims = judgeClaims(recipe, { tier, level: plan.level }, ({ id }, arm) =>
+        (measured.get(`${id}/${arm}`) ?? []).slice(0, looks.seedsOf(id)),
+      );
+      if (!looks.goOn(claims)) break;
+      runs = await looks.runs();
+    }
+  } finally {
+    await finished.close();
+  }
+  const { name, summary, family = null, paper = null, notes } = recipe;
+  const seeds = plan.seeds.slice(0, Math.max(...claims.map(({ id }) => looks.seedsOf(id))));
+  const { looks: counts, level } = plan;
+  const about = {
+    recipe: name,
+    summary,
+    family,
+    paper,
+    notes,
+    tier,
+    seeds,
+    looks: [...counts],
+    level,
+  };
+  const reproduced = runs.map(({ key, seed, arms }) => ({
+    ...{ key, seed, arms },
+    origin: finished.known.get(key)?.origin ?? origin,
+  }));
+  return { ...about, claims, runs: reproduced };
+}
+
+/** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
+function openLooks(source: ArmSource, plan: SeedPlan) {
+  const { tests: all } = source.recipe.claims;
+  const [first = 0, ...later] = plan.looks;
+  const counts = new Map(all.map(({ id }) => [id, first]));
+  const seedsOf = (id: string): number => counts.get(id) ?? 0;
+  return {
+    seedsOf,
+    runs: () => armRuns(source, seedsOf),
+    /** Gives the open claims the seeds of the next look. @returns false: no claim is open, or this was the last look. */
+    goOn(claims: readonly ClaimResult[]): boolean {
+      const seeds = later.shift();
+      const open = claims.filter((claim) => isOpen(claim, seedsOf(claim.id), plan));
+      if (seeds === undefined) return false;
+      for (const { id } of open) counts.set(id, seeds);
+      return open.length > 0;
+    },
+  };
+}
+
+/** Whether further seeds may answer a claim. One comparison without hope decides that it cannot be supported. */
+function isOpen(
+  { verdict: found, comparisons }: ClaimResult,
+  seeds: number,
+  plan: SeedPlan,
+): boolean {
+  if (found !== "inconclusive") return false;
+  const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
+  return open.every((each) => isPromising({ ...each, seeds }, plan));
+}
+
+/** Runs what no result is known of. @param told keys that `onArm` was called for. */
+async function runMissing(
+  recipe: RecipeFile,
+  runs: readonly ArmRun[],
+  options: ReproduceOptions & { finished: FinishedArms; told: Set<string> },
+): Promise<void> {
+  const { out, signal, run, sideBySide, onArm, finished, told } = options;
+  const total = runs.length;
+  async function* missing() {
+    for (const [i, each] of runs.entries()) {
+      if (told.has(each.key)) continue;
+      told.add(each.key);
+      const found = await finished.find(each);
+      onArm?.({ run: each, number: i + 1, total, found });
+      if (found === null) yield each;
+      else checkMetrics(recipe, each, finished.known.get(each.key)?.result);
     }
   }
-  return [...runs.values()];
+  const halt = new AbortController();
+  const work = async (each: ArmRun): Promise<void> => {
+    const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
+    await finished.add(each, result);
+    checkMetrics(recipe, each, result);
+  };
+  const take = (): Promise<void> => Promise.resolve();
+  await inOrder(missing(), work, { signal, halt, window: sideBySide, take });
 }
 
 /** Runs by `claim/arm`, in the order of the seeds. */
 async function measuredRuns(
   recipe: RecipeFile,
   runs: readonly ArmRun[],
-  results: ReadonlyMap<string, unknown>,
+  finished: FinishedArms["known"],
   { questionsOf }: ReproduceOptions,
 ): Promise<Map<string, MeasuredRun[]>> {
   const byArm = new Map<string, MeasuredRun[]>();
@@ -199,7 +176,7 @@ async function measuredRuns(
         const { evaluation, policy } = settings.settings;
         measured.push({
           ...{ key, seed, dataset: evaluation.dataset.name, model: policy.from },
-          value: numberAt(results.get(key), metric) ?? Number.NaN,
+          value: numberAt(finished.get(key)?.result, metric) ?? Number.NaN,
           questions: await questionsOf(run, metric),
         });
       }
@@ -227,28 +204,4 @@ function checkMetrics(recipe: RecipeFile, { arms }: ArmRun, result: unknown): vo
 function numberAt(result: unknown, path: string): number | null {
   const leaf = [...leavesOf(result)].find(([keys]) => keys.join(".") === path);
   return typeof leaf?.[1] === "number" && Number.isFinite(leaf[1]) ? leaf[1] : null;
-}
-
-/** A line of `runs.jsonl`. */
-interface LoggedRun {
-  key: string;
-  seed: number;
-  arms: string[];
-  result: unknown;
-}
-
-/** Opens the log for appending, and reads what it holds: a line that an interruption left half-written goes. */
-async function openRunLog(
-  path: string,
-): Promise<{ log: JsonlWriter; results: Map<string, unknown> }> {
-  const runs: LoggedRun[] = [];
-  if (existsSync(path)) {
-    for await (const { value } of readJsonl(path, { tolerateCutEnd: true })) {
-      runs.push(value as LoggedRun);
-    }
-  }
-  const lines = runs.map((run) => `${JSON.stringify(run)}\n`).join("");
-  await writeFileAtomic(path, lines);
-  const results = new Map(runs.map(({ key, result }) => [key, result]));
-  return { log: await openJsonl(path), results };
 }

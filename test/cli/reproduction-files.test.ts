@@ -12,7 +12,18 @@ const ATTACK = "<img src=x onerror=alert(1)>";
 const RESULT: Reproduction = {
   ...{ recipe: "made", summary: `Arms differ.${ATTACK}`, notes: ["The world is smaller."] },
   ...{ paper: { id: "arXiv 1", title: "A paper" }, tier: "mini", seeds: [1, 2] },
-  ...{ looks: [2], level: 0.05 },
+  ...{ looks: [2], level: 0.05, family: "search-agents" },
+  runs: [
+    {
+      ...{ key: "3f0c91be6a27", seed: 1, arms: ["wins/a"] },
+      origin: {
+        version: "0.1.0",
+        date: "2026-01-02",
+        command: "agentrl reproduce made",
+        machine: {},
+      },
+    },
+  ],
   claims: [
     {
       ...{ id: "wins", statement: "Search wins.", metric: "eval.after.em", relation: "a > b" },
@@ -39,8 +50,8 @@ const RESULT: Reproduction = {
 
 it("writes a self-contained page and Markdown with verdict, cells, curves and origin", async () => {
   const run = writeRun(join(folder, "run"), { klCoef: 0, seed: 1, rewards: [0, 0.5, 1] });
-  const runs = [{ arms: ["wins/a"], folder: run }];
-  const [page = "", text = ""] = await writeReproductionFiles(RESULT, runs, folder);
+  const kept = await writeReproductionFiles(RESULT, () => run, folder);
+  const [page, text] = [join(folder, "report.html"), join(folder, "report.md")];
   const html = readFileSync(page, "utf8");
   expect(html).toContain("NOT ABLE TO SHOW");
   expect(html).toContain("The paper measured something else: dataset NQ, here tinyworld");
@@ -53,6 +64,11 @@ it("writes a self-contained page and Markdown with verdict, cells, curves and or
   expect(md).toContain("| a | 1.000 | 0.900 … 1.000 | 0.480 |");
   // The same command writes both anew.
   writeFileSync(text, "old");
-  await writeReproductionFiles(RESULT, [], folder);
+  await writeReproductionFiles(RESULT, () => join(folder, "gone"), folder);
   expect(readFileSync(text, "utf8")).toBe(md);
+  // The results hold the curve and where each number comes from.
+  expect(kept.runs).toMatchObject([
+    { key: "3f0c91be6a27", origin: { command: "agentrl reproduce made" } },
+  ]);
+  expect(kept.runs[0]?.reward.map(({ value }) => value)).toEqual([0, 0.5, 1]);
 });

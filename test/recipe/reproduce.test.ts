@@ -1,9 +1,11 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fixedSeeds, SEEDS_BY_RULE } from "../../src/evaluate/claims/looks.ts";
 import { parseRecipe } from "../../src/recipe/settings/recipe-file.ts";
-import { type ArmRun, reproduce, type ReproduceOptions } from "../../src/recipe/reproduce.ts";
+import type { ArmRun } from "../../src/recipe/arms/arm-runs.ts";
+import { openArmStore } from "../../src/recipe/arms/arm-store.ts";
+import { reproduce, type ReproduceOptions } from "../../src/recipe/reproduce.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -32,6 +34,12 @@ claims:
       arms: [{ name: plain }]
 `;
 
+const made = (version: string) => ({
+  version,
+  date: "2026-01-02",
+  command: "agentrl reproduce two",
+});
+
 const recipe = parseRecipe(TWO_CLAIMS, "two.yaml");
 
 const isCold = ({ settings }: ArmRun): boolean => settings.settings.sampling.temperature === 0;
@@ -52,8 +60,15 @@ const questionsOf: ReproduceOptions["questionsOf"] = async (each) => {
 
 const run = (name: string, more: Partial<ReproduceOptions> = {}) =>
   reproduce(recipe, {
-    ...{ tier: "mini", plan: fixedSeeds([1, 2, 3]), version: "1", out: join(folder, name) },
-    ...{ signal: new AbortController().signal, run: outcome, questionsOf, ...more },
+    ...{ tier: "mini", plan: fixedSeeds([1, 2, 3]), made: made("1"), out: join(folder, name) },
+    ...{
+      store: null,
+      sideBySide: 1,
+      signal: new AbortController().signal,
+      run: outcome,
+      questionsOf,
+      ...more,
+    },
   });
 
 describe("reproduce", () => {
@@ -205,8 +220,19 @@ describe("reproduce", () => {
   it("tests nothing in tier smoke", async () => {
     const smoke = parseRecipe(TWO_CLAIMS.replace("mini:", "smoke:"), "two.yaml");
     const { claims } = await reproduce(smoke, {
-      ...{ tier: "smoke", plan: fixedSeeds([1, 2, 3]), version: "1", out: join(folder, "smoke") },
-      ...{ signal: new AbortController().signal, run: outcome, questionsOf },
+      ...{
+        tier: "smoke",
+        plan: fixedSeeds([1, 2, 3]),
+        made: made("1"),
+        out: join(folder, "smoke"),
+      },
+      ...{
+        store: null,
+        sideBySide: 1,
+        signal: new AbortController().signal,
+        run: outcome,
+        questionsOf,
+      },
     });
     expect(claims.map(({ verdict }) => verdict)).toEqual(["not tested", "not tested"]);
   });
@@ -216,8 +242,14 @@ describe("reproduce", () => {
       .replace("[0.4]", "[40]")
       .replace("[0.3]", "[30]");
     const { claims } = await reproduce(parseRecipe(percent, "two.yaml"), {
-      ...{ tier: "mini", plan: fixedSeeds([1, 2]), version: "1", out: join(folder, "percent") },
-      ...{ signal: new AbortController().signal, run: outcome, questionsOf },
+      ...{ tier: "mini", plan: fixedSeeds([1, 2]), made: made("1"), out: join(folder, "percent") },
+      ...{
+        store: null,
+        sideBySide: 1,
+        signal: new AbortController().signal,
+        run: outcome,
+        questionsOf,
+      },
     });
     expect(claims[0]!.arms.map(({ paper }) => paper?.value)).toEqual([0.4, 0.3]);
   });
@@ -230,21 +262,71 @@ describe("reproduce", () => {
     await expect(broken).rejects.toThrow("stop");
     appendFileSync(join(folder, "interrupted", "runs.jsonl"), '{"key":"half');
     const done: number[] = [];
-    const kept: boolean[] = [];
+    const found: (string | null)[] = [];
     const resumed = await run("interrupted", {
       run: (each) => {
         done.push(each.seed);
         return outcome(each);
       },
-      onArm: (arm) => kept.push(arm.kept),
+      onArm: (arm) => found.push(arm.found),
     });
     expect(done).toEqual([3, 3]);
-    expect(kept).toEqual([true, true, true, true, false, false]);
+    expect(found).toEqual(["folder", "folder", "folder", "folder", null, null]);
     expect(resumed).toEqual(whole);
     const read = (name: string, file: string) => readFileSync(join(folder, name, file), "utf8");
-    for (const file of ["runs.jsonl", "results.json"]) {
-      expect(read("interrupted", file)).toBe(read("straight", file));
-    }
+    expect(read("interrupted", "runs.jsonl")).toBe(read("straight", "runs.jsonl"));
+  });
+
+  it("comes to the same results with runs side by side, and stops them when one fails", async () => {
+    let [running, most] = [0, 0];
+    const slow = async (each: ArmRun) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, each.seed % 2));
+      running--;
+      return outcome(each);
+    };
+    expect(await run("beside", { run: slow, sideBySide: 2 })).toEqual(await run("alone"));
+    expect(most).toBe(2);
+    const stopped = new Set<number>();
+    const failing = run("failing", {
+      sideBySide: 2,
+      run: (each, { signal }) =>
+        isCold(each)
+          ? Promise.reject(new Error("broken"))
+          : new Promise((_, reject) => {
+              signal.addEventListener("abort", () => {
+                stopped.add(each.seed);
+                reject(new Error("stopped"));
+              });
+            }),
+    });
+    await expect(failing).rejects.toThrow();
+    expect([...stopped]).toEqual([1]);
+  });
+
+  it("reuses finished arms of other reproductions, and runs damaged ones again", async () => {
+    const place = join(folder, "store");
+    const notices: string[] = [];
+    const store = openArmStore(place, (message) => notices.push(message));
+    const whole = await run("first", { store });
+    const found: (string | null)[] = [];
+    const reused = await run("second", { store, onArm: (arm) => found.push(arm.found) });
+    expect(found).toEqual(Array.from({ length: 6 }, () => "store"));
+    expect(reused).toEqual(whole);
+    const [key = ""] = readdirSync(place);
+    writeFileSync(join(place, key, "arm.json"), '{"key":"cut');
+    found.length = 0;
+    await run("third", { store, onArm: (arm) => found.push(arm.found) });
+    expect(found.filter((each) => each === null)).toHaveLength(1);
+    expect(notices).toEqual([expect.stringMatching(/is damaged .*; the arm runs again\.$/)]);
+    // The new result replaced the damaged one; another version shares nothing.
+    found.length = 0;
+    await run("fourth", { store, onArm: (arm) => found.push(arm.found) });
+    await run("fifth", { store, made: made("2"), onArm: (arm) => found.push(arm.found) });
+    expect(found.map((each) => each ?? "run")).toEqual([
+      ...Array.from({ length: 6 }, () => "store"),
+      ...Array.from({ length: 6 }, () => "run"),
+    ]);
   });
 
   it("runs again what other settings or another version gave", async () => {
@@ -256,7 +338,7 @@ describe("reproduce", () => {
     };
     await run("again", { plan: fixedSeeds([1]), run: count });
     expect(done).toEqual([]);
-    await run("again", { plan: fixedSeeds([1]), run: count, version: "2" });
+    await run("again", { plan: fixedSeeds([1]), run: count, made: made("2") });
     const overrides = [{ key: "checkpoints.every", value: 7, origin: "--set" }];
     await run("again", { plan: fixedSeeds([1]), run: count, overrides });
     expect(done).toEqual([1, 1, 1, 1]);
@@ -276,12 +358,19 @@ describe("reproduce", () => {
     const options = {
       tier: "mini" as const,
       plan: fixedSeeds([1]),
-      version: "1",
+      made: made("1"),
       out: join(folder, "empty"),
     };
     const { signal } = new AbortController();
     await expect(
-      reproduce(empty, { ...options, signal, run: outcome, questionsOf }),
+      reproduce(empty, {
+        ...options,
+        store: null,
+        sideBySide: 1,
+        signal,
+        run: outcome,
+        questionsOf,
+      }),
     ).rejects.toThrow(/empty\.yaml: has no claims/);
   });
 });

@@ -1,16 +1,16 @@
-import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { EvaluationSummary } from "../../evaluate/evaluation-summary.ts";
 import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
-import type { ArmRun } from "../../recipe/reproduce.ts";
-import { parseSet } from "../../recipe/settings/settings.ts";
+import type { ArmRun } from "../../recipe/arms/arm-runs.ts";
+import type { FoundIn } from "../../recipe/arms/finished-arms.ts";
+import { type Override, parseSet } from "../../recipe/settings/settings.ts";
 import { fixedSeeds, SEEDS_BY_RULE } from "../../evaluate/claims/looks.ts";
+import { openArmProgress } from "../arm-progress.ts";
+import { type ArmTraining, trainArm } from "../arm-training.ts";
 import type { CliCommand, CliContext } from "../command.ts";
+import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
-import { packageVersion } from "../package-info.ts";
-import { type Progress, startProgress } from "../progress.ts";
-import type { ReproducedRun } from "../reproduction-files.ts";
 import { reproductionText } from "../reproduction-text.ts";
 
 interface ReproduceFlags {
@@ -18,15 +18,24 @@ interface ReproduceFlags {
   seeds?: number[];
   set?: string[];
   plugin?: string[];
+  arms?: string | false;
   out?: string;
   json?: true;
 }
 
+/** Makes the results of one run of an arm; claims name its numbers by dotted paths. */
+export type RunArm = (run: ArmRun, use: ArmTraining) => Promise<unknown>;
+
+/** Most runs at once: they share one thread of JavaScript, which rolls out and searches. */
+const MOST_AT_ONCE = 4;
+
 /**
- * Makes the results of one run of an arm; claims name its numbers by dotted paths.
- * @param folder the run's own, below --out.
+ * Runs on one core each, side by side, take less time than runs on all cores one after the other (docs/lab-log.md), and come to the same
+ * results on every machine. The published settings take all that there is.
  */
-export type RunArm = (run: ArmRun, folder: string, context: CliContext) => Promise<unknown>;
+const ONE_CORE: readonly Override[] = ["engine.workers", "engine.threads"].map((key) => ({
+  ...{ key, value: 1, origin: "reproduce" },
+}));
 
 /** `agentrl reproduce`: a recipe's claims, run over seeds, beside the paper's numbers. */
 export function makeReproduceCommand(runArm: RunArm): CliCommand {
@@ -53,6 +62,11 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         )
         .addOption(setOption())
         .addOption(pluginOption())
+        .option(
+          "--arms <folder>",
+          "finished arms of all reproductions: those of equal settings, version and files are reused (default: agentrl/arms in the user's cache)",
+        )
+        .option("--no-arms", "run every arm again, and keep none for reuse")
         .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
         .addOption(jsonOption())
         .action((recipe: string, flags: ReproduceFlags) => run(recipe, flags, runArm, context));
@@ -61,7 +75,7 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
 }
 
 /** Trains the recipe on this machine; the result is one run. */
-export const reproduceCommand = makeReproduceCommand(train);
+export const reproduceCommand = makeReproduceCommand(trainArm);
 
 async function run(
   name: string,
@@ -70,28 +84,49 @@ async function run(
   context: CliContext,
 ): Promise<void> {
   const { reproduce } = await import("../../recipe/reproduce.ts");
+  const { armFolder } = await import("../../recipe/arms/arm-runs.ts");
+  const { openArmStore, sharedArms } = await import("../../recipe/arms/arm-store.ts");
   const { armQuestions } = await import("../../recipe/arm-questions.ts");
   const recipe = await loadRecipe(name, flags.plugin);
   const tier = selectTier(recipe, flags.tier);
   const out = flags.out ?? join("runs", `reproduce-${recipe.name}-${tier}`);
-  const runs: ReproducedRun[] = [];
+  const store =
+    flags.arms === false
+      ? null
+      : openArmStore(flags.arms ?? sharedArms(), (message) => {
+          context.note(message);
+        });
+  const progress = openArmProgress(context);
+  const isPaper = tier === "paper";
   const result = await reproduce(recipe, {
-    ...{ tier, out, version: packageVersion(), signal: context.signal },
+    ...{ tier, out, made: madeBy(), signal: context.signal, store },
     plan: flags.seeds === undefined ? SEEDS_BY_RULE : fixedSeeds(flags.seeds),
-    overrides: (flags.set ?? []).map(parseSet),
-    run: (each) => runArm(each, folderOf(out, each), context),
-    questionsOf: (each, metric) => armQuestions(folderOf(out, each), metric),
-    onArm: ({ run: each, number, total, kept }) => {
-      runs.push({ arms: each.arms, folder: folderOf(out, each) });
-      const what = `${each.arms.join(", ")}, seed ${each.seed}`;
-      context.note(`run ${number}/${total}: ${what}${kept ? " (done before)" : ""}`);
+    overrides: [...(isPaper ? [] : ONE_CORE), ...(flags.set ?? []).map(parseSet)],
+    sideBySide: isPaper ? 1 : Math.min(availableParallelism(), MOST_AT_ONCE),
+    run: async (each, use) => {
+      const onProgress = (text: string): void => {
+        progress.update(each, text);
+      };
+      const found = await runArm(each, { ...use, onProgress });
+      progress.end(each);
+      return found;
     },
+    questionsOf: (each, metric) => armQuestions(armFolder(out, each), metric),
+    onArm: ({ run: each, number, total, found }) => {
+      const what = `${each.arms.join(", ")}, seed ${each.seed}`;
+      context.note(`run ${number}/${total}: ${what}${found === null ? "" : FOUND[found]}`);
+      if (found === null) progress.begin(each, total);
+      else progress.end(each);
+    },
+  }).finally(() => {
+    progress.stop();
   });
   const { writeReproductionFiles } = await import("../reproduction-files.ts");
-  const written = await writeReproductionFiles(result, runs, out);
+  await writeReproductionFiles(result, (each) => armFolder(out, each), out);
   if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
   else context.out(reproductionText(result, "text"));
-  for (const path of [join(out, "results.json"), ...written]) context.note(`written to ${path}`);
+  for (const name of ["results.json", "report.html", "report.md"])
+    context.note(`written to ${join(out, name)}`);
 }
 
 /** @example seedList("3") // [1, 2, 3]; seedList("4,7") // [4, 7] */
@@ -103,62 +138,5 @@ function seedList(text: string): number[] {
   throw new InvalidArgumentError("It names a seed twice.");
 }
 
-/** `search-seed1-3f0c91be6a27`: an arm's name for people, and the key of its settings. */
-function folderOf(out: string, { arms, seed, key }: ArmRun): string {
-  const arm = arms[0]?.split("/")[1] ?? "run";
-  return join(out, "runs", `${arm}-seed${seed}-${key}`);
-}
-
-/** Trains an arm; its results as `agentrl train --json` prints them. */
-async function train({ settings }: ArmRun, folder: string, context: CliContext): Promise<unknown> {
-  const { runRecipe } = await import("../../recipe/run-recipe.ts");
-  const watch: { progress: Progress | null } = { progress: null };
-  let stage = "";
-  const begin = (label: string, total: number, unit: string): void => {
-    watch.progress?.stop();
-    watch.progress = startProgress(context, { label, total, unit });
-  };
-  try {
-    const {
-      steps,
-      wallSeconds,
-      eval: evaluations,
-      stages,
-    } = await runRecipe(settings, {
-      ...{ out: folder, version: packageVersion(), signal: context.signal },
-      // Left by an interrupted reproduction.
-      resume: existsSync(folder),
-      onEvaluationStart: (name, questions) => {
-        begin(`evaluating ${name}`, questions, "questions");
-      },
-      onEvaluationProgress: ({ done, em }) => watch.progress?.update(done, `EM ${em.toFixed(3)}`),
-      onStage: ({ name }) => {
-        stage = name;
-        watch.progress?.stop();
-        watch.progress = null;
-      },
-      onStageProgress: ({ done, total, note }) => {
-        if (watch.progress === null)
-          begin(stage, total ?? 0, total === null ? "questions" : "steps");
-        watch.progress?.update(done, note);
-      },
-      onStep: ({ step, totalSteps, metrics }) => {
-        if (step === 1) begin("training", totalSteps, "steps");
-        watch.progress?.update(step, `reward ${(metrics["rollout/reward_mean"] ?? 0).toFixed(3)}`);
-      },
-    });
-    const { before, after } = evaluations;
-    const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
-    return {
-      ...{ steps, wallSeconds, eval: { before: flat(before), after: flat(after) } },
-      // The last of several stages with one name.
-      ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
-    };
-  } finally {
-    watch.progress?.stop();
-  }
-}
-
-function flat({ n, metrics, groups }: EvaluationSummary): unknown {
-  return { n, ...metrics, groups };
-}
+/** What is said of a run that is not made. */
+const FOUND: Record<FoundIn, string> = { folder: " (done before)", store: " (reused)" };

@@ -58,6 +58,8 @@ export interface LocalEngineOptions {
    * bits of results (order of sums).
    */
   workers?: number;
+  /** Threads of each worker; default: every core for a single worker, else one. */
+  threads?: number;
   /** Sequences decoded together per worker. */
   slots?: number;
   /** Positions per micro-batch and worker. About a thousand keeps activations of small models in the CPU's cache. */
@@ -122,7 +124,7 @@ export async function openLocalEngine(options: LocalEngineOptions): Promise<Loca
   const start: Omit<StartOptions, "rank"> = {
     ...{ config, base, adapter, frozen, slots, device, shared },
     // Several workers share the cores; a single worker uses all of them.
-    threads: workers === 1 ? availableParallelism() : 1,
+    threads: options.threads ?? (workers === 1 ? availableParallelism() : 1),
     memory: { recompute: options.recompute ?? false },
     tokenBytes: tokenTable(tokenizer, config.vocabSize),
     plugins: loadedPlugins()

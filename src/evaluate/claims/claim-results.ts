@@ -1,4 +1,5 @@
 import type { Interval } from "../statistics.ts";
+import type { RunOrigin } from "./run-origin.ts";
 import type { ArmTest, roomlessness, Verdict } from "./claim-test.ts";
 
 /** One number that the paper reports. */
@@ -62,11 +63,22 @@ export interface ClaimResult {
   arms: ArmResult[];
 }
 
+/** A run that claims were tested on. */
+export interface ReproducedRun {
+  /** Hash of its settings, version, plugins and input files; its folder's name ends with it. */
+  key: string;
+  seed: number;
+  /** `claim/arm` of every arm that it is. */
+  arms: string[];
+  origin: RunOrigin;
+}
+
 /** A recipe's claims, tested. */
 export interface Reproduction {
   recipe: string;
   /** The recipe's summary, its paper, and what it does otherwise than the paper. */
   summary: string;
+  family: string | null;
   paper: { id: string; title?: string | undefined } | null;
   notes: string[];
   tier: "smoke" | "mini" | "paper";
@@ -76,4 +88,5 @@ export interface Reproduction {
   looks: number[];
   level: number;
   claims: ClaimResult[];
+  runs: ReproducedRun[];
 }

@@ -218,7 +218,7 @@ function startOf({ resolved, facts, out }: RunToOpen, afterStep: number): RunSta
 }
 
 /** What a manifest says of the machine that a run was on. */
-export function machineFacts(): object {
+export function machineFacts(): Record<string, unknown> {
   return {
     node: process.version,
     platform: `${platform()}-${process.arch}`,

@@ -83,6 +83,11 @@ const claims = z.strictObject({
 /** The structure of `recipes/<name>.yaml`; what `base` and `tiers` hold is checked by the parts they name. */
 export const recipeSchema = z.strictObject({
   summary: z.string(),
+  /** Kind of system, by which the atlas groups: `search-agents`. */
+  family: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens")
+    .optional(),
   /** Files and npm packages with parts of the user's own (docs/extend.md); a path starts from the recipe's folder. */
   plugins: z.array(z.string()).default([]),
   paper: z

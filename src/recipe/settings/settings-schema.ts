@@ -184,6 +184,8 @@ const settingsShape = z.strictObject({
       name: z.literal("local").default("local"),
       /** Worker threads; every core by default. */
       workers: z.int().min(1).optional().meta(affects("numerics")),
+      /** Threads of each worker; a single worker uses every core by default, several one each. */
+      threads: z.int().min(1).optional().meta(affects("numerics")),
       /** `auto`: the processor for a small model, else a GPU where one is faster. */
       device: z
         .enum(["auto", ...deviceNames])

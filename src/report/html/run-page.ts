@@ -71,7 +71,7 @@ export async function* runPage(
         ? null
         : {
             ...{ id: "trajectories", title: "Trajectories", note: samples.note, spec: RUN_SPEC },
-            items: runItems(each(samples.steps), runs.length > 1),
+            items: runItems(samples.steps, runs.length > 1),
           },
   });
 }
@@ -160,8 +160,4 @@ async function sampledSteps(
   const left = taken === there ? `all ${there} steps` : `${taken} of ${there} steps`;
   const rule = `of ${left} with trajectories, at most ${perStep} each: questions chosen by hash, each with its highest and its lowest reward`;
   return { steps, note: rule };
-}
-
-async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
-  for (const value of values) yield await Promise.resolve(value);
 }

@@ -53,7 +53,7 @@ export const RUN_SPEC: ItemSpec = {
 
 /** Trajectories of training for the viewer, in the order given. */
 export async function* runItems(
-  steps: AsyncIterable<SampledStep>,
+  steps: AsyncIterable<SampledStep> | Iterable<SampledStep>,
   several: boolean,
 ): AsyncGenerator<ViewerItem> {
   for await (const { run, stage, step, takenBack, trajectories, reading } of steps) {

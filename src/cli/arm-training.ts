@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
+import type { ArmRun } from "../recipe/arms/arm-runs.ts";
+import { packageVersion } from "./package-info.ts";
+
+/** What a run of an arm is given. */
+export interface ArmTraining {
+  /** The run's own folder, below --out. */
+  folder: string;
+  signal: AbortSignal;
+  /** Called with a short text on how far the run is. */
+  onProgress: (text: string) => void;
+}
+
+/** Trains an arm; its results as `agentrl train --json` prints them. */
+export async function trainArm(
+  { settings }: ArmRun,
+  { folder, signal, onProgress }: ArmTraining,
+): Promise<unknown> {
+  const { runRecipe } = await import("../recipe/run-recipe.ts");
+  let stage = "";
+  const {
+    steps,
+    wallSeconds,
+    eval: evaluations,
+    stages,
+  } = await runRecipe(settings, {
+    ...{ out: folder, version: packageVersion(), signal },
+    // Left by an interrupted reproduction.
+    resume: existsSync(folder),
+    onEvaluationStart: (name) => {
+      stage = name;
+    },
+    onEvaluationProgress: ({ done, em }) => {
+      onProgress(`${stage} ${done} questions, EM ${em.toFixed(3)}`);
+    },
+    onStage: ({ name }) => {
+      stage = name;
+    },
+    onStageProgress: ({ done, total, note }) => {
+      onProgress(`${stage} ${total === null ? done : `${done}/${total}`} ${note}`);
+    },
+    onStep: ({ step, totalSteps, metrics }) => {
+      const reward = (metrics["rollout/reward_mean"] ?? 0).toFixed(3);
+      onProgress(`step ${step}/${totalSteps}, reward ${reward}`);
+    },
+  });
+  const { before, after } = evaluations;
+  const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
+  return {
+    ...{ steps, wallSeconds, eval: { before: flat(before), after: flat(after) } },
+    // The last of several stages with one name.
+    ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
+  };
+}
+
+function flat({ n, metrics, groups }: EvaluationSummary): unknown {
+  return { n, ...metrics, groups };
+}

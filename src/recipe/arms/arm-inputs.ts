@@ -1,0 +1,48 @@
+import { existsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256, sha256File } from "../../base/files.ts";
+import { declarationsIn } from "../../base/schema.ts";
+import { baseFolder, policyFolder } from "../assemble.ts";
+import { hashOfPolicy } from "../folder/policy-hash.ts";
+import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
+
+/** Checksums of what settings only name: the policy, and every file or folder. */
+export type ArmInputs = (settings: Settings) => Promise<Record<string, string>>;
+
+/** Reads each policy and file once, however many arms name it. */
+export function openArmInputs(): ArmInputs {
+  const known = new Map<string, Promise<string>>();
+  const once = (name: string, read: () => Promise<string>): Promise<string> => {
+    const found = known.get(name) ?? read();
+    known.set(name, found);
+    return found;
+  };
+  return async (settings) => {
+    const { from, fresh, endpoint, predictions } = settings.policy;
+    const isModel = fresh === undefined && endpoint === undefined && predictions === undefined;
+    const inputs: Record<string, string> = isModel
+      ? { "policy.from": await once(`policy ${from}`, () => policyHash(from)) }
+      : {};
+    for (const { path, value, meta } of declarationsIn(settingsSchema, settings)) {
+      if (meta["path"] === undefined || typeof value !== "string" || !existsSync(value)) continue;
+      const key = path.join(".");
+      inputs[key] ??= await once(value, () => contentHash(value));
+    }
+    return inputs;
+  };
+}
+
+async function policyHash(from: string): Promise<string> {
+  const folder = await policyFolder(from);
+  return hashOfPolicy(folder, await baseFolder(folder));
+}
+
+/** Hash of a file, or of all files below a folder with their names. */
+async function contentHash(path: string): Promise<string> {
+  if (!statSync(path).isDirectory()) return sha256File(path);
+  const parts: string[] = [];
+  for (const name of (await readdir(path)).sort())
+    parts.push(name, await contentHash(join(path, name)));
+  return sha256(parts.join("\n"));
+}

@@ -1,0 +1,65 @@
+import type { ReproducedRun } from "../../evaluate/claims/claim-results.ts";
+import type { KeptRun } from "../../evaluate/claims/kept-results.ts";
+import type { ViewerItem } from "../viewer/embed.ts";
+import { runItems, type RunReading } from "../viewer/run-items.ts";
+import { thinned } from "./curve-statistics.ts";
+import { valuesOf } from "./drawn-panels.ts";
+import type { RunFiles } from "./run-files.ts";
+import { sampleTrajectories } from "./run-trajectories.ts";
+
+/** Most steps of a kept curve. */
+const MOST_STEPS = 60;
+
+/** What stays of a run for its pages. @param files of the run; null: it left no folder. */
+export function keptRun(
+  { key, seed, arms, origin }: ReproducedRun,
+  files: RunFiles | null,
+): KeptRun {
+  const metrics = trainedPart(files)?.metrics ?? [];
+  const reward = thinned(valuesOf(metrics, { metrics: ["rollout/reward_mean"] }), MOST_STEPS);
+  const points = new Map((files?.evaluations ?? []).map((each) => [each.step, each]));
+  return {
+    ...{ key, seed, arms, origin, hashes: files?.manifest.hashes ?? {} },
+    reward: reward.map(({ step, value }) => ({ step, value: Number(value.toPrecision(4)) })),
+    heldOut: [...points.values()].flatMap(({ step, n, metrics: { em }, intervals }) =>
+      typeof em === "number" ? [{ step, n, em, ci95: intervals["em"] ?? null }] : [],
+    ),
+  };
+}
+
+/** The run, or its last stage, that took steps. */
+function trainedPart(files: RunFiles | null): RunFiles | undefined {
+  return files === null
+    ? undefined
+    : [...files.stages, files].findLast(({ metrics }) => metrics.length > 0);
+}
+
+/** Trajectories kept of an arm: of one question, the one with the highest and the one with the lowest reward. */
+const PER_ARM = 2;
+
+/** Trajectories of the last step of each arm's first run, for the viewer. */
+export async function keptSamples(
+  runs: readonly (ReproducedRun & { files: RunFiles | null })[],
+  { recipe }: { recipe: string },
+  readingOf: (run: RunFiles) => Promise<RunReading>,
+): Promise<ViewerItem[]> {
+  const items: ViewerItem[] = [];
+  const seen = new Set<string>();
+  for (const { arms, files } of runs) {
+    const [arm = ""] = arms;
+    const part = trainedPart(files);
+    if (files === null || part === undefined || seen.has(arm)) continue;
+    seen.add(arm);
+    const bounds = { perStep: PER_ARM, characters: 1 };
+    const { steps } = await sampleTrajectories({ folder: part.folder }, bounds);
+    const reading = await readingOf(part);
+    const sampled = steps.map((step) => ({
+      run: `${recipe} ${arm}`,
+      stage: null,
+      ...step,
+      reading,
+    }));
+    for await (const item of runItems(sampled, true)) items.push(item);
+  }
+  return items;
+}
