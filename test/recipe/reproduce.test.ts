@@ -127,8 +127,13 @@ describe("reproduce", () => {
     const twice = text.replace("set: { sampling.temperature: 0 }", "replicate: 2");
     const done: unknown[][] = [];
     await reproduce(parseRecipe(twice, "two.yaml"), {
-      ...{ tier: "mini", plan: fixedSeeds([1]), version: "1", out: join(folder, "replicate") },
-      ...{ signal: new AbortController().signal, questionsOf: () => Promise.resolve(null) },
+      ...{ tier: "mini", plan: fixedSeeds([1]), made: made("1"), out: join(folder, "replicate") },
+      ...{
+        store: null,
+        sideBySide: 1,
+        signal: new AbortController().signal,
+        questionsOf: () => Promise.resolve(null),
+      },
       run: (each) => {
         const { seed, sampling } = each.settings.settings;
         done.push([each.arms[0], seed, sampling.topP]);

@@ -1,13 +1,18 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { makeFolder, writeJson } from "../../base/files.ts";
+import type { Reproduction } from "../../evaluate/claims/claim-results.ts";
+import type { KeptResults } from "../../evaluate/claims/kept-results.ts";
+import { keptResultsFile, loadRecipe, selectTier } from "../../recipe/settings/recipe-file.ts";
 import type { ArmRun } from "../../recipe/arms/arm-runs.ts";
 import type { FoundIn } from "../../recipe/arms/finished-arms.ts";
 import { type Override, parseSet } from "../../recipe/settings/settings.ts";
 import { fixedSeeds, SEEDS_BY_RULE } from "../../evaluate/claims/looks.ts";
 import { openArmProgress } from "../arm-progress.ts";
 import { type ArmTraining, trainArm } from "../arm-training.ts";
+import { writeAtlas } from "../atlas.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
@@ -20,6 +25,11 @@ interface ReproduceFlags {
   plugin?: string[];
   arms?: string | false;
   out?: string;
+  keep?: true;
+  all?: true;
+  family?: string;
+  stored?: true;
+  page?: string;
   json?: true;
 }
 
@@ -48,9 +58,10 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .description(
           "Run every arm of a recipe's claims with several seeds and say whether each claim is supported, not supported or " +
             "inconclusive. The folder gets results.json, a page (report.html) and its text (report.md). The same command resumes an " +
-            "interrupted reproduction.",
+            "interrupted reproduction. With --all: every shipped recipe with claims, as one page (the atlas); recipes with kept results " +
+            "are not measured again.",
         )
-        .argument("<recipe>", "name of a shipped recipe, or a path")
+        .argument("[recipe]", "name of a shipped recipe, or a path")
         .option(
           "--tier <tier>",
           "size of the run: smoke (seconds), mini (minutes on a CPU), paper (published settings); default: mini where the recipe has it",
@@ -68,8 +79,21 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         )
         .option("--no-arms", "run every arm again, and keep none for reuse")
         .addOption(outOption("folder of the results; runs/reproduce-<recipe>-<tier> when absent"))
+        .option("--keep", "write the results to results/<recipe>.json beside the recipe, for --all")
+        .option("--all", "all shipped recipes that have claims, and a page of them all")
+        .option("--family <name>", "with --all: only recipes of this family, e.g. search-agents")
+        .option("--stored", "with --all: only kept results; nothing runs")
+        .option(
+          "--page <file>",
+          "with --all: the page, with a .md beside it (default: runs/atlas.html)",
+        )
         .addOption(jsonOption())
-        .action((recipe: string, flags: ReproduceFlags) => run(recipe, flags, runArm, context));
+        .action(async (recipe: string | undefined, flags: ReproduceFlags) => {
+          checkFlags(recipe, flags);
+          const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
+          if (recipe === undefined) await writeAtlas(flags, measure, context);
+          else await printReproduction(recipe, flags, measure, context);
+        });
     },
   };
 }
@@ -77,12 +101,50 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
 /** Trains the recipe on this machine; the result is one run. */
 export const reproduceCommand = makeReproduceCommand(trainArm);
 
-async function run(
+/** @throws {ConfigError} USAGE where flags of one recipe and of all are mixed. */
+function checkFlags(recipe: string | undefined, flags: ReproduceFlags): void {
+  const [needsAll] = (["family", "stored", "page"] as const).filter(
+    (key) => flags[key] !== undefined,
+  );
+  if (recipe === undefined && flags.all === undefined)
+    throw new ConfigError("USAGE", "A recipe is missing. Name one, or give --all.");
+  if (recipe !== undefined && flags.all === true)
+    throw new ConfigError("USAGE", `--all stands beside the recipe ${recipe}. Give one of them.`);
+  if (recipe !== undefined && needsAll !== undefined)
+    throw new ConfigError(
+      "USAGE",
+      `--${needsAll} has no effect on one recipe. Give --all instead.`,
+    );
+  if (flags.all === true && flags.out !== undefined)
+    throw new ConfigError("USAGE", "--out is the folder of one recipe. With --all, give --page.");
+}
+
+async function printReproduction(
+  recipe: string,
+  flags: ReproduceFlags,
+  measure: (name: string) => Promise<Measured>,
+  context: CliContext,
+): Promise<void> {
+  const { result, out, files } = await measure(recipe);
+  if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
+  else context.out(reproductionText(result, "text"));
+  for (const file of files) context.note(`written to ${file}`);
+}
+
+/** A recipe's results, and the files that they were written to. */
+interface Measured {
+  result: Reproduction;
+  kept: KeptResults;
+  out: string;
+  files: string[];
+}
+
+async function reproduceRecipe(
   name: string,
   flags: ReproduceFlags,
   runArm: RunArm,
   context: CliContext,
-): Promise<void> {
+): Promise<Measured> {
   const { reproduce } = await import("../../recipe/reproduce.ts");
   const { armFolder } = await import("../../recipe/arms/arm-runs.ts");
   const { openArmStore, sharedArms } = await import("../../recipe/arms/arm-store.ts");
@@ -122,11 +184,14 @@ async function run(
     progress.stop();
   });
   const { writeReproductionFiles } = await import("../reproduction-files.ts");
-  await writeReproductionFiles(result, (each) => armFolder(out, each), out);
-  if (flags.json === true) context.out(JSON.stringify({ ...result, out }));
-  else context.out(reproductionText(result, "text"));
-  for (const name of ["results.json", "report.html", "report.md"])
-    context.note(`written to ${join(out, name)}`);
+  const kept = await writeReproductionFiles(result, (each) => armFolder(out, each), out);
+  const files = ["results.json", "report.html", "report.md"].map((file) => join(out, file));
+  if (flags.keep === true) {
+    files.push(keptResultsFile(name));
+    await makeFolder(dirname(keptResultsFile(name)));
+    await writeJson(keptResultsFile(name), kept);
+  }
+  return { result, kept, out, files };
 }
 
 /** @example seedList("3") // [1, 2, 3]; seedList("4,7") // [4, 7] */

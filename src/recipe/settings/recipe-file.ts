@@ -21,6 +21,21 @@ export function shippedRecipes(): string[] {
     .sort();
 }
 
+/** A recipe's file, by the name of a shipped recipe or by its path. */
+function recipeFile(nameOrPath: string): string {
+  return isPath(nameOrPath) ? resolve(nameOrPath) : join(shippedFolder, `${nameOrPath}.yaml`);
+}
+
+function isPath(nameOrPath: string): boolean {
+  return /[/\\]|\.ya?ml$/.test(nameOrPath);
+}
+
+/** Where a recipe's results are kept: `results/<name>.json` beside it. */
+export function keptResultsFile(nameOrPath: string): string {
+  const file = recipeFile(nameOrPath);
+  return join(dirname(file), "results", `${basename(file).replace(/\.ya?ml$/, "")}.json`);
+}
+
 /**
  * Reads a recipe, loads its plugins, and checks its structure: summary, paper, base, tiers, paper tables, claims.
  *
@@ -33,19 +48,18 @@ export async function loadRecipe(
   nameOrPath: string,
   plugins: readonly string[] = [],
 ): Promise<RecipeFile> {
-  const isPath = /[/\\]|\.ya?ml$/.test(nameOrPath);
-  const file = isPath ? resolve(nameOrPath) : join(shippedFolder, `${nameOrPath}.yaml`);
+  const file = recipeFile(nameOrPath);
   if (!existsSync(file)) {
     throw new ConfigError(
       "RECIPE_MISSING",
-      isPath
+      isPath(nameOrPath)
         ? `recipe ${nameOrPath}: there is no such file.`
         : `recipe is "${nameOrPath}"; no such recipe. ${suggest(nameOrPath, shippedRecipes())} A file is named by its path: ./${nameOrPath}.yaml.`,
     );
   }
   const recipe = parseRecipe(
     await readText(file),
-    isPath ? nameOrPath : relative(packageRoot, file),
+    isPath(nameOrPath) ? nameOrPath : relative(packageRoot, file),
   );
   const files = new Set<string>();
   for (const [i, name] of recipe.plugins.entries()) {

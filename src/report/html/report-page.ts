@@ -5,10 +5,11 @@ import { packageRoot } from "../../base/package-root.ts";
 import { embedded, type ItemSpec, viewerFrame, type ViewerItem } from "../viewer/embed.ts";
 import { type Content, html, type Markup } from "./markup.ts";
 import { type Made, madeLine } from "./made.ts";
+import { ATLAS_STYLE } from "./atlas-style.ts";
 import { CURVE_STYLE } from "./curve-style.ts";
 import { BASE_STYLE } from "./style.ts";
 
-const STYLE = BASE_STYLE + CURVE_STYLE;
+const STYLE = BASE_STYLE + CURVE_STYLE + ATLAS_STYLE;
 
 /** A part of a report under a heading. */
 export interface ReportSection {
@@ -35,6 +36,8 @@ export interface Report {
   viewer: (Omit<ReportSection, "content"> & ViewerContent) | null;
   /** Whether sections have interactive curves. */
   hasCurves?: true;
+  /** Whether the page has the filter of the atlas. */
+  hasAtlas?: true;
 }
 
 interface ViewerContent {
@@ -49,9 +52,10 @@ interface ViewerContent {
  * @throws {DataError} FILE_MISSING when the package was not built.
  */
 export async function* reportPage(report: Report): AsyncGenerator<string> {
-  const { kind, title, hasCurves, viewer } = report;
+  const { kind, title, hasCurves, hasAtlas, viewer } = report;
   const script = await browserScript([
     ...(hasCurves === true ? (["curves"] as const) : []),
+    ...(hasAtlas === true ? (["atlas"] as const) : []),
     ...(viewer === null ? [] : (["viewer"] as const)),
   ]);
   const policy = [
@@ -121,6 +125,7 @@ function hashOf(text: string): string {
 const PARTS = {
   viewer: ["elements", "viewer-data", "filter", "list-view", "detail-view", "beside", "viewer"],
   curves: ["elements", "../../base/format", "curves"],
+  atlas: ["elements", "atlas"],
 } as const;
 
 /**

@@ -85,7 +85,8 @@ export async function* reproductionPage(
   });
 }
 
-const TONES: Partial<Record<ClaimResult["verdict"], string>> = {
+/** Colour of a verdict. */
+export const TONES: Partial<Record<ClaimResult["verdict"], string>> = {
   supported: "right",
   "not supported": "wrong",
 };
@@ -114,12 +115,13 @@ function spread(ci95: ComparisonResult["ci95"], p: number | null): string {
 }
 
 /** "VERDICT (reason)" → both parts. */
-function splitReason(line: string): readonly [string, string | null] {
+export function splitReason(line: string): readonly [string, string | null] {
   const at = line.indexOf(" (");
   return at < 0 ? [line, null] : [line.slice(0, at), line.slice(at + 2, -1)];
 }
 
-function claimTables(claim: ClaimResult): Content {
+/** A claim with its arms beside the paper's cells, and its comparisons. */
+export function claimTables(claim: ClaimResult): Content {
   const { arms, comparisons, isShare } = claim;
   const ends = arms.flatMap(({ mean, ci95, paper }) => [ci95?.[1] ?? mean, paper?.value ?? 0]);
   const axis = axisTo(isShare ? 1 : Math.max(...ends, 0));
@@ -193,7 +195,8 @@ function measuredOn(claims: readonly ClaimResult[]): string[] {
   return [`dataset ${datasets.join(", ")}`, `policy ${models.join(", ")}`];
 }
 
-function tierNote(tier: Reproduction["tier"]): string {
+/** What a tier's results are worth. */
+export function tierNote(tier: Reproduction["tier"]): string {
   switch (tier) {
     case "smoke":
       return "Tier smoke: a few steps on a few questions, to show that the experiment runs. It proves nothing.";

@@ -43,7 +43,17 @@ export function drawnGroups(part: RunPart): DrawnGroup[] {
   });
 }
 
-function drawnPanel(spec: PanelSpec, part: RunPart): DrawnPanel | null {
+/** What a panel is drawn from: arms with the measured values of their runs. */
+export interface DrawnArms {
+  arms: { arm: { series: number }; runs: MeasuredCurve[] }[];
+}
+
+type MeasuredCurve = Pick<DrawnRun, "rolledBack"> & {
+  files: Pick<DrawnRun["files"], "metrics" | "evaluations">;
+};
+
+/** One panel; null: no run has its metric. */
+export function drawnPanel(spec: PanelSpec, part: DrawnArms): DrawnPanel | null {
   const values: StepValue[][] = [];
   const curves = part.arms.map(({ arm, runs }): ArmCurve => {
     const members = runs.map(({ files }) => valuesOf(files.metrics, spec));
@@ -104,7 +114,7 @@ export function valuesOf(
  * Held-out evaluations of an arm by step: one run has an interval over its questions, several runs have a mean and a range. Rolled-back
  * evaluations are separate points.
  */
-function pointsOf(runs: readonly DrawnRun[], metric: "em" | "f1"): CurvePoint[] {
+function pointsOf(runs: readonly MeasuredCurve[], metric: "em" | "f1"): CurvePoint[] {
   const byStep = new Map<number, RunEvaluation[]>();
   for (const { files } of runs) {
     // The evaluations at the last step and after training are the same point.
