@@ -6,7 +6,13 @@ import type {
   ComparisonResult,
   Reproduction,
 } from "../evaluate/claims/claim-results.ts";
-import { methodNote, remarksOn, tallyText, verdictLine } from "../evaluate/claims/verdict-text.ts";
+import {
+  calibrationText,
+  methodNote,
+  remarksOn,
+  tallyText,
+  verdictLine,
+} from "../evaluate/claims/verdict-text.ts";
 
 const [value, difference] = [fixed(3), signed(3)];
 
@@ -20,6 +26,7 @@ export function reproductionText(result: Reproduction, format: ReproductionForma
   const head = `${recipe}, tier ${tier}, ${runs}`;
   return [
     format === "md" ? `# ${head}` : head,
+    ...calibrationText(result),
     ...claims.map((claim) => claimText(claim, result, format)),
     tallyText(result),
     methodNote(result),
@@ -53,10 +60,12 @@ function claimText(claim: ClaimResult, result: Reproduction, format: Reproductio
       intervalColumn("95 % interval", difference),
       { label: "p", format: formatP },
       { label: "p (Holm)", format: formatP },
+      { label: "detectable", format: value },
       "",
     ],
     comparisons.map((each) => [
-      ...[relationText(each), each.difference, each.ci95, each.p, each.pHolm, each.verdict],
+      ...[relationText(each), each.difference, each.ci95, each.p, each.pHolm],
+      ...[each.detectable, each.verdict],
     ]),
   );
   const remarks = [

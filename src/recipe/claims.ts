@@ -1,7 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
-import { isShare } from "../evaluate/metrics/metric-columns.ts";
-import type { Comparison, PaperCell } from "../evaluate/claims/claim-results.ts";
+import type { PaperCell } from "../evaluate/claims/claim-results.ts";
 import {
   type CellAddress,
   type Claim,
@@ -9,6 +8,8 @@ import {
   type RecipeFile,
   TIERS,
 } from "./settings/recipe-schema.ts";
+import { isShareMetric, parseCurveMetric } from "./claims/claim-metric.ts";
+import { parseRelation, type RelationPart } from "./claims/relation.ts";
 
 /** Every value of the paper's tables, one by one, in the recipe's order. */
 export function paperCells(tables: readonly PaperTable[]): PaperCell[] {
@@ -36,18 +37,29 @@ export function findCells(tables: readonly PaperTable[], address: CellAddress): 
   );
 }
 
+/** Name of the control's runs among those of claims. */
+export const CALIBRATION = "calibration";
+
 /**
- * The comparisons that a claim's relation consists of.
- * @example comparisons({ relation: "a > b >= 0.2", … }) // a > b and b >= 0.2
+ * Everything that a reproduction runs: the tests and, where the recipe has a calibration, its control. The control is an arm without a
+ * relation: it is measured before and after training, and never tested.
  */
-export function comparisons(claim: Pick<Claim, "relation">): Comparison[] {
-  const pieces = claim.relation.split(/\s*(>=|>)\s*/);
-  const operands = pieces.filter((_, i) => i % 2 === 0).map(operand);
-  return operands.slice(1).map((right, i) => ({
-    left: operands[i] ?? "",
-    relation: pieces[2 * i + 1] === ">=" ? ">=" : ">",
-    right,
-  }));
+export function experiments({ claims }: Pick<RecipeFile, "claims">): Claim[] {
+  const { tests, calibration } = claims;
+  if (calibration === undefined) return tests;
+  const { metric, set } = calibration;
+  const control: Claim = {
+    ...{ id: CALIBRATION, statement: "", role: "claim", source: "" },
+    metric: `eval.after.${metric}`,
+    relation: `control > eval.before.${metric}(control)`,
+    arms: [{ name: "control", set, replicate: 0 }],
+  };
+  return [...tests, control];
+}
+
+/** The comparisons that a claim's relation consists of; the relation was checked when the recipe was read. */
+export function comparisons({ relation }: Pick<Claim, "relation">): RelationPart[] {
+  return parseRelation(relation, (sentence) => new Error(`relation ${sentence}`));
 }
 
 /**
@@ -77,8 +89,11 @@ export function checkClaims(recipe: RecipeFile): void {
   const claimIds = recipe.claims.tests.map(({ id }) => id);
   recipe.claims.tests.forEach((claim, c) => {
     const at = ["claims", "tests", String(c)];
+    if (claim.id === CALIBRATION)
+      throw wrong([...at, "id"], `is "${CALIBRATION}", which is the name of the control's runs.`);
     if (claimIds.indexOf(claim.id) < c)
       throw wrong([...at, "id"], `is "${claim.id}", as an earlier claim's.`);
+    parseCurveMetric(claim.metric, (sentence) => wrong([...at, "metric"], `is "${claim.metric}", which ${sentence}`)); // prettier-ignore
     claim.arms.forEach((arm, a) => {
       if (claim.arms.findIndex(({ name }) => name === arm.name) < a) {
         throw wrong([...at, "arms", String(a), "name"], `is "${arm.name}", as an earlier arm's.`);
@@ -86,7 +101,7 @@ export function checkClaims(recipe: RecipeFile): void {
       if (arm.paperCell === undefined) return;
       const cells = findCells(recipe.paperTables, arm.paperCell);
       const [value = 0] = cells.map((cell) => cell.value);
-      if (value > 1 && isShare(lastKey(claim.metric))) {
+      if (value > 1 && isShareMetric(claim.metric)) {
         throw wrong(
           [...at, "arms", String(a), "paperCell"],
           `is ${value}, and ${claim.metric} is a share from 0 to 1. Add unit: percent to the table if the paper gives percent.`,
@@ -107,24 +122,33 @@ export function checkClaims(recipe: RecipeFile): void {
 
 function checkRelation(claim: Claim, wrong: (sentence: string) => ConfigError): void {
   const arms = claim.arms.map(({ name }) => name);
-  const parts = comparisons(claim);
-  if (parts.length === 0) {
-    throw wrong(
-      `is "${claim.relation}": expected arms or numbers joined by > or >=, e.g. "a > b".`,
-    );
-  }
-  for (const name of parts.flatMap(({ left, right }) => [left, right])) {
-    if (typeof name === "string" && !arms.includes(name)) {
-      throw wrong(`names "${name}"; no such arm in this claim. ${suggest(name, arms)}`);
+  const parts = parseRelation(claim.relation, wrong);
+  for (const { left, relation, right } of parts) {
+    for (const { metric } of [left, right]) {
+      if (metric === null) continue;
+      parseCurveMetric(metric, (sentence) => wrong(`names "${metric}", which ${sentence}`));
+    }
+    for (const { arm } of [left, right]) {
+      if (arm !== null && !arms.includes(arm))
+        throw wrong(`names "${arm}"; no such arm in this claim. ${suggest(arm, arms)}`);
+    }
+    if (left.arm === null && right.arm === null)
+      throw wrong(`compares the numbers ${left.text} and ${right.text}; name an arm.`);
+    if (left.arm === right.arm && left.metric === right.metric)
+      throw wrong(`compares the arm "${left.arm}" with itself.`);
+    if ((relation === "=") !== (claim.role === "equal-arms")) {
+      throw wrong(
+        claim.role === "equal-arms"
+          ? `has ${relation}; equal arms are compared by =, e.g. "a = b".`
+          : `has =, which only tests of role equal-arms have. Write >= with a margin: "${left.text} >= ${right.text} - 0.02".`,
+      );
+    }
+    const isBare = [left, right].every((side) => side.arm !== null && side.factor === 1);
+    if (/.=/.test(relation) && isBare && left.plus === right.plus) {
+      const [sign, strict] = relation === ">=" ? ["-", ">"] : ["+", "<"];
+      throw wrong(
+        `has ${relation} without a margin, which no number of runs can show where both are equal. Say how much worse still counts, "${left.text} ${relation} ${right.text} ${sign} 0.02", or claim ${strict}.`,
+      );
     }
   }
-}
-
-/** @example lastKey("eval.after.em") // "em" */
-export function lastKey(path: string): string {
-  return path.split(".").at(-1) ?? path;
-}
-
-function operand(text: string): string | number {
-  return /^-?(\d+\.?\d*|\.\d+)$/.test(text.trim()) ? Number(text) : text.trim();
 }

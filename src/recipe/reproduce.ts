@@ -1,8 +1,11 @@
 import { ConfigError } from "../base/errors.ts";
 import { inOrder } from "../base/in-order.ts";
-import { leavesOf } from "../base/leaves.ts";
-import { suggest } from "../base/nearest.ts";
-import type { ClaimResult, Reproduction } from "../evaluate/claims/claim-results.ts";
+import type {
+  CalibrationResult,
+  ClaimResult,
+  Reproduction,
+} from "../evaluate/claims/claim-results.ts";
+import { calibrationOf, judgedByInstrument } from "../evaluate/claims/instrument.ts";
 import { isPromising, type SeedPlan } from "../evaluate/claims/looks.ts";
 import type { RunOrigin } from "../evaluate/claims/run-origin.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
@@ -11,7 +14,9 @@ import { type ArmRun, armFolder, armRuns, type ArmSource } from "./arms/arm-runs
 import type { ArmStore } from "./arms/arm-store.ts";
 import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
 import { machineFacts } from "./folder/run-folder.ts";
-import { judgeClaims, type MeasuredRun } from "./judge-claims.ts";
+import { CALIBRATION, experiments } from "./claims.ts";
+import { judgeClaims, type RunsOf } from "./claims/judge-claims.ts";
+import { checkClaimMetrics, type Measures, openMeasures } from "./claims/measured-runs.ts";
 import type { RecipeFile, Tier } from "./settings/recipe-schema.ts";
 import type { Override } from "./settings/settings.ts";
 
@@ -52,7 +57,7 @@ export async function reproduce(
   options: ReproduceOptions,
 ): Promise<Reproduction> {
   const { tier, plan, out, made, store } = options;
-  if (recipe.claims.tests.length === 0) {
+  if (experiments(recipe).length === 0) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
       `${recipe.path}: has no claims, so there is nothing to reproduce; see \`agentrl recipes list --json\` for recipes that have.`,
@@ -63,24 +68,31 @@ export async function reproduce(
   const origin = { ...made, machine: machineFacts() };
   // Bad settings of any arm are found before the folder is made.
   let runs = await looks.runs();
+  checkMetrics(recipe, runs);
   const finished = await openFinishedArms(out, { store, origin });
+  const measures = openMeasures(recipe, {
+    resultOf: ({ key }) => finished.known.get(key)?.result,
+    folderOf: (run) => armFolder(out, run),
+    questionsOf: options.questionsOf,
+  });
+  const runsOf: RunsOf = (claim, arm, metric) =>
+    measures.of(claim, arm, metric, runs).slice(0, looks.seedsOf(claim.id));
   const told = new Set<string>();
   let claims: ClaimResult[];
   try {
     for (;;) {
-      await runMissing(recipe, runs, { ...options, finished, told });
-      const measured = await measuredRuns(recipe, runs, finished.known, options);
-      claims = judgeClaims(recipe, { tier, level: plan.level }, ({ id }, arm) =>
-        (measured.get(`${id}/${arm}`) ?? []).slice(0, looks.seedsOf(id)),
-      );
+      await runMissing(runs, { ...options, finished, measures, told });
+      claims = judgeClaims(recipe, { tier, level: plan.level }, runsOf);
       if (!looks.goOn(claims)) break;
       runs = await looks.runs();
     }
   } finally {
     await finished.close();
   }
+  const calibration = tier === "smoke" ? null : calibrated(recipe, runsOf);
   const { name, summary, family = null, paper = null, notes } = recipe;
-  const seeds = plan.seeds.slice(0, Math.max(...claims.map(({ id }) => looks.seedsOf(id))));
+  const taken = experiments(recipe).map(({ id }) => looks.seedsOf(id));
+  const seeds = plan.seeds.slice(0, Math.max(...taken));
   const { looks: counts, level } = plan;
   const about = {
     recipe: name,
@@ -97,12 +109,37 @@ export async function reproduce(
     ...{ key, seed, arms },
     origin: finished.known.get(key)?.origin ?? origin,
   }));
-  return { ...about, claims, runs: reproduced };
+  claims = judgedByInstrument(claims, calibration);
+  return { ...about, calibration, claims, runs: reproduced };
+}
+
+/** What the control of the recipe's calibration came to; null where there is none. */
+function calibrated(recipe: RecipeFile, runsOf: RunsOf): CalibrationResult | null {
+  const { calibration } = recipe.claims;
+  const control = experiments(recipe).find(({ id }) => id === CALIBRATION);
+  if (calibration === undefined || control === undefined) return null;
+  const { metric, start, end } = calibration;
+  const measured = (when: "before" | "after") =>
+    runsOf(control, "control", `eval.${when}.${metric}`);
+  const values = (when: "before" | "after") => measured(when).map(({ value }) => value);
+  return calibrationOf({
+    ...{ metric, seeds: measured("after").map(({ seed }) => seed) },
+    start: { range: start, values: values("before") },
+    end: { range: end, values: values("after") },
+  });
+}
+
+/** @throws {ConfigError} RECIPE_BAD_VALUE for a metric that an arm's run cannot have. */
+function checkMetrics(recipe: RecipeFile, runs: readonly ArmRun[]): void {
+  for (const { arms, settings } of runs) {
+    const of = experiments(recipe).filter(({ id }) => arms.some((arm) => arm.startsWith(`${id}/`)));
+    for (const claim of of) checkClaimMetrics(recipe, claim, settings.settings);
+  }
 }
 
 /** The looks of a reproduction: how many seeds each claim has, and the runs that they take. */
 function openLooks(source: ArmSource, plan: SeedPlan) {
-  const { tests: all } = source.recipe.claims;
+  const all = experiments(source.recipe);
   const [first = 0, ...later] = plan.looks;
   const counts = new Map(all.map(({ id }) => [id, first]));
   const seedsOf = (id: string): number => counts.get(id) ?? 0;
@@ -133,11 +170,10 @@ function isOpen(
 
 /** Runs what no result is known of. @param told keys that `onArm` was called for. */
 async function runMissing(
-  recipe: RecipeFile,
   runs: readonly ArmRun[],
-  options: ReproduceOptions & { finished: FinishedArms; told: Set<string> },
+  options: ReproduceOptions & { finished: FinishedArms; measures: Measures; told: Set<string> },
 ): Promise<void> {
-  const { out, signal, run, sideBySide, onArm, finished, told } = options;
+  const { out, signal, run, sideBySide, onArm, finished, measures, told } = options;
   const total = runs.length;
   async function* missing() {
     for (const [i, each] of runs.entries()) {
@@ -146,62 +182,15 @@ async function runMissing(
       const found = await finished.find(each);
       onArm?.({ run: each, number: i + 1, total, found });
       if (found === null) yield each;
-      else checkMetrics(recipe, each, finished.known.get(each.key)?.result);
+      else await measures.take(each);
     }
   }
   const halt = new AbortController();
   const work = async (each: ArmRun): Promise<void> => {
     const result = await run(each, { folder: armFolder(out, each), signal: halt.signal });
     await finished.add(each, result);
-    checkMetrics(recipe, each, result);
+    await measures.take(each);
   };
   const take = (): Promise<void> => Promise.resolve();
   await inOrder(missing(), work, { signal, halt, window: sideBySide, take });
-}
-
-/** Runs by `claim/arm`, in the order of the seeds. */
-async function measuredRuns(
-  recipe: RecipeFile,
-  runs: readonly ArmRun[],
-  finished: FinishedArms["known"],
-  { questionsOf }: ReproduceOptions,
-): Promise<Map<string, MeasuredRun[]>> {
-  const byArm = new Map<string, MeasuredRun[]>();
-  for (const { id, metric, arms } of recipe.claims.tests) {
-    for (const { name } of arms) {
-      const own = runs.filter((run) => run.arms.includes(`${id}/${name}`));
-      const measured: MeasuredRun[] = [];
-      for (const run of own) {
-        const { key, seed, settings } = run;
-        const { evaluation, policy } = settings.settings;
-        measured.push({
-          ...{ key, seed, dataset: evaluation.dataset.name, model: policy.from },
-          value: numberAt(finished.get(key)?.result, metric) ?? Number.NaN,
-          questions: await questionsOf(run, metric),
-        });
-      }
-      byArm.set(`${id}/${name}`, measured);
-    }
-  }
-  return byArm;
-}
-
-/** A metric that the results do not have is found at the first run, not after all of them. */
-function checkMetrics(recipe: RecipeFile, { arms }: ArmRun, result: unknown): void {
-  for (const [c, { id, metric }] of recipe.claims.tests.entries()) {
-    if (!arms.some((arm) => arm.startsWith(`${id}/`)) || numberAt(result, metric) !== null)
-      continue;
-    const numbers = [...leavesOf(result)].filter(([, value]) => typeof value === "number");
-    const known = numbers.map(([keys]) => keys.join("."));
-    const at = ["claims", "tests", String(c), "metric"];
-    throw new ConfigError(
-      "RECIPE_BAD_VALUE",
-      `${recipe.place(at)}: ${at.join(".")} is "${metric}", which is no number of a run's results. ${suggest(metric, known)}`,
-    );
-  }
-}
-
-function numberAt(result: unknown, path: string): number | null {
-  const leaf = [...leavesOf(result)].find(([keys]) => keys.join(".") === path);
-  return typeof leaf?.[1] === "number" && Number.isFinite(leaf[1]) ? leaf[1] : null;
 }

@@ -38,6 +38,7 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
     "rollout/truncated_share": share(({ end }) => TRUNCATED.has(end)),
     "rollout/completion_tokens": meanOrZero(lengths),
     "rollout/completion_tokens_max": lengths.reduce((a, b) => Math.max(a, b), 0),
+    "rollout/tokens": lengths.reduce((a, b) => a + b, 0),
     "rollout/entropy": -meanOrZero(logprobs),
     "rollout/unscored_share": share(({ reward }) => reward === null),
     "rollout/error_share": share(({ error }) => error !== undefined),

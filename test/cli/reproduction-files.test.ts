@@ -24,21 +24,28 @@ const RESULT: Reproduction = {
       },
     },
   ],
+  calibration: {
+    ...{ metric: "em", seeds: [1, 2] },
+    start: { range: [0.05, 0.3], mean: 0.1, isInside: true },
+    end: { range: [0.35, 0.75], mean: 0.9, isInside: false },
+  },
   claims: [
     {
       ...{ id: "wins", statement: "Search wins.", metric: "eval.after.em", relation: "a > b" },
+      ...{ role: "claim", instrument: null },
       ...{ source: "Table 1", verdict: "not able to show", questions: 40, isShare: true },
       comparisons: [
         {
           ...{ left: "a", relation: ">", right: "b", difference: 0.025, ci95: [-0.03, 0.08] },
           ...{ p: 0.32, pHolm: 0.32, over: "seeds and questions", room: "ceiling" },
+          ...{ margin: 0, detectable: 0.041, isOpenEnded: false },
           errors: { seeds: 0.02, questions: null },
           verdict: "not able to show",
         },
       ],
       arms: ["a", "b"].map((name, i) => ({
         ...{ name, mean: 1 - i / 40, ci95: [0.9, 1], values: [1, 0.975], seeds: [1, 2] },
-        ...{ isSameForAllSeeds: false, dataset: "tinyworld", model: "base" },
+        ...{ bounds: 0, isSameForAllSeeds: false, dataset: "tinyworld", model: "base" },
         paper: {
           ...{ table: "t1", system: "RL", dataset: "NQ", metric: "em", model: "Qwen" },
           ...{ split: null, value: 0.48 },
@@ -61,6 +68,10 @@ it("writes a self-contained page and Markdown with verdict, cells, curves and or
   expect(html).not.toMatch(/(src|href)="https?:/);
   const md = readFileSync(text, "utf8");
   expect(md).toContain("## wins: NOT ABLE TO SHOW (ceiling: even all 40 questions right");
+  expect(md).toContain(
+    "Control: em from 0.100 (0.05 to 0.3) to 0.900 (0.35 to 0.75), outside its ranges.",
+  );
+  expect(md).toMatch(/\| a > b \|.*\| 0\.041 \| not able to show \|/);
   expect(md).toContain("| a | 1.000 | 0.900 … 1.000 | 0.480 |");
   // The same command writes both anew.
   writeFileSync(text, "old");

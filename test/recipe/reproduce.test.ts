@@ -20,7 +20,7 @@ claims:
   tests:
     - id: hot-wins
       statement: Hot beats cold.
-      metric: eval.em
+      metric: eval.after.em
       relation: hot > cold
       source: Table 1
       arms:
@@ -28,7 +28,7 @@ claims:
         - { name: cold, set: { sampling.temperature: 0 }, paperCell: { table: t1, row: Cold, column: avg } }
     - id: bounds
       statement: Plain stays between.
-      metric: eval.em
+      metric: eval.after.em
       relation: 0.9 > plain >= 0.5
       source: section 2
       arms: [{ name: plain }]
@@ -47,13 +47,13 @@ const isCold = ({ settings }: ArmRun): boolean => settings.settings.sampling.tem
 /** Hot: .6, .7, .8 by seed; cold: .5 less. */
 const outcome = (each: ArmRun): Promise<unknown> => {
   const em = each.seed / 10 + (isCold(each) ? 0 : 0.5);
-  return Promise.resolve({ steps: 4, eval: { em } });
+  return Promise.resolve({ steps: 4, eval: { after: { em } } });
 };
 
 /** 20 questions with their mean as the run's EM; without a seed's own share they differ from seed to seed. */
 const questionsOf: ReproduceOptions["questionsOf"] = async (each) => {
-  const { eval: found } = (await outcome(each)) as { eval: { em: number } };
-  const right = Math.round(20 * found.em);
+  const { eval: found } = (await outcome(each)) as { eval: { after: { em: number } } };
+  const right = Math.round(20 * found.after.em);
   const values = new Map(Array.from({ length: 20 }, (_, i) => [`q${i}`, Number(i < right)]));
   return { values, outcome: `${right}` };
 };
@@ -128,12 +128,8 @@ describe("reproduce", () => {
     const done: unknown[][] = [];
     await reproduce(parseRecipe(twice, "two.yaml"), {
       ...{ tier: "mini", plan: fixedSeeds([1]), made: made("1"), out: join(folder, "replicate") },
-      ...{
-        store: null,
-        sideBySide: 1,
-        signal: new AbortController().signal,
-        questionsOf: () => Promise.resolve(null),
-      },
+      ...{ store: null, sideBySide: 1, signal: new AbortController().signal },
+      questionsOf: () => Promise.resolve(null),
       run: (each) => {
         const { seed, sampling } = each.settings.settings;
         done.push([each.arms[0], seed, sampling.topP]);
@@ -152,7 +148,7 @@ describe("reproduce", () => {
     const open = (each: ArmRun) => {
       done.push(`${each.seed} ${isCold(each) ? "cold" : "hot"}`);
       const wave = [0, 0.05, -0.05][each.seed % 3] ?? 0;
-      return Promise.resolve({ eval: { em: (isCold(each) ? 0 : 0.6) + wave } });
+      return Promise.resolve({ eval: { after: { em: (isCold(each) ? 0 : 0.6) + wave } } });
     };
     const options = { plan: SEEDS_BY_RULE, run: open, questionsOf: () => Promise.resolve(null) };
     const { claims, seeds, looks } = await run("rule", options);
@@ -174,13 +170,16 @@ describe("reproduce", () => {
 
   it("refutes a claim whose arms come out the other way round", async () => {
     const worse = (each: ArmRun) =>
-      Promise.resolve({ eval: { em: each.seed / 10 + (isCold(each) ? 0.6 : 0.01 * each.seed) } });
+      Promise.resolve({
+        eval: { after: { em: each.seed / 10 + (isCold(each) ? 0.6 : 0.01 * each.seed) } },
+      });
     const found = await run("worse", { run: worse, questionsOf: () => Promise.resolve(null) });
     expect(found.claims[0]).toMatchObject({ verdict: "not supported", questions: null });
   });
 
   it("finds seeds that agree no proof: the questions still are a sample", async () => {
-    const still = (each: ArmRun) => Promise.resolve({ eval: { em: isCold(each) ? 0.5 : 0.6 } });
+    const still = (each: ArmRun) =>
+      Promise.resolve({ eval: { after: { em: isCold(each) ? 0.5 : 0.6 } } });
     const questions: ReproduceOptions["questionsOf"] = (each) => {
       const right = isCold(each) ? 20 : 24;
       const values = new Map(Array.from({ length: 40 }, (_, i) => [`q${i}`, Number(i < right)]));
@@ -197,7 +196,7 @@ describe("reproduce", () => {
 
   it("calls arms identical whose answers agree with every seed, without p", async () => {
     const { claims } = await run("identical", {
-      run: () => Promise.resolve({ eval: { em: 0.5 } }),
+      run: () => Promise.resolve({ eval: { after: { em: 0.5 } } }),
       questionsOf: () => Promise.resolve({ values: new Map([["q", 0.5]]), outcome: "same" }),
     });
     expect(claims[0]).toMatchObject({
@@ -210,7 +209,7 @@ describe("reproduce", () => {
     const values = (right: number) =>
       new Map(Array.from({ length: 40 }, (_, i) => [`q${i}`, Number(i < right)]));
     const { claims } = await run("ceiling", {
-      run: () => Promise.resolve({ eval: { em: 1 } }),
+      run: () => Promise.resolve({ eval: { after: { em: 1 } } }),
       questionsOf: (each) =>
         Promise.resolve({ values: values(40), outcome: isCold(each) ? "a" : "b" }),
     });
@@ -349,15 +348,62 @@ describe("reproduce", () => {
     expect(done).toEqual([1, 1, 1, 1]);
   });
 
+  it("runs the control of a calibration, and says where it leaves an open claim unshown", async () => {
+    const calibrated = TWO_CLAIMS.replace(
+      "claims:\n",
+      "claims:\n  calibration: { metric: em, start: [0.05, 0.3], end: [0.3, 0.65] }\n",
+    );
+    const done: string[] = [];
+    const { claims, calibration } = await reproduce(parseRecipe(calibrated, "two.yaml"), {
+      ...{
+        tier: "mini",
+        plan: fixedSeeds([1, 2, 3]),
+        made: made("1"),
+        out: join(folder, "control"),
+      },
+      ...{ store: null, sideBySide: 1, signal: new AbortController().signal, questionsOf },
+      run: async (each) => {
+        done.push(each.arms.join(" "));
+        const found = (await outcome(each)) as { eval: object };
+        return { ...found, eval: { ...found.eval, before: { em: 0.1 } } };
+      },
+    });
+    // The control's settings are those of two arms: it does not run again.
+    expect(done[0]).toBe("hot-wins/hot bounds/plain calibration/control");
+    expect(done).toHaveLength(6);
+    expect(calibration).toMatchObject({
+      ...{ metric: "em", seeds: [1, 2, 3], start: { isInside: true }, end: { isInside: false } },
+    });
+    expect(claims.map(({ verdict }) => verdict)).toEqual(["supported", "not able to show"]);
+    expect(claims[1]?.instrument).toContain("the control ends at em 0.700, outside 0.3 to 0.65");
+  });
+
+  it("refuses a metric that no run can have before the first run", async () => {
+    const misspelt = parseRecipe(TWO_CLAIMS.replace("eval.after.em", "eval.after.me"), "two.yaml");
+    const started: string[] = [];
+    const refused = reproduce(misspelt, {
+      ...{ tier: "mini", plan: fixedSeeds([1]), made: made("1"), out: join(folder, "misspelt") },
+      ...{ store: null, sideBySide: 1, signal: new AbortController().signal, questionsOf },
+      run: (each) => {
+        started.push(each.key);
+        return outcome(each);
+      },
+    });
+    await expect(refused).rejects.toThrow(
+      /two\.yaml:11: claims\.tests\.0\.metric is "eval\.after\.me", which is no number of a run's results\. Did you mean "eval\.after\.em"/,
+    );
+    expect(started).toEqual([]);
+  });
+
   it("says nothing about one seed", async () => {
     const { claims } = await run("one", { plan: fixedSeeds([1]) });
     expect(claims[0]).toMatchObject({ verdict: "inconclusive", arms: [{ ci95: null }, {}] });
   });
 
   it("names a metric that no run reports at the first run, and a recipe without claims", async () => {
-    const missing = run("metric", { run: () => Promise.resolve({ eval: { f1: 1 } }) });
+    const missing = run("metric", { run: () => Promise.resolve({ eval: { after: { f1: 1 } } }) });
     await expect(missing).rejects.toThrow(
-      /two\.yaml:11: claims\.tests\.0\.metric is "eval\.em", which is no number of a run's results\. .*Known: eval\.f1\./,
+      /two\.yaml:11: claims\.tests\.0\.metric is "eval\.after\.em", which is no number of a run's results\. .*Known: eval\.after\.f1\./,
     );
     const empty = parseRecipe("summary: x\nbase: {}\ntiers: { mini: {} }\n", "empty.yaml");
     const options = {

@@ -8,6 +8,8 @@ import {
   shippedRecipes,
   tiersOf,
 } from "../../recipe/settings/recipe-file.ts";
+import { experiments } from "../../recipe/claims.ts";
+import { checkClaimMetrics } from "../../recipe/claims/measured-runs.ts";
 import type { RecipeFile } from "../../recipe/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
 import {
@@ -124,10 +126,11 @@ function registerCheck(recipes: Command, context: CliContext): void {
 function checkRecipe(recipe: RecipeFile): void {
   for (const tier of tiersOf(recipe)) {
     checkSettings(settingsSchema, resolveSettings(recipe, { tier }));
-    for (const claim of recipe.claims.tests) {
+    for (const claim of experiments(recipe)) {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
-        checkSettings(settingsSchema, resolveSettings(recipe, { tier, overrides }));
+        const resolved = resolveSettings(recipe, { tier, overrides });
+        checkClaimMetrics(recipe, claim, checkSettings(settingsSchema, resolved).settings);
       }
     }
   }

@@ -16,11 +16,11 @@ export interface PaperCell {
   value: number;
 }
 
-/** `left` is claimed to exceed `right`: arms by name, or numbers. */
+/** One comparison of a relation, as the claim writes it: `a >= b - 0.02`. */
 export interface Comparison {
-  left: string | number;
-  relation: ">" | ">=";
-  right: string | number;
+  left: string;
+  relation: ">" | ">=" | "<" | "<=" | "=";
+  right: string;
 }
 
 /** One arm of a claim, as measured. */
@@ -32,6 +32,8 @@ export interface ArmResult {
   /** By seed, in the order of `seeds`. */
   values: number[];
   seeds: number[];
+  /** Runs whose value is a lower bound: they ended before it happened (`stepsTo`, `tokensTo`, `collapse`). */
+  bounds: number;
   /** Whether every seed gave the same answers: nothing in the arm is random. */
   isSameForAllSeeds: boolean;
   dataset: string;
@@ -47,15 +49,22 @@ export interface ComparisonResult extends Comparison, ArmTest {
   verdict: Verdict;
   /** For "not able to show": why. */
   room: ReturnType<typeof roomlessness>;
+  /** The smallest difference that these runs would have found with a chance of 80 %. */
+  detectable: number | null;
+  /** Whether the difference lies on bounds that leave its direction open. */
+  isOpenEnded: boolean;
 }
 
 export interface ClaimResult {
   id: string;
   statement: string;
+  role: "claim" | "positive-control" | "equal-arms";
   metric: string;
   relation: string;
   source: string;
   verdict: Verdict;
+  /** For "not able to show" by the whole miniature: why, in words. */
+  instrument: string | null;
   /** Questions that every run of the claim measured; null where they are not known one by one. */
   questions: number | null;
   isShare: boolean;
@@ -73,6 +82,14 @@ export interface ReproducedRun {
   origin: RunOrigin;
 }
 
+/** Where the control began and ended, and where it had to. */
+export interface CalibrationResult {
+  metric: string;
+  seeds: number[];
+  start: { range: readonly [number, number]; mean: number; isInside: boolean };
+  end: { range: readonly [number, number]; mean: number; isInside: boolean };
+}
+
 /** A recipe's claims, tested. */
 export interface Reproduction {
   recipe: string;
@@ -87,6 +104,8 @@ export interface Reproduction {
   /** Numbers of seeds at which the runs were looked at, and the level of each look. */
   looks: number[];
   level: number;
+  /** null where the recipe declares none. */
+  calibration: CalibrationResult | null;
   claims: ClaimResult[];
   runs: ReproducedRun[];
 }

@@ -16,9 +16,11 @@ export interface MeasuredArm {
 export interface ArmTest {
   /** Left minus right. */
   difference: number;
+  /** What the difference is tested against: 0, or a margin. */
+  margin: number;
   /** 95 % interval of the difference, at every look together; null with one seed, or where nothing varies and no question is known. */
   ci95: Interval | null;
-  /** Two-sided p of no difference; null likewise. Never 0. */
+  /** Two-sided p of a difference of `margin`; null likewise. Never 0. */
   p: number | null;
   /** What the interval generalises to. */
   over: "seeds and questions" | "seeds";
@@ -34,6 +36,9 @@ export type Verdict =
   /** Ceiling or floor: no result on these questions could have shown it. */
   | "not able to show"
   | "identical arms"
+  /** Of equal arms: whether they were told apart. */
+  | "different"
+  | "no difference"
   /** Tier smoke. */
   | "not tested";
 
@@ -46,10 +51,15 @@ export interface TestOptions {
   isShare: boolean;
   /** Level of this look's tests; `LEVEL` where there is only one look. */
   level?: number;
+  /** The claimed difference is above this: `a >= b - 0.02` has the margin −.02. */
+  margin?: number;
+  /** What the left and the right arm are multiplied by: `a <= 0.7 * b`. */
+  factors?: readonly [left: number, right: number];
 }
 
 /**
- * Compares two arms that ran the same seeds, or an arm with a number.
+ * Compares two arms that ran the same seeds, or an arm with a number. A margin below 0 makes it a test of non-inferiority: the interval's
+ * lower end must be above it. With factors, factor · left − factor · right is tested seed by seed and question by question.
  *
  * Two paired t tests are made: over seeds (their means) and over questions (means over seeds). The wider interval and the larger p count, so
  * that a difference must hold for other seeds and for other questions. Seeds that agree to the last digit then give no interval of width 0:
@@ -72,31 +82,35 @@ export interface TestOptions {
 export function compareMeasured(
   left: MeasuredArm,
   right: MeasuredArm | number,
-  { isShare, level = LEVEL }: TestOptions,
+  { isShare, level = LEVEL, margin = 0, factors: [factor, ofRight] = [1, 1] }: TestOptions,
 ): ArmTest {
   const isNumber = typeof right === "number";
   const against = (values: readonly number[], others: readonly number[] | undefined): number[] =>
-    values.map((value, i) => value - (isNumber ? right : (others?.[i] ?? Number.NaN)));
+    values.map(
+      (value, i) => factor * value - (isNumber ? right : ofRight * (others?.[i] ?? Number.NaN)),
+    );
   const bySeed = against(left.bySeed, isNumber ? undefined : right.bySeed);
   const size = Math.max(
     ...[...left.bySeed, ...(isNumber ? [right] : right.bySeed)].map((value) => Math.abs(value)),
   );
-  const bounds: Interval = isNumber ? [0 - right, 1 - right] : [-1, 1];
+  const bounds: Interval = isNumber ? [0 - right, factor - right] : [-ofRight, factor];
   const [ours, theirs] = [questionMeans(left), isNumber ? [] : questionMeans(right)];
+  const test = (values: readonly number[]) => tTest(values, { size, level, margin });
   if (ours === null || theirs === null) {
-    const { ci95, p, error } = tTest(bySeed, size, level);
+    const { ci95, p, error } = test(bySeed);
     const errors = { seeds: error, questions: null };
-    return { difference: mean(bySeed), ci95: cut(ci95, isShare, bounds), p, over: "seeds", errors };
+    const difference = mean(bySeed);
+    return { difference, margin, ci95: cut(ci95, isShare, bounds), p, over: "seeds", errors };
   }
   const byQuestion = against(ours, theirs);
-  const pseudo = !isShare ? [] : isNumber ? [1 - right, 1 - right, -right, -right] : [1, -1];
+  const two = isNumber ? [factor - right, -right] : [factor, -ofRight];
+  const pseudo = !isShare ? [] : isNumber ? [...two, ...two] : two;
   // The seeds' means move towards 0 as those of the questions do.
-  const shrunken = bySeed.map((value) => shrunk(value, byQuestion.length, pseudo));
-  const overSeeds = tTest(shrunken, size, level);
-  const overQuestions = tTest([...byQuestion, ...pseudo], size, level);
+  const overSeeds = test(bySeed.map((value) => shrunk(value, byQuestion.length, pseudo)));
+  const overQuestions = test([...byQuestion, ...pseudo]);
   const { error, degrees } = overQuestions;
   return {
-    difference: mean(byQuestion),
+    ...{ difference: mean(byQuestion), margin },
     ...combined([overSeeds, overQuestions], left.bySeed.length, (ci95) =>
       cut(ci95, isShare, bounds),
     ),
@@ -117,13 +131,17 @@ export function armInterval(arm: MeasuredArm, options: { isShare: boolean }): In
 export function roomlessness(
   left: MeasuredArm | number,
   right: MeasuredArm | number,
-  level = LEVEL,
+  { level = LEVEL, margin = 0, factors: [factor, ofRight] = [1, 1] }: Omit<TestOptions, "isShare">,
 ): "ceiling" | "floor" | null {
-  const shows = (values: readonly number[] | null): boolean =>
-    values === null || (tTest([...values, 1, -1], 1, level).p ?? 1) < level;
-  if (typeof right !== "number" && !shows(questionMeans(right)?.map((value) => 1 - value) ?? null))
+  const shows = (differences: readonly number[] | undefined): boolean => {
+    if (differences === undefined) return true;
+    const values = [...differences, factor, -ofRight];
+    return mean(values) > margin && (tTest(values, { size: 1, level, margin }).p ?? 1) < level;
+  };
+  if (typeof right !== "number" && !shows(questionMeans(right)?.map((v) => factor - ofRight * v)))
     return "ceiling";
-  if (typeof left !== "number" && !shows(questionMeans(left))) return "floor";
+  if (typeof left !== "number" && !shows(questionMeans(left)?.map((value) => factor * value)))
+    return "floor";
   return null;
 }
 
@@ -137,15 +155,17 @@ export function correctedPs(ps: readonly (number | null)[]): (number | null)[] {
   return ps.map((p) => (p === null ? null : (adjusted[next++] ?? 1)));
 }
 
-/** What one comparison says of "left is above right"; `>` and `>=` are tested alike. */
+/** What one comparison says of "left is above right" by its margin; `>` and `>=` are tested alike. */
 export function verdictOf({
   difference,
+  margin = 0,
   pHolm,
   isIdentical,
   room,
   level = LEVEL,
 }: {
   difference: number;
+  margin?: number;
   pHolm: number | null;
   isIdentical: boolean;
   room: ReturnType<typeof roomlessness>;
@@ -154,17 +174,26 @@ export function verdictOf({
 }): Verdict {
   if (isIdentical) return "identical arms";
   if (pHolm === null) return "inconclusive";
-  if (pHolm < level) return difference > 0 ? "supported" : "not supported";
+  if (pHolm < level) return difference > margin ? "supported" : "not supported";
   return room === null ? "inconclusive" : "not able to show";
+}
+
+/** What one comparison of equal arms says: a replicate must not be told apart from its original. */
+export function equalityOf(p: number | null, isIdentical: boolean, level = LEVEL): Verdict {
+  if (isIdentical) return "identical arms";
+  if (p === null) return "inconclusive";
+  return p < level ? "different" : "no difference";
 }
 
 /** Verdicts by what they decide about a claim of several comparisons: the first that occurs is the claim's. */
 const DECIDING: readonly Verdict[] = [
   "not tested",
   "not supported",
+  "different",
   "identical arms",
   "not able to show",
   "inconclusive",
+  "no difference",
   "supported",
 ];
 
@@ -185,19 +214,18 @@ function shrunk(value: number, n: number, pseudo: readonly number[]): number {
 }
 
 /**
- * t test of mean 0; nulls below two values, and where they do not vary.
- * @param size of the largest number that the values were computed from.
+ * t test of the mean against a margin; nulls below two values, and where they do not vary.
+ * @param options.size of the largest number that the values were computed from.
  */
 function tTest(
   values: readonly number[],
-  size: number,
-  level: number,
+  { size, level, margin }: { size: number; level: number; margin: number },
 ): { ci95: Interval | null; p: number | null; error: number | null; degrees: number } {
   const error = Math.sqrt(sampleVariance(values) / values.length);
   const [centre, degrees] = [mean(values), values.length - 1];
   if (!(error > ROUNDING * size)) return { ci95: null, p: null, error: null, degrees };
   const half = centralQuantile(1 - level, degrees) * error;
-  const p = twoSidedP(centre / error, degrees);
+  const p = twoSidedP((centre - margin) / error, degrees);
   return { ci95: [centre - half, centre + half], p, error, degrees };
 }
 

@@ -34,6 +34,8 @@ export const LEAST_CHANCE = 0.2;
 
 /** What a comparison measured with some seeds. */
 export interface Evidence extends Pick<ArmTest, "difference" | "errors"> {
+  /** What the difference is tested against; 0 when absent. */
+  margin?: number;
   seeds: number;
 }
 
@@ -52,7 +54,11 @@ export function isPromising(evidence: Evidence, plan: Looks): boolean {
  *
  * @example chanceOfAnswer({ difference: 0, errors: { seeds: 0.1, questions: null }, seeds: 3 }, SEEDS_BY_RULE) // 0.13
  */
-export function chanceOfAnswer({ difference, errors, seeds }: Evidence, plan: Looks): number {
+export function chanceOfAnswer(
+  { difference: measured, margin = 0, errors, seeds }: Evidence,
+  plan: Looks,
+): number {
+  const difference = measured - margin;
   const last = plan.looks.at(-1) ?? seeds;
   const more = last - seeds;
   if (more <= 0 || errors.seeds === null) return 0;

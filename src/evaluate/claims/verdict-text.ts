@@ -1,4 +1,5 @@
-import { formatP, formatPercent, plural } from "../../base/format.ts";
+import { fixed, formatP, formatPercent, plural } from "../../base/format.ts";
+import { calibrationProblems } from "./instrument.ts";
 import { chanceOfAnswer } from "./looks.ts";
 import type { ClaimResult, Reproduction } from "./claim-results.ts";
 import { namesAlike } from "./names-alike.ts";
@@ -15,7 +16,8 @@ export function methodNote({ looks, level }: Reproduced): string {
         "The intervals of differences hold at all looks together.";
   return (
     "An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. " +
-    `A claim is supported or not supported if p is below ${formatP(level)} after Holm's correction over all comparisons.${byRule}`
+    `A claim is supported or not supported if p is below ${formatP(level)} after Holm's correction over all comparisons.${byRule} ` +
+    "Detectable: the smallest difference that these runs would have found with a chance of 80 %."
   );
 }
 
@@ -30,9 +32,10 @@ export function verdictLine(claim: ClaimResult, reproduction: Reproduced): strin
 }
 
 function reasonOf(
-  { verdict, comparisons, questions, arms }: ClaimResult,
+  { verdict, comparisons, questions, arms, instrument }: ClaimResult,
   { looks, level }: Reproduced,
 ): string | null {
+  if (instrument !== null) return instrument;
   const deciding = comparisons.find((each) => each.verdict === verdict);
   const of = questions === null ? "" : `: ${plural(questions, "question")}`;
   switch (verdict) {
@@ -44,6 +47,8 @@ function reasonOf(
       return deciding?.room === "ceiling"
         ? `ceiling: even all ${questions ?? ""} questions right would not be shown to be above ${deciding.right}`
         : `floor: ${deciding?.left} is not shown to be above all ${questions ?? ""} questions wrong`;
+    case "different":
+      return "the miniature tells a method from itself, so other differences that it finds are in doubt";
     case "inconclusive":
       return openReason({ comparisons, arms }, { looks, level });
     default:
@@ -60,6 +65,8 @@ function openReason(
   if (seeds === 1) return "one seed says nothing about other seeds: use --seeds 3 or more";
   if (comparisons.every(({ p }) => p === null) && arms.every(({ ci95 }) => ci95 === null))
     return "the seeds agree, and the questions are not known one by one";
+  if (comparisons.some(({ verdict, isOpenEnded }) => isOpenEnded && verdict === "inconclusive"))
+    return "runs ended before it happened, so the direction of the difference is open";
   const last = plan.looks.at(-1) ?? seeds;
   if (seeds >= last) return null;
   const open = comparisons.filter(({ verdict }) => verdict === "inconclusive");
@@ -69,7 +76,48 @@ function openReason(
 
 /** What a reader must know of a claim's numbers. */
 export function remarksOn(claim: ClaimResult): string[] {
-  return [...constantText(claim), ...elsewhereText(claim)];
+  return [
+    ...roleText(claim),
+    ...boundsText(claim),
+    ...constantText(claim),
+    ...elsewhereText(claim),
+  ];
+}
+
+/** What a test that is no claim of the paper is for. */
+function roleText({ role }: ClaimResult): string[] {
+  switch (role) {
+    case "claim":
+      return [];
+    case "positive-control":
+      return [
+        "Positive control: where it is not found, the miniature cannot show the claims either.",
+      ];
+    case "equal-arms":
+      return ["Equal arms: one method twice with other random numbers, which must not differ."];
+  }
+}
+
+/** Runs that ended before what the metric waits for. */
+function boundsText({ arms, metric }: ClaimResult): string[] {
+  return arms.flatMap(({ name, bounds, values }) =>
+    bounds === 0
+      ? []
+      : [
+          `${name}: ${metric} did not happen in ${bounds} of ${plural(values.length, "run")}; there the value is the last step, a lower bound.`,
+        ],
+  );
+}
+
+/** Whether the control is where methods can differ; nothing where the recipe declares no calibration. */
+export function calibrationText({ calibration }: Pick<Reproduction, "calibration">): string[] {
+  if (calibration === null) return [];
+  const { metric, start, end } = calibration;
+  const part = ({ mean: measured, range }: typeof start): string =>
+    `${fixed(3)(measured)} (${range.join(" to ")})`;
+  const problems = calibrationProblems(calibration);
+  const judged = problems.length === 0 ? "within its ranges" : "outside its ranges";
+  return [`Control: ${metric} from ${part(start)} to ${part(end)}, ${judged}.`];
 }
 
 /** Arms in which nothing is random, such as an untrained policy at temperature 0. */

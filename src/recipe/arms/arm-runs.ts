@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { pluginHashes } from "../../base/plugins.ts";
 import type { SeedPlan } from "../../evaluate/claims/looks.ts";
 import { shortHash } from "../../evaluate/fingerprint.ts";
+import { experiments } from "../claims.ts";
 import type { RecipeFile, Tier } from "../settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 import {
@@ -45,7 +46,7 @@ export async function armRuns(
 ): Promise<ArmRun[]> {
   const runs = new Map<string, ArmRun>();
   for (const [s, seed] of plan.seeds.entries()) {
-    for (const claim of recipe.claims.tests.filter(({ id }) => s < seedsOf(id))) {
+    for (const claim of experiments(recipe).filter(({ id }) => s < seedsOf(id))) {
       for (const arm of claim.arms) {
         const own = [...armOverrides(recipe, { tier, claim, arm }), ...overrides];
         const all = [...own, { key: "seed", value: seedOf(arm, seed), origin: "--seeds" }];

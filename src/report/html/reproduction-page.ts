@@ -1,5 +1,6 @@
 import { fixed, formatInterval, formatP, signed } from "../../base/format.ts";
 import {
+  calibrationText,
   methodNote,
   remarksOn,
   tallyText,
@@ -44,7 +45,7 @@ export async function* reproductionPage(
           { class: "answers" },
           claims.map((claim) => verdictCard(claim, result)),
         ),
-        note(methodNote(result)),
+        [...calibrationText(result), methodNote(result)].map((text) => note(text)),
       ],
     },
     ...claims.map((claim) => ({
@@ -89,6 +90,7 @@ export async function* reproductionPage(
 export const TONES: Partial<Record<ClaimResult["verdict"], string>> = {
   supported: "right",
   "not supported": "wrong",
+  different: "wrong",
 };
 
 function verdictCard(claim: ClaimResult, result: Reproduction): Markup {
@@ -153,12 +155,13 @@ export function claimTables(claim: ClaimResult): Content {
       { label: "difference", align: "right" },
       { label: "p", format: formatP },
       { label: "p after Holm’s correction", format: formatP },
+      { label: "detectable", format: value },
       "verdict",
     ],
-    rows: comparisons.map(({ left, relation, right, difference: by, ci95, p, pHolm, verdict }) => [
+    rows: comparisons.map(({ left, relation, right, difference: by, ci95, ...each }) => [
       tag("code", {}, `${left} ${relation} ${right}`),
       measured(by, difference, ci95),
-      ...[p, pHolm, verdict],
+      ...[each.p, each.pHolm, each.detectable, each.verdict],
     ]),
   });
   return [

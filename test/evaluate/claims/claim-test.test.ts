@@ -5,6 +5,7 @@ import {
   combinedVerdict,
   compareMeasured,
   correctedPs,
+  equalityOf,
   type MeasuredArm,
   roomlessness,
   verdictOf,
@@ -88,6 +89,63 @@ describe("compareMeasured", () => {
   });
 });
 
+describe("a margin", () => {
+  it("moves what the difference is tested against, not the difference", () => {
+    const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
+    const [left, right] = [known(3, 5), known(2, 2)];
+    const found = compareMeasured(left, right, { isShare: false, margin: -1 });
+    expect(found).toMatchObject({ difference: 2, margin: -1 });
+    // Standard error 1, t = 3, one degree of freedom: p = 1 − (2/π) · atan 3.
+    expect(found.p).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(3), 6);
+  });
+
+  it("weighs arms by their factors, seed by seed", () => {
+    const known = (...bySeed: number[]): MeasuredArm => ({ bySeed, byQuestion: null });
+    // .5 · 10 − 3 and .5 · 14 − 3: 2 and 4.
+    const found = compareMeasured(known(10, 14), known(3, 3), {
+      ...{ isShare: false, factors: [0.5, 1] },
+    });
+    expect(found.difference).toBe(3);
+    expect(found.ci95?.[0]).toBeCloseTo(3 - 12.7062, 3);
+  });
+
+  it("calls an arm that is worse by just the margin no worse in at most 2.5 % of the cases", () => {
+    const draw = random(3).derive("margin");
+    const [cases, margin] = [2000, -0.05];
+    let shown = 0;
+    for (let i = 0; i < cases; i++) {
+      const questions = Array.from({ length: 60 }, () => 0.5 + 0.2 * draw.normal());
+      const seeds = Array.from({ length: 5 }, () => 0.02 * draw.normal());
+      const noisy = (effect: number): MeasuredArm => {
+        const byQuestion = seeds.map((seed) =>
+          questions.map((each) => each + effect * (1 + seed) + 0.1 * draw.normal()),
+        );
+        const bySeed = byQuestion.map((row) => row.reduce((sum, each) => sum + each, 0) / 60);
+        return { bySeed, byQuestion };
+      };
+      const { difference, p } = compareMeasured(noisy(margin), noisy(0), {
+        isShare: false,
+        margin,
+      });
+      const verdict = verdictOf({ difference, margin, pHolm: p, isIdentical: false, room: null });
+      if (verdict === "supported") shown++;
+    }
+    // 2.5 % and two standard errors of 2 000 cases.
+    expect(shown / cases).toBeLessThan(0.032);
+  });
+});
+
+describe("equalityOf", () => {
+  it.each([
+    [0.01, false, "different"],
+    [0.2, false, "no difference"],
+    [null, false, "inconclusive"],
+    [null, true, "identical arms"],
+  ] as const)("of p %s, identical %s is %s", (p, isIdentical, verdict) => {
+    expect(equalityOf(p, isIdentical)).toBe(verdict);
+  });
+});
+
 describe("armInterval", () => {
   it("stays between 0 and 1, with width where every answer is right", () => {
     const [low, high] = armInterval(arm("11111111", "11111111"), SHARE) ?? [];
@@ -103,10 +161,15 @@ describe("roomlessness", () => {
   const all = arm("1".repeat(100), "1".repeat(100));
   const none = arm("0".repeat(100), "0".repeat(100));
   it("names the ceiling and the floor, and neither where a difference could show", () => {
-    expect(roomlessness(all, all)).toBe("ceiling");
-    expect(roomlessness(none, none)).toBe("floor");
-    expect(roomlessness(half, half)).toBeNull();
-    expect(roomlessness(0.9, all)).toBe("ceiling");
+    expect(roomlessness(all, all, {})).toBe("ceiling");
+    expect(roomlessness(none, none, {})).toBe("floor");
+    expect(roomlessness(half, half, {})).toBeNull();
+    expect(roomlessness(0.9, all, {})).toBe("ceiling");
+  });
+
+  it("leaves room at the ceiling for being no worse, and at half for being .6 better none", () => {
+    expect(roomlessness(all, all, { margin: -0.1 })).toBeNull();
+    expect(roomlessness(half, half, { margin: 0.6 })).toBe("ceiling");
   });
 });
 

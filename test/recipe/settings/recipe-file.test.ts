@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigError } from "../../../src/base/errors.ts";
-import { comparisons, paperCells } from "../../../src/recipe/claims.ts";
+import { paperCells } from "../../../src/recipe/claims.ts";
 import {
   loadRecipe,
   parseRecipe,
@@ -63,7 +63,7 @@ describe("parseRecipe", () => {
 
   it("reports an unknown key with its line and the nearest name", () => {
     expect(messageOf(GOOD.replace("tiers:", "teirs:"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: summary, plugins, paper, notes, base, tiers, paperTables, claims. [RECIPE_UNKNOWN_KEY]"`,
+      `"ConfigError: recipes/a.yaml:6: teirs is not a key here. Did you mean "tiers"? Known: summary, family, plugins, paper, notes, base, tiers, paperTables, claims. [RECIPE_UNKNOWN_KEY]"`,
     );
     expect(messageOf(GOOD.replace("smoke:", "smol:"))).toMatchInlineSnapshot(
       `"ConfigError: recipes/a.yaml:7: tiers.smol is not a key here. Known: smoke, mini, paper. [RECIPE_UNKNOWN_KEY]"`,
@@ -90,7 +90,7 @@ describe("parseRecipe", () => {
       `"ConfigError: recipes/a.yaml:22: claims.tests.0.relation names "serach"; no such arm in this claim. Did you mean "search"? Known: search, rag. [RECIPE_BAD_VALUE]"`,
     );
     expect(messageOf(GOOD.replace("search > rag", "search"))).toMatchInlineSnapshot(
-      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relation is "search": expected arms or numbers joined by > or >=, e.g. "a > b". [RECIPE_BAD_VALUE]"`,
+      `"ConfigError: recipes/a.yaml:22: claims.tests.0.relation is "search": expected arms or numbers joined by >, >=, <, <= or =, e.g. "a > b" or "a >= b - 0.02". [RECIPE_BAD_VALUE]"`,
     );
   });
 
@@ -196,11 +196,35 @@ describe("paperCells", () => {
   });
 });
 
-describe("comparisons", () => {
-  it("splits a chain into neighbours", () => {
-    expect(comparisons({ relation: "search > no-search >= 0.2" })).toEqual([
-      { left: "search", relation: ">", right: "no-search" },
-      { left: "no-search", relation: ">=", right: 0.2 },
-    ]);
+describe("a relation", () => {
+  const related = (relation: string): string =>
+    messageOf(GOOD.replace("relation: search > rag", `relation: ${JSON.stringify(relation)}`));
+
+  it.each([
+    ["search >= rag", /without a margin.*"search >= rag - 0\.02", or claim >\./],
+    ["search <= rag", /without a margin.*"search <= rag \+ 0\.02", or claim <\./],
+    ["search = rag", /only tests of role equal-arms have.*"search >= rag - 0\.02"/],
+    ["search > search + 0.1", /compares the arm "search" with itself/],
+    ["0.2 > 0.1", /compares the numbers 0\.2 and 0\.1; name an arm/],
+    ["search > curve.em.steps(0.5)(rag)", /names "curve\.em\.steps\(0\.5\)", which is no figure/],
+  ])("%s is refused", (relation, sentence) => {
+    expect(related(relation)).toMatch(sentence);
+    expect(related(relation)).toMatch(/a\.yaml:22: claims\.tests\.0\.relation .*RECIPE_BAD_VALUE/);
+  });
+
+  it.each(["search >= rag - 0.02", "search >= 0.5", "search <= 0.7 * rag", "eval.n(search) < rag"])(
+    "%s is read",
+    (relation) => {
+      expect(related(relation)).toBe("no error");
+    },
+  );
+
+  it("of equal arms is =", () => {
+    const equal = GOOD.replace(
+      "metric: em\n      relation",
+      "role: equal-arms\n      metric: em\n      relation",
+    );
+    expect(messageOf(equal)).toMatch(/has >; equal arms are compared by =/);
+    expect(messageOf(equal.replace("search > rag", "search = rag"))).toBe("no error");
   });
 });
