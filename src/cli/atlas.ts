@@ -3,6 +3,7 @@ import { ConfigError } from "../base/errors.ts";
 import { writeAtomic, writeFileAtomic } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
 import { renderMarkdown, renderText, type Table } from "../base/table.ts";
+import type { ClaimResult } from "../evaluate/claims/claim-results.ts";
 import { type KeptResults, readKeptResults } from "../evaluate/claims/kept-results.ts";
 import { keptResultsFile, loadRecipe, shippedRecipes } from "../recipe/settings/recipe-file.ts";
 import type { AtlasSystem } from "../report/html/atlas-page.ts";
@@ -118,5 +119,12 @@ function systemMarkdown(results: KeptResults, summary: string): string {
 function systemJson({ name, family, claims, results }: AtlasSystem): object {
   if (results === null)
     return { name, family, claims: claims.map((id) => ({ id, verdict: null })) };
-  return { name, family, claims: results.claims, runs: results.runs };
+  const claims = results.claims.map((claim) => ({ ...claim, power: detectableOf(claim) }));
+  return { name, family, claims, runs: results.runs };
+}
+
+/** The difference that a claim's runs would have found in every comparison; null where it is not known. */
+function detectableOf({ comparisons }: ClaimResult): number | null {
+  const known = comparisons.flatMap(({ detectable }) => detectable ?? []);
+  return known.length === 0 ? null : Math.max(...known);
 }
