@@ -57,12 +57,12 @@ describe("agentrl reproduce", () => {
         search  0.800  0.552 … 1.000  0.431  table-2, RL, average, M
         none    0.000  –                  –
 
-        claim          difference  95 % interval        p  p (Holm)
-        search > none      +0.800  +0.358 … +1.000  .0052     .0052  supported
+        claim          difference  95 % interval        p  p (Holm)  detectable
+        search > none      +0.800  +0.358 … +1.000  .0052     .0052       0.503  supported
 
       1 claim: 1 supported
 
-      An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. A claim is supported or not supported if p is below .0167 after Holm's correction over all comparisons. That is .05 divided by the 3 looks, after 3, 5 and 8 seeds: open claims get more seeds while an answer is likely. The intervals of differences hold at all looks together.
+      An interval covers other seeds and other questions: the wider of two paired t intervals, over seeds and over questions. A claim is supported or not supported if p is below .0167 after Holm's correction over all comparisons. That is .05 divided by the 3 looks, after 3, 5 and 8 seeds: open claims get more seeds while an answer is likely. The intervals of differences hold at all looks together. Detectable: the smallest difference that these runs would have found with a chance of 80 %.
       "
     `);
     expect(stderr.split("\n").slice(0, 2)).toEqual([
