@@ -37,7 +37,8 @@ export function keptResultsFile(nameOrPath: string): string {
 }
 
 /**
- * Reads a recipe, loads its plugins, and checks its structure: summary, paper, base, tiers, paper tables, claims.
+ * Reads a recipe, loads its plugins, and checks its structure: summary, paper, base, tiers, paper tables, claims. The recipe that it
+ * extends is read as well.
  *
  * @param nameOrPath a shipped recipe's name, or a path (anything with a slash or ending in .yaml or .yml).
  * @param plugins further ones, loaded after its own; paths start from the current folder.
@@ -48,26 +49,55 @@ export async function loadRecipe(
   nameOrPath: string,
   plugins: readonly string[] = [],
 ): Promise<RecipeFile> {
+  const recipe = await readRecipe(nameOrPath, { where: "recipe", extending: [] });
+  const files = new Set(recipe.plugins);
+  for (const name of plugins) files.add((await loadPlugin(name, process.cwd(), "--plugin")).file);
+  return { ...recipe, plugins: [...files] };
+}
+
+/** @param from.where what names the recipe; `from.extending`: the files that extend it, directly or not. */
+async function readRecipe(
+  nameOrPath: string,
+  { where, extending }: { where: string; extending: readonly string[] },
+): Promise<RecipeFile> {
   const file = recipeFile(nameOrPath);
   if (!existsSync(file)) {
     throw new ConfigError(
       "RECIPE_MISSING",
       isPath(nameOrPath)
-        ? `recipe ${nameOrPath}: there is no such file.`
-        : `recipe is "${nameOrPath}"; no such recipe. ${suggest(nameOrPath, shippedRecipes())} A file is named by its path: ./${nameOrPath}.yaml.`,
+        ? `${where} ${nameOrPath}: there is no such file.`
+        : `${where} is "${nameOrPath}"; no such recipe. ${suggest(nameOrPath, shippedRecipes())} A file is named by its path: ./${nameOrPath}.yaml.`,
     );
   }
   const recipe = parseRecipe(
     await readText(file),
     isPath(nameOrPath) ? nameOrPath : relative(packageRoot, file),
   );
-  const files = new Set<string>();
+  const below = await extendedRecipe(recipe, [...extending, file]);
+  const files = new Set(below?.plugins);
   for (const [i, name] of recipe.plugins.entries()) {
-    const where = `${recipe.place(["plugins", String(i)])}: plugins[${i}]`;
-    files.add((await loadPlugin(name, dirname(file), where)).file);
+    const place = `${recipe.place(["plugins", String(i)])}: plugins[${i}]`;
+    files.add((await loadPlugin(name, dirname(file), place)).file);
   }
-  for (const name of plugins) files.add((await loadPlugin(name, process.cwd(), "--plugin")).file);
-  return { ...recipe, plugins: [...files] };
+  return { ...recipe, below, plugins: [...files] };
+}
+
+/** The recipe that another extends. @param files the other's own and those that extend it. */
+async function extendedRecipe(
+  recipe: RecipeFile,
+  files: readonly string[],
+): Promise<RecipeFile | null> {
+  const { extends: name } = recipe;
+  if (name === undefined) return null;
+  const where = `${recipe.place(["extends"])}: extends`;
+  const named = isPath(name) ? resolve(dirname(recipe.path), name) : name;
+  if (files.includes(recipeFile(named))) {
+    throw new ConfigError(
+      "RECIPE_BAD_VALUE",
+      `${where} is "${name}", so the recipe extends itself: ${[...files, recipeFile(named)].map((file) => basename(file)).join(" → ")}.`,
+    );
+  }
+  return readRecipe(named, { where, extending: files });
 }
 
 /** As `loadRecipe`, for text that is at hand. `path` names it in messages and gives the recipe its name. */
@@ -84,6 +114,7 @@ export function parseRecipe(text: string, path: string): RecipeFile {
     name: basename(path).replace(/\.ya?ml$/, ""),
     path,
     place,
+    below: null,
     ...result.value,
   };
   checkClaims(recipe);

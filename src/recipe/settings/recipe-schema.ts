@@ -102,6 +102,8 @@ export const recipeSchema = z.strictObject({
     .optional(),
   /** Where the paper and its code disagree and which one is followed; what is done differently. */
   notes: z.array(z.string()).default([]),
+  /** A recipe whose base, tiers and `claims.base` lie below this one's: a shipped recipe's name, or a path from this file's folder. */
+  extends: z.string().optional(),
   base: settings,
   tiers: ofTiers,
   paperTables: z.array(paperTable).default([]),
@@ -116,6 +118,8 @@ export interface RecipeFile extends RecipeContent {
   name: string;
   /** The file, as messages show it. */
   path: string;
+  /** The recipe that it extends. */
+  below: RecipeFile | null;
   /** `recipes/a.yaml:12` for a key path of the file. */
   place(keys: readonly string[]): string;
 }

@@ -57,13 +57,14 @@ export function armOverrides(
   return [...claimsBase(recipe, tier), ...setOverrides(arm.set, origin)];
 }
 
-/** The settings with which all arms run, as overrides. */
+/** The settings with which all arms run, as overrides; those of the recipe that it extends first. */
 export function claimsBase(recipe: RecipeFile, tier: Tier): Override[] {
   const originOf = (keys: readonly string[]): string =>
     `${recipe.place(["claims", "base", tier, ...keys])} (claims, tier ${tier})`;
-  return Object.entries(recipe.claims.base[tier] ?? {}).map(([key, value]) => ({
+  const own = Object.entries(recipe.claims.base[tier] ?? {}).map(([key, value]) => ({
     ...{ key, value, origin: originOf([key]), originOf, isOfRecipe: true },
   }));
+  return [...(recipe.below === null ? [] : claimsBase(recipe.below, tier)), ...own];
 }
 
 /** Settings of the recipe file by dotted key, as overrides. */
@@ -77,7 +78,7 @@ export function seedOf({ replicate }: Pick<Arm, "replicate">, seed: number): num
 }
 
 /**
- * Settings of a recipe at a tier: base < tier < overrides in their order. Objects merge key by key; lists and scalars
+ * Settings of a recipe at a tier: the recipe that it extends < base < tier < overrides in their order. Objects merge key by key; lists and scalars
  * are replaced; an object that selects another part (`name`) or schedule replaces the old one with its options.
  *
  * @throws {ConfigError} RECIPE_BAD_VALUE when an override addresses a list by anything but a position in it.
@@ -87,13 +88,14 @@ export function resolveSettings(
   { tier, overrides = [] }: { tier: Tier; overrides?: readonly Override[] },
 ): ResolvedSettings {
   const layers = new Layers();
-  layers.put([], recipe.base, (keys) => recipe.place(["base", ...keys]));
-  const tierSettings = recipe.tiers[tier] ?? {};
-  layers.put(
-    [],
-    tierSettings,
-    (keys) => `${recipe.place(["tiers", tier, ...keys])} (tier ${tier})`,
-  );
+  for (const each of withBelow(recipe)) {
+    layers.put([], each.base, (keys) => each.place(["base", ...keys]));
+    layers.put(
+      [],
+      each.tiers[tier] ?? {},
+      (keys) => `${each.place(["tiers", tier, ...keys])} (tier ${tier})`,
+    );
+  }
   for (const { key, value, origin, originOf = () => origin } of overrides)
     layers.put(key.split("."), value, originOf);
   return { recipe, tier, settings: layers.settings, origins: layers.origins, overrides };
@@ -117,8 +119,16 @@ export function checkSettings<S extends z.ZodType>(
   for (const [keys] of leavesOf(result.value)) {
     origins.set(keys.join("."), originOfLeaf(resolved.origins, keys) ?? "default");
   }
-  const settings = pathsFrom(dirname(resolved.recipe.path), schema, result.value, (key) =>
-    isOfRecipe(resolved, origins.get(key) ?? "default"),
+  const isOf = (recipe: RecipeFile, origin: string): boolean =>
+    recipe === resolved.recipe
+      ? isOfRecipe(resolved, origin)
+      : origin.startsWith(`${recipe.path}:`);
+  const settings = withBelow(resolved.recipe).reduce(
+    (value, recipe) =>
+      pathsFrom(dirname(recipe.path), schema, value, (key) =>
+        isOf(recipe, origins.get(key) ?? "default"),
+      ),
+    result.value,
   );
   return { ...resolved, settings, origins };
 }
@@ -128,8 +138,15 @@ export function isOfRecipe(
   { recipe, overrides }: Pick<ResolvedSettings, "recipe" | "overrides">,
   origin: string,
 ): boolean {
-  const inFile = overrides.some((each) => each.origin === origin && each.isOfRecipe === true);
-  return inFile || origin.startsWith(`${recipe.path}:`);
+  if (origin.startsWith(`${recipe.path}:`)) return true;
+  const named = overrides.find((each) => each.origin === origin && each.isOfRecipe === true);
+  // What stands in a file says so itself.
+  return named !== undefined && named.originOf === undefined;
+}
+
+/** A recipe after the one that it extends. */
+function withBelow(recipe: RecipeFile): RecipeFile[] {
+  return [...(recipe.below === null ? [] : withBelow(recipe.below)), recipe];
 }
 
 /** Settings as a run recorded them, in today's form: older versions kept the budgets among the environment's options. */
