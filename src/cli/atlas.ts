@@ -119,8 +119,8 @@ function systemMarkdown(results: KeptResults, summary: string): string {
 function systemJson({ name, family, claims, results }: AtlasSystem): object {
   if (results === null)
     return { name, family, claims: claims.map((id) => ({ id, verdict: null })) };
-  const claims = results.claims.map((claim) => ({ ...claim, power: detectableOf(claim) }));
-  return { name, family, claims, runs: results.runs };
+  const measured = results.claims.map((claim) => ({ ...claim, power: detectableOf(claim) }));
+  return { name, family, claims: measured, runs: results.runs };
 }
 
 /** The difference that a claim's runs would have found in every comparison; null where it is not known. */
