@@ -1,5 +1,6 @@
+import { sentencesOf } from "../../rollout/sentences.ts";
 import { mentionsIn, wordsOf } from "../../text/words.ts";
-import type { Task } from "../../trajectory/task.ts";
+import type { Passage, Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 
 /** A passage that the answer needs, with the dataset's facts about it. */
@@ -10,7 +11,7 @@ export interface NeededPassage {
   title: string;
   /** "" where it is not known. */
   text: string;
-  /** Texts that must have been shown: its supporting sentences, else all of it; none if the text is unknown. */
+  /** Texts that must have been shown: its supporting sentences, else those with its facts, else all of it; none if the text is unknown. */
   parts: readonly string[];
 }
 
@@ -18,6 +19,7 @@ export interface NeededPassage {
 export function neededPassages({ annotations }: Task): NeededPassage[] {
   const { supportingPassages, supportingFacts = [], context = [] } = annotations;
   const titles = [...new Set(supportingFacts.map(({ title }) => title))];
+  const known = context.filter(({ id }) => supportingPassages?.includes(id) === true);
   if (supportingPassages === undefined) {
     return titles.map((title) => ({ id: null, title, text: "", parts: [] }));
   }
@@ -30,8 +32,33 @@ export function neededPassages({ annotations }: Task): NeededPassage[] {
     const { title, text, sentences = [] } = passage;
     const facts = supportingFacts.filter((fact) => fact.title === title);
     const supporting = facts.flatMap(({ sentence }) => sentences[sentence] ?? []);
-    return { id, title, text, parts: supporting.length > 0 ? supporting : [text] };
+    const parts =
+      supporting.length > 0 ? supporting : stating(factsOf(passage, known, annotations), text);
+    return { id, title, text, parts };
   });
+}
+
+/** Answers of the steps that a passage gives. */
+function factsOf(
+  { id }: Passage,
+  known: readonly Passage[],
+  { decomposition = [], evidences = [] }: Task["annotations"],
+): string[] {
+  const steps = decomposition.filter(({ passage }) => passage === id);
+  const triples = evidences.filter(({ subject }) => passageAbout(subject, known)?.id === id);
+  return [...steps.map(({ answer }) => answer), ...triples.map(({ object }) => object)];
+}
+
+/**
+ * The first sentence of a text that mentions each fact; the whole text if there are no facts or one is written otherwise. A long passage
+ * is often cut: its end is not needed if the facts stand before it.
+ */
+function stating(facts: readonly string[], text: string): string[] {
+  const sentences = sentencesOf(text);
+  const stated = facts.flatMap((fact) => {
+    return sentences.find((sentence) => mentionsIn(sentence)(fact)) ?? [];
+  });
+  return facts.length > 0 && stated.length === facts.length ? [...new Set(stated)] : [text];
 }
 
 /** Share of a needed text that must be shown where a corpus splits or spells its passages differently. */
@@ -119,7 +146,7 @@ export function stepAnswers({ annotations }: Pick<Task, "annotations">): string[
 }
 
 /** Names of a passage's subject, longest first: its title, and the title without its disambiguation. */
-export function namesOf({ title }: NeededPassage): string[] {
+export function namesOf({ title }: Pick<NeededPassage, "title">): string[] {
   const bare = title.replace(/\s*\([^()]*\)$/, "");
   return [...new Set([title, bare])].filter((name) => wordsOf(name).length > 0);
 }
@@ -171,9 +198,12 @@ function tripled(
 }
 
 /** The passage whose title shares most words with a name; null if none shares half of them. */
-function passageAbout(name: string, passages: readonly NeededPassage[]): NeededPassage | null {
+function passageAbout<P extends Pick<NeededPassage, "title">>(
+  name: string,
+  passages: readonly P[],
+): P | null {
   const words = new Set(wordsOf(name));
-  let best: { passage: NeededPassage | null; shared: number } = { passage: null, shared: 0.5 };
+  let best: { passage: P | null; shared: number } = { passage: null, shared: 0.5 };
   for (const passage of passages) {
     for (const title of namesOf(passage)) {
       const own = new Set(wordsOf(title));
