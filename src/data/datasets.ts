@@ -39,8 +39,8 @@ const tinyWorldDataset: DatasetPart = {
   options: tinyWorldOptions,
   open: (options) => {
     const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
-    const { seed, split, people, questions, mix, distractors } = settings;
-    const world = tinyWorld({ seed, split, people });
+    const { questions, mix, distractors, ...ofWorld } = settings;
+    const world = tinyWorld(ofWorld);
     const drawn = (limit: number): Iterable<Task> =>
       world.questions(Math.min(limit, questions), { mix, distractors });
     return Promise.resolve({

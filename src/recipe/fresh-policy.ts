@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { writeJson } from "../base/files.ts";
-import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
 import { environments } from "../env/environments/index.ts";
 import { flatten, writeCheckpoint } from "../models/checkpoint.ts";
 import { plainFeatures, type DecoderConfig } from "../models/config.ts";
@@ -10,24 +9,7 @@ import { TEACHER_TEXTS } from "../synth/teachers/brief-plan.ts";
 import { wordTokenizer } from "../text/word-tokenizer.ts";
 import { makeTokenizer } from "../text/tokenizer.ts";
 import type { Settings } from "./settings/settings-schema.ts";
-
-/** Signs and words that environments write around questions and passages. */
-const FRAME = [
-  "Question",
-  "Doc",
-  "Title",
-  "(",
-  ")",
-  ":",
-  ",",
-  ".",
-  "?",
-  " 1",
-  " 2",
-  " 3",
-  " 4",
-  " 5",
-];
+import { sharedVocabulary } from "./vocabulary.ts";
 
 /**
  * Writes a folder with fresh weights and a tokenizer that knows the tiny world's words, the tags and the protocol's own texts.
@@ -69,20 +51,17 @@ export function freshConfig(
   };
 }
 
-/** A tokenizer that knows the environment's tags and words; the tiny world's where it names no words of its own. */
+/** A tokenizer of the shared vocabulary, and of the environment's own tags, words and texts. */
 function freshTokenizer(environment?: Settings["environment"]): ReturnType<typeof wordTokenizer> {
   const { name, ...options } = environment ?? { name: "search-qa" };
   const part = environments.get(name, "environment");
   const { protocol } = part.create(part.options.parse(options), { retriever: noneRetriever() });
+  const shared = sharedVocabulary();
   const tags = protocol.tags.flatMap((tag) => [`<${tag.name}>`, `</${tag.name}>`]);
-  const correction = protocol.renderProblems([]);
-  const texts = part.words === undefined ? [...TEACHER_TEXTS, correction] : [correction];
+  const texts = [...TEACHER_TEXTS, protocol.renderProblems([])];
   const written = texts.flatMap((text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? []);
-  const tiny = () =>
-    tinyWorldVocabulary().map((word) => (/^[\p{L}\p{N}]/u.test(word) ? ` ${word}` : word));
-  const words = part.words ?? tiny();
   return wordTokenizer({
-    specials: ["<|end|>", "<|pad|>", ...tags],
-    words: [...new Set([...FRAME, ...written, ...words])],
+    specials: ["<|end|>", "<|pad|>", ...new Set([...shared.specials, ...tags])],
+    words: [...new Set([...shared.words, ...written, ...(part.words ?? [])])],
   });
 }

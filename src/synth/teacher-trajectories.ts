@@ -1,6 +1,6 @@
 import { random, seedFrom } from "../base/random.ts";
 import { z } from "../base/schema.ts";
-import { mixSchema, tinyWorld } from "../data/tinyworld/tiny-world.ts";
+import { mixSchema, tinyWorld, tinyWorldSchema } from "../data/tinyworld/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
@@ -21,7 +21,15 @@ export const worldStreamSchema = z.strictObject({
   people: z.int().min(10).default(300),
   /** Questions per world. */
   questionsPerWorld: z.int().min(1).default(128),
-  mix: mixSchema.prefault({}),
+  /** World number i has the i-th of these, from the first again after the last. */
+  variants: z
+    .array(
+      tinyWorldSchema
+        .pick({ passages: true, wordings: true })
+        .extend({ mix: mixSchema.prefault({}) }),
+    )
+    .min(1)
+    .prefault([{}]),
   /** Shares of trajectories that answer without a search, or after one search with the question; the rest search in several steps. */
   direct: z.number().min(0).max(1).default(0.03),
   rag: z.number().min(0).max(1).default(0.07),
@@ -55,9 +63,10 @@ export async function* teacherTrajectories(
     const index = Math.floor(number / worlds.questionsPerWorld);
     if (index !== current || environment === null) {
       current = index;
-      const { split, people } = worlds;
-      const world = tinyWorld({ split, people, seed: seedFrom("teacher", seed, index) });
-      questions = [...world.questions(worlds.questionsPerWorld, { mix: worlds.mix })];
+      const { split, people, variants } = worlds;
+      const { mix, ...shape } = variants[index % variants.length] ?? { mix: {} };
+      const world = tinyWorld({ split, people, ...shape, seed: seedFrom("teacher", seed, index) });
+      questions = [...world.questions(worlds.questionsPerWorld, { mix })];
       environment = options.environmentOver(buildBm25(world.passages()));
     }
     const task = questions[number % worlds.questionsPerWorld];

@@ -2,7 +2,7 @@ import { BYTE_CHARACTERS } from "./token-bytes.ts";
 import type { TokenizerFiles } from "./tokenizer-files.ts";
 
 /**
- * A byte-level tokenizer with one token per known word and no merges (`ignore_merges`): a small model reads a word
+ * A byte-level tokenizer with one token per known word, one per digit, and no merges (`ignore_merges`): a small model reads a word
  * as one token, and any other text is encoded byte by byte. Ids: special tokens, then the 256 bytes, then the words.
  *
  * @param options.words as they occur in a text, with the leading space where there is one.
@@ -32,8 +32,8 @@ export function wordTokenizer(options: {
       pretokenizers: [
         {
           type: "Split",
-          // A word, number or other sign, each with the space before it; or white space.
-          pattern: { Regex: " ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]|\\s" },
+          // A word, digit or other sign, each with the space before it; or white space.
+          pattern: { Regex: " ?\\p{L}+| ?\\p{N}| ?[^\\s\\p{L}\\p{N}]|\\s" },
           behavior: "Isolated",
           invert: false,
         },

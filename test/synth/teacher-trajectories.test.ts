@@ -4,7 +4,7 @@ import { sha256 } from "../../src/base/files.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { environments } from "../../src/env/environments/index.ts";
 import { teacherTrajectories, worldStreamSchema } from "../../src/synth/teacher-trajectories.ts";
-import type { Behaviour } from "../../src/synth/teachers/teacher-settings.ts";
+import { type Behaviour, behaviourSchema } from "../../src/synth/teachers/teacher-settings.ts";
 import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
@@ -19,8 +19,8 @@ const budgets = budgetsSchema.parse([
   { scope: "turn", unit: "tokens", limit: 48, onExhausted: "cut" },
   { scope: "observation", unit: "tokens", limit: 120, onExhausted: "cut" },
 ]);
-const ORACLE: Behaviour = { search: 1, continue: 1, fullQuery: 1 };
-const MIXTURE: Behaviour = { search: 0.45, continue: 0.48, fullQuery: 0.9 };
+const ORACLE = behaviourSchema.parse({});
+const MIXTURE = behaviourSchema.parse({ search: 0.45, continue: 0.48, fullQuery: 0.9 });
 
 /** Hash of the recipe's first trajectories under a behaviour, from a number on. */
 async function streamHash(behaviour: Behaviour, from: number, count: number): Promise<string> {

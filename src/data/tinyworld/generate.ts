@@ -18,6 +18,8 @@ import {
 export const generateSchema = z.strictObject({
   seed: tinyWorldSchema.shape.seed,
   people: tinyWorldSchema.shape.people,
+  passages: tinyWorldSchema.shape.passages,
+  wordings: tinyWorldSchema.shape.wordings,
   splits: z
     .array(z.enum(TINY_WORLD_SPLITS))
     .min(1)
@@ -60,8 +62,8 @@ export async function generateTinyWorld(
   options: { signal?: AbortSignal; onProgress?: (passages: number, of: number) => void } = {},
 ): Promise<TinyWorldManifest> {
   const checked = parseOptions(generateSchema, settings, "tinyworld");
-  const { seed, people, splits, questions, distractors, mix } = checked;
-  const worlds = splits.map((split) => tinyWorld({ seed, split, people }));
+  const { splits, questions, distractors, mix, ...ofWorld } = checked;
+  const worlds = splits.map((split) => tinyWorld({ ...ofWorld, split }));
   const files: Record<string, WrittenFile> = {};
   // Questions first: they are few, and an impossible mix fails before the large corpus is written.
   for (const world of worlds) {

@@ -11,16 +11,20 @@ export interface TinyWorldMix {
   bridge2: number;
   bridge3: number;
   bridge4: number;
+  bridge5: number;
+  bridge6: number;
   comparison: number;
   yesNo: number;
 }
 
-/** Few questions with two possible answers, which a guess can score; no chains of four. */
+/** Few questions with two possible answers, which a guess can score; no chains beyond three. */
 export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
   bridge1: 0.3,
   bridge2: 0.4,
   bridge3: 0.24,
   bridge4: 0,
+  bridge5: 0,
+  bridge6: 0,
   comparison: 0.03,
   yesNo: 0.03,
 };
@@ -93,6 +97,8 @@ function makeDeck(
     case "bridge2":
     case "bridge3":
     case "bridge4":
+    case "bridge5":
+    case "bridge6":
       return bridgeDeck(facts, Number(kind.slice(-1)), isWanted);
     case "comparison":
       return pairDeck(

@@ -19,10 +19,10 @@ export type QuestionReading =
 const NAME = "[A-Z][a-z]+(?: [A-Z][a-z]+){1,2}";
 
 const STATEMENTS = RELATIONS.flatMap((relation) =>
-  relation.statements.map((template) => ({
+  relation.wordings.map(({ statement }) => ({
     relation,
-    pattern: pattern(template, {
-      s: `(?<s>${NAME})`,
+    pattern: pattern(statement, {
+      s: `(?:He|She|It|(?<s>${NAME}))`,
       ref: "(?:He|She|It|The [a-z]+)",
       noun: "[a-z]+",
       o: relation.object === "year" ? String.raw`(?<o>\d{4})` : `(?<o>${NAME})`,

@@ -1,6 +1,7 @@
-import type { Facts } from "./facts.ts";
+import { RELATIONS_OF, type Facts } from "./facts.ts";
 import { NAME_WORDS } from "./names.ts";
-import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
+import type { Page } from "./pages.ts";
+import { NOUNS, RELATIONS, WORDING_SHARES, type Relation, type Wording } from "./relations.ts";
 
 const PRONOUNS = ["He", "She", "It"];
 
@@ -14,12 +15,12 @@ export function tinyWorldWords(text: string): string[] {
 }
 
 /**
- * Every distinct word, year and sign of any passage, question, answer or step of any world, sorted. Derived
- * from the templates and name pools: one token per entry covers the whole encyclopedia.
+ * Every distinct word and sign, without the years, of any passage, question, answer or step of any world, sorted. Derived
+ * from the templates and name pools: with the digits they cover the whole encyclopedia.
  */
 export function tinyWorldVocabulary(): string[] {
   const templates = RELATIONS.flatMap((relation) => [
-    ...relation.statements,
+    ...relation.wordings.flatMap(({ statement, query }) => [statement, query]),
     ...relation.phrases,
     ...relation.questions,
     relation.comparison ?? "",
@@ -29,10 +30,7 @@ export function tinyWorldVocabulary(): string[] {
   const words = templates.flatMap((template) =>
     tinyWorldWords(template.replaceAll(/\{\w+\}/g, " ")),
   );
-  const years = Array.from({ length: YEARS.last - YEARS.first + 1 }, (_, i) =>
-    String(YEARS.first + i),
-  );
-  const all = [...words, ...NAME_WORDS, ...Object.values(NOUNS).flat(), ...years, ...PRONOUNS];
+  const all = [...words, ...NAME_WORDS, ...Object.values(NOUNS).flat(), ...PRONOUNS];
   return [...new Set([...all, "The", "yes", "no"])].sort();
 }
 
@@ -41,17 +39,34 @@ export function valueText(facts: Facts, relation: Relation, value: number): stri
   return relation.object === "year" ? String(value) : facts.name(value);
 }
 
-/** The sentences of an entity's passage, one fact each. */
-export function passageSentences(facts: Facts, entity: number): string[] {
+/**
+ * The sentences of a passage, one fact each.
+ * @param wordings how many of a relation's wordings the world uses.
+ */
+export function passageSentences(
+  facts: Facts,
+  { entity, relations }: Page,
+  wordings: number,
+): string[] {
   const name = facts.name(entity);
   const noun = facts.noun(entity);
   const pronoun = facts.kind(entity) !== "person" ? "It" : /^\w+a /.test(name) ? "She" : "He";
-  return facts.about(entity).map(({ relation, value }, i) => {
-    const bits = facts.hash("wording", entity * 8 + i);
-    const template = choose(relation.statements, bits >>> 2);
-    const ref = bits % 4 === 0 ? `The ${noun}` : pronoun;
-    return fill(template, { s: name, ref, noun, o: valueText(facts, relation, value) });
+  return relations.map((relation) => {
+    const number = entity * 8 + RELATIONS_OF[relation.subject].indexOf(relation);
+    const template = wordingOf(relation, facts.hash("wording", number), wordings).statement;
+    const ref = facts.hash("reference", number) % 4 === 0 ? `The ${noun}` : pronoun;
+    const o = valueText(facts, relation, facts.value(entity, relation));
+    // The name would count twice in a passage of one sentence, and so outweigh the words of the fact.
+    return fill(template, { s: relations.length === 1 ? pronoun : name, ref, noun, o });
   });
+}
+
+/** One of the relation's first `wordings` wordings, by their shares. */
+function wordingOf(relation: Relation, bits: number, wordings: number): Wording {
+  const shares = WORDING_SHARES.slice(0, wordings);
+  let left = (bits / 2 ** 32) * shares.reduce((sum, share) => sum + share, 0);
+  const at = shares.findIndex((share) => (left -= share) < 0);
+  return relation.wordings[at] ?? relation.wordings[0];
 }
 
 /**
@@ -72,6 +87,18 @@ export function chainQuestion(name: string, relations: readonly Relation[], bits
 /** One step of a chain, as a query: "birthplace of Aldo Brenn". */
 export function step(relation: Relation, name: string): string {
   return `${relation.label} of ${name}`;
+}
+
+/**
+ * The queries that find a step's fact by a word of its statement, for the most frequent wording first.
+ * @param label the step: "birthplace of Aldo Brenn".
+ * @example stepQueries("birthplace of Aldo Brenn") // ["Aldo Brenn comes", "Aldo Brenn grew", "Aldo Brenn native"]
+ */
+export function stepQueries(label: string): string[] {
+  const relation = RELATIONS.find((each) => label.startsWith(`${each.label} of `));
+  if (relation === undefined) return [];
+  const name = label.slice(step(relation, "").length);
+  return relation.wordings.map(({ query }) => `${name} ${query}`);
 }
 
 /** Fills a template's slots. */

@@ -1,10 +1,11 @@
 import { ConfigError } from "../../base/errors.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { RELATIONS_OF, tinyWorldFacts, type Facts } from "./facts.ts";
+import { tinyWorldFacts, type Facts } from "./facts.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./names.ts";
 import { mix32 } from "./permutation.ts";
 import { DEFAULT_MIX, questionDrawer, type Draft, type TinyWorldMix } from "./questions.ts";
+import { type Pages, PAGINGS, pagesOf } from "./pages.ts";
 import { passageSentences, step, valueText } from "./text.ts";
 
 /** A passage with its sentences; `text` joins them with spaces. */
@@ -29,7 +30,7 @@ export interface TinyWorld {
   readonly seed: number;
   readonly split: TinyWorldSplit;
   readonly people: number;
-  /** Number of passages: 1.7 times `people`, one per entity. */
+  /** Number of passages: 1.7 times `people` with one for each entity, 5.6 times with one for each fact. */
   readonly size: number;
   /**
    * @param index from 0 to `size` - 1.
@@ -51,7 +52,7 @@ export interface TinyWorld {
 const weight = z.number().min(0);
 
 /** Increases with every change of a byte of any world; part of a result's fingerprint. */
-export const TINY_WORLD_VERSION = 1;
+export const TINY_WORLD_VERSION = 2;
 
 /** Schema of a mix of questions. */
 export const mixSchema = z.strictObject({
@@ -59,6 +60,8 @@ export const mixSchema = z.strictObject({
   bridge2: weight.default(DEFAULT_MIX.bridge2),
   bridge3: weight.default(DEFAULT_MIX.bridge3),
   bridge4: weight.default(DEFAULT_MIX.bridge4),
+  bridge5: weight.default(DEFAULT_MIX.bridge5),
+  bridge6: weight.default(DEFAULT_MIX.bridge6),
   comparison: weight.default(DEFAULT_MIX.comparison),
   yesNo: weight.default(DEFAULT_MIX.yesNo),
 });
@@ -68,7 +71,14 @@ export const tinyWorldSchema = z.strictObject({
   seed: z.int().default(7),
   split: z.enum(TINY_WORLD_SPLITS).default("train"),
   people: z.int().min(2).max(1_000_000).default(1000),
+  /** Facts of a passage: all of an entity, or one; with one, a search needs a word of its statement. */
+  passages: z.enum(PAGINGS).default("entity"),
+  /** Ways in which a relation is stated. */
+  wordings: z.int().min(1).max(3).default(3),
 });
+
+/** Settings of a world. */
+export type TinyWorldSettings = z.input<typeof tinyWorldSchema>;
 
 /**
  * A world of fictional people, towns, regions, firms, works and events that no model has memorised: a correct answer
@@ -82,20 +92,19 @@ export const tinyWorldSchema = z.strictObject({
  *
  * @example tinyWorld({ seed: 7, split: "train", people: 1000 }).size // 1700
  */
-export function tinyWorld(options: {
-  seed: number;
-  split: TinyWorldSplit;
-  people: number;
-}): TinyWorld {
-  const { seed, split, people } = parseOptions(tinyWorldSchema, options, "tinyworld");
+export function tinyWorld(options: TinyWorldSettings): TinyWorld {
+  const settings = parseOptions(tinyWorldSchema, options, "tinyworld");
+  const { seed, split, people, wordings } = settings;
   const facts = tinyWorldFacts(seed, split, people);
+  const pages = pagesOf(facts, settings.passages);
   const draw = questionDrawer(facts);
   const passage = (index: number): TinyPassage => {
-    requireWithin("passage", index, facts.size);
-    const sentences = passageSentences(facts, index);
+    requireWithin("passage", index, pages.size);
+    const page = pages.page(index);
+    const sentences = passageSentences(facts, page, wordings);
     return {
       id: passageId(split, index),
-      title: facts.name(index),
+      title: facts.name(page.entity),
       text: sentences.join(" "),
       sentences,
     };
@@ -103,10 +112,10 @@ export function tinyWorld(options: {
   const question = (number: number, settings: TinyWorldQuestionOptions = {}): Task => {
     requireWithin("question", number, Number.MAX_SAFE_INTEGER);
     const draft = draw(number, { ...DEFAULT_MIX, ...settings.mix }, settings.relation);
-    const task = taskOf(facts, split, `tinyworld-${split}-${seed}-${number}`, draft);
+    const task = taskOf({ facts, pages, split }, `tinyworld-${split}-${seed}-${number}`, draft);
     const wanted = settings.distractors ?? 0;
     if (wanted > 0) {
-      const order = contextEntities(facts, draft, wanted, number);
+      const order = contextPages({ facts, pages }, draft, wanted, number);
       task.annotations.context = order.map(passage);
     }
     return task;
@@ -115,10 +124,10 @@ export function tinyWorld(options: {
     seed,
     split,
     people,
-    size: facts.size,
+    size: pages.size,
     passage,
     *passages() {
-      for (let i = 0; i < facts.size; i++) yield passage(i);
+      for (let i = 0; i < pages.size; i++) yield passage(i);
     },
     question,
     *questions(count, settings) {
@@ -135,15 +144,21 @@ function requireWithin(what: string, number: number, end: number): void {
   );
 }
 
-function passageId(split: TinyWorldSplit, entity: number): string {
-  return `${split}-${entity}`;
+function passageId(split: TinyWorldSplit, number: number): string {
+  return `${split}-${number}`;
 }
 
-function taskOf(facts: Facts, split: TinyWorldSplit, id: string, draft: Draft): Task {
+interface Place {
+  facts: Facts;
+  pages: Pages;
+  split: TinyWorldSplit;
+}
+
+function taskOf({ facts, pages, split }: Place, id: string, draft: Draft): Task {
   const steps = draft.steps.map(({ entity, fact }) => ({
     question: step(fact.relation, facts.name(entity)),
     answer: valueText(facts, fact.relation, fact.value),
-    passage: passageId(split, entity),
+    passage: passageId(split, pages.stating(entity, fact.relation)),
   }));
   return {
     id,
@@ -153,31 +168,38 @@ function taskOf(facts: Facts, split: TinyWorldSplit, id: string, draft: Draft): 
     annotations: {
       type: draft.type,
       hops: draft.steps.length,
-      supportingPassages: draft.steps.map(({ entity }) => passageId(split, entity)),
+      supportingPassages: steps.map(({ passage }) => passage),
       supportingFacts: draft.steps.map(({ entity, fact }) => ({
         title: facts.name(entity),
-        sentence: RELATIONS_OF[fact.relation.subject].indexOf(fact.relation),
+        sentence: pages.page(pages.stating(entity, fact.relation)).relations.indexOf(fact.relation),
       })),
       decomposition: steps,
     },
   };
 }
 
-/** The gold passages and similar ones: same first word, then those that name a gold entity, then any of the kind. */
-function contextEntities(facts: Facts, draft: Draft, wanted: number, number: number): number[] {
+/** The gold passages and similar ones: same first word, then those that name a gold entity, then any. */
+function contextPages(
+  { facts, pages }: Pick<Place, "facts" | "pages">,
+  draft: Draft,
+  wanted: number,
+  number: number,
+): number[] {
   const gold = draft.steps.map(({ entity }) => entity);
-  const chosen = new Set(gold);
+  const chosen = new Set(
+    draft.steps.map(({ entity, fact }) => pages.stating(entity, fact.relation)),
+  );
   const near = gold.flatMap((entity) => [
     ...facts.alike(entity, 3),
     ...facts.mentioning(entity).slice(0, 4),
   ]);
-  for (const entity of near) {
-    if (chosen.size < wanted) chosen.add(entity);
+  for (const page of near.flatMap((entity) => pages.about(entity))) {
+    if (chosen.size < wanted) chosen.add(page);
   }
   const random = facts.hash("context", number);
-  for (let i = 0; chosen.size < Math.min(wanted, facts.size); i++) {
-    chosen.add(mix32(random, i) % facts.size);
+  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++) {
+    chosen.add(mix32(random, i) % pages.size);
   }
-  const place = (entity: number): number => mix32(~random, entity);
+  const place = (page: number): number => mix32(~random, page);
   return [...chosen].sort((a, b) => place(a) - place(b) || a - b);
 }

@@ -42,15 +42,16 @@ export const weakTinyWorld: DatasetPart = {
   options,
   async open(given) {
     const settings = parseOptions(options, given, "weak-tinyworld");
-    const { seed, split, people, rows, ...rest } = settings;
+    const { seed, split, people, passages, wordings, rows, ...rest } = settings;
     const epochs: PassRate[][] = [];
     for (const path of rows) epochs.push(await readPassRates(path, settings.draw));
     requireNewWorld(epochs, settings);
     const budgets = categoryBudgets(epochs, settings);
-    const world = tinyWorld({ seed, split, people });
+    const ofWorld = { seed, split, people, passages, wordings };
+    const world = tinyWorld(ofWorld);
     const hashes: string[] = [];
     for (const path of rows) hashes.push(await sha256File(path));
-    const facts = { seed, split, people, ...rest, hashes };
+    const facts = { ...ofWorld, ...rest, hashes };
     return {
       name: "weak-tinyworld",
       fingerprint: `weak-tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(facts)).slice(0, 16)}`,

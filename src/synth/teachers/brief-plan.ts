@@ -1,4 +1,5 @@
-import { random } from "../../base/random.ts";
+import { type Random, random } from "../../base/random.ts";
+import { stepQueries } from "../../data/tinyworld/text.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
@@ -31,8 +32,14 @@ export function briefPlan(
   const known = knownSteps(task, turns);
   const step = steps[known];
   if (step === undefined) return answer(THOUGHTS.answer, task.references[0] ?? "");
-  const keen = known === 0 ? behaviour.search : behaviour.continue;
-  if (draw.next() < keen) return search(step.question, draw.next() < behaviour.fullQuery);
+  // A search after the first that added nothing was a miss.
+  const missed = turns.length > 0 && known === knownSteps(task, turns.slice(0, -1));
+  const keen = missed ? behaviour.retry : known === 0 ? behaviour.search : behaviour.continue;
+  if (draw.next() < keen) {
+    const isFull = draw.next() < behaviour.fullQuery;
+    if (draw.next() >= behaviour.reword) return search(step.question, isFull);
+    return search(rewordedQuery(step.question, turns, draw), true);
+  }
   const read = steps[known - 1]?.answer;
   if (read !== undefined) return answer(THOUGHTS.answer, read);
   return answer(THOUGHTS.guess, namedInQuestion(task));
@@ -64,6 +71,15 @@ function knownSteps(task: Task, turns: readonly Turn[]): number {
     if (step?.passage != null && seen.includes(step.passage)) known += 1;
   }
   return known;
+}
+
+/** A query for the step's fact by another word than those already tried; all were tried: any of them. */
+function rewordedQuery(question: string, turns: readonly Turn[], draw: Random): string {
+  const queries = stepQueries(question);
+  const tried = new Set(turns.flatMap(({ actions }) => actions.map(({ input }) => input)));
+  const untried = queries.filter((query) => !tried.has(query));
+  const left = untried.length === 0 ? queries : untried;
+  return left[draw.int(left.length)] ?? question;
 }
 
 function search(question: string, full: boolean): PlannedMessage {

@@ -14,6 +14,10 @@ export const behaviourSchema = z.strictObject({
   continue: z.number().min(0).max(1).default(1),
   /** To name the subject in a query, instead of only the relation. */
   fullQuery: z.number().min(0).max(1).default(1),
+  /** With style brief: to search for a word that a passage may state the fact with, instead of the fact's label. */
+  reword: z.number().min(0).max(1).default(0),
+  /** With style brief: to search again where a search did not find the fact, instead of answering. */
+  retry: z.number().min(0).max(1).default(1),
 });
 
 export type Behaviour = z.output<typeof behaviourSchema>;

@@ -45,7 +45,7 @@ describe("name words", () => {
 
   it("are no words of the language around them, not even by stem", () => {
     const language = RELATIONS.flatMap((r) => [
-      ...r.statements,
+      ...r.wordings.flatMap(({ statement, query }) => [statement, query]),
       ...r.phrases,
       ...r.questions,
       r.label,

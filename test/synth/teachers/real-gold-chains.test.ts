@@ -6,6 +6,7 @@ import { readPassages } from "../../../src/data/passages.ts";
 import { loadTasks } from "../../../src/data/tasks.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { rollOut } from "../../../src/rollout/roll-out.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
 import { goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
 import { mentionsIn } from "../../../src/text/words.ts";
 import type { Passage, Task } from "../../../src/trajectory/task.ts";
@@ -13,7 +14,7 @@ import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
 
 const data = join(import.meta.dirname, "../../../../shared/data");
-const BEHAVIOUR = { search: 1, continue: 1, fullQuery: 1 };
+const BEHAVIOUR = behaviourSchema.parse({});
 
 /** Trajectories of all questions of a file, over the passages of all of them, three a search. */
 async function playAll(

@@ -4,6 +4,7 @@ import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { type CompletionRequest, scriptedPolicy } from "../../../src/rollout/policy.ts";
 import { GREEDY } from "../../../src/rollout/sampling.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
+import { behaviourSchema } from "../../../src/synth/teachers/teacher-settings.ts";
 import { briefPlan } from "../../../src/synth/teachers/brief-plan.ts";
 import { loadTokenizer, type Tokenizer } from "../../../src/text/tokenizer.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
@@ -33,7 +34,7 @@ describe("lint over what every strategy plays on the tiny world", () => {
   });
 
   it.each(strategies.names)("finds nothing in trajectories of %s", async (name) => {
-    const behaviour = { search: 0.8, continue: 0.8, fullQuery: 0.9 };
+    const behaviour = behaviourSchema.parse({ search: 0.8, continue: 0.8, fullQuery: 0.9 });
     const write = (place: CompletionRequest): string =>
       environment.protocol.write(briefPlan(place, behaviour, 5), []);
     const policy = { ...scriptedPolicy(tokenizer, write), logprobs };
