@@ -20,10 +20,12 @@ export interface SearchContext {
   task: Task;
   /** Absent outside training. */
   progress?: TrainingProgress;
+  /** Seed of this call: another one for each call of each rollout. Absent outside rollouts. */
+  seed?: number;
 }
 
-/** A part of the search context that affects a retriever's hits; all except `progress` reveal gold answers or passages. */
-export type ContextPart = "references" | "supporting-passages" | "progress";
+/** A part of the search context that affects a retriever's hits; references and supporting passages are gold. */
+export type ContextPart = "references" | "supporting-passages" | "progress" | "seed";
 
 /** Options of one search. */
 export interface SearchOptions {
@@ -50,7 +52,7 @@ export interface Retriever {
 
 /** Whether it reads the task's answers or gold passages: then it is a control, and measurements with it are not results. */
 export function readsGold({ reads = [] }: Retriever): boolean {
-  return reads.some((part) => part !== "progress");
+  return reads.includes("references") || reads.includes("supporting-passages");
 }
 
 /** A retriever that a recipe can select. */

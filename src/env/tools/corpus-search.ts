@@ -1,3 +1,4 @@
+import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Hit } from "../../retrieval/retriever.ts";
 import { retrieverNamed } from "./retriever-named.ts";
@@ -27,15 +28,17 @@ export const corpusSearch = defineTool({
   create({ topK, show, retriever: named }, resources) {
     const retriever = retrieverNamed(named, resources);
     return {
-      open: ({ task, progress }) =>
-        stateless(async ({ query }, { signal }) => {
+      open: ({ task, progress, seed }) =>
+        stateless(async ({ query }, { signal, turn }) => {
           if (query === "") {
             const problem = { code: "empty-query", message: "the query is empty" };
             return { text: "The query was empty.", passageIds: [], problem };
           }
           const [hits = []] = await retriever.search([query], topK, {
             signal,
-            contexts: [{ task, ...(progress === undefined ? {} : { progress }) }],
+            contexts: [
+              { task, seed: seedFrom(seed, turn), ...(progress === undefined ? {} : { progress }) },
+            ],
           });
           return found(hits, show);
         }),

@@ -9,13 +9,13 @@ import { distinctDraws } from "./distinct-draws.ts";
 
 /**
  * Another retriever's hits, with a share of them replaced by distractors. Seed, query and rank determine which ones, so a
- * query always has the same reply at the same rate, and a higher rate replaces a superset. A
- * distractor gets the rank and the score of the hit it replaces; without distractors, the hit is dropped.
+ * query always has the same reply at the same rate, and a higher rate replaces a superset. With `draw: call` the call's seed counts as
+ * well: the same query may succeed when it is sent again. A distractor gets the rank and the score of the hit it replaces; without distractors, the hit is dropped.
  *
  * A scheduled rate follows the run's progress; outside training it has its last value.
  *
  * Source: `per: reply` with `{ schedule: exponential, from: 0, to: 0.5 }` is the useful/noisy switch of ZeroSearch (arXiv
- * 2505.04588, section 3.4). Different here: the draw is fixed per query, where ZeroSearch draws at each call; and
+ * 2505.04588, section 3.4). ZeroSearch draws at each call, as `draw: call`. Different here:
  * distractors are passages, where ZeroSearch generates them with a model.
  */
 export function noisy(inner: InnerRetriever): RetrieverPart {
@@ -30,6 +30,8 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
       from: z.enum(["ranks", "corpus"]).default("ranks"),
       /** With `from: ranks`: number of lower ranks; default 100. */
       window: z.int().min(1).optional(),
+      /** Whether equal queries have equal replies, or each call of a rollout has a draw of its own. */
+      draw: z.enum(["query", "call"]).default("query"),
       seed: z.int().min(0).default(0),
     })
     .refine(({ from, window }) => from === "ranks" || window === undefined, {
@@ -41,18 +43,23 @@ export function noisy(inner: InnerRetriever): RetrieverPart {
     summary:
       "Another retriever with a share of its hits replaced by distractors; the share may follow a schedule.",
     options,
-    async open({ of, rate, per, from, seed, window = 100 }, context) {
+    async open({ of, rate, per, from, draw, seed, window = 100 }, context) {
       const corpus = from === "corpus" ? await readCorpus(context, "noisy") : undefined;
       const clean = await context.open(of);
       const made = [clean, ...(corpus === undefined ? [] : [corpus])];
       return {
-        ...around("noisy", [clean], {}, typeof rate === "number" ? [] : ["progress"]),
-        fingerprint: derivedFingerprint("noisy", { rate, per, from, seed, window }, made),
+        ...around("noisy", [clean], {}, [
+          ...(typeof rate === "number" ? [] : ["progress" as const]),
+          ...(draw === "query" ? [] : ["seed" as const]),
+        ]),
+        fingerprint: derivedFingerprint("noisy", { rate, per, from, draw, seed, window }, made),
         search: async (queries, k, asked = {}) => {
           const found = await clean.search(queries, k + (corpus === undefined ? window : 0), asked);
           return queries.map((query, i) => {
             const hits = found[i]!.slice(0, k);
-            const stream = random(seed).derive("noisy", query);
+            const ofQuery = random(seed).derive("noisy", query);
+            const call = asked.contexts?.[i]?.seed ?? 0;
+            const stream = draw === "query" ? ofQuery : ofQuery.derive("call", call);
             const share = rateAt(rate, asked.contexts?.[i]?.progress);
             const isNoisy = hits.map(
               (_, rank) => stream.derive("replaced", per === "hit" ? rank : 0).next() < share,

@@ -83,6 +83,22 @@ describe("noisy", () => {
     expect(await (await open({ rate: 0.3, seed: 1 })).search(queries, 3)).not.toEqual(before);
   });
 
+  it("draws anew for each call where told so: a second try may succeed", async () => {
+    const retriever = await open({ rate: 0.3, draw: "call", per: "reply" });
+    expect(retriever.reads).toEqual(["seed"]);
+    const noisyAt = async (seed: number): Promise<boolean[]> => {
+      const contexts = queries.map(() => ({ task, seed }));
+      return (await retriever.search(queries, 1, { contexts })).map((hits) => noiseIn(hits)[0]!);
+    };
+    const [first, second] = [await noisyAt(1), await noisyAt(2)];
+    expect(await noisyAt(1)).toEqual(first);
+    const again = first.filter((isNoisy, i) => isNoisy && second[i] === true).length;
+    const share = first.filter(Boolean).length / queries.length;
+    expect(Math.abs(share - 0.3)).toBeLessThan(0.06);
+    // Independent draws: .3 of those that were noisy at first are so again.
+    expect(Math.abs(again / first.filter(Boolean).length - 0.3)).toBeLessThan(0.1);
+  });
+
   it("follows a schedule by the asker's progress, and has its last value outside training", async () => {
     const rate = { schedule: "exponential", from: 0, to: 1 };
     const retriever = await open({ rate, per: "reply" });
@@ -108,6 +124,7 @@ describe("noisy", () => {
         { rate: 0.4 },
         { rate: { schedule: "linear", from: 0.3, to: 0.4 } },
         { rate: 0.3, per: "reply" },
+        { rate: 0.3, draw: "call" },
         { rate: 0.3, from: "corpus" },
         { rate: 0.3, window: 5 },
         { rate: 0.3, seed: 1 },
