@@ -130,7 +130,7 @@ describe("noisy", () => {
         { rate: 0.3, seed: 1 },
       ].map((options) => open(options)),
     );
-    expect(new Set(all.map(({ fingerprint }) => fingerprint)).size).toBe(7);
+    expect(new Set(all.map(({ fingerprint }) => fingerprint)).size).toBe(8);
     const [written, absent] = await Promise.all([
       open({ rate: 0, window: 100 }),
       open({ rate: 0 }),
