@@ -38,9 +38,9 @@ async function findDecode(
   named: string | undefined,
 ): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { BASE_POLICY } = await import("../recipe/assemble.ts");
+  const { shippedFolder } = await import("../recipe/assemble.ts");
   const { from = "" } = results.policy;
-  const folder = named ?? (from === "base" ? BASE_POLICY : from);
+  const folder = named ?? shippedFolder(from);
   if (named === undefined && !existsSync(join(folder, "tokenizer.json"))) return null;
   const tokenizer = await loadTokenizer(folder);
   return (ids) => tokenizer.decode(ids);

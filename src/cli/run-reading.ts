@@ -33,10 +33,10 @@ export function openRunReader(note: (text: string) => void): RunReader {
 
 async function findDecode(run: RunFiles, note: (text: string) => void): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { BASE_POLICY } = await import("../recipe/assemble.ts");
+  const { shippedFolder } = await import("../recipe/assemble.ts");
   const from = run.settings?.values.get("policy.from");
   const checkpoints = (await readRunCheckpoints(run.folder)).map(({ path }) => path).reverse();
-  const named = from === "base" ? BASE_POLICY : typeof from === "string" ? from : "";
+  const named = typeof from === "string" ? shippedFolder(from) : "";
   const folder = [...checkpoints, named].find((path) => existsSync(join(path, "tokenizer.json")));
   if (folder === undefined) return null;
   try {

@@ -26,19 +26,30 @@ import type { Roles } from "../trajectory/role.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
-/** The shipped policy. */
+/** The shipped base policy. */
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
+
+/** Folders of the shipped policies by name. Bases are forks of the literate one. */
+const SHIPPED: ReadonlyMap<string, string> = new Map([
+  ["base", BASE_POLICY],
+  ["literate", join(packageRoot, "datasets", "literate-policy")],
+]);
+
+/** The folder that the name of a shipped policy stands for; any other text as it is. */
+export function shippedFolder(from: string): string {
+  return SHIPPED.get(from) ?? from;
+}
 
 /** Progress and notices of a policy's download: the options of the hub that report. */
 export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
 
 /**
- * The folder of a policy that is named: `base`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
+ * The folder of a policy that is named: `base`, `literate`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
  * @throws as `modelFolder`.
  * @throws {ConfigError} POLICY_IS_RUN
  */
 export async function policyFolder(from: string, options: HubModelOptions = {}): Promise<string> {
-  if (from === "base") return BASE_POLICY;
+  if (SHIPPED.has(from)) return shippedFolder(from);
   const folder = await modelFolder(from, options);
   const steps = await stepsIn(folder);
   const hasPolicy = existsSync(join(folder, "policy"));

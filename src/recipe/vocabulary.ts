@@ -1,3 +1,4 @@
+import { numberWorldVocabulary } from "../data/numberworld/vocabulary.ts";
 import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
 
 /**
@@ -48,15 +49,27 @@ const WORDS = `
   name names query question questions read reads reason relevant result results search searched searches seen show shows shown say says source
   step steps sub support supported supports text thing think thought title tool true false unknown uncertain useful noisy word words write
   compute count difference digits double equal add sum minus times divide product total half left rest remainder make number numbers even odd largest smallest value values
-  print def return for while range else elif len max min int str list sorted round abs import math None True False lambda input output error
   up down goal hole start ice wall box target player move push pull buy click back item price option size color price cart
   liar knight knave truth lie guess higher lower higher close reward score judge
+`;
+
+/** Words of long and of unreliable passages, and of names that need more words. */
+const PROSE = `
+  also called named nickname formerly alias former elder younger older
+  source sources register table archive gazette almanac record records report reports rumour doubtful reliable unreliable according claims claimed
+  visitors travellers guests neighbours friends family people children crowd many few most often seldom sometimes always
+  praise praised admire admired love loved visit visited met wrote letters letter remember remembered mention mentioned
+  market river bridge hill road garden school library museum harbour forest mill tower gate square street
+  quiet busy old famous small large narrow wide warm cold winter summer spring autumn weather north south east west
+  near beside between behind across along around during every year years ago later earlier today tomorrow
+  music song songs story stories paintings bread fish wool glass salt stone wood iron trade traded sold bought both neither meets met
 `;
 
 /** What every tokenizer of a fresh policy knows, besides an environment's own tags and words. */
 export function sharedVocabulary(): { specials: string[]; words: string[] } {
   const digits = Array.from({ length: 10 }, (_, digit) => ` ${digit}`);
-  const words = [...WORDS.trim().split(/\s+/), ...tinyWorldVocabulary()];
+  const prose = [WORDS, PROSE].flatMap((words) => words.trim().split(/\s+/));
+  const words = [...prose, ...tinyWorldVocabulary()];
   return {
     specials: [...TAG_NAMES.flatMap((name) => [`<${name}>`, `</${name}>`]), ...MARKS],
     words: [
@@ -67,6 +80,7 @@ export function sharedVocabulary(): { specials: string[]; words: string[] } {
         ...digits,
         // Signs of a world's texts stand without a space.
         ...words.map((word) => (/^\p{L}/u.test(word) ? ` ${word}` : word)),
+        ...numberWorldVocabulary(),
       ]),
     ],
   };

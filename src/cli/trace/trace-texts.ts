@@ -41,8 +41,8 @@ export async function findWords(
   isNamed = false,
 ): Promise<ModelWords | null> {
   if (policy === undefined) return null;
-  const { BASE_POLICY } = await import("../../recipe/assemble.ts");
-  const folder = policy === "base" ? BASE_POLICY : policy;
+  const { shippedFolder } = await import("../../recipe/assemble.ts");
+  const folder = shippedFolder(policy);
   if (!isNamed && !existsSync(join(folder, "tokenizer.json"))) return null;
   const { loadTokenizer } = await import("../../text/tokenizer.ts");
   const config = join(folder, "config.json");

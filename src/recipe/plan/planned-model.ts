@@ -14,7 +14,7 @@ import {
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import { BASE_POLICY } from "../assemble.ts";
+import { shippedFolder } from "../assemble.ts";
 import { freshConfig } from "../fresh-policy.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
@@ -48,7 +48,7 @@ export async function plannedModel({
 
 /** `plannedModel` of a policy that exists. */
 async function plannedFolder(from: string): Promise<PlannedModel> {
-  if (from === "base") return ofFolder(from, BASE_POLICY);
+  if (shippedFolder(from) !== from) return ofFolder(from, shippedFolder(from));
   if (await isFolder(from)) return ofFolder(from, from);
   const name = parseHubName(from);
   if (name === null) {
