@@ -1,9 +1,13 @@
 import { RELATIONS_OF, type Facts } from "./facts.ts";
+import { KNOB_TEXTS } from "./language.ts";
 import { NAME_WORDS } from "./names.ts";
 import type { Page } from "./pages.ts";
 import { NOUNS, RELATIONS, WORDING_SHARES, type Relation, type Wording } from "./relations.ts";
 
 const PRONOUNS = ["He", "She", "It"];
+
+/** Words that begin a statement; after the source of a rumour they stand in lower case. */
+const BEGINNINGS = [...PRONOUNS, "The", "Its"];
 
 /**
  * Words and punctuation marks of the tiny world: splits letters, digits and signs, keeps case.
@@ -27,11 +31,13 @@ export function tinyWorldVocabulary(): string[] {
     relation.same ?? "",
     step(relation, ""),
   ]);
+  templates.push(...KNOB_TEXTS);
   const words = templates.flatMap((template) =>
     tinyWorldWords(template.replaceAll(/\{\w+\}/g, " ")),
   );
-  const all = [...words, ...NAME_WORDS, ...Object.values(NOUNS).flat(), ...PRONOUNS];
-  return [...new Set([...all, "The", "yes", "no"])].sort();
+  const begins = BEGINNINGS.flatMap((word) => [word, word.toLowerCase()]);
+  const all = [...words, ...NAME_WORDS, ...Object.values(NOUNS).flat(), ...begins];
+  return [...new Set([...all, "yes", "no"])].sort();
 }
 
 /** The text of a fact's value. */
