@@ -32,8 +32,11 @@ export function wordTokenizer(options: {
       pretokenizers: [
         {
           type: "Split",
-          // A word, digit or other sign, each with the space before it; or white space.
-          pattern: { Regex: " ?\\p{L}+| ?\\p{N}| ?[^\\s\\p{L}\\p{N}]|\\s" },
+          // An operator of two signs, a fence, a box, a word, a digit or another sign, each with the space before it; or white space.
+          pattern: {
+            Regex:
+              " ?(?:[=<>]=|//|\\*\\*|```|\\\\boxed\\{)| ?\\p{L}+| ?\\p{N}| ?[^\\s\\p{L}\\p{N}]|\\s",
+          },
           behavior: "Isolated",
           invert: false,
         },
