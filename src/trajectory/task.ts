@@ -8,6 +8,8 @@ export interface Passage {
   text: string;
   /** The text sentence by sentence, where the source gives it; `supportingFacts` counts these. */
   sentences?: string[];
+  /** The store that it comes from, where a corpus has several. */
+  source?: string;
 }
 
 /** A question with its accepted answers, or another beginning of an episode. */
@@ -89,4 +91,6 @@ export interface TaskAnnotations {
    * absent.
    */
   answerable?: boolean;
+  /** The store (`Passage.source`) of each step of the decomposition, where the corpus has several. */
+  route?: string[];
 }

@@ -15,6 +15,7 @@ const passageSchema = z.object({
   title: z.string().default(""),
   text: z.string(),
   sentences: z.array(z.string()).optional(),
+  source: z.string().optional(),
 });
 
 const beirSchema = passageSchema.omit({ id: true }).extend({ _id: idText });
@@ -45,6 +46,7 @@ const annotationsSchema = z.object({
     .optional(),
   facts: z.array(z.string()).optional(),
   answerable: z.boolean().optional(),
+  route: z.array(z.string()).optional(),
 } satisfies Record<keyof TaskAnnotations, z.ZodType>);
 
 /** All annotation keys. */
@@ -94,13 +96,16 @@ export const agentrlCorpus: CorpusLayout = {
     "text" in record && ("id" in record || "_id" in record) && !holdsAnswer(record["metadata"]),
   read: (record, where) => {
     if ("id" in record) {
-      const { id, title, text } = parseRecord(passageSchema, record, where);
-      return { id, title, text };
+      const { id, title, text, source } = parseRecord(passageSchema, record, where);
+      return { id, title, text, ...(source === undefined ? {} : { source }) };
     }
     const { _id, title, text } = parseRecord(beirSchema, record, where);
     return { id: _id, title, text };
   },
-  write: ({ id, title, text }) => ({ id, title, text }),
+  write: ({ id, title, text, source }) => ({
+    ...{ id, title, text },
+    ...(source === undefined ? {} : { source }),
+  }),
 };
 
 /** Removes undefined annotations. */

@@ -48,6 +48,8 @@ const hotpotSchema = z.object({
   supporting_passages: z.array(z.string()).optional(),
   context_ids: z.array(z.string()).optional(),
   decomposition: z.array(stepSchema).optional(),
+  answerable: z.boolean().optional(),
+  route: z.array(z.string()).optional(),
 });
 
 /** By number of hops; three or more are hard. */
@@ -75,11 +77,18 @@ export const hotpotqa: TaskLayout = {
     ["context", "supporting_facts", "type", "level"].some((key) => key in record),
   read: (record, where) => hotpotTask(parseRecord(hotpotSchema, record, where)),
   write: {
-    keeps: ["type", "hops", "supportingPassages", "supportingFacts", "context", "decomposition"],
+    keeps: [
+      ...(["type", "hops", "supportingPassages", "supportingFacts", "context"] as const),
+      ...(["decomposition", "answerable", "route"] as const),
+    ],
     keepsSource: true,
     record: (task) => ({
       ...hotpotColumns(task),
-      ...defined({ decomposition: task.annotations.decomposition }),
+      ...defined({
+        decomposition: task.annotations.decomposition,
+        answerable: task.annotations.answerable,
+        route: task.annotations.route,
+      }),
     }),
   },
 };
@@ -132,6 +141,8 @@ function hotpotTask(found: z.output<typeof hotpotSchema>): TaskRead {
         : { supportingPassages: found.supporting_passages }),
       context,
       decomposition: found.decomposition,
+      answerable: found.answerable,
+      route: found.route,
     }),
   };
 }

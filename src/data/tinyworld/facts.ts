@@ -3,6 +3,16 @@ import { KINDS, namer, type Kind, type Namer, type TinyWorldSplit } from "./name
 import { mix32, permutation, type Permutation } from "./permutation.ts";
 import { NOUNS, RELATIONS, YEARS, type Relation } from "./relations.ts";
 
+/** Settings of a world that change its names and facts. */
+export interface FactSettings {
+  /** Share of people, works and events that share their name with another of their kind. */
+  namesakes: number;
+  /** Share of entities with a second name. */
+  aliases: number;
+  /** Share of facts that no passage states. */
+  missing: number;
+}
+
 /** One fact about an entity. */
 export interface Fact {
   relation: Relation;
@@ -18,7 +28,18 @@ export interface Facts {
   /** Number of the first entity of a kind. */
   readonly offsets: Readonly<Record<Kind, number>>;
   kind(entity: number): Kind;
+  /** Unambiguous: "Fala Rosholt", or "the painter Fala Rosholt" where another entity has the name. */
   name(entity: number): string;
+  /** The name alone, which two entities may share. */
+  bareName(entity: number): string;
+  /** Title of its passages: "Fala Rosholt", or "Fala Rosholt, painter". */
+  title(entity: number): string;
+  /** Its second name, if it has one; no other entity has it. */
+  alias(entity: number): string | null;
+  /** The entities with a second name, by number from 0. */
+  readonly aliased: { readonly size: number; at(index: number): number };
+  /** Whether no passage states the fact. */
+  isMissing(entity: number, relation: Relation): boolean;
   noun(entity: number): string;
   value(entity: number, relation: Relation): number;
   /** In the order of the sentences in the entity's passage. */
@@ -54,7 +75,12 @@ export const RELATIONS_OF: Readonly<Record<Kind, readonly Relation[]>> = byKind(
  * relations are constrained: teachers form one cycle (nobody teaches their own teacher), and the capital of a
  * region is one of its towns. Years are independent: a firm may be older than its founder.
  */
-export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: number): Facts {
+export function tinyWorldFacts(
+  seed: number,
+  split: TinyWorldSplit,
+  people: number,
+  { namesakes, aliases, missing }: FactSettings,
+): Facts {
   const keys = new Map<string, number>();
   const hash = (label: string, number: number): number => {
     let key = keys.get(label);
@@ -69,7 +95,8 @@ export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: numb
     KINDS.slice(0, KINDS.indexOf(kind)).reduce((sum, before) => sum + counts[before], 0),
   );
   const namers = mapKinds((kind): Namer =>
-    namer(kind, split, counts[kind], hash("names", KINDS.indexOf(kind))),
+    // Names beyond the entities' own are their second names.
+    namer(kind, split, counts[kind] * (aliases > 0 ? 2 : 1), hash("names", KINDS.indexOf(kind))),
   );
   const size = KINDS.reduce((sum, kind) => sum + counts[kind], 0);
   const kind = (entity: number): Kind => KINDS.findLast((k) => entity >= offsets[k]) ?? "person";
@@ -103,16 +130,49 @@ export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: numb
     const found = links.get(relation.name)?.whose(object - offsets[relation.object]) ?? [];
     return found.map((local) => offsets[relation.subject] + local);
   };
+  const noun = (entity: number): string => {
+    const nouns = NOUNS[kind(entity)];
+    const first = firstOfPair(entity);
+    // Nouns tell namesakes apart.
+    const shift =
+      first === null || first === entity ? 0 : 1 + (hash("noun", entity) % (nouns.length - 1));
+    return nouns[(hash("noun", first ?? entity) + shift) % nouns.length] ?? "";
+  };
+  /** The first of two namesakes; null for an entity with a name of its own. */
+  const firstOfPair = (entity: number): number | null => {
+    const own = kind(entity);
+    const local = entity - offsets[own];
+    const first = local - (local % 2);
+    if (NOUNS[own].length === 1 || first + 1 >= counts[own]) return null;
+    return isWithin(namesakes, hash("namesakes", offsets[own] + first))
+      ? offsets[own] + first
+      : null;
+  };
+  const bareName = (entity: number): string => {
+    const own = kind(entity);
+    return namers[own].name((firstOfPair(entity) ?? entity) - offsets[own]);
+  };
+  const aliasOrder = permutation(size, hash("aliases", 0));
+  const aliased = { size: Math.floor(size * aliases), at: (index: number) => aliasOrder.at(index) };
   return {
     size,
     counts,
     offsets,
     kind,
-    name: (entity) => namers[kind(entity)].name(entity - offsets[kind(entity)]),
-    noun: (entity) => {
-      const nouns = NOUNS[kind(entity)];
-      return nouns[hash("noun", entity) % nouns.length] ?? "";
+    bareName,
+    name: (entity) =>
+      firstOfPair(entity) === null ? bareName(entity) : `the ${noun(entity)} ${bareName(entity)}`,
+    title: (entity) =>
+      firstOfPair(entity) === null ? bareName(entity) : `${bareName(entity)}, ${noun(entity)}`,
+    alias: (entity) => {
+      if (aliasOrder.indexOf(entity) >= aliased.size) return null;
+      const own = kind(entity);
+      return namers[own].name(counts[own] + entity - offsets[own]);
     },
+    aliased,
+    isMissing: (entity, relation) =>
+      isWithin(missing, hash("missing", factNumber(entity, relation))),
+    noun,
     value,
     about: (entity) =>
       RELATIONS_OF[kind(entity)].map((relation) => ({ relation, value: value(entity, relation) })),
@@ -124,10 +184,23 @@ export function tinyWorldFacts(seed: number, split: TinyWorldSplit, people: numb
     subjects,
     alike: (entity, limit) => {
       const own = kind(entity);
-      return namers[own].alike(entity - offsets[own], limit).map((local) => offsets[own] + local);
+      return namers[own]
+        .alike(entity - offsets[own], limit)
+        .filter((local) => local < counts[own])
+        .map((local) => offsets[own] + local);
     },
     hash,
   };
+}
+
+/** Number of a fact, for hashes. */
+export function factNumber(entity: number, relation: Relation): number {
+  return entity * 8 + RELATIONS_OF[relation.subject].indexOf(relation);
+}
+
+/** Whether 32 random bits fall within a share from 0 to 1. */
+export function isWithin(share: number, bits: number): boolean {
+  return bits < share * 2 ** 32;
 }
 
 /** A functional relation and its inverse. */

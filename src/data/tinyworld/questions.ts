@@ -1,9 +1,11 @@
 import { ConfigError } from "../../base/errors.ts";
-import { RELATIONS_OF, type Fact, type Facts } from "./facts.ts";
-import { KINDS } from "./names.ts";
-import { mix32, permutation } from "./permutation.ts";
-import { RELATIONS, type Relation } from "./relations.ts";
-import { chainQuestion, fill } from "./text.ts";
+import { bridgeDeck } from "./chains.ts";
+import { type Deck, type Draft, shuffled } from "./decks.ts";
+import { isWithin, type Facts } from "./facts.ts";
+import { intersectDeck } from "./intersections.ts";
+import { compareChainsDeck, comparisonDeck, yesNoDeck } from "./pairs.ts";
+import { mix32 } from "./permutation.ts";
+import type { Relation } from "./relations.ts";
 
 /** Weights of the kinds of question; any sum. */
 export interface TinyWorldMix {
@@ -15,9 +17,11 @@ export interface TinyWorldMix {
   bridge6: number;
   comparison: number;
   yesNo: number;
+  intersect: number;
+  compareChains: number;
 }
 
-/** Few questions with two possible answers, which a guess can score; no chains beyond three. */
+/** Few questions with two possible answers, which a guess can score; no chains beyond three, no rare shapes. */
 export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
   bridge1: 0.3,
   bridge2: 0.4,
@@ -27,29 +31,23 @@ export const DEFAULT_MIX: Readonly<TinyWorldMix> = {
   bridge6: 0,
   comparison: 0.03,
   yesNo: 0.03,
+  intersect: 0,
+  compareChains: 0,
 };
 
-/** The facts of a question. */
-export interface Draft {
-  type: "bridge" | "comparison" | "yes-no";
-  text: string;
-  /** The facts to look up, in order: in a chain, each is about the previous value; else one about each subject. */
-  steps: { entity: number; fact: Fact }[];
-  /** Null: the last step's value. */
-  answer: string | null;
+/** Which questions to draw. */
+export interface Wanted {
+  mix: TinyWorldMix;
+  /** Names of the last (or compared) relations; empty: all. */
+  relations?: readonly string[];
+  /** Names of relations that no question uses. */
+  exclude?: readonly string[];
+  /** Share of the chains that need a fact which no passage states. */
+  unanswerable?: number;
 }
 
-/**
- * Draws questions of one world by number.
- * @param relation keeps only questions whose last relation has this name.
- */
-export type QuestionDrawer = (number: number, mix: TinyWorldMix, relation?: string) => Draft;
-
-interface Deck {
-  size: number;
-  /** The question at a position of the deck, or null when it is not allowed. */
-  card(place: number, bits: number): Draft | null;
-}
+/** Draws questions of one world by number. */
+export type QuestionDrawer = (number: number, wanted: Wanted) => Draft;
 
 /** Most cards are allowed, so a few tries are enough; only worlds of two or three people lack a kind. */
 const MOST_TRIES = 1000;
@@ -60,37 +58,62 @@ const MOST_TRIES = 1000;
  */
 export function questionDrawer(facts: Facts): QuestionDrawer {
   const decks = new Map<string, Deck>();
-  const deckOf = (kind: keyof TinyWorldMix, relation: string | undefined): Deck => {
-    const name = relation === undefined ? kind : `${kind} ${relation}`;
+  const deckOf = (kind: keyof TinyWorldMix, { relations = [], exclude = [] }: Wanted): Deck => {
+    const without = exclude.map((name) => `-${name}`);
+    const name = [kind, ...relations, ...without].join(" ");
     let deck = decks.get(name);
     if (deck === undefined) {
-      const isWanted = (last: Relation): boolean =>
-        relation === undefined || last.name === relation;
+      const isWanted = (chain: readonly Relation[]): boolean =>
+        (relations.length === 0 || relations.includes(chain.at(-1)?.name ?? "")) &&
+        !chain.some((relation) => exclude.includes(relation.name));
       deck = shuffled(makeDeck(facts, kind, isWanted), facts.hash(`deck ${name}`, 0));
       decks.set(name, deck);
     }
     return deck;
   };
-  return (number, mix, relation) => {
-    const kind = pickKind(mix, facts.hash("kind", number));
-    const deck = deckOf(kind, relation);
+  return (number, wanted) => {
+    const kind = pickKind(wanted.mix, facts.hash("kind", number));
+    const deck = deckOf(kind, wanted);
     const bits = facts.hash("question", number);
+    const isUnanswerable =
+      kind.startsWith("bridge") &&
+      isWithin(wanted.unanswerable ?? 0, facts.hash("unanswerable", number));
     for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
       const place = (number + attempt * Math.ceil(deck.size / 8) + (attempt >>> 3)) % deck.size;
       const draft = deck.card(place, mix32(bits, attempt));
-      if (draft !== null) return draft;
+      if (draft !== null && lacksAFact(facts, draft) === isUnanswerable) return draft;
     }
-    throw new ConfigError(
-      "TINY_WORLD_TOO_SMALL",
-      `tinyworld: a world of ${facts.counts.person} people has no ${kind} question${relation === undefined ? "" : ` that asks for ${relation}`}. Raise "people" or set mix.${kind} to 0.`,
-    );
+    throw new ConfigError("TINY_WORLD_TOO_SMALL", noQuestion(facts, kind, wanted, isUnanswerable));
   };
+}
+
+/** Whether no passage states one of the question's facts. */
+function lacksAFact(facts: Facts, { steps }: Draft): boolean {
+  return steps.some(({ entity, fact }) => facts.isMissing(entity, fact.relation));
+}
+
+function noQuestion(
+  facts: Facts,
+  kind: keyof TinyWorldMix,
+  { relations = [], exclude = [] }: Wanted,
+  isUnanswerable: boolean,
+): string {
+  const limits = [
+    ...(isUnanswerable ? ["that no passage answers"] : []),
+    ...(relations.length === 0 ? [] : [`that asks for ${relations.join(" or ")}`]),
+    ...(exclude.length === 0 ? [] : [`without ${exclude.join(", ")}`]),
+  ];
+  const asked = [`${kind} question`, ...limits].join(" ");
+  const remedy = isUnanswerable
+    ? 'Raise "missing" or set "unanswerable" to 0.'
+    : `Raise "people" or set mix.${kind} to 0.`;
+  return `tinyworld: a world of ${facts.counts.person} people has no ${asked}. ${remedy}`;
 }
 
 function makeDeck(
   facts: Facts,
   kind: keyof TinyWorldMix,
-  isWanted: (last: Relation) => boolean,
+  isWanted: (chain: readonly Relation[]) => boolean,
 ): Deck {
   switch (kind) {
     case "bridge1":
@@ -101,164 +124,14 @@ function makeDeck(
     case "bridge6":
       return bridgeDeck(facts, Number(kind.slice(-1)), isWanted);
     case "comparison":
-      return pairDeck(
-        facts,
-        RELATIONS.filter((r) => r.comparison !== undefined && isWanted(r)),
-        comparisonCard,
-      );
+      return comparisonDeck(facts, isWanted);
     case "yesNo":
-      return pairDeck(
-        facts,
-        RELATIONS.filter((r) => r.same !== undefined && isWanted(r)),
-        yesNoCard,
-      );
+      return yesNoDeck(facts, isWanted);
+    case "intersect":
+      return intersectDeck(facts, isWanted);
+    case "compareChains":
+      return compareChainsDeck(facts, isWanted);
   }
-}
-
-/** Every chain of `hops` relations from every entity of its kind, if its last relation is wanted. */
-function bridgeDeck(facts: Facts, hops: number, isWanted: (last: Relation) => boolean): Deck {
-  const chains = KINDS.flatMap((kind) => chainsFrom(kind, hops)).filter((chain) => {
-    const last = chain.at(-1);
-    return last !== undefined && isWanted(last);
-  });
-  const rows = chains.map((chain) => {
-    const kind = chain[0]?.subject ?? "person";
-    return { item: chain, first: facts.offsets[kind], count: facts.counts[kind] };
-  });
-  return rowsDeck(rows, (chain, entity, bits) => {
-    const steps = followChain(facts, chain, entity);
-    if (!isHonest(facts, steps)) return null;
-    return {
-      type: "bridge",
-      text: chainQuestion(facts.name(entity), chain, bits),
-      steps,
-      answer: null,
-    };
-  });
-}
-
-function chainsFrom(kind: Relation["object"], hops: number): Relation[][] {
-  if (hops === 0) return [[]];
-  if (kind === "year") return [];
-  return RELATIONS_OF[kind].flatMap((relation) =>
-    chainsFrom(relation.object, hops - 1)
-      // The region of a region's capital is the same region: such a chain is always a circle.
-      .filter(([next]) => !(relation.name === "region-capital" && next?.name === "town-region"))
-      .map((rest) => [relation, ...rest]),
-  );
-}
-
-function followChain(facts: Facts, chain: readonly Relation[], start: number): Draft["steps"] {
-  let entity = start;
-  return chain.map((relation) => {
-    const step = { entity, fact: { relation, value: facts.value(entity, relation) } };
-    entity = step.fact.value;
-    return step;
-  });
-}
-
-/** No entity twice, and (beyond one hop) no passage with the first entity's name contains the answer. */
-function isHonest(facts: Facts, steps: Draft["steps"]): boolean {
-  const answer = steps.at(-1)?.fact;
-  const first = steps[0];
-  if (answer === undefined || first === undefined) return false;
-  const entities = steps.map(({ entity }) => entity);
-  if (answer.relation.object !== "year") entities.push(answer.value);
-  if (new Set(entities).size < entities.length) return false;
-  if (steps.length === 1) return true;
-  const years = answer.relation.object === "year";
-  return !facts
-    .mentioning(first.entity)
-    .some(
-      (passage) =>
-        (!years && passage === answer.value) ||
-        facts
-          .about(passage)
-          .some(
-            (fact) => fact.value === answer.value && (fact.relation.object === "year") === years,
-          ),
-    );
-}
-
-/** Pairs of subjects of one relation; `bits` selects the second subject. */
-function pairDeck(
-  facts: Facts,
-  relations: readonly Relation[],
-  card: (facts: Facts, relation: Relation, x: number, bits: number) => Draft | null,
-): Deck {
-  const rows = relations.map((relation) => ({
-    item: relation,
-    first: facts.offsets[relation.subject],
-    count: facts.counts[relation.subject],
-  }));
-  return rowsDeck(rows, (relation, x, bits) => card(facts, relation, x, bits));
-}
-
-function comparisonCard(facts: Facts, relation: Relation, x: number, bits: number): Draft | null {
-  const y = facts.offsets[relation.subject] + (bits % facts.counts[relation.subject]);
-  const steps = pairSteps(facts, relation, x, y);
-  const [a, b] = steps.map(({ fact }) => fact.value);
-  if (a === undefined || b === undefined || a === b || shareAPassage(facts, x, y)) return null;
-  const text = fill(relation.comparison ?? "", { x: facts.name(x), y: facts.name(y) });
-  return { type: "comparison", text, steps, answer: facts.name(a < b ? x : y) };
-}
-
-/** Half of the answers are yes, if the world has enough pairs. */
-function yesNoCard(facts: Facts, relation: Relation, x: number, bits: number): Draft | null {
-  const wantYes = bits % 2 === 0;
-  const others = wantYes
-    ? facts.subjects(relation, facts.value(x, relation)).filter((other) => other !== x)
-    : [facts.offsets[relation.subject] + ((bits >>> 1) % facts.counts[relation.subject])];
-  const y = others[(bits >>> 1) % others.length];
-  if (y === undefined || shareAPassage(facts, x, y)) return null;
-  const steps = pairSteps(facts, relation, x, y);
-  const same = steps[0]?.fact.value === steps[1]?.fact.value;
-  if (same !== wantYes) return null;
-  const text = fill(relation.same ?? "", { x: facts.name(x), y: facts.name(y) });
-  return { type: "yes-no", text, steps, answer: same ? "yes" : "no" };
-}
-
-function pairSteps(facts: Facts, relation: Relation, x: number, y: number): Draft["steps"] {
-  return [x, y].map((entity) => ({
-    entity,
-    fact: { relation, value: facts.value(entity, relation) },
-  }));
-}
-
-/** Whether one passage names both, or they are the same entity. */
-function shareAPassage(facts: Facts, x: number, y: number): boolean {
-  const withX = new Set(facts.mentioning(x));
-  return facts.mentioning(y).some((passage) => withX.has(passage));
-}
-
-interface Row<T> {
-  item: T;
-  first: number;
-  count: number;
-}
-
-/** Numbers (item, entity) pairs row by row. */
-function rowsDeck<T>(
-  rows: readonly Row<T>[],
-  card: (item: T, entity: number, bits: number) => Draft | null,
-): Deck {
-  const size = rows.reduce((sum, row) => sum + row.count, 0);
-  return {
-    size,
-    card(place, bits) {
-      let left = place;
-      for (const row of rows) {
-        if (left < row.count) return card(row.item, row.first + left, bits);
-        left -= row.count;
-      }
-      return null;
-    },
-  };
-}
-
-function shuffled(deck: Deck, key: number): Deck {
-  const order = permutation(Math.max(1, deck.size), key);
-  return { size: deck.size, card: (place, bits) => deck.card(order.at(place), bits) };
 }
 
 function pickKind(mix: TinyWorldMix, bits: number): keyof TinyWorldMix {

@@ -1,8 +1,7 @@
-import { RELATIONS_OF, type Facts } from "./facts.ts";
-import { KNOB_TEXTS } from "./language.ts";
+import type { Facts } from "./facts.ts";
+import { ALIAS_LABEL, ALIAS_WORDINGS, INVERSE_STEP, KNOB_TEXTS } from "./language.ts";
 import { NAME_WORDS } from "./names.ts";
-import type { Page } from "./pages.ts";
-import { NOUNS, RELATIONS, WORDING_SHARES, type Relation, type Wording } from "./relations.ts";
+import { NOUNS, RELATIONS, type Relation } from "./relations.ts";
 
 const PRONOUNS = ["He", "She", "It"];
 
@@ -46,36 +45,6 @@ export function valueText(facts: Facts, relation: Relation, value: number): stri
 }
 
 /**
- * The sentences of a passage, one fact each.
- * @param wordings how many of a relation's wordings the world uses.
- */
-export function passageSentences(
-  facts: Facts,
-  { entity, relations }: Page,
-  wordings: number,
-): string[] {
-  const name = facts.name(entity);
-  const noun = facts.noun(entity);
-  const pronoun = facts.kind(entity) !== "person" ? "It" : /^\w+a /.test(name) ? "She" : "He";
-  return relations.map((relation) => {
-    const number = entity * 8 + RELATIONS_OF[relation.subject].indexOf(relation);
-    const template = wordingOf(relation, facts.hash("wording", number), wordings).statement;
-    const ref = facts.hash("reference", number) % 4 === 0 ? `The ${noun}` : pronoun;
-    const o = valueText(facts, relation, facts.value(entity, relation));
-    // The name would count twice in a passage of one sentence, and so outweigh the words of the fact.
-    return fill(template, { s: relations.length === 1 ? pronoun : name, ref, noun, o });
-  });
-}
-
-/** One of the relation's first `wordings` wordings, by their shares. */
-function wordingOf(relation: Relation, bits: number, wordings: number): Wording {
-  const shares = WORDING_SHARES.slice(0, wordings);
-  let left = (bits / 2 ** 32) * shares.reduce((sum, share) => sum + share, 0);
-  const at = shares.findIndex((share) => (left -= share) < 0);
-  return relation.wordings[at] ?? relation.wordings[0];
-}
-
-/**
  * The question that follows a chain of relations from an entity to its last value.
  *
  * @param relations from the entity outwards; the question asks for the last one's value.
@@ -90,9 +59,24 @@ export function chainQuestion(name: string, relations: readonly Relation[], bits
   return x;
 }
 
+/** A noun phrase for a relation's value: "the mayor of Wenzola Hurmund". */
+export function phrase(relation: Relation, x: string, bits: number): string {
+  return fill(choose(relation.phrases, bits), { x });
+}
+
 /** One step of a chain, as a query: "birthplace of Aldo Brenn". */
 export function step(relation: Relation, name: string): string {
   return `${relation.label} of ${name}`;
+}
+
+/** A step that looks for a subject by its value, as a query: "whose birthplace is Wenzola Hurmund". */
+export function inverseStep(relation: Relation, value: string): string {
+  return fill(INVERSE_STEP, { label: relation.label, o: value });
+}
+
+/** The step from a second name to the name, as a query: "real name of Aldo Brenn". */
+export function aliasStep(alias: string): string {
+  return `${ALIAS_LABEL} of ${alias}`;
 }
 
 /**
@@ -101,11 +85,16 @@ export function step(relation: Relation, name: string): string {
  * @example stepQueries("birthplace of Aldo Brenn") // ["Aldo Brenn comes", "Aldo Brenn grew", "Aldo Brenn native"]
  */
 export function stepQueries(label: string): string[] {
-  const relation = RELATIONS.find((each) => label.startsWith(`${each.label} of `));
-  if (relation === undefined) return [];
-  const name = label.slice(step(relation, "").length);
-  return relation.wordings.map(({ query }) => `${name} ${query}`);
+  const [, asked, name] = STEP.exec(label) ?? [];
+  const wordings =
+    asked === ALIAS_LABEL
+      ? ALIAS_WORDINGS
+      : RELATIONS.find((relation) => relation.label === asked)?.wordings;
+  return (wordings ?? []).map(({ query }) => `${name ?? ""} ${query}`);
 }
+
+/** A step of either direction: its label, and the name that it contains. */
+const STEP = /^(?:whose )?(.+?) (?:of|is) (.+)$/;
 
 /** Fills a template's slots. */
 export function fill(template: string, slots: Readonly<Record<string, string>>): string {

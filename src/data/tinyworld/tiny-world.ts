@@ -1,12 +1,12 @@
 import { ConfigError } from "../../base/errors.ts";
 import { parseOptions, z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
-import { tinyWorldFacts, type Facts } from "./facts.ts";
+import { tinyWorldFacts } from "./facts.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./names.ts";
-import { mix32 } from "./permutation.ts";
-import { DEFAULT_MIX, questionDrawer, type Draft, type TinyWorldMix } from "./questions.ts";
-import { type Pages, PAGINGS, pagesOf } from "./pages.ts";
-import { passageSentences, step, valueText } from "./text.ts";
+import { PAGINGS, pagesOf } from "./pages.ts";
+import { passageSentences } from "./passage-text.ts";
+import { DEFAULT_MIX, questionDrawer, type TinyWorldMix } from "./questions.ts";
+import { contextPages, passageId, taskOf } from "./tasks.ts";
 
 /** A passage with its sentences; `text` joins them with spaces. */
 export interface TinyPassage extends Passage {
@@ -16,8 +16,12 @@ export interface TinyPassage extends Passage {
 export interface TinyWorldQuestionOptions {
   /** Weights of the kinds of question; missing kinds keep their default. */
   mix?: Partial<TinyWorldMix>;
-  /** Name of the last (or compared) relation; default: all. It changes the numbering of the questions. */
-  relation?: string;
+  /** Names of the last (or compared) relations; default: all. They change the numbering of the questions. */
+  relations?: readonly string[];
+  /** Names of relations that no question uses; they change the numbering. */
+  exclude?: readonly string[];
+  /** Share of the chains that need a fact which no passage states; their reference is "unknown". */
+  unanswerable?: number;
   /** Number of passages in `annotations.context`: the gold ones and distractors, shuffled. 0: none. */
   distractors?: number;
 }
@@ -64,7 +68,11 @@ export const mixSchema = z.strictObject({
   bridge6: weight.default(DEFAULT_MIX.bridge6),
   comparison: weight.default(DEFAULT_MIX.comparison),
   yesNo: weight.default(DEFAULT_MIX.yesNo),
+  intersect: weight.default(DEFAULT_MIX.intersect),
+  compareChains: weight.default(DEFAULT_MIX.compareChains),
 });
+
+const share = z.number().min(0).max(1).default(0);
 
 /** Settings of a world. */
 export const tinyWorldSchema = z.strictObject({
@@ -75,6 +83,18 @@ export const tinyWorldSchema = z.strictObject({
   passages: z.enum(PAGINGS).default("entity"),
   /** Ways in which a relation is stated. */
   wordings: z.int().min(1).max(3).default(3),
+  /** Share of people, works and events that share their name with another, which a noun tells apart. */
+  namesakes: share,
+  /** Share of entities with a second name, which questions use; a passage of its own states it. */
+  aliases: share,
+  /** Sentences without a fact in each passage; they name other entities. */
+  filler: z.int().min(0).max(60).default(0),
+  /** Share of facts that no passage states. */
+  missing: share,
+  /** Share of facts about which a passage of a less reliable source says something wrong. */
+  contradicted: share,
+  /** Number of stores; each fact is in one, by its relation, in the store's own style. */
+  sources: z.int().min(1).max(3).default(1),
 });
 
 /** Settings of a world. */
@@ -94,29 +114,30 @@ export type TinyWorldSettings = z.input<typeof tinyWorldSchema>;
  */
 export function tinyWorld(options: TinyWorldSettings): TinyWorld {
   const settings = parseOptions(tinyWorldSchema, options, "tinyworld");
-  const { seed, split, people, wordings } = settings;
-  const facts = tinyWorldFacts(seed, split, people);
-  const pages = pagesOf(facts, settings.passages);
+  const { seed, split, people } = settings;
+  const facts = tinyWorldFacts(seed, split, people, settings);
+  const pages = pagesOf(facts, settings);
   const draw = questionDrawer(facts);
+  const place = { facts, pages, settings };
   const passage = (index: number): TinyPassage => {
     requireWithin("passage", index, pages.size);
     const page = pages.page(index);
-    const sentences = passageSentences(facts, page, wordings);
+    const sentences = passageSentences(facts, page, index, settings).map(({ text }) => text);
     return {
       id: passageId(split, index),
-      title: facts.name(page.entity),
+      title: facts.title(page.entity),
       text: sentences.join(" "),
       sentences,
+      ...(settings.sources > 1 ? { source: page.source } : {}),
     };
   };
-  const question = (number: number, settings: TinyWorldQuestionOptions = {}): Task => {
+  const question = (number: number, asked: TinyWorldQuestionOptions = {}): Task => {
     requireWithin("question", number, Number.MAX_SAFE_INTEGER);
-    const draft = draw(number, { ...DEFAULT_MIX, ...settings.mix }, settings.relation);
-    const task = taskOf({ facts, pages, split }, `tinyworld-${split}-${seed}-${number}`, draft);
-    const wanted = settings.distractors ?? 0;
+    const draft = draw(number, { ...asked, mix: { ...DEFAULT_MIX, ...asked.mix } });
+    const task = taskOf(place, `tinyworld-${split}-${seed}-${number}`, draft);
+    const wanted = asked.distractors ?? 0;
     if (wanted > 0) {
-      const order = contextPages({ facts, pages }, draft, wanted, number);
-      task.annotations.context = order.map(passage);
+      task.annotations.context = contextPages(place, draft, wanted, number).map(passage);
     }
     return task;
   };
@@ -142,64 +163,4 @@ function requireWithin(what: string, number: number, end: number): void {
     "RECIPE_BAD_VALUE",
     `tinyworld: ${what} number is ${number}; it must be an integer from 0 to ${end - 1}.`,
   );
-}
-
-function passageId(split: TinyWorldSplit, number: number): string {
-  return `${split}-${number}`;
-}
-
-interface Place {
-  facts: Facts;
-  pages: Pages;
-  split: TinyWorldSplit;
-}
-
-function taskOf({ facts, pages, split }: Place, id: string, draft: Draft): Task {
-  const steps = draft.steps.map(({ entity, fact }) => ({
-    question: step(fact.relation, facts.name(entity)),
-    answer: valueText(facts, fact.relation, fact.value),
-    passage: passageId(split, pages.stating(entity, fact.relation)),
-  }));
-  return {
-    id,
-    question: draft.text,
-    references: [draft.answer ?? steps.at(-1)?.answer ?? ""],
-    source: "tinyworld",
-    annotations: {
-      type: draft.type,
-      hops: draft.steps.length,
-      supportingPassages: steps.map(({ passage }) => passage),
-      supportingFacts: draft.steps.map(({ entity, fact }) => ({
-        title: facts.name(entity),
-        sentence: pages.page(pages.stating(entity, fact.relation)).relations.indexOf(fact.relation),
-      })),
-      decomposition: steps,
-    },
-  };
-}
-
-/** The gold passages and similar ones: same first word, then those that name a gold entity, then any. */
-function contextPages(
-  { facts, pages }: Pick<Place, "facts" | "pages">,
-  draft: Draft,
-  wanted: number,
-  number: number,
-): number[] {
-  const gold = draft.steps.map(({ entity }) => entity);
-  const chosen = new Set(
-    draft.steps.map(({ entity, fact }) => pages.stating(entity, fact.relation)),
-  );
-  const near = gold.flatMap((entity) => [
-    ...facts.alike(entity, 3),
-    ...facts.mentioning(entity).slice(0, 4),
-  ]);
-  for (const page of near.flatMap((entity) => pages.about(entity))) {
-    if (chosen.size < wanted) chosen.add(page);
-  }
-  const random = facts.hash("context", number);
-  for (let i = 0; chosen.size < Math.min(wanted, pages.size); i++) {
-    chosen.add(mix32(random, i) % pages.size);
-  }
-  const place = (page: number): number => mix32(~random, page);
-  return [...chosen].sort((a, b) => place(a) - place(b) || a - b);
 }

@@ -135,7 +135,7 @@ function categoryOf(question: string, by: Settings["by"], rows: readonly string[
   return by === "kind" ? { kind } : { kind, relation: reading.relation.name };
 }
 
-const NOTHING = { bridge1: 0, bridge2: 0, bridge3: 0, bridge4: 0, comparison: 0, yesNo: 0 };
+const NOTHING = Object.fromEntries(Object.keys(DEFAULT_MIX).map((kind) => [kind, 0]));
 
 /** Questions of all categories in seeded random order. */
 function* drawn(
@@ -168,7 +168,7 @@ function* distinctQuestions(
 ): Generator<Task, undefined> {
   const seen = new Set<string>();
   const settings = { mix: { ...NOTHING, [kind]: 1 }, distractors };
-  const asked = relation === undefined ? settings : { ...settings, relation };
+  const asked = relation === undefined ? settings : { ...settings, relations: [relation] };
   let repeats = 0;
   for (let number = 0; repeats < MOST_REPEATS; number++) {
     const task = world.question(number, asked);
