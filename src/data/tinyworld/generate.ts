@@ -15,11 +15,7 @@ import {
 } from "./tiny-world.ts";
 
 /** Settings of `generateTinyWorld`. */
-export const generateSchema = z.strictObject({
-  seed: tinyWorldSchema.shape.seed,
-  people: tinyWorldSchema.shape.people,
-  passages: tinyWorldSchema.shape.passages,
-  wordings: tinyWorldSchema.shape.wordings,
+export const generateSchema = tinyWorldSchema.omit({ split: true }).extend({
   splits: z
     .array(z.enum(TINY_WORLD_SPLITS))
     .min(1)
@@ -30,6 +26,8 @@ export const generateSchema = z.strictObject({
   /** Passages in each question's context; 0: no context, the questions refer to the whole corpus. */
   distractors: z.int().min(0).max(100).default(0),
   mix: mixSchema.prefault({}),
+  /** Share of the chains that no passage answers; needs `missing`. */
+  unanswerable: z.number().min(0).max(1).default(0),
 });
 
 /** Content of a tiny world's `manifest.json`. */
@@ -62,12 +60,12 @@ export async function generateTinyWorld(
   options: { signal?: AbortSignal; onProgress?: (passages: number, of: number) => void } = {},
 ): Promise<TinyWorldManifest> {
   const checked = parseOptions(generateSchema, settings, "tinyworld");
-  const { splits, questions, distractors, mix, ...ofWorld } = checked;
+  const { splits, questions, distractors, mix, unanswerable, ...ofWorld } = checked;
   const worlds = splits.map((split) => tinyWorld({ ...ofWorld, split }));
   const files: Record<string, WrittenFile> = {};
   // Questions first: they are few, and an impossible mix fails before the large corpus is written.
   for (const world of worlds) {
-    const tasks = world.questions(questions, { mix, distractors });
+    const tasks = world.questions(questions, { mix, distractors, unanswerable });
     const name = `${world.split}.jsonl`;
     files[name] = await writeJsonl(
       join(out, name),

@@ -35,10 +35,10 @@ export function intersectDeck(
   return rowsDeck(rows, ({ question, conditions }, answer) => {
     const chains = conditions.map((chain) => followChain(facts, chain, answer));
     const named = chains.map((chain) => chain.at(-1)?.fact.value ?? answer);
-    const met = chains.map((chain) => meeting(facts, chain));
-    const [a = [], b = []] = met;
+    const [a = [], b = []] = chains.map((chain) => meeting(facts, chain));
     const both = a.filter((entity) => b.includes(entity));
-    if (both.length !== 1 || a.length < 2 || b.length < 2) return null;
+    if (both.length !== 1 || named.includes(answer)) return null;
+    if (chains.some((chain) => meeting(facts, chain, "stated").length < 2)) return null;
     const [x = "", y = ""] = named.map((entity) => calledInQuestion(facts, entity));
     return {
       type: "intersect",
@@ -52,11 +52,13 @@ export function intersectDeck(
   });
 }
 
-/** All entities that meet the condition of which `chain` is one case. */
-function meeting(facts: Facts, chain: readonly DraftStep[]): number[] {
+/** All entities that meet the condition of which `chain` is one case; `stated`: by the facts that passages state. */
+function meeting(facts: Facts, chain: readonly DraftStep[], only?: "stated"): number[] {
   let found = chain.slice(-1).map(({ fact }) => fact.value);
-  for (const { fact } of chain.toReversed()) {
-    found = found.flatMap((value) => facts.subjects(fact.relation, value));
+  for (const { relation } of chain.toReversed().map(({ fact }) => fact)) {
+    found = found
+      .flatMap((value) => facts.subjects(relation, value))
+      .filter((entity) => only === undefined || !facts.isMissing(entity, relation));
   }
   return found;
 }

@@ -6,6 +6,7 @@ import { parseOptions, z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import { type DatasetPart, streamed } from "../dataset.ts";
 import { type PassRate, readPassRates } from "../pass-rates.ts";
+import { DEFAULT_MIX } from "./questions.ts";
 import { readQuestion } from "./reading.ts";
 import { TINY_WORLD_VERSION, type TinyWorld, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 
@@ -42,16 +43,15 @@ export const weakTinyWorld: DatasetPart = {
   options,
   async open(given) {
     const settings = parseOptions(options, given, "weak-tinyworld");
-    const { seed, split, people, passages, wordings, rows, ...rest } = settings;
+    const { rows, ...rest } = settings;
     const epochs: PassRate[][] = [];
     for (const path of rows) epochs.push(await readPassRates(path, settings.draw));
     requireNewWorld(epochs, settings);
     const budgets = categoryBudgets(epochs, settings);
-    const ofWorld = { seed, split, people, passages, wordings };
-    const world = tinyWorld(ofWorld);
+    const world = tinyWorld(tinyWorldSchema.strip().parse(settings));
     const hashes: string[] = [];
     for (const path of rows) hashes.push(await sha256File(path));
-    const facts = { ...ofWorld, ...rest, hashes };
+    const facts = { ...rest, hashes };
     return {
       name: "weak-tinyworld",
       fingerprint: `weak-tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(facts)).slice(0, 16)}`,
@@ -131,9 +131,16 @@ function categoryOf(question: string, by: Settings["by"], rows: readonly string[
     const kind = `bridge${reading.chain.length}`;
     return by === "kind" ? { kind } : { kind, relation };
   }
-  const kind = reading.type === "yes-no" ? "yesNo" : "comparison";
+  if (reading.type === "intersect") return { kind: "intersect" };
+  const kind = KIND_OF[reading.type];
   return by === "kind" ? { kind } : { kind, relation: reading.relation.name };
 }
+
+const KIND_OF = {
+  "yes-no": "yesNo",
+  comparison: "comparison",
+  "compare-chains": "compareChains",
+} as const;
 
 const NOTHING = Object.fromEntries(Object.keys(DEFAULT_MIX).map((kind) => [kind, 0]));
 
