@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { Readable } from "node:stream";
 import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File, STDIN } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
@@ -17,41 +16,8 @@ import { environmentTasks } from "./environment-tasks.ts";
 import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
-import {
-  mixSchema,
-  TINY_WORLD_VERSION,
-  tinyWorld,
-  tinyWorldSchema,
-} from "./tinyworld/tiny-world.ts";
+import { tinyWorldDataset } from "./tinyworld/tiny-world-dataset.ts";
 import { weakTinyWorld } from "./tinyworld/weak-tinyworld.ts";
-
-const tinyWorldOptions = tinyWorldSchema.extend({
-  /** Number of questions. */
-  questions: z.int().min(1).default(500),
-  mix: mixSchema.prefault({}),
-  /** Passages in each question's context; 0: none. */
-  distractors: z.int().min(0).max(100).default(0),
-});
-
-const tinyWorldDataset: DatasetPart = {
-  name: "tinyworld",
-  summary: "A generated fictional encyclopedia that no model knows.",
-  options: tinyWorldOptions,
-  open: (options) => {
-    const settings = parseOptions(tinyWorldOptions, options, "tinyworld");
-    const { questions, mix, distractors, ...ofWorld } = settings;
-    const world = tinyWorld(ofWorld);
-    const drawn = (limit: number): Iterable<Task> =>
-      world.questions(Math.min(limit, questions), { mix, distractors });
-    return Promise.resolve({
-      name: "tinyworld",
-      fingerprint: `tinyworld-${TINY_WORLD_VERSION}-${sha256(JSON.stringify(settings)).slice(0, 16)}`,
-      trainable: true,
-      ...streamed((limit) => Readable.from(drawn(limit))),
-      passages: () => world.passages(),
-    });
-  },
-};
 
 const filesOptions = z.strictObject({
   /** Question file; or a dataset folder, also FOLDER:SPLIT. */

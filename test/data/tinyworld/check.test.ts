@@ -33,10 +33,22 @@ describe("the checker", () => {
 
 // Two people, a town and the firm in between, written by hand.
 const PASSAGES: Passage[] = [
-  passage("p1", "Bera Jardak", "Bera Jardak was born in 1901. She works for Axona Amtek."),
-  passage("p2", "Axona Amtek", "Axona Amtek is a firm based in Barbru Askhaf. It opened in 1930."),
-  passage("p3", "Barbru Askhaf", "Barbru Askhaf is a town in Amadur Aramark. It dates from 1877."),
-  passage("p4", "Cava Dorvik", "Cava Dorvik was born in 1950. She studied under Bera Jardak."),
+  passage("p1", "Bera Jardak", "Bera Jardak is a poet born in 1901. She works for Axona Amtek."),
+  passage(
+    "p2",
+    "Axona Amtek",
+    "Axona Amtek is a firm based in Barbru Askhaf. It began trading in 1930.",
+  ),
+  passage(
+    "p3",
+    "Barbru Askhaf",
+    "Barbru Askhaf is a town that lies in Amadur Aramark. It dates from 1877.",
+  ),
+  passage(
+    "p4",
+    "Cava Dorvik",
+    "Cava Dorvik is a baker born in 1950. She studied under Bera Jardak.",
+  ),
 ];
 const CHAIN: Task = {
   id: "q1",
@@ -92,15 +104,15 @@ describe("the checker, on a world with one planted fault,", () => {
     expect(await codes(changed, CHAIN)).toEqual(["gold-differs", "answer-differs"]);
   });
 
-  it("sees a second passage of the same title", async () => {
+  it("sees a fact that a second passage states", async () => {
     const twin = passage("p9", "Axona Amtek", "Axona Amtek is a firm based in Corona Vada.");
-    expect(await codes([twin, ...PASSAGES], CHAIN)).toEqual(["title-twice"]);
+    expect(await codes([...PASSAGES, twin], CHAIN)).toEqual(["fact-twice"]);
   });
 
   it("sees a fact stated in another's passage, or twice, or not readable", async () => {
-    const foreign = replaced("p4", (text) => `${text} Bera Jardak was born in 1902.`);
+    const foreign = replaced("p4", (text) => `${text} Bera Jardak is a poet born in 1902.`);
     expect(await codes(foreign, CHAIN)).toEqual(["passage-unreadable"]);
-    const twice = replaced("p1", (text) => `${text} She works at Nexona Amlo.`);
+    const twice = replaced("p1", (text) => `${text} She has a job at Nexona Amlo.`);
     expect(await codes(twice, CHAIN)).toEqual(["passage-unreadable"]);
     const odd = replaced("p4", (text) => `${text} She sings.`);
     expect((await check(odd, CHAIN)).problems[0]?.message).toBe(
@@ -131,8 +143,16 @@ describe("the checker, on a world with one planted fault,", () => {
 
   it("sees that the question gives an answer on the way, or comes back to where it was", async () => {
     const circle = [
-      passage("p1", "Bera Jardak", "Bera Jardak was born in 1901. She studied under Cava Dorvik."),
-      passage("p4", "Cava Dorvik", "Cava Dorvik was born in 1950. She studied under Bera Jardak."),
+      passage(
+        "p1",
+        "Bera Jardak",
+        "Bera Jardak is a poet born in 1901. She studied under Cava Dorvik.",
+      ),
+      passage(
+        "p4",
+        "Cava Dorvik",
+        "Cava Dorvik is a baker born in 1950. She studied under Bera Jardak.",
+      ),
     ];
     const task = {
       ...CHAIN,
@@ -172,7 +192,7 @@ describe("reading", () => {
       passage(
         "p",
         "Bera Jardak",
-        "Bera Jardak was born in 1901. The poet comes from Barbru Askhaf.",
+        "Bera Jardak is a poet born in 1901. The poet comes from Barbru Askhaf.",
       ),
     );
     expect(reading.kind).toBe("person");

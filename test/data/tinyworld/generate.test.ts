@@ -61,7 +61,7 @@ describe("generateTinyWorld", () => {
       changedFiles: [],
     });
     const corpus = join(out, "corpus.jsonl");
-    writeFileSync(corpus, readFileSync(corpus, "utf8").replaceAll("works for", "works at"));
+    writeFileSync(corpus, readFileSync(corpus, "utf8").replaceAll("works for", "has a job at"));
     expect(await checkTinyWorldFolder(out)).toMatchObject({
       problems: [],
       changedFiles: ["corpus.jsonl"],

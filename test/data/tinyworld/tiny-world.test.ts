@@ -19,12 +19,12 @@ describe("passages", () => {
     const texts = [0, 1000, 1250, 1300, 1400, 1650].map((i) => world.passage(i).text);
     expect(texts).toMatchInlineSnapshot(`
       [
-        "Fala Torlund was born in 1923. She comes from Wenzola Gartoft. She works for Lumula Cogdax. She studied under Vavin Jarberg.",
-        "Polbru Burnau is a town in Lumabria Kaluvald. It has a mayor, Lurik Torgard. It was founded in 1887.",
-        "Hilotan Estowold is a region ruled from Kortova Lokvad. Its governor is Brivon Grisvik. It was formed in 1928.",
-        "Lumavo Levdax is a firm with its seat in Polzola Ilkstrom. Its founder was Gloda Vasvik. It dates from 1897.",
-        "Jadisa Cadirno is a novel by Clebor Morquist. It takes place in Fenbru Umbstrom. The novel appeared in 1984.",
-        "Pogkura Lopzuma is a festival held in Rudpera Garvad. It is run by Salon Branholt. The festival was first held in 1888.",
+        "Fala Torlund is a poet born in 1923. She grew up in Wenzola Gartoft. She is on the staff of Lumula Cogdax. The poet was taught by Vavin Jarberg.",
+        "Polbru Burnau is a town within the borders of Lumabria Kaluvald. The town hall is run by Lurik Torgard. It was settled in 1887.",
+        "Hilotan Estowold is a region with a parliament in Kortova Lokvad. Its leader is Brivon Grisvik. It entered the maps in 1928.",
+        "Lumavo Levdax is a firm at home in Polzola Ilkstrom. The firm was the idea of Gloda Vasvik. The firm took its first order in 1897.",
+        "Jadisa Cadirno is a novel composed by Clebor Morquist. Its story happens in Fenbru Umbstrom. It appeared in 1984.",
+        "Pogkura Lopzuma is a festival in the streets of Rudpera Garvad. It is run by Salon Branholt. The festival began in 1888.",
       ]
     `);
   });
@@ -36,17 +36,17 @@ describe("passages", () => {
     }
   });
 
-  it("have 18 to 32 words and signs, 26 on average", () => {
+  it("have 18 to 37 words and signs, 29 on average", () => {
     const lengths = [...world.passages()].map(({ text }) => tinyWorldWords(text).length);
     expect(Math.min(...lengths)).toBeGreaterThanOrEqual(18);
-    expect(Math.max(...lengths)).toBeLessThanOrEqual(32);
-    expect(lengths.reduce((sum, n) => sum + n, 0) / lengths.length).toBeCloseTo(25.7, 0);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(37);
+    expect(lengths.reduce((sum, n) => sum + n, 0) / lengths.length).toBeCloseTo(28.6, 0);
   });
 
   it("are the same to the byte in every run and on every machine", () => {
     const text = [...world.passages()].map((p) => JSON.stringify(p)).join("\n");
     expect(sha256(text)).toMatchInlineSnapshot(
-      `"83f5c2e4631d0de54e924462d932027cfdea28b51f0ad85925ba1a37814147bb"`,
+      `"7365b9c111ff5147030eda81302fd5db02071bb824d6a887a908f1c7e219dd97"`,
     );
   });
 
@@ -78,8 +78,9 @@ describe("passages", () => {
 });
 
 describe("the vocabulary", () => {
-  it("holds at most 1300 words, years and signs", () => {
-    expect(tinyWorldVocabulary()).toHaveLength(1292);
+  it("holds 1280 words and signs, without numbers", () => {
+    expect(tinyWorldVocabulary()).toHaveLength(1280);
+    expect(tinyWorldVocabulary().filter((word) => /\d/.test(word))).toEqual([]);
   });
 
   it("holds everything that any text says, in worlds of two-word and three-word names", () => {
@@ -96,7 +97,8 @@ describe("the vocabulary", () => {
         for (const step of task.annotations.decomposition ?? [])
           texts.push(step.question, step.answer);
       }
-      for (const word of texts.flatMap(tinyWorldWords)) if (!known.has(word)) unknown.add(word);
+      const words = texts.flatMap(tinyWorldWords).filter((word) => !/^\d+$/.test(word));
+      for (const word of words) if (!known.has(word)) unknown.add(word);
     }
     expect([...unknown]).toEqual([]);
   });
@@ -194,7 +196,9 @@ describe("questions of one relation", () => {
     ["yesNo", "town-region", "region"],
   ])("of kind %s ask for %s at last", (kind, relation, label) => {
     const small = tinyWorld({ seed: 2, split: "dev", people: 200 });
-    const asked = [...small.questions(30, { mix: { ...nothing, [kind]: 1 }, relation })];
+    const asked = [
+      ...small.questions(30, { mix: { ...nothing, [kind]: 1 }, relations: [relation] }),
+    ];
     for (const { annotations } of asked) {
       expect(annotations.decomposition?.at(-1)?.question).toMatch(new RegExp(`^${label} of `));
     }
@@ -203,7 +207,7 @@ describe("questions of one relation", () => {
 
   it("are named where there are none of a kind", () => {
     const small = tinyWorld({ seed: 2, split: "dev", people: 200 });
-    const none = { mix: { ...nothing, comparison: 1 }, relation: "person-teacher" };
+    const none = { mix: { ...nothing, comparison: 1 }, relations: ["person-teacher"] };
     expect(() => small.question(0, none)).toThrow(
       errorWith("TINY_WORLD_TOO_SMALL", "has no comparison question that asks for person-teacher."),
     );

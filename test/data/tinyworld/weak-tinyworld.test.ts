@@ -13,7 +13,7 @@ const world = tinyWorld({ seed: 7, split: "train", people: 300 });
 /** Kind and relation that a question asks for. */
 function categoryOf(question: string): string {
   const [reading] = readQuestion(question);
-  if (reading === undefined) throw new Error(question);
+  if (reading === undefined || reading.type === "intersect") throw new Error(question);
   return reading.type === "bridge"
     ? `bridge${reading.chain.length} ${reading.chain.at(-1)?.name}`
     : `${reading.type} ${reading.relation.name}`;
