@@ -64,7 +64,9 @@ it("all knobs need no word beyond the vocabulary", () => {
 describe("kinds of question", () => {
   it("intersect: one entity meets both conditions; each step finds an entity by its value", () => {
     const [task] = asked(worldWith({}), "intersect", 1);
-    expect(task?.question).toMatchInlineSnapshot(`"Which person comes from Korgat Drastrom and works for Axona Magtek?"`);
+    expect(task?.question).toMatchInlineSnapshot(
+      `"Which person comes from Korgat Drastrom and works for Axona Magtek?"`,
+    );
     expect(task?.references).toMatchInlineSnapshot(`
       [
         "Nadan Lunkamp",
@@ -88,7 +90,9 @@ describe("kinds of question", () => {
 
   it("compareChains: the steps of both chains, in order", () => {
     const [task] = asked(worldWith({}), "compareChains", 1);
-    expect(task?.question).toMatchInlineSnapshot(`"Which town was founded first, the birthplace of Cadan Jardak or the host of Fosbalu Biktumbo?"`);
+    expect(task?.question).toMatchInlineSnapshot(
+      `"Which town was founded first, the birthplace of Cadan Jardak or the host of Fosbalu Biktumbo?"`,
+    );
     expect(task?.references).toMatchInlineSnapshot(`
       [
         "Velpera Crolok",

@@ -19,8 +19,9 @@ describe("dataset tinyworld", () => {
 
   it("asks for some relations last, and never uses others", async () => {
     const relations = ["person-birthplace", "town-mayor"];
+    const mix = { comparison: 0, yesNo: 0 };
     const exclude = ["person-teacher", "firm-founder"];
-    for (const { annotations } of await tasksOf({ relations, exclude })) {
+    for (const { annotations } of await tasksOf({ relations, exclude, mix })) {
       const steps = annotations.decomposition?.map(({ question }) => question) ?? [];
       expect(steps.at(-1)).toMatch(/^(birthplace|mayor) of /);
       expect(steps.filter((step) => /^(teacher|founder) of /.test(step))).toEqual([]);
