@@ -3,13 +3,12 @@ import { z } from "../base/schema.ts";
 import { mixSchema, tinyWorld, tinyWorldSchema } from "../data/tinyworld/tiny-world.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import { buildBm25 } from "../retrieval/bm25/bm25.ts";
-import { retrievers } from "../retrieval/index.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
 import { type CompletionRequest, scriptedPolicy } from "../rollout/policy.ts";
 import { GREEDY } from "../rollout/sampling.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
-import type { Passage, Task } from "../trajectory/task.ts";
+import type { Task } from "../trajectory/task.ts";
 import type { Trajectory } from "../trajectory/trajectory.ts";
 import { briefForcedAnswer, briefPlan } from "./teachers/brief-plan.ts";
 import { textAfter } from "./teachers/planned-text.ts";
@@ -27,8 +26,6 @@ export const worldStreamSchema = z.strictObject({
     .array(
       tinyWorldSchema.pick({ passages: true, wordings: true }).extend({
         mix: mixSchema.prefault({}),
-        /** Share of searches that find other passages than they should. */
-        noise: z.number().min(0).max(1).default(0),
       }),
     )
     .min(1)
@@ -67,25 +64,16 @@ export async function* teacherTrajectories(
     if (index !== current || environment === null) {
       current = index;
       const { split, people, variants } = worlds;
-      const variant = variants[index % variants.length];
-      const { mix = {}, noise = 0, ...shape } = variant ?? {};
+      const { mix, ...shape } = variants[index % variants.length] ?? { mix: {} };
       const world = tinyWorld({ split, people, ...shape, seed: seedFrom("teacher", seed, index) });
       questions = [...world.questions(worlds.questionsPerWorld, { mix })];
-      environment = options.environmentOver(await engineOver(world.passages(), noise));
+      environment = options.environmentOver(buildBm25(world.passages()));
     }
     const task = questions[number % worlds.questionsPerWorld];
     if (task === undefined) continue;
     const trajectory = await play(options, environment, behaviour, task, number);
     if (trajectory.answer !== null) yield trajectory;
   }
-}
-
-/** BM25, of whose replies a share is replaced by passages of lower ranks, another one at each call. */
-async function engineOver(passages: Iterable<Passage>, noise: number): Promise<Retriever> {
-  const bm25 = buildBm25(passages);
-  if (noise === 0) return bm25;
-  const options = { of: { name: "bm25" }, rate: noise, per: "reply", draw: "call" };
-  return retrievers.get("noisy", "teacher").create(options, { open: () => Promise.resolve(bm25) });
 }
 
 async function play(
