@@ -13,6 +13,7 @@ const benchmarks = {
   soak: () => import("./soak.mjs"),
   synthesis: () => import("./synthesis.mjs"),
   training: () => import("./training.mjs"),
+  worlds: () => import("./worlds.mjs"),
 };
 
 const [name, ...rest] = process.argv.slice(2);

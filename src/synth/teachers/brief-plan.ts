@@ -34,6 +34,9 @@ export function briefPlan(
   if (step === undefined) return answer(THOUGHTS.answer, task.references[0] ?? "");
   // A search after the first that added nothing was a miss.
   const missed = turns.length > 0 && known === knownSteps(task, turns.slice(0, -1));
+  // No passage states this step, so a search for it that found nothing is the evidence for "unknown".
+  if (missed && task.annotations.answerable === false && step.passage === null)
+    return answer(THOUGHTS.answer, task.references[0] ?? "");
   const keen = missed ? behaviour.retry : known === 0 ? behaviour.search : behaviour.continue;
   if (draw.next() < keen) {
     const isFull = draw.next() < behaviour.fullQuery;
@@ -46,19 +49,20 @@ export function briefPlan(
 }
 
 /**
- * The answer to a prompt with an answer prefill: the reference if the prompt shows it, else the question's own name.
+ * The answer to a prompt with an answer prefill: the reference if the prompt shows it or no passage could, else the question's own name.
  * @param promptText the prompt as text.
  */
 export function briefForcedAnswer(task: Task, promptText: string): PlannedMessage {
   const [reference = ""] = task.references;
   // The question of a comparison names its answer as well: only passages count as showing it.
   const shown = promptText.slice(promptText.indexOf(task.question) + task.question.length);
-  return answer("", shown.includes(reference) ? reference : namedInQuestion(task));
+  const isRight = shown.includes(reference) || task.annotations.answerable === false;
+  return answer("", isRight ? reference : namedInQuestion(task));
 }
 
 /** The first entity of a question. */
 function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
-  return / of (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
+  return / (?:of|is) (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
 }
 
 /** Steps whose passage a search has returned, counted from the first without a gap. */

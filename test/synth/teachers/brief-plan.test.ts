@@ -54,4 +54,17 @@ describe("briefPlan", () => {
     const missed = [found, searched("nothing", [])];
     expect(planned(missed, behaviour)).toEqual(new Set([`answer: ${first?.answer ?? ""}`]));
   });
+
+  it("answers unknown after a search for a fact that no passage states", () => {
+    const lacking = tinyWorld({ seed: 1, split: "base", people: 100, missing: 0.3 });
+    const mix = { bridge1: 1, bridge2: 0, bridge3: 0, comparison: 0, yesNo: 0 };
+    const unknown = lacking.question(0, { mix, unanswerable: 1 });
+    const place = (turns: Turn[]) => ({ task: unknown, turns });
+    const behaviour = behaviourSchema.parse({});
+    expect(briefPlan(place([]), behaviour, 1).action?.tool).toBe("search");
+    expect(briefPlan(place([searched("one", ["elsewhere"])]), behaviour, 1).action).toEqual({
+      tool: "answer",
+      input: "unknown",
+    });
+  });
 });
