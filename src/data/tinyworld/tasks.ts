@@ -120,7 +120,9 @@ export function contextPages(
   const gold = draft.steps.map(({ entity }) => entity);
   const chosen = new Set([
     ...draft.steps.map(({ entity, fact }) => pages.stating(entity, fact.relation)),
-    ...draft.named.filter((entity) => facts.alias(entity) !== null).map(pages.naming),
+    ...draft.named
+      .filter((entity) => facts.alias(entity) !== null)
+      .map((entity) => pages.naming(entity)),
   ]);
   const near = gold.flatMap((entity) => [
     ...facts.alike(entity, 3),
