@@ -60,7 +60,7 @@ describe("budgets of data", () => {
     expect(await limitsOf({ dataset: questions })).toEqual({ limits: TINY, notes: 1 });
     expect(await tierForData({ data: questions, model: "base" })).toMatchObject({
       recipe: "search-r1",
-      note: expect.stringMatching(/512 positions/) as string,
+      note: expect.stringMatching(/1024 positions/) as string,
     });
   });
 });

@@ -78,9 +78,9 @@ describe("config.json", () => {
     const path = join(packageRoot, "datasets", "base-policy", "config.json");
     expect(parseDecoderConfig(JSON.parse(await readFile(path, "utf8")), path)).toEqual({
       ...plainFeatures,
-      ...{ architecture: "llama", vocabSize: 1600, hiddenSize: 128, layers: 4, heads: 4 },
+      ...{ architecture: "llama", vocabSize: 2160, hiddenSize: 128, layers: 4, heads: 4 },
       ...{ kvHeads: 2, headDim: 32, intermediateSize: 344, normEpsilon: 1e-5, ropeTheta: 10_000 },
-      ...{ tiedEmbeddings: true, maxPositions: 512 },
+      ...{ tiedEmbeddings: true, maxPositions: 1024 },
     });
   });
 

@@ -29,7 +29,7 @@ describe("a search of a rollout", () => {
     for (const name of ["agent", "rag"]) {
       const retriever = listed(["a"]);
       await run(name, retriever, progress);
-      expect(contextsOf(retriever)).toEqual([[{ task, progress }]]);
+      expect(contextsOf(retriever)).toEqual([[{ task, progress, seed: expect.any(Number) as number }]]);
     }
   });
 
@@ -37,7 +37,7 @@ describe("a search of a rollout", () => {
     for (const name of ["agent", "rag"]) {
       const retriever = listed(["a"]);
       await run(name, retriever);
-      expect(contextsOf(retriever)).toEqual([[{ task }]]);
+      expect(contextsOf(retriever)).toEqual([[{ task, seed: expect.any(Number) as number }]]);
     }
   });
 });

@@ -9,24 +9,33 @@ import { loadTokenizer } from "../../src/text/tokenizer.ts";
 import { budgetsSchema } from "../../src/env/budget.ts";
 import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 
-/** As recipes/base-policy.yaml has them. */
+/** As recipes/literate.yaml and recipes/base-policy.yaml have them. */
 const ENVIRONMENT = {
   protocol: "search-r1",
   tools: [{ name: "corpus-search", topK: 2 }],
 };
 const budgets = budgetsSchema.parse([
-  { scope: "trajectory", unit: "turns", limit: 4, onExhausted: "final-turn" },
+  { scope: "trajectory", unit: "turns", limit: 8, onExhausted: "final-turn" },
   { scope: "turn", unit: "tokens", limit: 48, onExhausted: "cut" },
   { scope: "observation", unit: "tokens", limit: 120, onExhausted: "cut" },
 ]);
-const ORACLE = behaviourSchema.parse({});
-const MIXTURE = behaviourSchema.parse({ search: 0.45, continue: 0.48, fullQuery: 0.9 });
+const WORLDS = worldStreamSchema.parse({
+  ...{ split: "base", people: 300 },
+  variants: [
+    { passages: "entity" },
+    { passages: "fact", mix: { bridge1: 0.25, bridge2: 0.35, bridge3: 0.25, bridge4: 0.15 } },
+  ],
+});
+const ORACLE = behaviourSchema.parse({ reword: 0.85 });
+const MIXTURE = behaviourSchema.parse({
+  ...{ search: 0.45, continue: 0.48, fullQuery: 0.9, reword: 0.45, retry: 0.55 },
+});
 
 /** Hash of the recipe's first trajectories under a behaviour, from a number on. */
 async function streamHash(behaviour: Behaviour, from: number, count: number): Promise<string> {
   const stream = teacherTrajectories(
     {
-      worlds: worldStreamSchema.parse({ split: "base", people: 300 }),
+      worlds: WORLDS,
       tokenizer: await loadTokenizer(join(packageRoot, "datasets", "base-policy")),
       environmentOver: (retriever) =>
         environments.get("search-qa", "test").create(ENVIRONMENT, { retriever, budgets }),
@@ -50,12 +59,12 @@ function readable({ id, seed, calls, turns, answer, end }: Trajectory): unknown 
 }
 
 describe("teacherTrajectories", () => {
-  it("is, to the byte, the stream that the shipped base policy was made from", async () => {
+  it("is, to the byte, the stream that the shipped policies were made from", async () => {
     expect(await streamHash(ORACLE, 0, 300)).toBe(
-      "a8034a2c7900bf77cf8dc59620adc63bef9302332b1e7d07f56e4fd708cdd0d3",
+      "79b65ee9738a9d5d8152ce78123317acbcc5fadc5e5a8ffd7b8109cfe71d2d17",
     );
-    expect(await streamHash(MIXTURE, 73_600, 300)).toBe(
-      "c3ffb398fae8e63b21b9ba6106d401a9ff9c34c0aad3c4ccf441d93fd3e46503",
+    expect(await streamHash(MIXTURE, 0, 300)).toBe(
+      "5b8fc0b36b95d67d09a42552eec9cfff6da3f3e0345d7de63a61d69b077f527f",
     );
   });
 });

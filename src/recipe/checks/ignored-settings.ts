@@ -76,9 +76,10 @@ export function requireHonoured(resolved: ResolvedSettings<Settings>): void {
   throw new ConfigError("SETTING_IGNORED", `${lines.join("\n")} --allow-ignored trains anyway.`);
 }
 
-/** default, a recipe's base, its tier, and whatever is laid over that: flags, arms of claims, stages. */
+/** default, a recipe's base, its tier, the base of its claims, and whatever is laid over that: flags, arms of claims, stages. */
 function layerOf(origin: string): number {
   if (origin === "default") return 0;
   if (/:\d+ \(tier [^)]*\)$/.test(origin)) return 2;
-  return /:\d+$/.test(origin) ? 1 : 3;
+  if (/:\d+ \(claims, tier [^)]*\)$/.test(origin)) return 3;
+  return /:\d+$/.test(origin) ? 1 : 4;
 }

@@ -22,8 +22,8 @@ it.skipIf(process.platform !== "linux")(
   "refuses a disk without room for a checkpoint",
   async () => {
     await expect(requireRoom(await smoke(), "/proc/run")).rejects.toThrow(
-      // 930 944 parameters of 12 bytes.
-      errorWith("RUN_DISK_FULL", /\/proc\/run: .* 11\.2 MB, .* 0 B free.*policy\.lora\.rank/),
+      // 1 002 624 parameters of 12 bytes.
+      errorWith("RUN_DISK_FULL", /\/proc\/run: .* 12\.0 MB, .* 0 B free.*policy\.lora\.rank/),
     );
   },
 );
