@@ -29,7 +29,9 @@ describe("a search of a rollout", () => {
     for (const name of ["agent", "rag"]) {
       const retriever = listed(["a"]);
       await run(name, retriever, progress);
-      expect(contextsOf(retriever)).toEqual([[{ task, progress, seed: expect.any(Number) as number }]]);
+      expect(contextsOf(retriever)).toEqual([
+        [{ task, progress, seed: expect.any(Number) as number }],
+      ]);
     }
   });
 

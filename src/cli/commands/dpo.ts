@@ -17,7 +17,8 @@ interface DpoFlags extends TrainingFlags {
 }
 
 /** Options of a synthesis that makes pairs: of several draws of a question. */
-const PAIRS = " --set 'synth.steps=[best-worst-pairs]' --set 'synth.draws=[{ name: plain, samples: 8 }]'";
+const PAIRS =
+  " --set 'synth.steps=[best-worst-pairs]' --set 'synth.draws=[{ name: plain, samples: 8 }]'";
 
 /** `agentrl dpo`: a recipe's training on pairs. */
 export const dpoCommand: CliCommand = {

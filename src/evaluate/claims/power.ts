@@ -2,7 +2,7 @@ import { centralQuantile } from "../student-t.ts";
 import type { ArmTest } from "./claim-test.ts";
 
 /** The chance with which the detectable difference is found. */
-export const POWER = 0.8;
+const POWER = 0.8;
 
 /**
  * The smallest difference that runs as many and as varied as these would have found with a chance of 80 %: the standard error times

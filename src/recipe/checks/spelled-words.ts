@@ -5,7 +5,7 @@ import type { Task } from "../../trajectory/task.ts";
 export const SAMPLED_QUESTIONS = 64;
 
 /** The words of a question, without its first, whose capital letter can hide its token. */
-export function wordsOf(question: string): string[] {
+function wordsOf(question: string): string[] {
   const [, ...words] = question.match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.filter((word) => word.length >= SHORTEST);
 }

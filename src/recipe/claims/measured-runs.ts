@@ -50,7 +50,7 @@ export function openMeasures(recipe: RecipeFile, source: RunSource): Measures {
 }
 
 /** A claim's metrics with the key of the recipe that names each: its own, and those of its relation. */
-export function metricsOf(claim: Claim): { metric: string; key: "metric" | "relation" }[] {
+function metricsOf(claim: Claim): { metric: string; key: "metric" | "relation" }[] {
   const sides = comparisons(claim).flatMap(({ left, right }) => [left, right]);
   const others = sides.flatMap(({ metric }) => (metric === null ? [] : [metric]));
   return [

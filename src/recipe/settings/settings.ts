@@ -68,7 +68,7 @@ export function claimsBase(recipe: RecipeFile, tier: Tier): Override[] {
 }
 
 /** Settings of the recipe file by dotted key, as overrides. */
-export function setOverrides(set: Arm["set"], origin: string): Override[] {
+function setOverrides(set: Arm["set"], origin: string): Override[] {
   return Object.entries(set).map(([key, value]) => ({ key, value, origin, isOfRecipe: true }));
 }
 

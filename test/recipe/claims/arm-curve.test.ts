@@ -14,7 +14,7 @@ const jsonl = (path: string, lines: readonly object[]): void => {
 
 /** Rows of one evaluation: a digit per question. */
 const rows = (path: string, digits: string): void => {
-  const lines = [...digits].map((digit, i) => ({
+  const lines = Array.from(digits, (digit, i) => ({
     ...{ id: `q${i}`, sample: 0, question: `q${i}?`, references: ["x"], answer: "x" },
     ...{ end: "answer", em: Number(digit), f1: Number(digit) },
   }));

@@ -24,7 +24,7 @@ function planned(turns: Turn[], behaviour: object): Set<string> {
   const all = Array.from({ length: 60 }, (_, seed) => {
     const place = { task: task as Task, turns };
     const { action } = briefPlan(place, behaviourSchema.parse(behaviour), seed);
-    return `${action?.tool ?? ""}: ${action?.input ?? ""}`;
+    return `${action.tool}: ${action.input}`;
   });
   return new Set(all);
 }
@@ -61,7 +61,7 @@ describe("briefPlan", () => {
     const unknown = lacking.question(0, { mix, unanswerable: 1 });
     const place = (turns: Turn[]) => ({ task: unknown, turns });
     const behaviour = behaviourSchema.parse({});
-    expect(briefPlan(place([]), behaviour, 1).action?.tool).toBe("search");
+    expect(briefPlan(place([]), behaviour, 1).action.tool).toBe("search");
     expect(briefPlan(place([searched("one", ["elsewhere"])]), behaviour, 1).action).toEqual({
       tool: "answer",
       input: "unknown",

@@ -186,12 +186,19 @@ describe("goldChainPolicy", () => {
   });
 
   it("guesses at once, stops early or asks vaguely as often as its behaviour says", async () => {
-    const guess = { settings: { behaviour: behaviourSchema.parse({ search: 0, continue: 1, fullQuery: 1 }) } };
+    const guess = {
+      settings: { behaviour: behaviourSchema.parse({ search: 0, continue: 1, fullQuery: 1 }) },
+    };
     expect(actions(await play(ofMusique, guess))).toEqual(["answer: Northern War"]);
-    const stop = { settings: { behaviour: behaviourSchema.parse({ search: 1, continue: 0, fullQuery: 1 }) } };
+    const stop = {
+      settings: { behaviour: behaviourSchema.parse({ search: 1, continue: 0, fullQuery: 1 }) },
+    };
     expect(actions(await play(ofMusique, stop)).at(-1)).toBe("answer: Jan Kowal");
     const vague = {
-      settings: { behaviour: behaviourSchema.parse({ search: 1, continue: 1, fullQuery: 0 }), searches: 2 },
+      settings: {
+        behaviour: behaviourSchema.parse({ search: 1, continue: 1, fullQuery: 0 }),
+        searches: 2,
+      },
     };
     const queries = actions(await play(of2Wiki, vague));
     expect(queries.slice(0, 2)).toEqual(["search: director", "search: director"]);
