@@ -6,6 +6,7 @@ import type {
   ComparisonResult,
   Reproduction,
 } from "../evaluate/claims/claim-results.ts";
+import { formatDetectable } from "../evaluate/claims/power.ts";
 import {
   calibrationText,
   methodNote,
@@ -34,7 +35,7 @@ export function reproductionText(result: Reproduction, format: ReproductionForma
 }
 
 function claimText(claim: ClaimResult, result: Reproduction, format: ReproductionFormat): string {
-  const { id, statement, metric, source, arms, comparisons } = claim;
+  const { id, statement, metric, source, arms, comparisons, isShare } = claim;
   const isMarkdown = format === "md";
   const table = (columns: readonly (Column | string)[], rows: Row[]): string =>
     isMarkdown
@@ -60,7 +61,7 @@ function claimText(claim: ClaimResult, result: Reproduction, format: Reproductio
       intervalColumn("95 % interval", difference),
       { label: "p", format: formatP },
       { label: "p (Holm)", format: formatP },
-      { label: "detectable", format: value },
+      { label: "detectable", format: formatDetectable(isShare) },
       "",
     ],
     comparisons.map((each) => [

@@ -1,3 +1,4 @@
+import { fixed } from "../../base/format.ts";
 import { centralQuantile } from "../student-t.ts";
 import type { ArmTest } from "./claim-test.ts";
 
@@ -27,4 +28,9 @@ export function detectableDifference(
     ...(errors.questions === null ? [] : [least(errors.questions.error, errors.questions.degrees)]),
   ];
   return found.length === 0 ? null : Math.max(...found);
+}
+
+/** How a detectable difference is written: shares differ by 1 at most, so a larger one says that these runs could have found none. */
+export function formatDetectable(isShare: boolean): (difference: number) => string {
+  return (difference) => (isShare && difference > 1 ? "> 1" : fixed(3)(difference));
 }

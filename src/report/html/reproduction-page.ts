@@ -1,4 +1,5 @@
 import { fixed, formatInterval, formatP, signed } from "../../base/format.ts";
+import { formatDetectable } from "../../evaluate/claims/power.ts";
 import {
   calibrationText,
   methodNote,
@@ -155,7 +156,7 @@ export function claimTables(claim: ClaimResult): Content {
       { label: "difference", align: "right" },
       { label: "p", format: formatP },
       { label: "p after Holm’s correction", format: formatP },
-      { label: "detectable", format: value },
+      { label: "detectable", format: formatDetectable(isShare) },
       "verdict",
     ],
     rows: comparisons.map(({ left, relation, right, difference: by, ci95, ...each }) => [

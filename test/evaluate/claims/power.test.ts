@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { random } from "../../../src/base/random.ts";
 import { compareMeasured } from "../../../src/evaluate/claims/claim-test.ts";
-import { detectableDifference } from "../../../src/evaluate/claims/power.ts";
+import { detectableDifference, formatDetectable } from "../../../src/evaluate/claims/power.ts";
 
 const draw = random(1).derive("power");
 
@@ -32,5 +32,12 @@ describe("detectableDifference", () => {
     }
     expect(found / cases).toBeGreaterThan(0.75);
     expect(found / cases).toBeLessThan(0.87);
+  });
+});
+
+describe("formatDetectable", () => {
+  it("says of a share when no difference could have been found", () => {
+    const written = [formatDetectable(true)(4.471), formatDetectable(true)(0.0536)];
+    expect([...written, formatDetectable(false)(4.471)]).toEqual(["> 1", "0.054", "4.471"]);
   });
 });
