@@ -20,7 +20,7 @@ describe("agentrl data", () => {
         "stdout": "tw/train.jsonl   20 questions   9.8 kB
       tw/dev.jsonl     20 questions   9.2 kB
       tw/test.jsonl    20 questions   9.9 kB
-      tw/corpus.jsonl  510 passages  88.4 kB
+      tw/corpus.jsonl  510 passages  94.4 kB
       ",
       }
     `);
