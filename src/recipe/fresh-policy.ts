@@ -32,7 +32,7 @@ export async function writeFreshPolicy(
 
 type FreshShape = NonNullable<Settings["policy"]["fresh"]>;
 
-/** The configuration of fresh weights, of which nothing is written: their vocabulary is the environment's. */
+/** The configuration of fresh weights, of which nothing is written. */
 export function freshConfig(
   shape: FreshShape,
   environment: Settings["environment"],

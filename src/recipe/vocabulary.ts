@@ -1,11 +1,6 @@
 import { numberWorldVocabulary } from "../data/numberworld/vocabulary.ts";
 import { tinyWorldVocabulary } from "../data/tinyworld/text.ts";
 
-/**
- * The one vocabulary of the package's own small policies. All of them share it, so that one checkpoint can be fine-tuned for any protocol and world; a
- * change of it changes every such policy and every figure measured with one.
- */
-
 /** Tags of the published grammars, each a token of its own: `<search>` and `</search>`. */
 const TAG_NAMES = [
   ...["answer", "think", "search", "information", "documents", "query", "result", "observation"],
@@ -65,7 +60,10 @@ const PROSE = `
   music song songs story stories paintings bread fish wool glass salt stone wood iron trade traded sold bought both neither meets met
 `;
 
-/** What every tokenizer of a fresh policy knows, besides an environment's own tags and words. */
+/**
+ * What every tokenizer of a fresh policy knows, besides an environment's own tags and words. All small policies of the package share it, so that one
+ * checkpoint can be fine-tuned for any protocol and world; a change of it changes every such policy and every figure measured with one.
+ */
 export function sharedVocabulary(): { specials: string[]; words: string[] } {
   const digits = Array.from({ length: 10 }, (_, digit) => ` ${digit}`);
   const prose = [WORDS, PROSE].flatMap((words) => words.trim().split(/\s+/));

@@ -1,10 +1,8 @@
 import { join } from "node:path";
-import { DataError } from "../../base/errors.ts";
-import { readJson, sha256File } from "../../base/files.ts";
-import { checkOptions, z } from "../../base/schema.ts";
 import type { Passage, Task } from "../../trajectory/task.ts";
 import { readPassages } from "../passages.ts";
 import { loadTasks } from "../tasks.ts";
+import { compareWorldFolder } from "../world-folder.ts";
 import { checkQuestion, problem, type Seen, type TinyWorldProblem } from "./check-question.ts";
 import { TINY_WORLD_FORMAT } from "./generate.ts";
 import { namesIn, readPassage, readQuestion, type QuestionReading } from "./reading.ts";
@@ -117,11 +115,6 @@ function listed<T>(lists: Map<string, T[]>, key: string): T[] {
   return list;
 }
 
-const manifestSchema = z.object({
-  format: z.literal(TINY_WORLD_FORMAT),
-  files: z.record(z.string(), z.object({ records: z.int(), sha256: z.string() })),
-});
-
 /** Result of checking a tiny-world folder. */
 interface TinyWorldFolderReport extends TinyWorldReport {
   /** Files that differ from the manifest. */
@@ -136,33 +129,13 @@ interface TinyWorldFolderReport extends TinyWorldReport {
  *   `loadTasks` and `readPassages`.
  */
 export async function checkTinyWorldFolder(folder: string): Promise<TinyWorldFolderReport> {
-  const path = join(folder, "manifest.json");
-  const manifest = checkOptions(manifestSchema, await readJson(path));
-  if (manifest.problem !== null) {
-    const { path: keys, message } = manifest.problem;
-    throw new DataError(
-      "DATA_BAD_RECORD",
-      `${path}: "${keys.join(".")}" ${message} A folder from \`agentrl data generate tinyworld\` is required.`,
-    );
-  }
-  const names = Object.keys(manifest.value.files);
-  const changedFiles: string[] = [];
-  for (const name of names) {
-    const hash = await hashOf(join(folder, name));
-    if (hash !== manifest.value.files[name]?.sha256) changedFiles.push(name);
-  }
+  const { names, changedFiles } = await compareWorldFolder(folder, {
+    format: TINY_WORLD_FORMAT,
+    name: "tinyworld",
+  });
   const questions = names.filter((name) => name !== "corpus.jsonl");
   const tasks = [];
   for (const name of questions) tasks.push(...(await loadTasks(join(folder, name))));
   const report = await checkTinyWorld(readPassages(join(folder, "corpus.jsonl")), tasks);
   return { ...report, changedFiles };
-}
-
-/** Null for a missing file, which its reader reports. */
-async function hashOf(path: string): Promise<string | null> {
-  try {
-    return await sha256File(path);
-  } catch {
-    return null;
-  }
 }

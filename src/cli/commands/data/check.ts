@@ -12,11 +12,10 @@ import { type FieldFlags, addFieldFlags, fieldsOf } from "../../data-flags.ts";
 import { isDataFolder } from "../../../data/data-folder.ts";
 import { type Fields, fieldsText } from "../../../data/fields.ts";
 import { checkFile } from "../../../data/check-file.ts";
-import {
-  checkNumberWorldFolder,
-  isNumberWorldFolder,
-} from "../../../data/numberworld/check-folder.ts";
+import { checkNumberWorldFolder } from "../../../data/numberworld/check-folder.ts";
+import { NUMBER_WORLD_FORMAT } from "../../../data/numberworld/generate.ts";
 import { checkTinyWorldFolder } from "../../../data/tinyworld/check.ts";
+import { isWorldFolder } from "../../../data/world-folder.ts";
 import type { CliContext } from "../../command.ts";
 import { jsonOption } from "../../options.ts";
 
@@ -71,7 +70,7 @@ interface Checked {
 
 /** A generated folder: a tiny world or a number world. */
 async function checkWorld(folder: string): Promise<Checked> {
-  if (await isNumberWorldFolder(folder)) {
+  if (await isWorldFolder(folder, NUMBER_WORLD_FORMAT)) {
     const report = await checkNumberWorldFolder(folder);
     const { questions, strata } = report;
     return worldChecked(folder, { kind: "numberworld", questions, ...strata }, report);
