@@ -1,6 +1,7 @@
 import { registry } from "../base/registry.ts";
 import { answerLikelihood } from "./answer-likelihood.ts";
 import { environment } from "./environment.ts";
+import { evidenceRecall } from "./evidence-recall.ts";
 import { exactMatch } from "./exact-match.ts";
 import { retrievalHit } from "./retrieval-hit.ts";
 import type { Reward } from "./reward.ts";
@@ -11,6 +12,7 @@ import { toolOutcome } from "./tool-outcome.ts";
 export const rewards = registry<Reward>("reward", [
   answerLikelihood,
   environment,
+  evidenceRecall,
   exactMatch,
   retrievalHit,
   tokenF1,

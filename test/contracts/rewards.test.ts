@@ -12,6 +12,11 @@ import { rewardContext, scoreWith } from "../helpers/reward-context.ts";
 import { answered, replay, rolloutOptions, task, tokenizer } from "../helpers/search-world.ts";
 
 const unanswerable: Task = { ...task, id: "open", references: [] };
+const withEvidence: Task = {
+  ...task,
+  id: "evidence",
+  annotations: { supportingPassages: ["oslo", "ibsen"] },
+};
 
 /** Real trajectories of every kind of ending, and answers that odd texts make. */
 async function cases(): Promise<Scored[]> {
@@ -22,7 +27,7 @@ async function cases(): Promise<Scored[]> {
     ["<search></search>", "hm"],
   ];
   const played = scripts.flatMap((script, i) =>
-    [task, unanswerable].map(async (asked): Promise<Scored> => {
+    [task, unanswerable, withEvidence].map(async (asked): Promise<Scored> => {
       const id = `${asked.id} ${i}`;
       const options = rolloutOptions({ policy: replay(script), id, task: asked });
       return { task: asked, trajectory: await rollOut(options, { maxTurns: 1 }) };
