@@ -33,6 +33,7 @@ export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 const SHIPPED: ReadonlyMap<string, string> = new Map([
   ["base", BASE_POLICY],
   ["literate", join(packageRoot, "datasets", "literate-policy")],
+  ["numerate", join(packageRoot, "datasets", "numerate-policy")],
 ]);
 
 /** The folder that the name of a shipped policy stands for; any other text as it is. */
@@ -44,7 +45,7 @@ export function shippedFolder(from: string): string {
 export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
 
 /**
- * The folder of a policy that is named: `base`, `literate`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
+ * The folder of a policy that is named: `base`, `literate`, `numerate`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
  * @throws as `modelFolder`.
  * @throws {ConfigError} POLICY_IS_RUN
  */
