@@ -68,6 +68,10 @@ async function hostModel(
         cache.write(results, { row: 0, slot, at, count });
       }
     },
+    clear() {
+      if (cache.capacity > CACHE_STEP) cache = kvCache(config, slots, CACHE_STEP);
+      return Promise.resolve();
+    },
     copy(from, to, count) {
       cache.copy(from, to, count);
       return Promise.resolve();

@@ -9,6 +9,8 @@ import type { PickOptions } from "./pick-token.ts";
 export interface CachedModel {
   /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
+  /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
+  clear(): Promise<void>;
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
   /**

@@ -53,7 +53,7 @@ export async function residentModel(
     const session = await device.compile(graph.graph, graph.outputs);
     await session.run(old.tensors, nextOf(cache.tensors));
     await session.release();
-    for (const tensor of Object.values(old.tensors)) tensor.dispose();
+    dispose(old);
   }
 
   const session = (
@@ -99,6 +99,12 @@ export async function residentModel(
         await run(ready, tokenFeeds(ids, [at]), { slots: [slot], written });
         held[slot] = at + count;
       }
+    },
+    async clear() {
+      held.fill(0);
+      if (cache.capacity === CACHE_STEP) return;
+      dispose(cache);
+      cache = await residentCache(CACHE_STEP);
     },
     async copy(from, to, count) {
       const { capacity } = cache;
@@ -149,6 +155,10 @@ export async function residentModel(
 interface ResidentCache {
   capacity: number;
   tensors: Record<string, Tensor>;
+}
+
+function dispose({ tensors }: ResidentCache): void {
+  for (const tensor of Object.values(tensors)) tensor.dispose();
 }
 
 /** Whether the graph can draw: only the temperature shapes the distribution. */

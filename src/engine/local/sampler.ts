@@ -71,6 +71,8 @@ export async function makeSampler(
   const waiting: Active[] = [];
   let running: Promise<void> | null = null;
   let stopped = false;
+  /** The weights changed while nothing ran: what the cache holds is of no use. */
+  let isOutdated = false;
   let clock = 0;
   let patience: NodeJS.Timeout | undefined;
 
@@ -185,6 +187,10 @@ export async function makeSampler(
 
   async function run(): Promise<void> {
     try {
+      if (isOutdated) {
+        isOutdated = false;
+        await model.clear();
+      }
       for (;;) {
         if (stopped) throw new Error("the engine was closed");
         for (const slot of admit()) await fill(slot);
@@ -238,6 +244,7 @@ export async function makeSampler(
       await running;
     },
     invalidate() {
+      isOutdated = slots.every(({ active }) => active === null);
       for (const slot of slots) {
         slot.origin = null;
         if (slot.active === null) Object.assign(slot, { sequence: null, cached: [] });

@@ -101,6 +101,18 @@ describe("optimStep", () => {
     expect(engine.policyVersion).toBe(2);
   });
 
+  it("leaves nothing of earlier sequences behind: samples equal those of an engine that had none", async () => {
+    const [used, fresh] = [await open(model), await open(model)];
+    const draw = (engine: LocalEngine, maxTokens: number, sequence: string | null) =>
+      engine.sample({
+        ...{ promptIds: [...batch(5)[0]!.inputs], maxTokens, stopIds: [], stopStrings: [] },
+        ...{ temperature: 1, topP: 1, topK: 0, seed: 6, sequence },
+      });
+    await Promise.all(["a", "b"].map((name) => draw(used, 150, name)));
+    for (const engine of [used, fresh]) await step(engine, 1);
+    expect(await draw(used, 40, "a")).toEqual(await draw(fresh, 40, null));
+  });
+
   it("sums the gradients of calls before it", async () => {
     const [whole, parts] = [await open(model), await open(model)];
     await whole.forwardBackward(batch(1), crossEntropy);
