@@ -15,6 +15,12 @@ import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
 
+/**
+ * Rows of the smallest step. Products of fewer rows take other kernels, whose sums differ in the last bits; from eight on they were equal to the
+ * bit (test/engine/local/sampling.test.ts).
+ */
+const FEWEST_ROWS = 8;
+
 /** Chunk sizes of prefill. */
 const CHUNKS = [16, 32, 64, 128] as const;
 
@@ -56,9 +62,13 @@ async function hostModel(
     if (positions > cache.capacity)
       cache = growKvCache(config, cache, slots, capacityFor(positions));
   };
-  const probabilities = zeros("float32", [slots, vocabSize]);
+  const rowCounts = doubledUpTo(slots);
+  const probabilities = new Map(
+    rowCounts.map((rows) => [rows, zeros("float32", [rows, vocabSize])] as const),
+  );
   await session(slots, 1);
   return {
+    rowCounts,
     async fill(slot, given, from) {
       for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
         makeRoom(at + count);
@@ -79,24 +89,33 @@ async function hostModel(
     async step(newest) {
       const positions = newest.map((each) => each?.position ?? -1);
       makeRoom(Math.max(...positions) + 1);
-      const ready = await session(slots, 1);
+      const rows = newest.length;
+      const ready = await session(rows, 1);
+      const drawn = probabilities.get(rows)!;
       const ids = Int32Array.from(newest, (each) => each?.id ?? 0);
       const results = await ready.run(
         {
           ...weights.feeds,
-          ...cache.all,
+          ...cache.first(rows),
           ...tokenFeeds(ids, positions),
           inverseTemperature: inverseTemperatures(newest),
         },
-        { probabilities },
+        { probabilities: drawn },
       );
       positions.forEach((at, slot) => {
         if (at >= 0) cache.write(results, { row: slot, slot, at, count: 1 });
       });
-      const all = floats(probabilities);
+      const all = floats(drawn);
       return newest.map(
         (each, slot) => each && pickToken(all, slot * vocabSize, vocabSize, each.pick, each.stream),
       );
     },
   };
+}
+
+/** 8, 16, 32, … up to a number, which is the last. */
+function doubledUpTo(slots: number): number[] {
+  const counts = [slots];
+  for (let rows = FEWEST_ROWS; rows < slots; rows *= 2) counts.splice(-1, 0, rows);
+  return counts;
 }

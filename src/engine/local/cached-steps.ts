@@ -7,6 +7,8 @@ import type { PickOptions } from "./pick-token.ts";
 
 /** A decoder with a key/value cache of several slots. */
 export interface CachedModel {
+  /** Numbers of slots, from the first on, that a step can compute, ascending; the last is all. A row has the same bits in each. */
+  readonly rowCounts: readonly number[];
   /** Computes keys and values of `ids` at positions `at`, `at` + 1, … of a slot. */
   fill(slot: number, ids: readonly number[], at: number): Promise<void>;
   /** Gives the memory of long sequences back: no slot holds anything from now on. A long cache makes every run slow. */
@@ -14,9 +16,8 @@ export interface CachedModel {
   /** Copies a slot's cache from another slot, from position 0. @param count number of positions. */
   copy(from: number, to: number, count: number): Promise<void>;
   /**
-   * Computes each slot's newest token and draws the next one. All slots run, including idle ones, so that a row's result never
-   * depends on the others.
-   * @param newest by slot; null: the slot is idle and keeps its cache.
+   * Computes each slot's newest token and draws the next one. Idle slots run as well, so that a row's result never depends on the others.
+   * @param newest by slot, of one of the `rowCounts` slots; null: the slot is idle and keeps its cache.
    * @returns the draws, by slot.
    */
   step(newest: readonly (NewestToken | null)[]): Promise<(PickedToken | null)[]>;

@@ -6,8 +6,8 @@ import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 export interface KvCache {
   /** Positions per slot. */
   readonly capacity: number;
-  /** Tensors over all slots, by input name. */
-  readonly all: Readonly<Record<string, Tensor>>;
+  /** Tensors over the first slots, by input name. */
+  first(count: number): Readonly<Record<string, Tensor>>;
   /** Tensors over one slot's part of the same memory. */
   slot(index: number): Readonly<Record<string, Tensor>>;
   /**
@@ -48,9 +48,10 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
     return tensors;
   };
   const views = Array.from({ length: slots }, (_, index) => view(index, 1));
+  const firsts = Array.from({ length: slots }, (_, index) => view(0, index + 1));
   return {
     capacity,
-    all: view(0, slots),
+    first: (count) => firsts[count - 1]!,
     slot: (index) => views[index]!,
     write(results, { row, slot, at, count }) {
       for (const { key, value, keys, values } of layers) {
@@ -94,11 +95,12 @@ export function growKvCache(
   capacity: number,
 ): KvCache {
   const grown = kvCache(config, slots, capacity);
+  const [from, to] = [cache.first(slots), grown.first(slots)];
   for (let layer = 0; layer < config.layers; layer++) {
     const { key, value } = cacheNames(layer);
     const { headDim, kvHeads } = config;
-    copyRows(cache.all[key]!, grown.all[key]!, slots * kvHeads * headDim);
-    copyRows(cache.all[value]!, grown.all[value]!, slots * kvHeads);
+    copyRows(from[key]!, to[key]!, slots * kvHeads * headDim);
+    copyRows(from[value]!, to[value]!, slots * kvHeads);
   }
   return grown;
 }

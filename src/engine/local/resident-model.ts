@@ -91,6 +91,7 @@ export async function residentModel(
   };
 
   return {
+    rowCounts: [slots],
     async fill(slot, given, from) {
       for (const { ids, count, at } of pieces(given, from, CHUNKS)) {
         await makeRoom(at + ids.length);

@@ -3,7 +3,7 @@ import type { DecoderConfig } from "../../models/config.ts";
 import type { CallFinish } from "../../trajectory/trajectory.ts";
 import type { SampleRequest, SampleResult } from "../engine.ts";
 import { cachedModel } from "./cached-model.ts";
-import type { CachedModelOptions, PickedToken } from "./cached-steps.ts";
+import type { CachedModelOptions, NewestToken, PickedToken } from "./cached-steps.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { stopText, type StopText } from "./stop-text.ts";
 
@@ -27,7 +27,8 @@ export interface Sampler {
 
 /** One sequence's slot in the cache. */
 interface Slot {
-  readonly index: number;
+  /** Its place in the cache. */
+  index: number;
   sequence: string | null;
   /** Tokens with cached keys and values. */
   cached: number[];
@@ -84,7 +85,9 @@ export async function makeSampler(
     const admitted: Slot[] = [];
     for (const active of [...waiting]) {
       const { sequence } = active.request;
-      const free = slots.filter((slot) => slot.active === null);
+      const free = slots
+        .filter((slot) => slot.active === null)
+        .toSorted((a, b) => a.index - b.index);
       const slot =
         free.find((each) => sequence !== null && each.sequence === sequence) ??
         free.find((each) => each.sequence === null);
@@ -150,17 +153,32 @@ export async function makeSampler(
 
   /** One new token for every active slot. */
   async function step(): Promise<void> {
-    const drawn = await model.step(
-      slots.map(({ active, cached }) =>
-        active === null
-          ? null
-          : {
-              ...{ id: active.pending, position: cached.length },
-              ...{ pick: active.request, stream: active.stream },
-            },
-      ),
-    );
+    const rows = await gather();
+    const newest: (NewestToken | null)[] = Array.from({ length: rows }, () => null);
+    for (const { index, active, cached } of slots) {
+      if (active === null) continue;
+      const { pending: id, request: pick, stream } = active;
+      newest[index] = { id, position: cached.length, pick, stream };
+    }
+    const drawn = await model.step(newest);
     for (const slot of slots) if (slot.active !== null) take(slot, slot.active, drawn[slot.index]!);
+  }
+
+  /** Moves active sequences to the first places, as far as these are unused, so that few rows run. @returns how many rows hold all of them. */
+  async function gather(): Promise<number> {
+    const active = slots.filter((slot) => slot.active !== null);
+    const enough = model.rowCounts.find((count) => count >= active.length)!;
+    for (const slot of active.filter(({ index }) => index >= enough)) {
+      const unused = slots.find(
+        (each) => each.index < enough && each.sequence === null && each.active === null,
+      );
+      if (unused === undefined) break;
+      await model.copy(slot.index, unused.index, slot.cached.length);
+      [slot.index, unused.index] = [unused.index, slot.index];
+      unused.origin = null;
+    }
+    const last = Math.max(...active.map(({ index }) => index));
+    return model.rowCounts.find((count) => count > last)!;
   }
 
   function take(slot: Slot, active: Active, { id, logprob }: PickedToken): void {

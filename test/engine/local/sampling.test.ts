@@ -6,13 +6,12 @@ import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 
 const folder = temporaryFolder();
+let model: string;
 let engine: LocalEngine;
 
 beforeAll(async () => {
-  engine = await openLocalEngine({
-    model: await writeTinyModel(folder),
-    ...{ workers: 2, slots: 8 },
-  });
+  model = await writeTinyModel(folder);
+  engine = await openLocalEngine({ model, workers: 2, slots: 8 });
 });
 afterAll(() => engine.close());
 
@@ -125,6 +124,36 @@ describe("a completion", () => {
     expect(beside).toEqual(alone);
     const [another] = await Promise.all([turns("another"), ...noise.slice(0, 3)]);
     expect(another).toEqual(alone);
+  });
+
+  it("is the same to the bit in a step of few rows and of many, also where it moves to another place", async () => {
+    const wide = await openLocalEngine({ model, workers: 1, slots: 32 });
+    const requests = Array.from({ length: 20 }, (_, i) =>
+      request({ promptIds: prompt(i, 20 + i), seed: i, maxTokens: 3 + i }),
+    );
+    const together = await Promise.all(requests.map((each) => wide.sample(each)));
+    for (const [i, each] of requests.entries()) {
+      if (i % 6 === 1) expect(await wide.sample(each)).toEqual(together[i]);
+    }
+    await wide.close();
+  });
+
+  it("goes on in its place after it moved and waited there", async () => {
+    const wide = await openLocalEngine({ model, workers: 1, slots: 32 });
+    const play = async (name: number): Promise<number[]> => {
+      const sequence = `s${name}`;
+      const first = await wide.sample(
+        request({ promptIds: prompt(name, 30), maxTokens: 2 + name, seed: name, sequence }),
+      );
+      const promptIds = [...prompt(name, 30), ...first.ids, ...prompt(name + 50, 20)];
+      const second = await wide.sample(request({ promptIds, maxTokens: 12, seed: name, sequence }));
+      wide.forget(sequence);
+      return [...first.logprobs, ...second.logprobs];
+    };
+    const names = Array.from({ length: 18 }, (_, i) => i);
+    const together = await Promise.all(names.map(play));
+    for (const name of [0, 9, 17]) expect(await play(name)).toEqual(together[name]);
+    await wide.close();
   });
 
   it("differs with another seed", async () => {
