@@ -50,6 +50,7 @@ export { noneRetriever } from "./retrieval/controls/none.ts";
 export { openIndexFolder as openIndex } from "./retrieval/open-index-folder.ts";
 export { enginePolicy, scriptedPolicy } from "./rollout/policy.ts";
 export { policyFolder } from "./recipe/assemble.ts";
+export { makeBase } from "./recipe/make-base.ts";
 export { rollOut } from "./rollout/roll-out.ts";
 export { scoreTrajectories } from "./rollout/score.ts";
 export { trainOnPolicy } from "./train/on-policy.ts";

@@ -7,6 +7,7 @@
 export const ERROR_CODES = {
   ADAPTER_UNSUPPORTED:
     "agentrl does not support the adapter type, or an adapter option, in adapter_config.json.",
+  BASE_ABSENT: "The base policy is not made yet, and the caller cannot make it.",
   BUDGETS_UNFIT: "Settings of the recipe contradict each other, so the policy could not learn.",
   CHAT_TEMPLATE_BAD:
     "The chat template does not parse, or fails on messages that it should accept.",

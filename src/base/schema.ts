@@ -104,9 +104,18 @@ function layersOf(
   if (schema instanceof z.ZodLazy) return layersOf(schema.unwrap() as z.ZodType, take);
   const inner = unwrapOnce(schema);
   if (inner !== null) return [schema, ...layersOf(inner, take)];
-  const alternatives = alternativesOf.get(schema);
+  const alternatives = alternativesOf.get(schema) ?? unionAlternatives(schema);
   const taken = alternatives === undefined ? [] : [take(alternatives)].flat();
   return [schema, ...taken.flatMap((each) => layersOf(each, take))];
+}
+
+/** Of a discriminated union, only what fits a value: without one, its alternatives are of different parts. */
+function unionAlternatives(schema: z.ZodType): Alternatives | undefined {
+  if (!(schema instanceof z.ZodDiscriminatedUnion)) return undefined;
+  const options = schema.options as readonly z.ZodType[];
+  const fitting = (value: unknown): z.ZodType | null =>
+    options.find((each) => each.safeParse(value).success) ?? null;
+  return { all: () => [], fitting };
 }
 
 /** What an object, list or record holds under a key; nothing where it has no such key. */

@@ -3,11 +3,15 @@ import { declarationsIn, type z } from "./schema.ts";
 
 /**
  * Declares a setting as the path of a file or folder. In a recipe it starts from the recipe's folder, in a flag from the current folder.
- * @param when "dotted": only a value that starts with ./ or ../ is a path, because another can be a name.
  * @example tasks: z.string().meta(isPath())
  */
-export function isPath(when: "always" | "dotted" = "always"): { path: typeof when } {
-  return { path: when };
+export function isPath(): { path: "always" } {
+  return { path: "always" };
+}
+
+/** Declares a setting as a model: a name, or a folder. Only a value that starts with ./ or ../ is a path from the recipe's folder. */
+export function isModel(): { path: "model" } {
+  return { path: "model" };
 }
 
 /**
@@ -19,13 +23,42 @@ function withPaths<T>(
   settings: T,
   replace: (path: string, key: string) => string,
 ): T {
+  return withDeclared(schema, settings, (value, kind, key) => {
+    if (isAbsolute(value)) return value;
+    return kind === "model" && !/^\.\.?[/\\]/.test(value) ? value : replace(value, key);
+  });
+}
+
+/** Settings with some of their models replaced. */
+export function withModels<T>(
+  schema: z.ZodType,
+  settings: T,
+  replace: (model: string) => string,
+): T {
+  return withDeclared(schema, settings, (value, kind) =>
+    kind === "model" ? replace(value) : value,
+  );
+}
+
+/** The models that settings name: of the policy, of roles, of a teacher. */
+export function modelsIn(schema: z.ZodType, settings: unknown): string[] {
+  const declared = [...declarationsIn(schema, settings)];
+  return declared.flatMap(({ value, meta }) =>
+    meta["path"] === "model" && typeof value === "string" ? [value] : [],
+  );
+}
+
+function withDeclared<T>(
+  schema: z.ZodType,
+  settings: T,
+  replace: (value: string, kind: unknown, key: string) => string,
+): T {
   const changed = structuredClone(settings);
   for (const { path: keys, value, meta } of declarationsIn(schema, settings)) {
-    const when = meta["path"];
-    if (when === undefined || typeof value !== "string" || isAbsolute(value)) continue;
-    if (when === "dotted" && !/^\.\.?[/\\]/.test(value)) continue;
+    const kind = meta["path"];
+    if (kind === undefined || typeof value !== "string") continue;
     const holder = keys.slice(0, -1).reduce<unknown>(childOf, changed) as Record<string, unknown>;
-    holder[keys.at(-1) ?? ""] = replace(value, keys.join("."));
+    holder[keys.at(-1) ?? ""] = replace(value, kind, keys.join("."));
   }
   return changed;
 }

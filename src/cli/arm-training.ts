@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { ArmRun } from "../recipe/arms/arm-runs.ts";
-import { packageVersion } from "./package-info.ts";
+import { packageVersion } from "../base/package-version.ts";
 
 /** What a run of an arm is given. */
 export interface ArmTraining {

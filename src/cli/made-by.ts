@@ -1,5 +1,5 @@
 import type { Made } from "../report/html/made.ts";
-import { packageVersion } from "./package-info.ts";
+import { packageVersion } from "../base/package-version.ts";
 
 /** Day, version and command line for the header of a page. */
 export function madeBy(): Made {

@@ -6,7 +6,7 @@ import type { CliContext, CommandGroup } from "./command.ts";
 import { commandGroups } from "./commands/index.ts";
 import { EXIT, exitCodeOf, isKnown } from "./exit-code.ts";
 import { type CliIo, processIo, type StopRequest } from "./io.ts";
-import { packageVersion } from "./package-info.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { buildProgram } from "./program.ts";
 import { usageError } from "./usage-error.ts";
 

@@ -1,10 +1,10 @@
-import type { HubModelOptions } from "../hub/hub-model.ts";
+import type { PolicyDownload } from "../recipe/assemble.ts";
 import type { CliContext } from "./command.ts";
 import { type Progress, startProgress } from "./progress.ts";
 
-/** Shows a model's download, if there is one. Stop it in a `finally`. */
+/** Shows a model's download, or the making of a base, if there is one. Stop it in a `finally`. */
 export function watchDownload(context: CliContext): {
-  options: Pick<HubModelOptions, "onProgress" | "onNotice">;
+  options: PolicyDownload;
   stop: () => void;
 } {
   let bar: Progress | null = null;
@@ -25,6 +25,14 @@ export function watchDownload(context: CliContext): {
         bar ??= startProgress(context, { label: "downloading", total, unit: "MB" });
         bar.update(Math.floor(bytes / 1e6), last);
         if (bytes === totalBytes) stop();
+      },
+      makeBase: async (...base) => {
+        const { makeBase } = await import("../recipe/make-base.ts");
+        return makeBase(...base).finally(stop);
+      },
+      onBase: ({ name, done, total, note }) => {
+        bar ??= startProgress(context, { label: name, total: total ?? 0, unit: "steps" });
+        bar.update(done, note);
       },
     },
     stop,

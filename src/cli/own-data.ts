@@ -56,10 +56,12 @@ const BASE_KNOWS =
 
 /** Positions of a local model; infinite where its folder is not here yet, or says nothing. */
 async function positionsOf(model: string): Promise<number> {
-  if (model !== "base" && !existsSync(model)) return Infinity;
+  const { folderOfName } = await import("../recipe/bases.ts");
+  const named = await folderOfName(model);
+  if (!existsSync(named)) return Infinity;
   const { baseFolder, policyFolder } = await import("../recipe/assemble.ts");
   const { readDecoderConfig } = await import("../models/checkpoint.ts");
-  const folder = await policyFolder(model);
+  const folder = await policyFolder(named);
   const { maxPositions } = await readDecoderConfig((await baseFolder(folder)) ?? folder);
   return maxPositions;
 }

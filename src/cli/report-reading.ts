@@ -38,9 +38,9 @@ async function findDecode(
   named: string | undefined,
 ): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { shippedFolder } = await import("../recipe/assemble.ts");
+  const { folderOfName } = await import("../recipe/bases.ts");
   const { from = "" } = results.policy;
-  const folder = named ?? shippedFolder(from);
+  const folder = named ?? (await folderOfName(from));
   if (named === undefined && !existsSync(join(folder, "tokenizer.json"))) return null;
   const tokenizer = await loadTokenizer(folder);
   return (ids) => tokenizer.decode(ids);

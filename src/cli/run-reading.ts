@@ -33,10 +33,10 @@ export function openRunReader(note: (text: string) => void): RunReader {
 
 async function findDecode(run: RunFiles, note: (text: string) => void): Promise<Decode | null> {
   const { loadTokenizer } = await import("../text/tokenizer.ts");
-  const { shippedFolder } = await import("../recipe/assemble.ts");
+  const { folderOfName } = await import("../recipe/bases.ts");
   const from = run.settings?.values.get("policy.from");
   const checkpoints = (await readRunCheckpoints(run.folder)).map(({ path }) => path).reverse();
-  const named = typeof from === "string" ? shippedFolder(from) : "";
+  const named = typeof from === "string" ? await folderOfName(from) : "";
   const folder = [...checkpoints, named].find((path) => existsSync(join(path, "tokenizer.json")));
   if (folder === undefined) return null;
   try {

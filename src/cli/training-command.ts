@@ -8,7 +8,7 @@ import type { RunOptions } from "../recipe/train/training-method.ts";
 import type { CliContext } from "./command.ts";
 import { overwriteOption } from "./options.ts";
 import { watchDownload } from "./model-download.ts";
-import { packageVersion } from "./package-info.ts";
+import { packageVersion } from "../base/package-version.ts";
 import { DEFAULT_RECIPE } from "./own-data.ts";
 import {
   addRecipeOptions,
@@ -100,10 +100,13 @@ export async function showTraining<R>(
   const { recipe, tier, settings } = resolved;
   const use = folderUseOf(flags);
   const control = openRunControl();
+  const download = watchDownload(context);
+  // Before the live view, which leaves no room for its progress.
+  const { makeBases } = await import("../recipe/bases.ts");
+  await makeBases(settings, { ...download.options, signal: context.signal });
   const watch = await watchTraining(context, {
     ...{ resolved, out, control, plain: flags.plain === true, resume: use.resume },
   });
-  const download = watchDownload(context);
   context.note(`${recipe.name}, tier ${tier}, seed ${settings.seed} → ${out}`);
   const begun = performance.now();
   try {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { ConfigError, DataError, errorMessage, ExternalError } from "../base/errors.ts";
 import { exists, freeDiskBytes } from "../base/files.ts";
+import { suggest } from "../base/nearest.ts";
 import { checkOptions, z } from "../base/schema.ts";
 import { limiter, allOrAbort } from "../http/concurrency.ts";
 import { isDiskError, transfer, withRetries } from "../http/transfer.ts";
@@ -219,9 +220,13 @@ function gigabytes(bytes: number): string {
 /**
  * The folder of a model given as a folder, or as `org/name` or `org/name@revision` on the hub. An existing folder wins.
  *
+ * @param options.known names that the caller knows, for the message.
  * @throws {ConfigError} MODEL_NAME when it is neither; and as `hubModel`.
  */
-export async function modelFolder(model: string, options: HubModelOptions = {}): Promise<string> {
+export async function modelFolder(
+  model: string,
+  { known, ...options }: HubModelOptions & { known?: readonly string[] } = {},
+): Promise<string> {
   const isFolder = await stat(model).then(
     (found) => found.isDirectory(),
     () => false,
@@ -231,7 +236,7 @@ export async function modelFolder(model: string, options: HubModelOptions = {}):
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.`,
+      `${model}: is neither a folder nor the name of a model on the hub (org/name or org/name@revision). Pass a folder in Hugging Face layout, with config.json, model.safetensors and tokenizer.json, or such a name.${known === undefined ? "" : ` Policies of the package: ${suggest(model, known)}`}`,
     );
   }
   return (await hubModel(name, options)).folder;

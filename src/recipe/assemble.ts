@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { sha256 } from "../base/files.ts";
-import { packageRoot } from "../base/package-root.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import type { OwnTasks } from "../data/dataset.ts";
 import { datasets, type Dataset } from "../data/datasets.ts";
@@ -23,35 +22,24 @@ import { chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import { enginePolicy, type TokenPolicy } from "../rollout/policy.ts";
 import { openStrategy, requireFitting } from "../rollout/strategies/named-strategy.ts";
 import type { Roles } from "../trajectory/role.ts";
+import { findBase, folderOfName, madeBase, policyNames, type PolicyOptions } from "./bases.ts";
 import { checkpointFolder, stepsIn } from "./folder/checkpoints.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
-/** The shipped base policy. */
-export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
-
-/** Folders of the shipped policies by name. Bases are forks of the literate one. */
-const SHIPPED: ReadonlyMap<string, string> = new Map([
-  ["base", BASE_POLICY],
-  ["literate", join(packageRoot, "datasets", "literate-policy")],
-  ["numerate", join(packageRoot, "datasets", "numerate-policy")],
-]);
-
-/** The folder that the name of a shipped policy stands for; any other text as it is. */
-export function shippedFolder(from: string): string {
-  return SHIPPED.get(from) ?? from;
-}
-
-/** Progress and notices of a policy's download: the options of the hub that report. */
-export type PolicyDownload = Pick<HubModelOptions, "onProgress" | "onNotice">;
+/** Progress and notices of a policy's download, and how a base is made. */
+export type PolicyDownload = Pick<PolicyOptions, "onProgress" | "onNotice" | "makeBase" | "onBase">;
 
 /**
- * The folder of a policy that is named: `base`, `literate`, `numerate`, a folder, or a model of the hub, which is downloaded where the cache lacks it.
- * @throws as `modelFolder`.
+ * The folder of a policy that is named: a shipped one, a base, which is made where the cache lacks it, a folder, or a model of the hub,
+ * which is downloaded where the cache lacks it.
+ * @throws as `modelFolder` and `madeBase`.
  * @throws {ConfigError} POLICY_IS_RUN
  */
-export async function policyFolder(from: string, options: HubModelOptions = {}): Promise<string> {
-  if (SHIPPED.has(from)) return shippedFolder(from);
-  const folder = await modelFolder(from, options);
+export async function policyFolder(from: string, options: PolicyOptions = {}): Promise<string> {
+  const base = await findBase(from);
+  if (base !== null) return madeBase(base, options);
+  const named = await folderOfName(from);
+  const folder = await modelFolder(named, { ...options, known: policyNames() });
   const steps = await stepsIn(folder);
   const hasPolicy = existsSync(join(folder, "policy"));
   if (!hasPolicy && steps.length === 0) return folder;

@@ -9,6 +9,7 @@ import { calibrationOf, judgedByInstrument } from "../evaluate/claims/instrument
 import { isPromising, type SeedPlan } from "../evaluate/claims/looks.ts";
 import type { RunOrigin } from "../evaluate/claims/run-origin.ts";
 import type { ArmQuestions } from "./arm-questions.ts";
+import type { PolicyDownload } from "./assemble.ts";
 import { openArmInputs } from "./arms/arm-inputs.ts";
 import { type ArmRun, armFolder, armRuns, type ArmSource } from "./arms/arm-runs.ts";
 import type { ArmStore } from "./arms/arm-store.ts";
@@ -33,6 +34,8 @@ export interface ReproduceOptions {
   /** Finished arms of earlier reproductions, for reuse; null: neither read nor added to. */
   store: ArmStore | null;
   signal: AbortSignal;
+  /** For policies that are not here: they are downloaded or made before the first run. */
+  download?: PolicyDownload;
   /** Trains and measures; what it gives is a record whose numbers claims name by dotted paths: `eval.after.em`. */
   run: (run: ArmRun, use: { folder: string; signal: AbortSignal }) => Promise<unknown>;
   /** Runs at once. The results do not depend on it. */
@@ -56,7 +59,8 @@ export async function reproduce(
   recipe: RecipeFile,
   options: ReproduceOptions,
 ): Promise<Reproduction> {
-  const { tier, plan, out, made, store } = options;
+  const { tier, plan, out, made, store, signal } = options;
+  const download = { ...options.download, signal };
   if (experiments(recipe).length === 0) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
@@ -64,7 +68,7 @@ export async function reproduce(
     );
   }
   const source = { recipe, tier, plan, overrides: options.overrides ?? [], version: made.version };
-  const looks = openLooks({ ...source, inputs: openArmInputs() }, plan);
+  const looks = openLooks({ ...source, inputs: openArmInputs(download) }, plan);
   const origin = { ...made, machine: machineFacts() };
   // Bad settings of any arm are found before the folder is made.
   let runs = await looks.runs();

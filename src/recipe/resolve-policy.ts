@@ -4,11 +4,11 @@ import type { Environment } from "../env/environments/environment.ts";
 import type { Answerer } from "../evaluate/evaluate.ts";
 import { readAnswersById } from "../evaluate/predictions.ts";
 import type { Meter } from "../http/meter.ts";
-import type { HubModelOptions } from "../hub/hub-model.ts";
 import { endpointPolicy } from "../rollout/endpoint/endpoint-policy.ts";
 import type { Policy } from "../rollout/policy.ts";
 import { baseFolder, openEngine, policyFolder, policyOf, renderingFacts } from "./assemble.ts";
 import { hashOfPolicy } from "./folder/policy-hash.ts";
+import type { PolicyOptions } from "./bases.ts";
 import type { RoleOptions } from "./roles.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 
@@ -49,7 +49,7 @@ export interface OpenedPolicy {
  */
 export async function resolvePolicy(
   settings: Settings,
-  download: HubModelOptions,
+  download: PolicyOptions,
 ): Promise<PolicyUnderTest> {
   const { endpoint, predictions, from, chat } = settings.policy;
   // A chat template is a folder's: what is asked elsewhere has none here.
@@ -71,7 +71,7 @@ export async function resolvePolicy(
 async function testedModel(
   settings: Settings,
   from: string,
-  download: HubModelOptions,
+  download: PolicyOptions,
 ): Promise<PolicyUnderTest> {
   const model = await policyFolder(from, download);
   const hash = await hashOfPolicy(model, await baseFolder(model, download));

@@ -2,7 +2,6 @@ import { RolloutError } from "../base/errors.ts";
 import { milliseconds } from "../base/waits/deadlines.ts";
 import { loadChatTemplate } from "../chat/load-chat-template.ts";
 import { openLocalEngine, type LocalEngine } from "../engine/local/local-engine.ts";
-import type { HubModelOptions } from "../hub/hub-model.ts";
 import { type ChatOptions, chatRendering, type Rendering } from "../rollout/chat-rendering.ts";
 import {
   endpointRole,
@@ -15,6 +14,7 @@ import {
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Role } from "../trajectory/role.ts";
 import { baseFolder, policyFolder } from "./assemble.ts";
+import type { PolicyOptions } from "./bases.ts";
 import type { Settings } from "./settings/settings-schema.ts";
 import { snapshotRole } from "./snapshots.ts";
 
@@ -26,7 +26,7 @@ export interface RoleOptions {
    */
   policy?: { engine: LocalEngine; model: string };
   /** Tells of a model's download. */
-  download?: HubModelOptions;
+  download?: PolicyOptions;
 }
 
 /** The recipe's models by name, and `policy`. Each is opened when it is first asked; the caller closes them. */

@@ -6,7 +6,6 @@ import { AgentrlError, DataError } from "../base/errors.ts";
 import { partSchema } from "../base/part-schema.ts";
 import { writeJsonl } from "../data/write-jsonl.ts";
 import { writeParquet } from "../data/write-parquet.ts";
-import type { HubModelOptions } from "../hub/hub-model.ts";
 import { strategies } from "../rollout/strategies/index.ts";
 import { conversationsOf, type Message, type Telling } from "../synth/exports/conversation.ts";
 import type { ExportedRows, PairFormat, SampleFormat } from "../synth/exports/export-format.ts";
@@ -17,6 +16,7 @@ import { loadTokenizer } from "../text/tokenizer.ts";
 import type { Candidate } from "../trajectory/sample.ts";
 import { readPairs, readSamples, SAMPLE_FILES } from "../trajectory/sample-files.ts";
 import { baseFolder, environmentOver, policyFolder, searchlessFor } from "./assemble.ts";
+import type { PolicyOptions } from "./bases.ts";
 import { settingsOfFolder } from "./synth/synth-folder.ts";
 
 export interface RunExportOptions {
@@ -31,7 +31,7 @@ export interface RunExportOptions {
   /** Folder or name of the model whose tokens the records hold, instead of what their provenance names. */
   tokenizer?: string;
   signal: AbortSignal;
-  download?: HubModelOptions;
+  download?: PolicyOptions;
   onRecord?: (records: number) => void;
 }
 
@@ -205,7 +205,7 @@ function teacherReader({
   };
 }
 
-async function teacherFiles(from: string, download: HubModelOptions): Promise<TeacherFiles> {
+async function teacherFiles(from: string, download: PolicyOptions): Promise<TeacherFiles> {
   const model = await policyFolder(from, download);
   const folder = (await baseFolder(model, download)) ?? model;
   const template = await loadChatTemplate(folder).catch((error: unknown) => {

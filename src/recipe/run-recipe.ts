@@ -113,7 +113,8 @@ async function evaluate(
   });
 }
 
-async function runStage(
+/** Runs one stage of a recipe in its folder. */
+export async function runStage(
   { stage, folder, resolved }: PlannedStage,
   options: RunTrainOptions,
 ): Promise<Pick<StageOutcome, "policy" | "facts">> {

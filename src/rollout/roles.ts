@@ -1,6 +1,7 @@
 import { ConfigError, DataError, ExternalError, RolloutError } from "../base/errors.ts";
 import { suggest } from "../base/nearest.ts";
 import { choice, z } from "../base/schema.ts";
+import { isModel } from "../base/setting-path.ts";
 import type { Engine } from "../engine/engine.ts";
 import { chatClient } from "../http/chat.ts";
 import type { ChatMessage, DrawRequest } from "../http/chat-messages.ts";
@@ -13,8 +14,8 @@ import { type EndpointSettings, endpointSchema } from "./endpoint/endpoint-setti
 import { engineLogprobs } from "./policy.ts";
 
 const frozenModel = z.strictObject({
-  /** A folder, a model of the hub, or `base`: the shipped policy. Its weights are never trained. */
-  from: z.string(),
+  /** As `policy.from`. Its weights are never trained. */
+  from: z.string().meta(isModel()),
   /** Uses the chat template of its folder; without it prompts are sent unchanged. */
   chat: chatSchema.optional(),
 });

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "../../src/base/schema.ts";
-import { isPath, pathsFrom, withAbsolutePaths } from "../../src/base/setting-path.ts";
+import { isModel, isPath, pathsFrom, withAbsolutePaths } from "../../src/base/setting-path.ts";
 
 const schema = z.object({
   tasks: z.string().meta(isPath()),
-  from: z.string().default("base").meta(isPath("dotted")),
+  from: z.string().default("base").meta(isModel()),
   files: z.array(z.object({ file: z.string().optional().meta(isPath()) })),
   name: z.string(),
 });

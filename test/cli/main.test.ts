@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandGroups } from "../../src/cli/commands/index.ts";
-import { packageVersion } from "../../src/cli/package-info.ts";
+import { packageVersion } from "../../src/base/package-version.ts";
 import { runCli } from "../helpers/run-cli.ts";
 import { runProgram } from "../helpers/run-command.ts";
 

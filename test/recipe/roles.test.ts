@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LocalEngine } from "../../src/engine/local/local-engine.ts";
-import { BASE_POLICY } from "../../src/recipe/assemble.ts";
+import { BASE_POLICY } from "../../src/recipe/bases.ts";
 import { openRoles, type RoleOptions } from "../../src/recipe/roles.ts";
 import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
 import { chatServer } from "../helpers/chat-server.ts";

@@ -12,7 +12,7 @@ import { runtimeInfo } from "../../onnx/runtime-info.ts";
 import type { CliCommand } from "../command.ts";
 import { jsonOption } from "../options.ts";
 import { checkNeeds, type Check } from "../doctor-needs.ts";
-import { packageVersion } from "../package-info.ts";
+import { packageVersion } from "../../base/package-version.ts";
 
 const MIN_NODE = 20;
 

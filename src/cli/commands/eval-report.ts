@@ -8,7 +8,7 @@ import { acrossOption } from "../eval-compare-flags.ts";
 import { madeBy } from "../made-by.ts";
 import { jsonOption, outOption, overwriteOption } from "../options.ts";
 import { refuseOwnInput, refuseToOverwrite } from "../overwrite.ts";
-import { packageVersion } from "../package-info.ts";
+import { packageVersion } from "../../base/package-version.ts";
 import { readableResults, type ReadingFlags } from "../report-reading.ts";
 import { refuseStray } from "../stray-flags.ts";
 

@@ -49,13 +49,16 @@ function registerList(recipes: Command, context: CliContext): void {
       const rows = all.map((recipe) => ({
         name: recipe.name,
         summary: recipe.summary,
+        family: recipe.family ?? null,
         paper: recipe.paper?.id ?? null,
         tiers: tiersOf(recipe),
         claims: recipe.claims.tests.map(({ id }) => id),
       }));
       if (json === true) context.out(JSON.stringify({ recipes: rows }));
       else {
-        const listed = rows.map(({ name, paper, summary }) => [name, paper ?? "", summary]);
+        const listed = rows.map(({ name, family, paper, summary }) => [
+          ...[name, paper ?? family ?? "", summary],
+        ]);
         context.out(renderText({ rows: listed }));
       }
     });

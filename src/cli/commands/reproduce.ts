@@ -15,6 +15,7 @@ import { type ArmTraining, trainArm } from "../arm-training.ts";
 import { writeAtlas } from "../atlas.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
+import { watchDownload } from "../model-download.ts";
 import { jsonOption, outOption, pluginOption, setOption, wholeNumber } from "../options.ts";
 import { reproductionText } from "../reproduction-text.ts";
 
@@ -159,9 +160,11 @@ async function reproduceRecipe(
           context.note(message);
         });
   const progress = openArmProgress(context);
+  const download = watchDownload(context);
   const isPaper = tier === "paper";
   const result = await reproduce(recipe, {
     ...{ tier, out, made: madeBy(), signal: context.signal, store },
+    download: download.options,
     plan: flags.seeds === undefined ? SEEDS_BY_RULE : fixedSeeds(flags.seeds),
     overrides: [...(isPaper ? [] : ONE_CORE), ...(flags.set ?? []).map(parseSet)],
     sideBySide: isPaper ? 1 : Math.min(availableParallelism(), MOST_AT_ONCE),
@@ -181,6 +184,7 @@ async function reproduceRecipe(
       else progress.end(each);
     },
   }).finally(() => {
+    download.stop();
     progress.stop();
   });
   const { writeReproductionFiles } = await import("../reproduction-files.ts");

@@ -5,7 +5,7 @@ import type { RetrievalServer } from "../../server/retrieval-server.ts";
 import { serverOptions } from "../../server/server-options.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
-import { packageVersion } from "../package-info.ts";
+import { packageVersion } from "../../base/package-version.ts";
 import {
   addRetrieverOptions,
   checkRetrieverFlags,

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { DataError } from "../../base/errors.ts";
 import { readJsonl } from "../../base/jsonl.ts";
 import type { CliContext } from "../command.ts";
+import { watchDownload } from "../model-download.ts";
 import { decimal, deviceOption, jsonOption, wholeNumber } from "../options.ts";
 import { openLintModel } from "../trace/lint-model.ts";
 import { type LintOutcome, lintText } from "../trace/lint-text.ts";
@@ -78,12 +79,17 @@ async function lint(file: string, flags: LintFlags, context: CliContext): Promis
 async function lintFile(
   file: string,
   { protocol, model: named, device, ...flags }: LintFlags,
-  { signal, note }: CliContext,
+  context: CliContext,
 ): Promise<LintOutcome> {
   const { openLint } = await import("../../trajectory/lint/open-lint.ts");
   const origin = await findOrigin(file, protocol);
+  const { signal } = context;
+  const watch = watchDownload(context);
+  const download = { ...watch.options, signal };
   const model =
-    named === undefined ? null : await openLintModel(named, { signal, note, device, origin });
+    named === undefined
+      ? null
+      : await openLintModel(named, { download, device, origin }).finally(watch.stop);
   try {
     const texts = await openTraceTexts(origin, model);
     const reading = { ...texts, contextOf: await lintContextsOf(origin) };

@@ -3,7 +3,7 @@ import type { DeviceName } from "../../onnx/device-names.ts";
 import type { RecomputedSummary } from "../../rollout/recomputed-logprobs.ts";
 import type { Tokenizer } from "../../text/tokenizer.ts";
 import type { LintUnit } from "../../trajectory/lint/lint-lines.ts";
-import type { CliContext } from "../command.ts";
+import type { PolicyOptions } from "../../recipe/bases.ts";
 import type { TraceOrigin } from "./trace-origin.ts";
 
 /** Result of recomputed log-probabilities, with the trajectories that differ. */
@@ -25,7 +25,8 @@ export interface LintModel {
 /** @throws {DataError | ConfigError} when it names no model that can be run. */
 export async function openLintModel(
   named: string,
-  options: Pick<CliContext, "signal" | "note"> & {
+  options: {
+    download: PolicyOptions;
     device: string | undefined;
     origin: TraceOrigin | null;
   },
@@ -34,8 +35,7 @@ export async function openLintModel(
   const { openLocalEngine } = await import("../../engine/local/local-engine.ts");
   const { isPlainDraw } = await import("../../rollout/lint-context.ts");
   const { recomputeLogprobs } = await import("../../rollout/recomputed-logprobs.ts");
-  const { signal, origin, device } = options;
-  const download = { signal, onNotice: options.note };
+  const { download, origin, device } = options;
   const model = await policyFolder(named, download);
   const base = await baseFolder(model, download);
   const engine = await openLocalEngine({

@@ -41,8 +41,8 @@ export async function findWords(
   isNamed = false,
 ): Promise<ModelWords | null> {
   if (policy === undefined) return null;
-  const { shippedFolder } = await import("../../recipe/assemble.ts");
-  const folder = shippedFolder(policy);
+  const { folderOfName } = await import("../../recipe/bases.ts");
+  const folder = await folderOfName(policy);
   if (!isNamed && !existsSync(join(folder, "tokenizer.json"))) return null;
   const { loadTokenizer } = await import("../../text/tokenizer.ts");
   const config = join(folder, "config.json");

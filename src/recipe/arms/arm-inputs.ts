@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { sha256, sha256File } from "../../base/files.ts";
 import { declarationsIn } from "../../base/schema.ts";
 import { baseFolder, policyFolder } from "../assemble.ts";
+import type { PolicyOptions } from "../bases.ts";
 import { hashOfPolicy } from "../folder/policy-hash.ts";
 import { type Settings, settingsSchema } from "../settings/settings-schema.ts";
 
 /** Checksums of what settings only name: the policy, and every file or folder. */
 export type ArmInputs = (settings: Settings) => Promise<Record<string, string>>;
 
-/** Reads each policy and file once, however many arms name it. */
-export function openArmInputs(): ArmInputs {
+/** Reads each policy and file once, however many arms name it. Policies that are not here are downloaded or made. */
+export function openArmInputs(download: PolicyOptions = {}): ArmInputs {
   const known = new Map<string, Promise<string>>();
   const once = (name: string, read: () => Promise<string>): Promise<string> => {
     const found = known.get(name) ?? read();
@@ -19,23 +20,25 @@ export function openArmInputs(): ArmInputs {
     return found;
   };
   return async (settings) => {
-    const { from, fresh, endpoint, predictions } = settings.policy;
-    const isModel = fresh === undefined && endpoint === undefined && predictions === undefined;
-    const inputs: Record<string, string> = isModel
-      ? { "policy.from": await once(`policy ${from}`, () => policyHash(from)) }
-      : {};
+    const { fresh, endpoint, predictions } = settings.policy;
+    const asksModel = fresh === undefined && endpoint === undefined && predictions === undefined;
+    const inputs: Record<string, string> = {};
     for (const { path, value, meta } of declarationsIn(settingsSchema, settings)) {
-      if (meta["path"] === undefined || typeof value !== "string" || !existsSync(value)) continue;
       const key = path.join(".");
-      inputs[key] ??= await once(value, () => contentHash(value));
+      if (typeof value !== "string") continue;
+      if (meta["path"] === "model") {
+        if (key === "policy.from" && !asksModel) continue;
+        inputs[key] = await once(`policy ${value}`, () => policyHash(value, download));
+      } else if (meta["path"] !== undefined && existsSync(value))
+        inputs[key] ??= await once(value, () => contentHash(value));
     }
     return inputs;
   };
 }
 
-async function policyHash(from: string): Promise<string> {
-  const folder = await policyFolder(from);
-  return hashOfPolicy(folder, await baseFolder(folder));
+async function policyHash(from: string, download: PolicyOptions): Promise<string> {
+  const folder = await policyFolder(from, download);
+  return hashOfPolicy(folder, await baseFolder(folder, download));
 }
 
 /** Hash of a file, or of all files below a folder with their names. */

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, rename } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { errorMessage } from "../../base/errors.ts";
 import {
@@ -12,6 +11,7 @@ import {
   writeJson,
 } from "../../base/files.ts";
 import { processMark } from "../../base/process-mark.ts";
+import { userCache } from "../../base/user-cache.ts";
 import { z } from "../../base/schema.ts";
 import type { RunOrigin } from "../../evaluate/claims/run-origin.ts";
 import { MANIFEST_FILE, RESOLVED_FILE } from "../folder/run-origin.ts";
@@ -35,8 +35,7 @@ export interface ArmStore {
 
 /** The store that all commands share, in the user's cache. */
 export function sharedArms(): string {
-  const { XDG_CACHE_HOME } = process.env;
-  return join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "agentrl", "arms");
+  return join(userCache(), "arms");
 }
 
 const ENTRY = "arm.json";

@@ -5,6 +5,7 @@ import { cachePlace, hubNameText, parseHubName, hubSettings } from "../../hub/hu
 import { readDecoderConfig, storedTypeOf } from "../../models/checkpoint.ts";
 import type { DecoderConfig } from "../../models/config.ts";
 import { readJson } from "../../base/files.ts";
+import { suggest } from "../../base/nearest.ts";
 import {
   ADAPTER_CONFIG,
   baseOfAdapter,
@@ -14,7 +15,7 @@ import {
 import type { LoraConfig } from "../../models/lora/lora.ts";
 import { publishedShapes } from "../../models/published-shapes.ts";
 import type { StoredType } from "../../models/stored-numbers.ts";
-import { shippedFolder } from "../assemble.ts";
+import { findBase, folderOfName, policyNames } from "../bases.ts";
 import { freshConfig } from "../fresh-policy.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
@@ -48,13 +49,16 @@ export async function plannedModel({
 
 /** `plannedModel` of a policy that exists. */
 async function plannedFolder(from: string): Promise<PlannedModel> {
-  if (shippedFolder(from) !== from) return ofFolder(from, shippedFolder(from));
-  if (await isFolder(from)) return ofFolder(from, from);
+  const folder = await folderOfName(from);
+  if (await isFolder(folder)) return ofFolder(from, folder);
+  const base = await findBase(from);
+  // A base that is not made yet has the shape of its parent.
+  if (base !== null) return { ...(await plannedModel(base.resolved.settings)), from, folder: null };
   const name = parseHubName(from);
   if (name === null) {
     throw new ConfigError(
       "MODEL_NAME",
-      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name.`,
+      `${from}: is no folder here, and no name of a model on the hub (org/name or org/name@revision). Give a folder with a config.json, or such a name. Policies of the package: ${suggest(from, policyNames())}`,
     );
   }
   const { cache } = hubSettings();

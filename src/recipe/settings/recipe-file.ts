@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { readText } from "../../base/files.ts";
@@ -7,23 +7,22 @@ import { loadPlugin } from "../../base/plugins.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { checkOptions } from "../../base/schema.ts";
 import { checkClaims } from "../claims.ts";
+import { basesFolder, recipesIn, shippedBases } from "./base-names.ts";
 import { type RecipeFile, TIERS, type Tier, recipeSchema } from "./recipe-schema.ts";
 import { parseYaml } from "../../base/yaml.ts";
 
 const shippedFolder = join(packageRoot, "recipes");
 
-/** Names of the shipped recipes, sorted. */
+/** Names of the shipped recipes, sorted: methods, then those that make bases. */
 export function shippedRecipes(): string[] {
-  if (!existsSync(shippedFolder)) return [];
-  return readdirSync(shippedFolder)
-    .filter((file) => file.endsWith(".yaml"))
-    .map((file) => file.slice(0, -".yaml".length))
-    .sort();
+  return [...recipesIn(shippedFolder), ...shippedBases()];
 }
 
 /** A recipe's file, by the name of a shipped recipe or by its path. */
 function recipeFile(nameOrPath: string): string {
-  return isPath(nameOrPath) ? resolve(nameOrPath) : join(shippedFolder, `${nameOrPath}.yaml`);
+  if (isPath(nameOrPath)) return resolve(nameOrPath);
+  const folder = shippedBases().includes(nameOrPath) ? basesFolder : shippedFolder;
+  return join(folder, `${nameOrPath}.yaml`);
 }
 
 function isPath(nameOrPath: string): boolean {

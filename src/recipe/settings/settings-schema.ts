@@ -10,7 +10,7 @@ import {
   type SettingEffect,
   when,
 } from "../../base/setting-effect.ts";
-import { isPath } from "../../base/setting-path.ts";
+import { isModel, isPath } from "../../base/setting-path.ts";
 import { deadlinesSchema } from "../../base/waits/deadlines.ts";
 import { datasets } from "../../data/datasets.ts";
 import { storageDtypes } from "../../engine/local/storage-dtypes.ts";
@@ -87,10 +87,10 @@ const settingsShape = z.strictObject({
   policy: z
     .strictObject({
       /**
-       * A Hugging Face folder, a model of the hub (`org/name`, `org/name@revision`), or `base`: the policy that comes with the
-       * package.
+       * A Hugging Face folder, a model of the hub (`org/name`, `org/name@revision`), or a policy that comes with the package: `base`,
+       * `literate`, or a base of recipes/bases, which is made on its first use.
        */
-      from: z.string().default("base").meta(isPath("dotted")),
+      from: z.string().default("base").meta(isModel()),
       /** Instead: fresh weights of this shape. */
       fresh: freshPolicy
         .optional()

@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
-import { pathsFrom } from "../../base/setting-path.ts";
+import { pathsFrom, withModels } from "../../base/setting-path.ts";
+import { atTier } from "./base-names.ts";
 import { Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "./recipe-schema.ts";
@@ -123,12 +124,13 @@ export function checkSettings<S extends z.ZodType>(
     recipe === resolved.recipe
       ? isOfRecipe(resolved, origin)
       : origin.startsWith(`${recipe.path}:`);
+  const named = withModels(schema, result.value, (model) => atTier(model, resolved.tier));
   const settings = withBelow(resolved.recipe).reduce(
     (value, recipe) =>
       pathsFrom(dirname(recipe.path), schema, value, (key) =>
         isOf(recipe, origins.get(key) ?? "default"),
       ),
-    result.value,
+    named,
   );
   return { ...resolved, settings, origins };
 }

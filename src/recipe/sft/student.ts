@@ -6,7 +6,8 @@ import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { Student } from "../../train/student-rows.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
-import { shippedFolder, environmentOver, policyOf } from "../assemble.ts";
+import { environmentOver, policyOf } from "../assemble.ts";
+import { folderOfName } from "../bases.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 
 /**
@@ -42,7 +43,7 @@ export function drawnReader(): ReadDrawn {
       if (!isForeign || from === undefined) throw error;
       let drawnWith = tokenizers.get(from);
       if (drawnWith === undefined) {
-        const folder = shippedFolder(from);
+        const folder = await folderOfName(from);
         const isHere = existsSync(join(folder, "tokenizer.json"));
         drawnWith = isHere ? await loadTokenizer(folder) : null;
         tokenizers.set(from, drawnWith);

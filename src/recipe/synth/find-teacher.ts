@@ -1,6 +1,5 @@
 import type { Environment } from "../../env/environments/environment.ts";
 import type { Meter } from "../../http/meter.ts";
-import type { HubModelOptions } from "../../hub/hub-model.ts";
 import type { Policy } from "../../rollout/policy.ts";
 import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
 import { numberPlanPolicy } from "../../synth/teachers/number-plan-policy.ts";
@@ -9,6 +8,7 @@ import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
 import { baseFolder, policyFolder } from "../assemble.ts";
+import type { PolicyOptions } from "../bases.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { type OpenedPolicy, resolvePolicy } from "../resolve-policy.ts";
 
@@ -43,7 +43,7 @@ const SCRIPT_WINDOW = 64;
 export async function findTeacher(
   settings: Settings,
   teacher: TeacherSettings,
-  download: HubModelOptions,
+  download: PolicyOptions,
 ): Promise<FoundTeacher> {
   if (teacher.name === "gold-chain" || teacher.name === "number-plan") {
     const { name, ...options } = teacher;
@@ -107,7 +107,7 @@ function teacherPolicy(
 export async function teacherTokenizer(
   settings: Settings,
   teacher: TeacherSettings,
-  download: HubModelOptions,
+  download: PolicyOptions,
 ): Promise<Tokenizer | null> {
   if (isScript(teacher)) return null;
   const { endpoint, from } = teacherPolicy(settings, teacher);

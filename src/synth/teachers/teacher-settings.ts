@@ -1,4 +1,5 @@
 import { z } from "../../base/schema.ts";
+import { isModel } from "../../base/setting-path.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
 import { numberBehaviourSchema } from "./number-plan.ts";
@@ -48,7 +49,7 @@ export const teacherSchema = z.discriminatedUnion("name", [
   z.strictObject({
     name: z.literal("model"),
     /** As `policy.from`; default: the recipe's own policy. */
-    from: z.string().optional(),
+    from: z.string().meta(isModel()).optional(),
     chat: chatSchema.optional(),
   }),
   z.strictObject({ name: z.literal("endpoint"), ...endpointSchema.shape }),

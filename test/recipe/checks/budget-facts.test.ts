@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BASE_POLICY, openNamedDataset } from "../../../src/recipe/assemble.ts";
+import { openNamedDataset } from "../../../src/recipe/assemble.ts";
+import { BASE_POLICY } from "../../../src/recipe/bases.ts";
 import { type BudgetFacts, budgetFacts } from "../../../src/recipe/checks/budget-facts.ts";
 import { loadRecipe } from "../../../src/recipe/settings/recipe-file.ts";
 import { settingsSchema, type Settings } from "../../../src/recipe/settings/settings-schema.ts";

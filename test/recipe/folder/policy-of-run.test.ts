@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BASE_POLICY } from "../../../src/recipe/assemble.ts";
+import { BASE_POLICY } from "../../../src/recipe/bases.ts";
 import { policyOfRun } from "../../../src/recipe/folder/policy-of-run.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 

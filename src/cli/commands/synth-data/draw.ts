@@ -5,7 +5,7 @@ import type { Settings } from "../../../recipe/settings/settings-schema.ts";
 import type { CliContext } from "../../command.ts";
 import { watchDownload } from "../../model-download.ts";
 import { jsonOption, outOption, wholeNumber } from "../../options.ts";
-import { packageVersion } from "../../package-info.ts";
+import { packageVersion } from "../../../base/package-version.ts";
 import { type Progress, startProgress } from "../../progress.ts";
 import { defaultRunFolder } from "../../recipe-options.ts";
 import { drawnText, synthesisText } from "../../synthesis-text.ts";

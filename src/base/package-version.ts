@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../base/package-root.ts";
-import { z } from "../base/schema.ts";
+import { packageRoot } from "./package-root.ts";
+import { z } from "./schema.ts";
 
 /** The version in package.json. */
 export function packageVersion(): string {

@@ -1,0 +1,188 @@
+import { existsSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ConfigError, errorMessage, ExternalError } from "../base/errors.ts";
+import { makeFolder, removeAtOnce } from "../base/files.ts";
+import { type FolderLock, type LockHolder, lockFolder } from "../base/folder-lock.ts";
+import { packageRoot } from "../base/package-root.ts";
+import { packageVersion } from "../base/package-version.ts";
+import { modelsIn } from "../base/setting-path.ts";
+import { processOf } from "../base/process-mark.ts";
+import { userCache } from "../base/user-cache.ts";
+import { shortHash } from "../evaluate/fingerprint.ts";
+import type { HubModelOptions } from "../hub/hub-model.ts";
+import { hashOfPolicy } from "./folder/policy-hash.ts";
+import { settingsHash } from "./run-stages.ts";
+import { baseNamed, shippedBases } from "./settings/base-names.ts";
+import { loadRecipe, selectTier } from "./settings/recipe-file.ts";
+import { type Settings, settingsSchema } from "./settings/settings-schema.ts";
+import { checkSettings, type ResolvedSettings, resolveSettings } from "./settings/settings.ts";
+
+/** The shipped base policy. */
+export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
+
+/** Folders of the shipped policies by name. Bases are forks of the literate one. */
+const SHIPPED: ReadonlyMap<string, string> = new Map([
+  ["base", BASE_POLICY],
+  ["literate", join(packageRoot, "datasets", "literate-policy")],
+  ["numerate", join(packageRoot, "datasets", "numerate-policy")],
+]);
+
+/** A policy that a recipe of recipes/bases makes on its first use. */
+export interface Base {
+  /** `timid`, or `timid@smoke` for another tier of its recipe. */
+  name: string;
+  resolved: ResolvedSettings<Settings>;
+  /** Hash of everything that decides its weights. */
+  key: string;
+  /** Where it is kept once it is made. */
+  folder: string;
+}
+
+/** How far a base is that is being made. */
+export interface BaseProgress {
+  name: string;
+  /** Steps of the present stage. `total` is null where it is not known. */
+  done: number;
+  total: number | null;
+  note: string;
+}
+
+/** How to make a base, for a caller that may have to. @returns the folder of its policy, below `out`. */
+export type MakeBase = (
+  base: Base,
+  out: string,
+  options: PolicyOptions & { signal: AbortSignal },
+) => Promise<string>;
+
+/** How a policy gets here that is not here yet: downloaded or made. */
+export interface PolicyOptions extends HubModelOptions {
+  makeBase?: MakeBase;
+  onBase?: (progress: BaseProgress) => void;
+}
+
+/** All names of policies that come with the package. */
+export function policyNames(): string[] {
+  return [...SHIPPED.keys(), ...shippedBases()];
+}
+
+/** The folder of a policy that is named, whether or not it is there; any other text as it is. Nothing is downloaded or made. */
+export async function folderOfName(from: string): Promise<string> {
+  return SHIPPED.get(from) ?? (await findBase(from))?.folder ?? from;
+}
+
+/** The base of a name; null: it is no base's. @throws {ConfigError} as `loadRecipe`, `selectTier` and `checkSettings`. */
+export async function findBase(name: string): Promise<Base | null> {
+  const named = baseNamed(name);
+  if (named === null) return null;
+  const recipe = await loadRecipe(named.recipe);
+  const asked = resolveSettings(recipe, { tier: selectTier(recipe, named.tier) });
+  const resolved = checkSettings(settingsSchema, asked);
+  const { settings } = resolved;
+  const facts = {
+    settings: settingsHash(settings),
+    parent: settings.policy.fresh === undefined ? await contentOf(settings.policy.from) : null,
+    version: packageVersion(),
+  };
+  const key = shortHash(facts);
+  return { name, resolved, key, folder: join(placeOfBases(), `${recipe.name}-${key}`) };
+}
+
+/** Makes the bases that settings name, where the cache lacks them. */
+export async function makeBases(settings: Settings, options: PolicyOptions): Promise<void> {
+  for (const model of modelsIn(settingsSchema, settings)) {
+    const base = await findBase(model);
+    if (base !== null) await madeBase(base, options);
+  }
+}
+
+/** What decides the weights of a parent; bases tell by their own key, so that they need not be made. */
+async function contentOf(from: string): Promise<string> {
+  const base = await findBase(from);
+  if (base !== null) return base.key;
+  const folder = SHIPPED.get(from) ?? from;
+  return existsSync(folder) ? hashOfPolicy(folder) : from;
+}
+
+function placeOfBases(): string {
+  return join(userCache(), "bases");
+}
+
+const TAKES = { smoke: "some seconds", mini: "2 to 4 minutes on two idle cores", paper: "long" };
+
+/**
+ * The folder of a base, which is made if the cache lacks it. If another process makes it, this one waits. The folder appears whole or
+ * not at all.
+ *
+ * @throws {ConfigError} BASE_ABSENT when it is not made and the caller cannot make it.
+ * @throws {ExternalError} FILE_WRITE_FAILED when the cache cannot be written; what the stages of its recipe throw.
+ */
+export async function madeBase(base: Base, options: PolicyOptions): Promise<string> {
+  const { folder, name } = base;
+  if (existsSync(folder)) return folder;
+  const { makeBase, signal = new AbortController().signal } = options;
+  if (makeBase === undefined) {
+    throw new ConfigError(
+      "BASE_ABSENT",
+      `The base policy "${name}" is not made yet: ${folder} does not exist. \`agentrl eval --policy ${name}\` makes it; in a program, pass makeBase.`,
+    );
+  }
+  const lock = await lockOrWait(base, { ...options, signal });
+  if (lock === null) return folder;
+  const making = `${folder}.making`;
+  try {
+    // Another process may have finished it just before the lock was free.
+    if (existsSync(folder)) return folder;
+    options.onNotice?.(
+      `makes the base policy "${name}" first, once; it takes ${TAKES[base.resolved.tier]}; kept in ${folder}`,
+    );
+    await removeAtOnce(making);
+    const policy = await makeBase(base, making, { ...options, signal });
+    await rename(policy, folder);
+    return folder;
+  } finally {
+    await removeAtOnce(making).catch(() => undefined);
+    lock.release();
+  }
+}
+
+/** Between two looks whether another process has finished. */
+const LOOK_MS = 300;
+
+/** Takes the lock of a base; null: another process made it meanwhile. */
+async function lockOrWait(
+  { folder, name }: Base,
+  { onNotice, signal }: PolicyOptions & { signal: AbortSignal },
+): Promise<FolderLock | null> {
+  const place = placeOfBases();
+  let isTold = false;
+  await makeFolder(place).catch((error: unknown) => {
+    throw new ExternalError(
+      "FILE_WRITE_FAILED",
+      `${place}: could not be made (${errorMessage(error)}), and the base policy "${name}" is kept there. Set XDG_CACHE_HOME to a folder that is writable.`,
+      { cause: error },
+    );
+  });
+  while (!existsSync(folder)) {
+    const lock = tryLock(place, `${basename(folder)}.lock`);
+    if (!("mark" in lock)) return lock;
+    if (!isTold) onNotice?.(`waits: ${processOf(lock.mark)} makes the base policy "${name}"`);
+    isTold = true;
+    await delay(LOOK_MS, undefined, { signal });
+  }
+  return null;
+}
+
+function tryLock(place: string, name: string): FolderLock | LockHolder {
+  let holder: LockHolder | undefined;
+  try {
+    return lockFolder(place, name, (found) => {
+      holder = found;
+      return new Error(found.mark);
+    });
+  } catch (error) {
+    if (holder === undefined) throw error;
+    return holder;
+  }
+}
