@@ -13,6 +13,10 @@ import { dataSource, isDataFolder } from "./data-folder.ts";
 import { type Dataset, type DatasetPart, streamed } from "./dataset.ts";
 import { type Fields, fieldsSchema } from "./fields.ts";
 import { environmentTasks } from "./environment-tasks.ts";
+import { entailmentExercises } from "./exercises/entailment-exercises.ts";
+import { judgeExercises } from "./exercises/judge-exercises.ts";
+import { readerExercises } from "./exercises/reader-exercises.ts";
+import { simulatorExercises } from "./exercises/simulator-exercises.ts";
 import { numberWorldDataset } from "./numberworld/number-world-dataset.ts";
 import { readPassages } from "./passages.ts";
 import { distinctTasks, streamTasks } from "./tasks.ts";
@@ -117,6 +121,10 @@ export const datasets = registry<DatasetPart>("dataset", [
   arithmetic,
   numberWorldDataset,
   environmentTasks,
+  readerExercises,
+  simulatorExercises,
+  judgeExercises,
+  entailmentExercises,
   ...cardDatasets,
 ]);
 

@@ -86,11 +86,23 @@ export function aliasStep(alias: string): string {
  */
 export function stepQueries(label: string): string[] {
   const [, asked, name] = STEP.exec(label) ?? [];
-  const wordings =
-    asked === ALIAS_LABEL
-      ? ALIAS_WORDINGS
-      : RELATIONS.find((relation) => relation.label === asked)?.wordings;
+  const wordings = asked === ALIAS_LABEL ? ALIAS_WORDINGS : relationLabelled(asked)?.wordings;
   return (wordings ?? []).map(({ query }) => `${name ?? ""} ${query}`);
+}
+
+/**
+ * The relation and the name that a step asks about; null when it is no step from an entity to a value.
+ * @example readStep("birthplace of Aldo Brenn") // { relation: …, name: "Aldo Brenn" }
+ */
+export function readStep(label: string): { relation: Relation; name: string } | null {
+  const [, asked, name] = STEP.exec(label) ?? [];
+  const relation = relationLabelled(asked);
+  const isInverse = label.startsWith("whose ");
+  return relation === undefined || name === undefined || isInverse ? null : { relation, name };
+}
+
+function relationLabelled(label: string | undefined): Relation | undefined {
+  return RELATIONS.find((relation) => relation.label === label);
 }
 
 /** A step of either direction: its label, and the name that it contains. */

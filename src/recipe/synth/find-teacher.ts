@@ -4,6 +4,7 @@ import type { Policy } from "../../rollout/policy.ts";
 import { goldChainPolicy } from "../../synth/teachers/gold-chain.ts";
 import { numberPlanPolicy } from "../../synth/teachers/number-plan-policy.ts";
 import { playerPolicy } from "../../synth/teachers/player.ts";
+import { referencePolicy } from "../../synth/teachers/reference.ts";
 import type { TeacherSettings } from "../../synth/teachers/teacher-settings.ts";
 import { loadTokenizer, type Tokenizer } from "../../text/tokenizer.ts";
 import type { TeacherMark } from "../../trajectory/sample.ts";
@@ -55,9 +56,11 @@ export async function findTeacher(
     const open = () => Promise.resolve(opened);
     return { mark: { name }, options, rendering: undefined, window: SCRIPT_WINDOW, open };
   }
-  if (teacher.name === "player") {
-    const open = (environment: Environment) =>
-      Promise.resolve({ policy: playerPolicy(environment), close: () => Promise.resolve() });
+  if (teacher.name === "player" || teacher.name === "reference") {
+    const open = (environment: Environment) => {
+      const policy = teacher.name === "player" ? playerPolicy(environment) : referencePolicy();
+      return Promise.resolve({ policy, close: () => Promise.resolve() });
+    };
     return {
       ...{ mark: { name: teacher.name }, options: undefined, rendering: undefined },
       ...{ window: SCRIPT_WINDOW, open },
@@ -81,7 +84,7 @@ export async function findTeacher(
 }
 
 /** Teachers without a model. */
-const SCRIPTS = ["gold-chain", "number-plan", "player"] as const;
+const SCRIPTS = ["gold-chain", "number-plan", "player", "reference"] as const;
 
 type ScriptName = (typeof SCRIPTS)[number];
 

@@ -46,6 +46,8 @@ export const teacherSchema = z.discriminatedUnion("name", [
   }),
   /** The environment's own player, which has no skill: for pre-training of a fresh policy. */
   z.strictObject({ name: z.literal("player") }),
+  /** Answers with the first reference at once: for questions that are whole prompts, such as a role's exercises. */
+  z.strictObject({ name: z.literal("reference") }),
   z.strictObject({
     name: z.literal("model"),
     /** As `policy.from`; default: the recipe's own policy. */

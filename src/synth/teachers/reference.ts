@@ -1,0 +1,28 @@
+import { ConfigError, RolloutError } from "../../base/errors.ts";
+import type { TextPolicy } from "../../rollout/policy.ts";
+import { scriptedText } from "../../rollout/scripted-text.ts";
+import { textAfter } from "./planned-text.ts";
+
+/**
+ * A teacher that answers with the first reference in its first message, without a thought or a search. It teaches nothing where a question
+ * does not tell its answer.
+ *
+ * A rollout fails with TEACHER_GAVE_UP if its question has no reference, and with TEACHER_CANNOT_PLAY (a ConfigError: the run stops) if a
+ * strategy has its own prompts.
+ */
+export function referencePolicy(): TextPolicy {
+  return scriptedText((place) => {
+    if (place.ownPrompt) {
+      throw new ConfigError(
+        "TEACHER_CANNOT_PLAY",
+        "teacher reference: the strategy has its own prompts, which only a model can answer. Choose strategy: direct, or a teacher with a model.",
+      );
+    }
+    const [input] = place.task.references;
+    if (input === undefined) {
+      const message = `teacher reference: the question ${place.task.id} has no reference.`;
+      throw new RolloutError("TEACHER_GAVE_UP", message);
+    }
+    return textAfter(place.prefill, { thought: "", action: { tool: "answer", input } }, place);
+  });
+}

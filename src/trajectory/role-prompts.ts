@@ -1,0 +1,67 @@
+import type { Passage } from "./task.ts";
+
+/** Prompts of the package's small roles. Whoever asks such a role and whoever trains one takes the prompt from here. */
+
+/**
+ * What stands around a reply. Each prompt ends with the opening: ask with the closing as stop string, and trim the text that comes back.
+ */
+export const ROLE_REPLY = { opening: "<answer>", closing: "</answer>" } as const;
+
+/** What the judge replies. */
+export const VERDICTS = { right: "yes", wrong: "no" } as const;
+
+/** What the entailment verifier replies. */
+export const ENTAILMENT = { entailed: "true", neutral: "unknown", contradicted: "false" } as const;
+
+export type Entailment = keyof typeof ENTAILMENT;
+
+type Shown = Pick<Passage, "title" | "text">;
+
+/** One line a passage, as corpus-search shows them: `Doc 1(Title: Oslo) Oslo is a city.` */
+export function numberedPassages(passages: readonly Shown[]): string {
+  return passages.map(({ title, text }, i) => `Doc ${i + 1}(Title: ${title}) ${text}`).join("\n");
+}
+
+/** Asks a reader for the short answer that passages give; it replies "unknown" where they give none. */
+export function readerPrompt(asked: { passages: readonly Shown[]; question: string }): string {
+  return withOpening(`${information(asked.passages)}\nQuestion: ${asked.question}`);
+}
+
+/**
+ * Asks a simulated search engine for numbered passages: useful ones, which help to answer the query, or noisy ones, which do not.
+ * @param asked.question the question that the query is for, and `answer` its answer.
+ */
+export function simulatorPrompt(asked: {
+  query: string;
+  question: string;
+  answer: string;
+  quality: "useful" | "noisy";
+}): string {
+  const { query, question, answer, quality } = asked;
+  return withOpening(
+    `Question: ${question} Answer: ${answer} Query: ${query} Passages: ${quality}`,
+  );
+}
+
+/** Asks a judge whether an answer means the same as one of the references. */
+export function judgePrompt(asked: {
+  question: string;
+  references: readonly string[];
+  answer: string;
+}): string {
+  const { question, references, answer } = asked;
+  return withOpening(`Question: ${question} Right: ${references.join(" or ")} Answer: ${answer}`);
+}
+
+/** Asks whether a sentence follows from passages. */
+export function entailmentPrompt(asked: { passages: readonly Shown[]; sentence: string }): string {
+  return withOpening(`${information(asked.passages)}\nQuestion: ${asked.sentence} Is it true?`);
+}
+
+function information(passages: readonly Shown[]): string {
+  return `<information>${numberedPassages(passages)}</information>`;
+}
+
+function withOpening(text: string): string {
+  return `${text}\n${ROLE_REPLY.opening}`;
+}
