@@ -162,11 +162,8 @@ function planStage(
   if (stage.from !== "start" && from?.policy != null)
     overrides.push({ key: "policy.from", value: from.policy, origin });
   if (stage.do === "sft" || stage.do === "preference") {
-    const draws = done.findLast(
-      (each) => each.do === "synth" && (stage.data === undefined || each.name === stage.data),
-    );
-    if (draws !== undefined)
-      overrides.push({ key: `${stage.do}.data`, value: draws.folder, origin });
+    const value = drawsOf(stage, done);
+    if (value !== undefined) overrides.push({ key: `${stage.do}.data`, value, origin });
   }
   const own = withOverrides(settingsSchema, resolved, overrides);
   // As a recipe of its own it is this stage alone.
@@ -176,6 +173,14 @@ function planStage(
     folder: join(out, "stages", `${stage.number}-${stage.name}`),
     resolved: { ...own, settings },
   };
+}
+
+/** The folders of the draws that a stage learns from: one, or of several names a list. */
+function drawsOf({ data }: Stage, done: readonly StageOutcome[]): string | string[] | undefined {
+  const drawn = done.filter((each) => each.do === "synth");
+  if (data === undefined) return drawn.at(-1)?.folder;
+  const folderOf = (wanted: string) => drawn.findLast(({ name }) => name === wanted)?.folder;
+  return typeof data === "string" ? folderOf(data) : data.flatMap((name) => folderOf(name) ?? []);
 }
 
 /** Whether the recipe file has written the stages, rather than a flag. */
@@ -234,6 +239,7 @@ function checkReferences({ recipe }: ResolvedSettings<Settings>, stages: readonl
     };
     if (!["start", "last", ...trained].includes(stage.from))
       refuse("from", stage.from, ["start", "last", ...trained]);
-    if (stage.data !== undefined && !drawn.includes(stage.data)) refuse("data", stage.data, drawn);
+    const missing = [stage.data ?? []].flat().find((name) => !drawn.includes(name));
+    if (missing !== undefined) refuse("data", missing, drawn);
   });
 }

@@ -8,7 +8,7 @@
  *
  * Run: agentrl sft --recipe NAME --data FOLDER (docs/sft.md), agentrl sft --recipe base-policy
  */
-import { z } from "../base/schema.ts";
+import { choice, z } from "../base/schema.ts";
 import { affects } from "../base/setting-effect.ts";
 import { isPath } from "../base/setting-path.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -51,13 +51,17 @@ const validationSchema = z
     message: "expected at least 1, since validation.metric is em",
   });
 
+const samplesPath = z.string().meta(isPath());
+const samplesPathList = z.array(samplesPath).min(1);
+const samplesPaths = choice<string | string[]>(
+  (value) => ({ schema: Array.isArray(value) ? samplesPathList : samplesPath, value }),
+  () => [samplesPath, samplesPathList],
+);
+
 /** Training on a file. */
 export const sftSamplesSchema = z.strictObject({
-  /** Samples to learn from: the folder of a synthesis, or a file of samples. */
-  data: z
-    .string()
-    .optional()
-    .meta({ ...affects("place"), ...isPath() }),
+  /** Samples to learn from: the folder of a synthesis, a file of samples, or a list of these, whose samples are mixed. */
+  data: samplesPaths.optional().meta(affects("place")),
   /** Samples to measure on: a file; null: none. A synthesis's own when absent, where `data` is its folder and it set some apart. */
   validationData: z
     .string()

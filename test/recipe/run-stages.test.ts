@@ -102,6 +102,15 @@ describe("stages", () => {
     expect(ran[4]?.resolved.settings.policy.from).toBe(at("named", "2-warm/policy"));
   });
 
+  it("may learn from the draws of several stages", async () => {
+    const draws = "{ do: synth, name: lakes }, { do: synth, name: sums }";
+    const { ran } = await run(`[${draws}, { do: sft, data: [sums, lakes] }]`, "several");
+    const data = [at("several", "2-sums"), at("several", "1-lakes")];
+    expect(ran[2]?.resolved.settings.sft).toMatchObject({ data });
+    const { outcome } = await run(`[${draws}, { do: sft, data: [sums, shop] }]`, "unknown");
+    expect(outcome).toEqual(errorWith("RECIPE_BAD_VALUE", 'data is "shop"'));
+  });
+
   it("have settings of their own, which the others do not see", async () => {
     const { ran } = await run("[{ do: train, set: { algorithm.steps: 7 } }, { do: train }]", "own");
     const steps = ran.map(({ resolved }) => resolved.settings.algorithm);

@@ -89,17 +89,22 @@ function samplesWork(
   { data, batch, epochs }: SftSamplesSettings,
   where: string,
 ): Pick<Work, "prompts" | "steps"> {
-  const file = [data, data === undefined ? undefined : join(data, SAMPLE_FILES.samples)].find(
-    (path) => path !== undefined && statSync(path, { throwIfNoEntry: false })?.isFile() === true,
-  );
-  if (file === undefined) {
+  const files = data === undefined ? [] : [data].flat().map(sampleFile);
+  if (data === undefined || files.includes(undefined)) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
-      `${where}: sft learns from samples, and there are none at sft.data (${data ?? "not set"}), so its steps cannot be counted. Draw them first, and name them with --set sft.data=FOLDER.`,
+      `${where}: sft learns from samples, and there are none at sft.data (${[data].flat().join(", ") || "not set"}), so its steps cannot be counted. Draw them first, and name them with --set sft.data=FOLDER.`,
     );
   }
+  const samples = files.reduce((sum, file) => sum + (file === undefined ? 0 : lineCount(file)), 0);
   const prompts = batch.unit === "samples" ? batch.size : 1;
-  return { prompts, steps: epochs * Math.ceil(lineCount(file) / prompts) };
+  return { prompts, steps: epochs * Math.ceil(samples / prompts) };
+}
+
+function sampleFile(data: string): string | undefined {
+  return [data, join(data, SAMPLE_FILES.samples)].find(
+    (path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  );
 }
 
 /** Lines of a file, read in pieces of a megabyte. */

@@ -15,8 +15,8 @@ const stage = z.strictObject({
     .optional(),
   /** The policy that it starts from, or that teaches: the recipe's own (`start`), the one trained last, or that of a stage by name. */
   from: z.string().default("last"),
-  /** The draws that it learns from: the last before it when absent, else those of a stage by name. */
-  data: z.string().optional(),
+  /** The draws that it learns from: the last before it when absent, else those of a stage by name, or for sft of several. */
+  data: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   /** Whether the policy that it leaves is the run's start: the evaluation before training is then of it. */
   isStart: z.boolean().optional(),
   /** Settings that hold for this stage, by dotted key; `{name}` in a text is the folder of the earlier stage of that name. */

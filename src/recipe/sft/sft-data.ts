@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, DataError } from "../../base/errors.ts";
-import { sha256File } from "../../base/files.ts";
+import { sha256, sha256File } from "../../base/files.ts";
 import type { LocalEngine } from "../../engine/local/local-engine.ts";
 import type { Student } from "../../train/student-rows.ts";
 import type { Sample } from "../../trajectory/sample.ts";
@@ -13,14 +13,16 @@ import { drawnReader } from "./student.ts";
 
 /** Where a run's samples lie. */
 export interface SampleFiles {
-  train: string;
-  /** null: nothing is measured on the way. */
-  validation: string | null;
+  train: readonly string[];
+  /** Empty: nothing is measured on the way. */
+  validation: readonly string[];
 }
 
-/** A file of samples as a model is trained on it. */
+/** Files of samples as a model is trained on them. */
 export interface LoadedSamples {
+  /** All of them, with commas. */
   file: string;
+  /** Of the file; of several, of their hashes. */
   sha256: string;
   samples: LearnedSample[];
   /** Tokens that are computed in one epoch, and those of them that are learned. */
@@ -49,24 +51,33 @@ export async function findSampleFiles(
       `${where}: sft has neither "data" nor "curriculum"; name the folder of a synthesis or a file of samples (--data), or set sft.curriculum to train on a stream of the tiny world.`,
     );
   }
+  const found: { train: string; own: string | null }[] = [];
+  for (const place of [data].flat()) found.push(await samplesAt(place));
+  const train = found.map((each) => each.train);
+  if (validationData === null) return { train, validation: [] };
+  if (validationData !== undefined) {
+    if (existsSync(validationData)) return { train, validation: [validationData] };
+    const message = `sft.validationData is ${validationData}: does not exist.`;
+    throw new DataError("FILE_MISSING", message);
+  }
+  return { train, validation: found.flatMap(({ own }) => own ?? []) };
+}
+
+/** The samples of a synthesis's folder and those it set apart, or those of a file. */
+async function samplesAt(data: string): Promise<{ train: string; own: string | null }> {
   const isFolder = await stat(data).then(
     (found) => found.isDirectory(),
     () => false,
   );
   const train = isFolder ? join(data, SAMPLE_FILES.samples) : data;
-  const missing = [train, ...(validationData == null ? [] : [validationData])].find(
-    (file) => !existsSync(file),
-  );
-  if (missing !== undefined) {
-    const key = missing === train ? `sft.data is ${data}` : `sft.validationData is ${missing}`;
+  if (!existsSync(train)) {
     throw new DataError(
       "FILE_MISSING",
-      `${key}: ${isFolder && missing === train ? `has no ${SAMPLE_FILES.samples}, which agentrl synth-data writes when it is done` : "does not exist"}.`,
+      `sft.data is ${data}: ${isFolder ? `has no ${SAMPLE_FILES.samples}, which agentrl synth-data writes when it is done` : "does not exist"}.`,
     );
   }
-  if (validationData !== undefined) return { train, validation: validationData };
-  const own = isFolder ? join(data, SAMPLE_FILES.validation) : train;
-  return { train, validation: isFolder && existsSync(own) ? own : null };
+  const own = join(data, SAMPLE_FILES.validation);
+  return { train, own: isFolder && existsSync(own) ? own : null };
 }
 
 /** The student, and how it reads the data. */
@@ -77,14 +88,14 @@ export interface SampleReader {
 }
 
 /**
- * Reads a file of samples and makes token sequences of them. It leaves out those that cannot be trained on, and names them.
+ * Reads files of samples and makes token sequences of them. It leaves out those that cannot be trained on, and names them.
  *
  * @param purpose validation may have no samples, and their weights do not matter.
  * @throws {DataError} SAMPLE_TOO_LONG with `onTooLong: error`; SAMPLES_UNUSABLE when none is left to learn from; as `readSamples` and
  *   `readSample`.
  */
 export async function loadSamples(
-  file: string,
+  files: readonly string[],
   { engine, student, settings }: SampleReader,
   purpose: "training" | "validation",
 ): Promise<LoadedSamples> {
@@ -95,11 +106,15 @@ export async function loadSamples(
     maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
   };
   const readDrawn = drawnReader();
+  const hashes: string[] = [];
+  for (const file of files) hashes.push(await sha256File(file));
   const loaded: LoadedSamples = {
-    ...{ file, sha256: await sha256File(file), samples: [], tokens: 0, learned: 0 },
+    file: files.join(", "),
+    sha256: hashes.length === 1 ? hashes.join() : sha256(hashes.join()),
+    ...{ samples: [], tokens: 0, learned: 0 },
     ...{ tooLong: [], nothingToLearn: [], weightless: [] },
   };
-  for await (const { row, where } of readSamples(file)) {
+  for await (const { row, where } of samplesOf(files)) {
     if (purpose === "training" && settings.weighted && row.weight === 0) {
       loaded.weightless.push(row.id);
       continue;
@@ -120,6 +135,10 @@ export async function loadSamples(
   }
   if (purpose === "training" && loaded.samples.length === 0) throw unusable(loaded, reading);
   return loaded;
+}
+
+async function* samplesOf(files: readonly string[]): ReturnType<typeof readSamples> {
+  for (const file of files) yield* readSamples(file);
 }
 
 function tooLong(

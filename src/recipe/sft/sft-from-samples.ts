@@ -27,7 +27,9 @@ export async function openSamples(
   const reader = { engine, student: await studentOf(engine, settings, model), settings: sft };
   const train = await loadSamples(files.train, reader, "training");
   const read =
-    files.validation === null ? null : await loadSamples(files.validation, reader, "validation");
+    files.validation.length === 0
+      ? null
+      : await loadSamples(files.validation, reader, "validation");
   const validation = read === null || read.samples.length === 0 ? null : read;
   requireMeasure(sft, validation);
   const { everySteps, questions, metric, keep } = sft.validation;

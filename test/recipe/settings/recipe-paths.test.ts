@@ -16,6 +16,7 @@ base:
   dataset: { name: files, tasks: qa.csv, corpus: ../docs }
   evaluation: { dataset: { name: files, tasks: /data/test.csv } }
   retriever: { name: bm25, index: idx }
+  sft: { data: [draws, /data/more.jsonl] }
 tiers: { mini: {} }
 `,
 );
@@ -30,6 +31,7 @@ describe("paths of a recipe file", () => {
     });
     expect(settings.evaluation.dataset).toMatchObject({ tasks: "/data/test.csv" });
     expect(settings.retriever).toMatchObject({ index: join(folder, "mine", "idx") });
+    expect(settings.sft).toMatchObject({ data: [join(folder, "mine", "draws"), "/data/more.jsonl"] });
   });
 
   it("stay relative to the current folder where the recipe's own path is", async () => {
