@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import type { ArmRun } from "../recipe/arms/arm-runs.ts";
 import { packageVersion } from "../base/package-version.ts";
+import { mapAround } from "../recipe/evaluation-sets.ts";
 
 /** What a run of an arm is given. */
 export interface ArmTraining {
@@ -45,10 +46,9 @@ export async function trainArm(
       onProgress(`step ${step}/${totalSteps}, reward ${reward}`);
     },
   });
-  const { before, after } = evaluations;
   const facts = stages?.map(({ name, facts: found }) => [name, found] as const);
   return {
-    ...{ steps, wallSeconds, eval: { before: flat(before), after: flat(after) } },
+    ...{ steps, wallSeconds, eval: mapAround(evaluations, flat) },
     // The last of several stages with one name.
     ...(facts === undefined ? {} : { stages: Object.fromEntries(facts) as object }),
   };

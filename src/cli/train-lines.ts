@@ -1,4 +1,5 @@
 import type { CliContext } from "./command.ts";
+import { parseEvaluationName } from "../evaluate/evaluation-name.ts";
 import type { LearnedData, RunEvents, RunStep } from "../recipe/train/run-events.ts";
 import { eventLine } from "./event-line.ts";
 import { startProgress, type Progress } from "./progress.ts";
@@ -39,11 +40,13 @@ export function trainLines(context: CliContext): TrainWatch {
     },
     onEvaluation: (name, { metrics, n }) => {
       stop();
-      const when = name === "before" || name === "after" ? `${name} training` : name;
+      const { set, when } = parseEvaluationName(name);
+      const around = when === "before" || when === "after" ? `${when} training` : when;
       // A world that pays has no answers to compare.
       const { em, return: paid } = metrics;
       const figure = paid === undefined ? `EM ${em.toFixed(3)}` : `return ${paid.toFixed(3)}`;
-      context.note(`${when}: ${figure} on ${n} held-out questions`);
+      const of = set === null ? "held-out questions" : `questions of set ${set}`;
+      context.note(`${around}: ${figure} on ${n} ${of}`);
     },
     onStage: ({ number, name, do: kind }, total, kept) => {
       stop();

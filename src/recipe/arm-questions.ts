@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readComparedRun } from "../evaluate/compare/read-compared-run.ts";
 import { valueOf } from "../evaluate/compare/shared-questions.ts";
+import { evaluationName } from "../evaluate/evaluation-name.ts";
 
 /** One run's held-out questions. */
 export interface ArmQuestions {
@@ -15,14 +16,15 @@ export interface ArmQuestions {
 
 /**
  * What a run's folder holds of a claim's metric, question by question. A run that trained nothing was evaluated only before.
- * @param metric as the claim names it: `eval.after.em`.
+ * @param metric as the claim names it: `eval.after.em`, `eval.sets.transfer.after.em`.
  * @returns null for a metric that is no metric of an evaluation, and without the evaluation's rows.
  */
 export async function armQuestions(folder: string, metric: string): Promise<ArmQuestions | null> {
-  const [, when, name] = /^eval\.(before|after)\.([^.]+)$/.exec(metric) ?? [];
+  const [, set = null, when, name] =
+    /^eval\.(?:sets\.([^.]+)\.)?(before|after)\.([^.]+)$/.exec(metric) ?? [];
   if (when === undefined || name === undefined) return null;
   const file = [when, "before"]
-    .map((each) => join(folder, "eval", `${each}.rows.jsonl`))
+    .map((each) => join(folder, "eval", `${evaluationName(set, each)}.rows.jsonl`))
     .find((path) => existsSync(path));
   if (file === undefined) return null;
   const { questions } = await readComparedRun(file);

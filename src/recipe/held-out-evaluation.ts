@@ -1,13 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { deferring } from "../base/deferring.ts";
+import { ConfigError } from "../base/errors.ts";
 import { readJson } from "../base/files.ts";
 import type { Dataset } from "../data/datasets.ts";
 import type { LocalEngine } from "../engine/local/local-engine.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
+import { evaluationName } from "../evaluate/evaluation-name.ts";
 import type { EvaluationRow } from "../evaluate/evaluation-row.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
-import { environmentOver, policyOf, renderingFacts, retrieverOver } from "./assemble.ts";
+import {
+  environmentOver,
+  openNamedDataset,
+  policyOf,
+  renderingFacts,
+  retrieverOver,
+} from "./assemble.ts";
+import { type Measured, setsOf } from "./evaluation-sets.ts";
 import { evaluateSubject, protocolOf } from "./evaluation.ts";
 import type { RunFolder } from "./folder/run-folder.ts";
 import type { RunEvents } from "./train/run-events.ts";
@@ -73,7 +82,7 @@ type RecordedEvaluationObserver = Partial<
 
 /**
  * Evaluates before, after or during training and writes it to the run's folder.
- * @param how.name of its files: `before`, `after`, `step-40`.
+ * @param how.name of its files: `before`, `after`, `step-40`; of a set, `transfer/after`.
  * @param how.known take the result that the folder holds, where it does.
  */
 export async function recordedEvaluation(
@@ -94,4 +103,32 @@ export async function recordedEvaluation(
   await run.evaluation(name, summary, rows);
   observer.onEvaluation?.(name, summary);
   return summary;
+}
+
+/**
+ * Evaluates before or after training by each of `evaluation.sets`, and then by `evaluation` itself: its file says that a run is finished.
+ * @param subject.held the run's own held-out questions; those of sets are opened here.
+ * @throws {ConfigError} what does not fit in a set, with the set's key.
+ */
+export async function recordedEvaluations(
+  subject: HeldOutSubject,
+  run: RunFolder,
+  how: { when: "before" | "after"; known: boolean; signal: AbortSignal },
+  observer: RecordedEvaluationObserver,
+): Promise<Measured<HeldOutEvaluation>> {
+  const { when, ...rest } = how;
+  const measure = (by: HeldOutSubject, set: string | null): Promise<HeldOutEvaluation> =>
+    recordedEvaluation(by, run, { ...rest, name: evaluationName(set, when) }, observer);
+  const sets: Record<string, HeldOutEvaluation> = {};
+  for (const { set, settings } of setsOf(subject.settings)) {
+    try {
+      const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
+      sets[set] = await measure({ ...subject, settings, held }, set);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const message = `evaluation.sets.${set}: ${error.message}`;
+      throw new ConfigError(error.code, message, { cause: error });
+    }
+  }
+  return { own: await measure(subject, null), sets };
 }

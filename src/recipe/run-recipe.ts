@@ -1,7 +1,8 @@
 import { deferring } from "../base/deferring.ts";
 import { openEngine, openNamedDataset, policyFolder, requireTrainable } from "./assemble.ts";
 import { withClaimedRun } from "./folder/claim-run.ts";
-import { type HeldOutEvaluation, recordedEvaluation } from "./held-out-evaluation.ts";
+import { aroundTraining, type Measured } from "./evaluation-sets.ts";
+import { type HeldOutEvaluation, recordedEvaluations } from "./held-out-evaluation.ts";
 import { openRunFolder } from "./folder/run-folder.ts";
 import { runPreference } from "./sft/run-preference.ts";
 import { runSft } from "./sft/run-sft.ts";
@@ -51,7 +52,7 @@ async function runInStages(
   const begun = performance.now();
   const { out, resume = false, overwrite = false, signal } = options;
   const before = (model: string) =>
-    evaluate(resolved, model, { name: "before", known: resume, options });
+    evaluate(resolved, model, { when: "before", known: resume, options });
   const making = stageList(settings.stages ?? []).findLast(({ isStart }) => isStart);
   let start = "";
   let first: Awaited<ReturnType<typeof before>> | null = null;
@@ -72,7 +73,7 @@ async function runInStages(
   // The stage that makes the start was taken over from an earlier run.
   start ||= stages.find(({ number }) => number === making?.number)?.policy ?? "";
   first ??= await before(start);
-  const how = { name: "after", known: false, options } as const;
+  const how = { when: "after", known: false, options } as const;
   // Where nothing was trained, nothing has changed.
   const { evaluation: after } = policy === null ? first : await evaluate(resolved, policy, how);
   const counts = stages.map(({ facts }) => facts["steps"]);
@@ -82,7 +83,7 @@ async function runInStages(
     steps: counts.reduce<number>((sum, each) => sum + (typeof each === "number" ? each : 0), 0),
     checkpoint: policy ?? start,
     wallSeconds: Math.round((performance.now() - begun) / 100) / 10,
-    eval: { before: first.evaluation, after },
+    eval: aroundTraining(first.evaluation, after),
     stages,
   };
 }
@@ -91,9 +92,9 @@ async function runInStages(
 async function evaluate(
   resolved: ResolvedSettings<Settings>,
   model: string,
-  how: { name: "before" | "after"; known: boolean; options: RunTrainOptions },
-): Promise<{ evaluation: HeldOutEvaluation; device: string }> {
-  const { name, known, options } = how;
+  how: { when: "before" | "after"; known: boolean; options: RunTrainOptions },
+): Promise<{ evaluation: Measured<HeldOutEvaluation>; device: string }> {
+  const { when, known, options } = how;
   const { out, version, signal } = options;
   const { settings } = resolved;
   const held = await openNamedDataset(settings.evaluation.dataset, settings.environment);
@@ -108,7 +109,7 @@ async function evaluate(
     const run = await openRunFolder({ engine, out, resolved: quiet, facts, onEvent, signal });
     defer((error) => run.close(error));
     const subject = { settings, engine, held, model };
-    const evaluation = await recordedEvaluation(subject, run, { name, known, signal }, options);
+    const evaluation = await recordedEvaluations(subject, run, { when, known, signal }, options);
     return { evaluation, device: engine.device };
   });
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { armQuestions } from "../../src/recipe/arm-questions.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
@@ -10,6 +10,7 @@ function runWith(name: string, files: Record<string, readonly object[]>): string
   const path = join(folder, name);
   mkdirSync(join(path, "eval"), { recursive: true });
   for (const [when, rows] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, "eval", when)), { recursive: true });
     const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
     writeFileSync(join(path, "eval", `${when}.rows.jsonl`), lines);
   }
@@ -30,6 +31,13 @@ describe("armQuestions", () => {
     expect(second?.outcome).toBe(first?.outcome);
     const before = await armQuestions(join(folder, "one"), "eval.before.em");
     expect(before?.outcome).not.toBe(first?.outcome);
+  });
+
+  it("reads the questions of a set", async () => {
+    const rows = { after: [row("a", 1)], "transfer/after": [row("b", 0)] };
+    const found = await armQuestions(runWith("sets", rows), "eval.sets.transfer.after.em");
+    expect([...(found?.values ?? [])]).toEqual([["b", 0]]);
+    expect(await armQuestions(join(folder, "sets"), "eval.sets.noisy.after.em")).toBeNull();
   });
 
   it("takes the evaluation before of a run that trained nothing", async () => {

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { formatDuration } from "../../base/format.ts";
+import { mapAround } from "../../recipe/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
 import type { CliCommand } from "../command.ts";
@@ -64,7 +65,6 @@ export const trainCommand: CliCommand = {
 
 function asJson(result: RecipeResult): unknown {
   const { run, device, steps, checkpoint, wallSeconds, eval: evaluations, stages } = result;
-  const { before, after } = evaluations;
   const flat = ({ n, metrics, groups, fingerprint, readsGold }: HeldOutEvaluation): unknown => {
     return { n, ...metrics, groups, fingerprint, readsGold };
   };
@@ -74,7 +74,7 @@ function asJson(result: RecipeResult): unknown {
     steps,
     checkpoint,
     wallSeconds,
-    eval: { before: flat(before), after: flat(after) },
+    eval: mapAround(evaluations, flat),
     ...(stages === undefined ? {} : { stages }),
   };
 }
@@ -85,11 +85,17 @@ function asText({
   steps,
   checkpoint,
   wallSeconds,
-  eval: { before, after },
+  eval: { before, after, sets = {} },
 }: RecipeResult): string {
   return [
     changeText(before, after),
     "",
+    ...Object.entries(sets).flatMap(([set, around]) => [
+      `set ${set}`,
+      changeText(around.before, around.after),
+      ...(around.after.readsGold ? [READS_GOLD] : []),
+      "",
+    ]),
     `${steps} steps in ${formatDuration(wallSeconds)} on ${device}`,
     `checkpoint  ${checkpoint}`,
     `run         ${run}`,

@@ -1,3 +1,4 @@
+import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
 import type { RunControl } from "../../recipe/folder/run-control.ts";
 import type { Trajectory } from "../../trajectory/trajectory.ts";
 import type { RunEvent } from "../../watch/run-event.ts";
@@ -55,7 +56,7 @@ interface Following {
   stepTimes: number[];
   lastStepAt: number | null;
   evaluationBegun: number;
-  /** Duration of the first evaluation, the estimate for the last. */
+  /** Duration of the evaluations before the first step, the estimate for those after the last. */
   evaluationMs: number;
 }
 
@@ -129,11 +130,16 @@ function newsOf(run: Following, control: Pick<RunControl, "paused">, now: () => 
       if (run.work.kind === "evaluating") run.work = { ...run.work, done, em };
     },
     onEvaluation(name, { metrics, n }) {
-      if (run.evaluations.length === 0) run.evaluationMs = now() - run.evaluationBegun;
-      run.evaluations = run.evaluations.filter((each) => each.name !== name);
-      run.evaluations.push({ name, em: metrics.em, n });
       run.work = { kind: "training" };
       run.lastStepAt ??= now();
+      if (run.history.length === 0) {
+        run.lastStepAt = now();
+        run.evaluationMs += now() - run.evaluationBegun;
+      }
+      // The line of evaluations is the curve of the run's own held-out questions.
+      if (parseEvaluationName(name).set !== null) return;
+      run.evaluations = run.evaluations.filter((each) => each.name !== name);
+      run.evaluations.push({ name, em: metrics.em, n });
     },
     onStage({ number, name, do: kind }, total, kept) {
       run.stage = { number, total, name, kind };

@@ -2,6 +2,7 @@ import { suggest } from "../../base/nearest.ts";
 import { metricNames } from "../../evaluate/evaluation-summary.ts";
 import { isShare } from "../../evaluate/metrics/metric-columns.ts";
 import { rowMetrics } from "../../evaluate/metrics/index.ts";
+import { setsOf } from "../evaluation-sets.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { stageList } from "../settings/stages.ts";
 
@@ -70,16 +71,24 @@ export function checkMetricPath(
     checkCurve(curve, settings, fail);
     return;
   }
-  const names = ["n", ...metricNames(settings.evaluation.samplesPerTask)];
-  const [root = "", ...keys] = path.split(".");
   const stages = stageList(settings.stages ?? []).map(({ name }) => `stages.${name}.`);
+  const evaluations = [
+    ...evaluationPaths("eval", settings),
+    ...setsOf(settings).flatMap(({ set, settings: of }) => evaluationPaths(`eval.sets.${set}`, of)),
+  ];
   const known = [
-    ...["before", "after"].flatMap((when) => names.map((name) => `eval.${when}.${name}`)),
+    ...evaluations.flatMap(({ at, names }) => names.map((name) => `${at}.${name}`)),
     ...["steps", "wallSeconds", ...stages],
   ];
-  const isOfGroup = root === "eval" && keys[1] === "groups";
-  if (known.includes(path) || isOfGroup || stages.some((each) => path.startsWith(each))) return;
+  const openEnded = [...evaluations.map(({ at }) => `${at}.groups.`), ...stages];
+  if (known.includes(path) || openEnded.some((each) => path.startsWith(each))) return;
   throw fail(`is no number of a run's results. ${suggest(path, [...known, "curve.em.area"])}`);
+}
+
+/** Where results have an evaluation before and after training, and its metrics. */
+function evaluationPaths(at: string, { evaluation }: Settings): { at: string; names: string[] }[] {
+  const names = ["n", ...metricNames(evaluation.samplesPerTask)];
+  return ["before", "after"].map((when) => ({ at: `${at}.${when}`, names }));
 }
 
 function checkCurve(

@@ -4,6 +4,7 @@ import { suggest } from "../../base/nearest.ts";
 import type { ArmQuestions } from "../arm-questions.ts";
 import type { ArmRun } from "../arms/arm-runs.ts";
 import { comparisons, experiments } from "../claims.ts";
+import { setsOf } from "../evaluation-sets.ts";
 import type { Claim, RecipeFile } from "../settings/recipe-schema.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { armCurve } from "./arm-curve.ts";
@@ -73,9 +74,12 @@ async function measuredRun(
   { claim, run, metric }: { claim: Claim; run: ArmRun; metric: string },
   { resultOf, folderOf, questionsOf }: RunSource,
 ): Promise<MeasuredRun> {
-  const { evaluation, policy, alarms } = run.settings.settings;
+  const { settings } = run.settings;
+  const { evaluation, policy, alarms } = settings;
   const { key, seed } = run;
-  const about = { key, seed, dataset: evaluation.dataset.name, model: policy.from };
+  const set = setsOf(settings).find((each) => metric.startsWith(`eval.sets.${each.set}.`));
+  const { dataset } = set?.settings.evaluation ?? evaluation;
+  const about = { key, seed, dataset: dataset.name, model: policy.from };
   const at = metricsOf(claim).find((each) => each.metric === metric)?.key ?? "metric";
   const fail = problemWith(recipe, claim, { metric, key: at });
   const curve = parseCurveMetric(metric, fail);

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { cpus, platform, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errorMessage, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import { openJsonl } from "../../base/jsonl.ts";
@@ -147,9 +147,10 @@ export async function openRunFolder(opening: RunToOpen): Promise<OpenRunFolder> 
     checkpoint: (step) => checkpointFolder(path, step),
     evaluation: async (name, summary, rows) => {
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+      await mkdir(dirname(join(path, "eval", name)), { recursive: true });
       await writeFileAtomic(join(path, "eval", `${name}.rows.jsonl`), lines);
       await writeJson(join(path, "eval", `${name}.json`), summary);
-      reporter.evaluation(name, name === "before" ? 0 : lastStep, { ...summary.metrics });
+      reporter.evaluation(name, /(^|\/)before$/.test(name) ? 0 : lastStep, { ...summary.metrics });
     },
   };
   const close: Reporter["close"] = async (outcome) => {

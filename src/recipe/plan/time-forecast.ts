@@ -14,7 +14,7 @@ export interface Trial {
 /** What the whole run does. */
 export interface RunLength {
   steps: number;
-  /** Held-out questions, before and after. */
+  /** Held-out questions before, and as many after. Those of sets count as so many of the run's own as cost the same. */
   questions: number;
   /** Evaluations between the steps. */
   between: { count: number; questions: number };

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStrategy } from "../../rollout/strategies/named-strategy.ts";
 import { openNamedDataset } from "../assemble.ts";
+import { setsOf } from "../evaluation-sets.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import { runTrial } from "../train/on-policy-method.ts";
@@ -147,7 +149,7 @@ function shortened(
   promptsPerStep: number,
 ): ResolvedSettings<Settings> {
   const { algorithm, evaluation, ...settings } = resolved.settings;
-  const { during: _, ...ends } = evaluation;
+  const { during: _, sets: __, ...ends } = evaluation;
   const checkpoints = { ...settings.checkpoints, every: Number.MAX_SAFE_INTEGER };
   return {
     ...resolved,
@@ -160,14 +162,32 @@ function shortened(
 }
 
 async function lengthOf(settings: Settings, steps: number): Promise<RunLength> {
-  const { dataset, during } = settings.evaluation;
-  const held = await openNamedDataset(dataset, settings.environment);
-  let questions = 0;
-  for await (const _ of held.stream()) questions += 1;
+  const { during, ...evaluation } = settings.evaluation;
+  const own = await questionCount(settings);
   const between = {
     count: during === undefined ? 0 : Math.floor(steps / during.every),
-    questions: Math.min(questions, during?.questions ?? 0),
+    questions: Math.min(own, during?.questions ?? 0),
   };
+  let questions = own;
+  for (const { settings: of } of setsOf(settings)) {
+    const cost = trajectoriesOf(of.evaluation) / trajectoriesOf(evaluation);
+    questions += cost * (await questionCount(of));
+  }
   const checkpoints = Math.ceil(steps / settings.checkpoints.every);
   return { steps, questions, between, checkpoints };
+}
+
+async function questionCount({ evaluation, environment }: Settings): Promise<number> {
+  const held = await openNamedDataset(evaluation.dataset, environment);
+  let questions = 0;
+  for await (const _ of held.stream()) questions += 1;
+  return questions;
+}
+
+/** Trajectories that a question takes. */
+function trajectoriesOf({
+  samplesPerTask,
+  strategy,
+}: Pick<Settings["evaluation"], "samplesPerTask" | "strategy">): number {
+  return samplesPerTask * openStrategy(strategy, "evaluation.strategy").leaves;
 }

@@ -75,10 +75,32 @@ const rewardAlias = z
   .string()
   .regex(/^[A-Za-z_]\w*(-\w+)*$/, "expected a name of letters, digits, _ and -");
 
+/** Part of metric paths (`eval.sets.transfer.after.em`), and a folder's name. */
+const setName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]*$/, "expected lower-case letters, digits and hyphens");
+
 const neverSearches = when(
   "does not search",
   (strategy) => !openStrategy(strategy as NamedStrategy, "strategy").searches,
 );
+
+/** A further evaluation of the same policy, as it is once laid over the run's own (`withFullSets`). */
+const evaluationSet = z
+  .strictObject({
+    dataset: partSchema(datasets),
+    retriever: retrieverSchema,
+    strategy: partSchema(strategies),
+    sampling: samplingSchema,
+    budgets: budgetsSchema,
+    samplesPerTask: z.int().min(1),
+    environment,
+    models: modelsSchema,
+  })
+  .partial()
+  .refine((set) => Object.keys(set).length > 0, {
+    message: "expected at least one setting that differs, e.g. { dataset: { split: dev } }",
+  });
 
 /** What `base` and `tiers` of a recipe may hold: each key is owned by one part's own schema. */
 const settingsShape = z.strictObject({
@@ -175,6 +197,11 @@ const settingsShape = z.strictObject({
         .strictObject({ every: z.int().min(1), questions: z.int().min(1).default(100) })
         .optional()
         .meta(affects("bookkeeping")),
+      /**
+       * Further evaluations of the same policy by name, before and after training. Each states only how it differs from this one and
+       * from the run's `environment` and `models`.
+       */
+      sets: z.record(setName, evaluationSet).optional(),
     })
     .prefault({}),
   /** Deadlines of everything outside the process, and when a long wait is reported; docs/deadlines.md. */

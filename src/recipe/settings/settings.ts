@@ -3,6 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { checkOptions, type z } from "../../base/schema.ts";
 import { pathsFrom, withModels } from "../../base/setting-path.ts";
 import { atTier } from "./base-names.ts";
+import { withFullSets } from "./full-sets.ts";
 import { Layers } from "./layers.ts";
 import { leavesOf } from "../../base/leaves.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "./recipe-schema.ts";
@@ -108,8 +109,9 @@ export function resolveSettings(
  */
 export function checkSettings<S extends z.ZodType>(
   schema: S,
-  resolved: ResolvedSettings,
+  given: ResolvedSettings,
 ): ResolvedSettings<z.output<S>> {
+  const resolved = withFullSets(schema, given);
   const result = checkOptions(schema, resolved.settings);
   if (result.problem !== null) {
     const { code, path, message } = result.problem;

@@ -79,7 +79,7 @@ async function openPairs(
   };
   return {
     ...{ engine, totalSteps, data: { pairs: facts, validationPairs: validation } },
-    ...{ product: "policy", policy: { dtype: "F16" } },
+    ...{ products: ["policy"], policy: { dtype: "F16" } },
     needsReference: preferenceLosses.get(preference.loss.name, "preference.loss").needsReference,
     openProgress: () =>
       openValidationProgress({

@@ -59,7 +59,7 @@ function sftMethod(
       const { learned, validation, ...training } = await open(start);
       if (learned !== null) start.options.onData?.(learned, training.totalSteps);
       return {
-        ...{ ...training, product: RESULT_FILE, policy: { dtype: "F16" } },
+        ...{ ...training, products: [RESULT_FILE], policy: { dtype: "F16" } },
         ...{ needsReference: false, measuresAfter: true },
         finish: async ({ run }: TrainingSession, end) => {
           const { done, kept } = end;

@@ -3,6 +3,7 @@ import { deferring } from "../../base/deferring.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { LocalEngine } from "../../engine/local/local-engine.ts";
+import { evaluationName } from "../../evaluate/evaluation-name.ts";
 import { noneRetriever } from "../../retrieval/controls/none.ts";
 import { algorithms, readsReference } from "../../train/index.ts";
 import { type LoopState, type OnPolicyStep, trainOnPolicy } from "../../train/on-policy.ts";
@@ -13,7 +14,18 @@ import { budgetFacts } from "../checks/budget-facts.ts";
 import { checkBudgets, requireSoundBudgets } from "../checks/check-budgets.ts";
 import { requireHonoured } from "../checks/ignored-settings.ts";
 import { checkpointFolder } from "../folder/checkpoints.ts";
-import { type HeldOutEvaluation, recordedEvaluation } from "../held-out-evaluation.ts";
+import {
+  type AroundTraining,
+  aroundTraining,
+  type EvaluationSet,
+  type Measured,
+  setsOf,
+} from "../evaluation-sets.ts";
+import {
+  type HeldOutEvaluation,
+  recordedEvaluation,
+  recordedEvaluations,
+} from "../held-out-evaluation.ts";
 import { openRoles } from "../roles.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -40,7 +52,7 @@ export interface TrainResult {
   steps: number;
   checkpoint: string;
   wallSeconds: number;
-  eval: { before: HeldOutEvaluation; after: HeldOutEvaluation };
+  eval: AroundTraining<HeldOutEvaluation>;
 }
 
 export interface RunTrainOptions extends RunOptions {
@@ -59,17 +71,17 @@ export async function runTrain(
   resolved: ResolvedSettings<Settings>,
   options: RunTrainOptions,
 ): Promise<TrainResult> {
-  const evaluations: Partial<TrainResult["eval"]> = {};
+  let before: Measured<HeldOutEvaluation>;
   const method = onPolicyMethod<TrainResult>(resolved, options, {
     begin: async (session) => {
-      evaluations.before = await evaluation(session, "before");
+      before = await evaluations(session, "before");
     },
     finish: async (session, { done, seconds }) => {
-      evaluations.after = await evaluation(session, "after");
+      const after = await evaluations(session, "after");
       return {
         ...{ run: session.run.path, device: session.engine.device, steps: done },
         checkpoint: done === 0 ? session.model : checkpointFolder(session.run.path, done),
-        ...{ wallSeconds: seconds(), eval: evaluations as TrainResult["eval"] },
+        ...{ wallSeconds: seconds(), eval: aroundTraining(before, after) },
       };
     },
   });
@@ -105,9 +117,9 @@ export function runTrial(
         };
       },
       begin: async (session) => {
-        await evaluation(session, "before", questions);
+        await someQuestions(session, "before", questions);
       },
-      finish: (session) => evaluation(session, "after", questions),
+      finish: (session) => someQuestions(session, "after", questions),
     },
   );
   return runTraining(method, resolved, options);
@@ -163,14 +175,18 @@ async function open(
   const warns = from === null && settings.budgetCheck;
   const { every } = settings.checkpoints;
   const usesEvaluations = settings.evaluation.during !== undefined;
+  const sets = setsOf(settings);
   return {
     ...{ engine, held, rewardCheck, totalSteps: onPolicyOptions(algorithm).steps },
     data: {
       dataset: { file: settings.dataset.name, sha256: train.fingerprint },
       evaluationDataset: { file: settings.evaluation.dataset.name, sha256: held.fingerprint },
+      ...Object.fromEntries(await Promise.all(sets.map(setData))),
     },
     warnings: warns ? await budgetWarnings(resolved, { engine, train, model }) : [],
-    product: join("eval", "after.json"),
+    products: [null, ...sets.map(({ set }) => set)].map((set) =>
+      join("eval", `${evaluationName(set, "after")}.json`),
+    ),
     needsReference: readsReference(algorithm),
     openProgress: () => openRewardProgress({ every, usesEvaluations }),
     train: (session, leg) => learn(session, leg, { algorithm, train }),
@@ -261,18 +277,40 @@ function requireTrainingSet({ name, trainable }: Dataset): void {
   );
 }
 
-/** Evaluates before or after; a resumed run reads the result before training that it has. */
-async function evaluation(
+/** The questions of a set, for the manifest. */
+async function setData({
+  set,
+  settings: { evaluation, environment },
+}: EvaluationSet): Promise<[name: string, data: { file: string; sha256: string }]> {
+  const { fingerprint } = await openNamedDataset(evaluation.dataset, environment);
+  return [`evaluation.sets.${set}`, { file: evaluation.dataset.name, sha256: fingerprint }];
+}
+
+/** Evaluates before or after; a resumed run reads the results that it has. */
+async function evaluations(
   session: TrainingSession,
-  name: "before" | "after",
-  limit?: number,
-): Promise<HeldOutEvaluation> {
-  const { settings, options, run, engine, model, resumed } = session;
-  const known = name === "before" && resumed;
-  return recordedEvaluation(
+  when: "before" | "after",
+): Promise<Measured<HeldOutEvaluation>> {
+  const { settings, options, run, engine, model, resumed: known } = session;
+  return recordedEvaluations(
     { settings, engine, held: await session.held(), model },
     run,
-    { name, known, signal: options.signal, ...(limit === undefined ? {} : { limit }) },
+    { when, known, signal: options.signal },
+    options,
+  );
+}
+
+/** Evaluates the first questions, for a trial. */
+async function someQuestions(
+  session: TrainingSession,
+  name: "before" | "after",
+  limit: number,
+): Promise<void> {
+  const { settings, options, run, engine, model } = session;
+  await recordedEvaluation(
+    { settings, engine, held: await session.held(), model },
+    run,
+    { name, known: false, signal: options.signal, limit },
     options,
   );
 }

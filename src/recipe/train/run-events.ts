@@ -41,7 +41,7 @@ export interface RunEvents {
   onRewardCheck(check: RewardCheckFacts | null): void;
   /** Once the data is read. */
   onData(data: LearnedData, totalSteps: number): void;
-  /** @param name `before`, `after`, or the step after which the policy is evaluated: `step-40`. */
+  /** @param name `before`, `after`, or the step after which the policy is evaluated: `step-40`; of a set, `transfer/after`. */
   onEvaluationStart(name: string, questions: number): void;
   onEvaluationProgress(progress: Pick<EvaluationProgress, "done" | "em">): void;
   onEvaluation(name: string, evaluation: EvaluationSummary): void;

@@ -89,7 +89,8 @@ function train<R>(
     }
     const progress = await progressUpTo(training, out, from?.step ?? -1);
     const isTrained = from !== null && (from.step >= totalSteps || progress.enough);
-    if (isTrained && existsSync(join(out, training.product)))
+    const products = training.products.map((file) => join(out, file));
+    if (isTrained && products.every((file) => existsSync(file)))
       throw nothingLeft(method, out, from, totalSteps);
     const hashes = Object.entries({ ...data, ...plugins }).flatMap(([name, each]) =>
       each === null ? [] : [[name, each.sha256] as const],
@@ -109,7 +110,8 @@ function train<R>(
       ...{ settings, options, run, engine, model, resumed: from !== null },
       held: () => (held ??= openNamedDataset(settings.evaluation.dataset, settings.environment)),
     };
-    await rm(join(out, training.product), { recursive: true, force: true });
+    // Those of fewer steps; what a run wrote after its last step stays.
+    if (!isTrained) for (const file of products) await rm(file, { recursive: true, force: true });
     // The reference is what training started from, also in a resumed run.
     if (training.needsReference) await engine.snapshot("reference");
     await training.begin?.(session);

@@ -62,8 +62,8 @@ export interface OpenTraining<R> {
   rewardCheck?: RewardCheckFacts | null;
   /** Warnings to record once the run folder is open. */
   warnings?: readonly RunEvent[];
-  /** What the run writes last, in its folder: while it is missing, the run is not finished. */
-  product: string;
+  /** What the run writes last, in its folder: while one of them is missing, the run is not finished. */
+  products: readonly string[];
   /** Weights to write to `policy/` at the end; without it only checkpoints are kept. */
   policy?: { dtype?: "F16" };
   /** The loss needs the log-probabilities of the starting policy. */

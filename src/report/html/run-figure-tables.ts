@@ -10,6 +10,7 @@ const difference = signed(3);
 
 /** The arms on held-out questions: before, after, the change, and compared with the first arm. */
 export function heldOutTable(
+  caption: string,
   found: readonly { metric: "em" | "f1"; figures: readonly HeldOutFigure[] }[],
 ): Content {
   const several = found.some(({ figures }) => figures.length > 1);
@@ -23,7 +24,7 @@ export function heldOutTable(
   const right = { align: "right" } as const;
   return [
     tableCard({
-      ...{ caption: "Held-out questions", className: "plain figures-table" },
+      ...{ caption, className: "plain figures-table" },
       columns: [
         "arm",
         { label: "runs", format: formatCount },
@@ -39,12 +40,13 @@ export function heldOutTable(
         ]),
       })),
     }),
-    note(
-      "Differences are paired by question, with 95 % bootstrap intervals (over questions, and runs if an arm has several) and p of a permutation test after Holm’s correction.",
-    ),
     [...new Set(reasons)].map((reason) => note(tag("b", {}, "Not compared:"), ` ${reason}`)),
   ];
 }
+
+/** How the differences of `heldOutTable` were computed. */
+export const PAIRED_NOTE =
+  "Differences are paired by question, with 95 % bootstrap intervals (over questions, and runs if an arm has several) and p of a permutation test after Holm’s correction.";
 
 const TONES: Record<PairedDifference["verdict"], string | null> = {
   ...{ higher: "right", lower: "wrong", "no difference shown": null },

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { fixed, formatCount, formatInterval, orAbsent, plural, signed } from "../../base/format.ts";
+import { parseEvaluationName } from "../../evaluate/evaluation-name.ts";
 import { metricLabel } from "../../evaluate/metrics/metric-columns.ts";
 import { armsOf, type Arm, type EffectOf } from "../runs/arms.ts";
 import { heldOutComparison } from "../runs/held-out-comparison.ts";
@@ -14,7 +15,7 @@ import { small } from "./html-table.ts";
 import type { Made } from "./made.ts";
 import { type ReportSection, reportPage } from "./report-page.ts";
 import { curveControls, curveNote, curvePart } from "./run-curves.ts";
-import { heldOutTable, lastStepsTable } from "./run-figure-tables.ts";
+import { heldOutTable, lastStepsTable, PAIRED_NOTE } from "./run-figure-tables.ts";
 import { eventTable, runsTable, settingsTable } from "./run-tables.ts";
 
 /** Options of a page of runs. */
@@ -43,12 +44,18 @@ export async function* runPage(
   const { arms, differences, conduct } = base;
   const parts = await partsOf(arms);
   const heldOut = await heldOutComparison(arms);
+  const setTables: Content[] = [];
+  for (const set of setNames(runs))
+    setTables.push(heldOutTable(`Set ${set}`, await heldOutComparison(arms, set)));
   const samples = await sampledSteps(parts, options);
   const events = runs.flatMap((run) => [run, ...run.stages].flatMap((own) => own.events));
   const sections: (ReportSection | false)[] = [
     heldOut.length > 0 && {
       ...{ id: "held-out", title: "Held-out questions" },
-      content: [headlineFigures(answers(heldOut)), heldOutTable(heldOut)],
+      content: [
+        headlineFigures(answers(heldOut)),
+        ...[heldOutTable("Held-out questions", heldOut), ...setTables, note(PAIRED_NOTE)],
+      ],
     },
     {
       ...{ id: "curves", title: "Curves", note: "by step" },
@@ -74,6 +81,12 @@ export async function* runPage(
             items: runItems(samples.steps, runs.length > 1),
           },
   });
+}
+
+/** The further evaluations that some run has, by name. */
+function setNames(runs: readonly RunFiles[]): string[] {
+  const names = runs.flatMap(({ sets }) => sets.map(({ name }) => parseEvaluationName(name).set));
+  return [...new Set(names)].filter((name) => name !== null);
 }
 
 /** EM after training and its change, large. */

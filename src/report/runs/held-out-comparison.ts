@@ -6,8 +6,11 @@ import type { MetricResult } from "../../evaluate/compare/compare-sides.ts";
 import type { ComparedRun, Side } from "../../evaluate/compare/compared-run.ts";
 import { UNLIKE_ADVICE } from "../../evaluate/compare/protocol-differences.ts";
 import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
+import { evaluationName } from "../../evaluate/evaluation-name.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 import type { Arm } from "./arms.ts";
+import type { RunEvaluation } from "./run-evaluations.ts";
+import type { RunFiles } from "./run-files.ts";
 
 /** A difference on the same questions. */
 export interface PairedDifference {
@@ -38,16 +41,19 @@ const SEED = 0;
 
 /**
  * Results of arms on held-out questions, compared question by question if they have the same protocol.
+ * @param set one of `evaluation.sets`; null: the run's own `evaluation`.
  * @returns figures by metric, `em` and `f1`, if measured.
  */
 export async function heldOutComparison(
   arms: readonly Arm[],
+  set: string | null = null,
 ): Promise<{ metric: "em" | "f1"; figures: HeldOutFigure[] }[]> {
+  const [start, end] = [evaluationName(set, "before"), evaluationName(set, "after")];
   const sides = await Promise.all(
     arms.map(async (arm) => ({
       arm,
-      before: await sideOf(arm, "before"),
-      after: await sideOf(arm, "after"),
+      before: await sideOf(arm, start),
+      after: await sideOf(arm, end),
     })),
   );
   const [first] = sides;
@@ -57,9 +63,9 @@ export async function heldOutComparison(
   );
   return (["em", "f1"] as const).flatMap((metric) => {
     const figures = sides.map(({ arm }, i): HeldOutFigure => {
-      const [before, after] = [meanOf(arm, "before", metric), meanOf(arm, "after", metric)];
+      const [before, after] = [meanOf(arm, start, metric), meanOf(arm, end, metric)];
       return {
-        ...{ arm, before, after, runs: measuredRuns(arm) },
+        ...{ arm, before, after, runs: measuredRuns(arm, end) },
         change: of(changes[i] ?? null, metric),
         against: of(against[i] ?? null, metric),
       };
@@ -70,7 +76,7 @@ export async function heldOutComparison(
   });
 }
 
-async function sideOf(arm: Arm, name: "before" | "after"): Promise<Side | string | null> {
+async function sideOf(arm: Arm, name: string): Promise<Side | string | null> {
   const runs: ComparedRun[] = [];
   try {
     for (const { folder, settings } of arm.runs) {
@@ -118,12 +124,14 @@ function of(
 }
 
 function meanOf(arm: Arm, name: string, metric: string): number | null {
-  const values = arm.runs.flatMap(
-    ({ evaluations }) => evaluations.find((each) => each.name === name)?.metrics[metric] ?? [],
-  );
+  const values = arm.runs.flatMap((run) => evaluationOf(run, name)?.metrics[metric] ?? []);
   return values.length === 0 ? null : values.reduce((sum, each) => sum + each, 0) / values.length;
 }
 
-function measuredRuns({ runs }: Arm): number {
-  return runs.filter(({ evaluations }) => evaluations.some(({ name }) => name === "after")).length;
+function measuredRuns({ runs }: Arm, name: string): number {
+  return runs.filter((run) => evaluationOf(run, name) !== undefined).length;
+}
+
+function evaluationOf({ evaluations, sets }: RunFiles, name: string): RunEvaluation | undefined {
+  return [...evaluations, ...sets].find((each) => each.name === name);
 }

@@ -23,7 +23,7 @@ export interface RunDetail extends RunSummary {
 
 /** Reads the details of a run. */
 export async function detailOf(run: RunFiles): Promise<RunDetail> {
-  const { manifest, settings, metrics, evaluations, events } = run;
+  const { manifest, settings, metrics, evaluations, sets, events } = run;
   const summary = await summaryOf(run);
   return {
     ...summary,
@@ -34,7 +34,7 @@ export async function detailOf(run: RunFiles): Promise<RunDetail> {
       return { key, value, origin, overrides: origin !== null && isOverride(origin) };
     }),
     last: metrics.at(-1) ?? null,
-    evaluations: evaluations.map(({ rows: _, ...own }) => own),
+    evaluations: [...evaluations, ...sets].map(({ rows: _, ...own }) => own),
     checkpoints: await readRunCheckpoints(run.folder),
     events,
     next: nextCommand(run, summary),

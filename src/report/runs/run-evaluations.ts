@@ -3,11 +3,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../../base/files.ts";
 import { z } from "../../base/schema.ts";
+import { evaluationName } from "../../evaluate/evaluation-name.ts";
 import type { Interval } from "../../evaluate/statistics.ts";
 
 /** A run's evaluation on held-out questions at one step. */
 export interface RunEvaluation {
-  /** `before`, `after`, `step-40`. */
+  /** `before`, `after`, `step-40`; of a set, `transfer/after`. */
   name: string;
   step: number;
   /** Questions. */
@@ -31,33 +32,56 @@ const summarySchema = z.looseObject({
   readsGold: z.boolean().default(false),
 });
 
-/**
- * The evaluations in a run's folder by step, `before` at 0.
- * @param lastStep the step of `after`.
- * @returns the readable evaluations, and a sentence for each unreadable file.
- */
+/** What a run's folder has of evaluations. */
+export interface RunEvaluations {
+  /** Of the run's own `evaluation`, by step, `before` at 0. */
+  evaluations: RunEvaluation[];
+  /** Of each of `evaluation.sets`. */
+  sets: RunEvaluation[];
+  /** A sentence for each unreadable file. */
+  troubles: string[];
+}
+
+/** Reads the evaluations in a run's folder. @param lastStep the step of `after`. */
 export async function readRunEvaluations(
   folder: string,
   lastStep: number,
-): Promise<{ evaluations: RunEvaluation[]; troubles: string[] }> {
+): Promise<RunEvaluations> {
   const place = join(folder, "eval");
+  const { evaluations, troubles } = await readEvaluations(place, null, lastStep);
+  const entries = existsSync(place) ? await readdir(place, { withFileTypes: true }) : [];
+  const names = entries.filter((each) => each.isDirectory()).map(({ name }) => name);
+  const sets: RunEvaluation[] = [];
+  for (const set of names.sort()) {
+    const found = await readEvaluations(join(place, set), set, lastStep);
+    sets.push(...found.evaluations);
+    troubles.push(...found.troubles);
+  }
+  return { evaluations, sets, troubles };
+}
+
+async function readEvaluations(
+  place: string,
+  set: string | null,
+  lastStep: number,
+): Promise<Omit<RunEvaluations, "sets">> {
   const evaluations: RunEvaluation[] = [];
   const troubles: string[] = [];
   for (const file of existsSync(place) ? await readdir(place) : []) {
-    const [, name] = /^(before|after|step-\d+)\.json$/.exec(file) ?? [];
-    if (name === undefined) continue;
+    const [, when] = /^(before|after|step-\d+)\.json$/.exec(file) ?? [];
+    if (when === undefined) continue;
     const path = join(place, file);
     const parsed = summarySchema.safeParse(await readJson(path).catch(() => null));
     if (!parsed.success) {
       troubles.push(`${path}: is no evaluation's summary.`);
       continue;
     }
-    const step = name === "before" ? 0 : name === "after" ? lastStep : Number(name.slice(5));
-    const rows = join(place, `${name}.rows.jsonl`);
-    evaluations.push({ name, step, rows, ...parsed.data });
+    const step = when === "before" ? 0 : when === "after" ? lastStep : Number(when.slice(5));
+    const rows = join(place, `${when}.rows.jsonl`);
+    evaluations.push({ name: evaluationName(set, when), step, rows, ...parsed.data });
   }
   // The evaluation after training sorts after the one at the last step.
-  const order = (name: string): number => (name === "after" ? 1 : 0);
+  const order = (name: string): number => (name.endsWith("after") ? 1 : 0);
   evaluations.sort((a, b) => a.step - b.step || order(a.name) - order(b.name));
   return { evaluations, troubles };
 }

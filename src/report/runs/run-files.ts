@@ -32,6 +32,8 @@ export interface RunFiles {
   metrics: MetricsRow[];
   events: LoggedEvent[];
   evaluations: RunEvaluation[];
+  /** Evaluations of `evaluation.sets`. */
+  sets: RunEvaluation[];
   /** Completed steps, and total steps if known before the end. */
   steps: { done: number; planned: number | null };
   state: KnownState;
@@ -79,7 +81,8 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
   const result = await tried(readResult(folder), null);
   const kind = kindOf(folder, { manifest, settings, metrics });
   const done = Math.max(metrics.at(-1)?.step ?? 0, result?.steps ?? 0);
-  const found = await tried(readRunEvaluations(folder, done), { evaluations: [], troubles: [] });
+  const none = { evaluations: [], sets: [], troubles: [] };
+  const { evaluations, sets, ...found } = await tried(readRunEvaluations(folder, done), none);
   troubles.push(...found.troubles);
   const stages = await readStages(folder);
   const own = await updatedMs(folder);
@@ -89,7 +92,7 @@ export async function readRun(folder: string, isStageDone = false): Promise<RunF
     : await stateOf(folder, { kind, events });
   return {
     ...{ folder, kind, manifest, settings, metrics, events, stages, troubles, state },
-    evaluations: found.evaluations,
+    ...{ evaluations, sets },
     steps: { done, planned: result?.steps ?? manifest.steps ?? plannedSteps(kind, settings) },
     updatedMs: updated,
   };

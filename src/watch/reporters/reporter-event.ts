@@ -16,15 +16,17 @@ type FiguresEvent = Extract<ReporterEvent, { kind: "step" | "evaluation" }>;
 
 /**
  * The figures under the names that every reporter gives them, `group/snake_case`: a step's own as they are, its timings as
- * `timing/…`. Evaluations before and after training are two points of `evaluation/…`; those during it, which may be on fewer
- * questions, are `evaluation_during/…`.
+ * `timing/…`. Evaluations before and after training are two points of `evaluation/…`, of a set of `evaluation/<set>/…`; those
+ * during it, which may be on fewer questions, are `evaluation_during/…`.
  * @example namedFigures({ kind: "step", at, step: 1, data: { "losses/kl": 0 }, timing: { tokensPerSecond: 9 } })
  *   // { "losses/kl": 0, "timing/tokens_per_second": 9 }
  */
 export function namedFigures(event: FiguresEvent): Record<string, number> {
   if (event.kind === "step") return { ...event.data, ...grouped("timing", event.timing) };
-  const isAround = event.name === "before" || event.name === "after";
-  return grouped(isAround ? "evaluation" : "evaluation_during", event.scores);
+  const [, set, when = event.name] = /^(.+)\/(.+)$/.exec(event.name) ?? [];
+  const isAround = when === "before" || when === "after";
+  const group = isAround ? "evaluation" : "evaluation_during";
+  return grouped(set === undefined ? group : `${group}/${set}`, event.scores);
 }
 
 /** A score that could not be measured is null and gives no point of a curve. */

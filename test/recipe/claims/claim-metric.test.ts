@@ -9,7 +9,7 @@ import { settingsSchema } from "../../../src/recipe/settings/settings-schema.ts"
 const fail = (sentence: string) => new Error(sentence);
 const settings = settingsSchema.parse({
   rewards: [{ name: "exact-match", as: "em" }],
-  evaluation: { during: { every: 5 } },
+  evaluation: { during: { every: 5 }, sets: { drawn: { samplesPerTask: 4 } } },
   stages: [{ do: "sft" }],
 });
 const without = settingsSchema.parse({});
@@ -52,6 +52,8 @@ describe("checkMetricPath", () => {
     ...["eval.after.em", "eval.before.completion_tokens", "eval.after.groups.hops.2.em"],
     ...["steps", "stages.sft.loss", "curve.em.area", "curve.reward/em.last(3)"],
     ...["curve.rollout/searches.collapse", "curve.em.collapse"],
+    ...["eval.sets.drawn.after.em", "eval.sets.drawn.before.pass@4"],
+    "eval.sets.drawn.after.groups.hops.2.em",
   ])("accepts %s", (path) => {
     expect(() => {
       checkMetricPath(path, settings, fail);
@@ -60,6 +62,9 @@ describe("checkMetricPath", () => {
 
   it.each([
     ["eval.after.me", /no number of a run's results\. Did you mean "eval\.after\.em"/],
+    ["eval.after.pass@4", /no number of a run's results/],
+    ["eval.sets.draw.after.em", /Did you mean "eval\.sets\.drawn\.after\.em"/],
+    ["eval.sets.drawn.em", /no number of a run's results/],
     ["stages.dpo.loss", /no number of a run's results/],
     ["curve.me.area", /the curve of no metric\. Known: em, f1/],
     ["curve.reward/f1.area", /no reward of the recipe\. .*Known: reward\/em/],

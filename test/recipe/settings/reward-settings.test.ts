@@ -76,6 +76,17 @@ describe("an option that names a model", () => {
     expect(paths({ reader: {}, judge: {} })).toEqual([]);
     expect(paths({})).toEqual(["environment.tools.1.role", "named.two.role"]);
   });
+
+  it("may be a model of the evaluation set that names it, and of no other", () => {
+    const asks = z.strictObject({ role: roleName(), models: z.unknown() });
+    const sets = z.record(z.string(), asks);
+    const schema = z.strictObject({ evaluation: z.strictObject({ sets }) });
+    const set = { role: "judge", models: { judge: {} } };
+    const found = unknownRoles(schema, {
+      evaluation: { sets: { one: set, two: { ...set, models: {} } } },
+    });
+    expect(found.map(({ path }) => path.join("."))).toEqual(["evaluation.sets.two.role"]);
+  });
 });
 
 describe("numbers among a part's options", () => {

@@ -26,10 +26,12 @@ describe("namedFigures", () => {
   it("makes two points of one curve of the evaluations around a training, and others of those during it", () => {
     const of = (name: string): object =>
       namedFigures({ kind: "evaluation", at: 0, step: 0, name, scores: { em: 1 } });
-    expect([of("before"), of("after"), of("step-40")]).toEqual([
+    const names = ["before", "after", "step-40", "transfer/after"];
+    expect(names.map(of)).toEqual([
       { "evaluation/em": 1 },
       { "evaluation/em": 1 },
       { "evaluation_during/em": 1 },
+      { "evaluation/transfer/em": 1 },
     ]);
   });
 
