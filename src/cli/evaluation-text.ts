@@ -19,6 +19,7 @@ import { policyLabel } from "../evaluate/policy-label.ts";
 import type { RowsSummary } from "../evaluate/rows-file.ts";
 import type { EvaluationTimings } from "../evaluate/timings.ts";
 import type { MeterReading } from "../http/meter.ts";
+import type { AroundTraining } from "../recipe/evaluation-sets.ts";
 import type { EvalResult } from "../recipe/run-eval.ts";
 
 /** Shown with all numbers of a policy that could read gold passages. */
@@ -114,6 +115,26 @@ export function changeText(before: EvaluationSummary, after: EvaluationSummary):
       const change = was === null || is === null ? null : (is ?? 0) - (was ?? 0);
       const format = metricFormat(name);
       return [label, orAbsent(was, format), orAbsent(is, format), orAbsent(change, plus(format))];
+    }),
+  });
+}
+
+/** The evaluations of `evaluation.sets`, a line each. */
+export function setsText(sets: NonNullable<AroundTraining<EvaluationSummary>["sets"]>): string {
+  const right = { align: "right" as const };
+  return renderText({
+    columns: [
+      ...["set", { label: "questions", format: formatCount }, ""],
+      ...["before", "after", "change"].map((label) => ({ label, ...right })),
+    ],
+    rows: Object.entries(sets).map(([set, { before, after }]) => {
+      // A world that pays has no answers to compare.
+      const metric = after.metrics.return === undefined ? "em" : "return";
+      const format = metricFormat(metric);
+      const was = before.metrics[metric] ?? 0;
+      const is = after.metrics[metric] ?? 0;
+      const shown = [format(was), format(is), plus(format)(is - was)];
+      return [set, after.n, metricColumn(metric).label, ...shown];
     }),
   });
 }

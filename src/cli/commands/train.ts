@@ -4,7 +4,7 @@ import { mapAround } from "../../recipe/evaluation-sets.ts";
 import type { HeldOutEvaluation } from "../../recipe/held-out-evaluation.ts";
 import type { RecipeResult } from "../../recipe/run-recipe.ts";
 import type { CliCommand } from "../command.ts";
-import { changeText, READS_GOLD } from "../evaluation-text.ts";
+import { changeText, READS_GOLD, setsText } from "../evaluation-text.ts";
 import { wholeNumber } from "../options.ts";
 import { defaultRunFolder } from "../recipe-options.ts";
 import {
@@ -85,20 +85,24 @@ function asText({
   steps,
   checkpoint,
   wallSeconds,
-  eval: { before, after, sets = {} },
+  eval: { before, after, sets },
 }: RecipeResult): string {
   return [
     changeText(before, after),
     "",
-    ...Object.entries(sets).flatMap(([set, around]) => [
-      `set ${set}`,
-      changeText(around.before, around.after),
-      ...(around.after.readsGold ? [READS_GOLD] : []),
-      "",
-    ]),
+    ...(sets === undefined ? [] : [setsText(sets), ""]),
     `${steps} steps in ${formatDuration(wallSeconds)} on ${device}`,
     `checkpoint  ${checkpoint}`,
     `run         ${run}`,
-    ...(after.readsGold ? ["", READS_GOLD] : []),
+    ...goldNotes(after, sets),
   ].join("\n");
+}
+
+/** Which of the evaluations are controls. */
+function goldNotes(after: HeldOutEvaluation, sets: RecipeResult["eval"]["sets"] = {}): string[] {
+  const controls = Object.entries(sets).filter(([, around]) => around.after.readsGold);
+  return [
+    ...(after.readsGold ? ["", READS_GOLD] : []),
+    ...controls.map(([set]) => `set ${set}: ${READS_GOLD}`),
+  ];
 }
