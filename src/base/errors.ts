@@ -152,6 +152,7 @@ export const ERROR_CODES = {
   RUN_BAD_LINE: "A line of a TREC run does not have six columns, or lists a passage twice.",
   RUN_ID_BLANK: "An id for a TREC run is empty or contains white space.",
   RUN_UNMATCHED: "The TREC run ranks none of the queries that have judgements.",
+  SYNTHESIS_EMPTY: "The steps of the synthesis kept no sample, so there is nothing to learn from.",
   SYNTHESIS_EXISTS:
     "The output folder already contains samples, or samples drawn with other settings.",
   SYNTHESIS_GIVEN_UP: "The synthesis stopped because too many rollouts in a row failed.",

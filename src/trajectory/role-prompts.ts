@@ -24,7 +24,7 @@ export function numberedPassages(passages: readonly Shown[]): string {
 
 /** Asks a reader for the short answer that passages give; it replies "unknown" where they give none. */
 export function readerPrompt(asked: { passages: readonly Shown[]; question: string }): string {
-  return withOpening(`${information(asked.passages)}\nQuestion: ${asked.question}`);
+  return withOpening(`Question: ${asked.question}\n${information(asked.passages)}`);
 }
 
 /**
@@ -55,7 +55,7 @@ export function judgePrompt(asked: {
 
 /** Asks whether a sentence follows from passages. */
 export function entailmentPrompt(asked: { passages: readonly Shown[]; sentence: string }): string {
-  return withOpening(`${information(asked.passages)}\nQuestion: ${asked.sentence} Is it true?`);
+  return withOpening(`Question: ${asked.sentence} Is it true?\n${information(asked.passages)}`);
 }
 
 function information(passages: readonly Shown[]): string {

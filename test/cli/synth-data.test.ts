@@ -57,6 +57,32 @@ describe("agentrl synth-data", () => {
     await server.close();
   });
 
+  it("fails where no sample is kept, and says what the steps dropped", async () => {
+    const none = small("empty", "--set", "synth.steps=[{ name: correct, atLeast: 2 }]");
+    const { status, stderr } = await run(...none);
+    expect(status).toBe(3);
+    expect(stderr).toMatch(
+      /12 questions: correct dropped 24 \(wrong answer\).*\[SYNTHESIS_EMPTY\]/,
+    );
+    expect(lines("empty", "draws.jsonl")).toHaveLength(12);
+    const select = await run("select", at("empty"), "--set", "synth.steps=[correct]");
+    expect(select).toMatchObject({ status: 0 });
+    expect((await run("select", at("empty"), ...none.slice(-2))).status).toBe(3);
+  });
+
+  it("asks the models of the recipe for rewards, and keeps what they let through", async () => {
+    const models = ["--set", "models={ reader: { from: literate } }"];
+    const likely = "{ name: answer-likelihood, role: reader, weight: 0 }";
+    const rewards = ["--set", `rewards=[exact-match, ${likely}]`, "--set", "synth.steps=[correct]"];
+    const { status, stderr } = await run(...small("role", "--limit", "4", ...models, ...rewards));
+    expect(status, stderr).toBe(0);
+    for (const { trajectory } of samplesOf("role", "samples.jsonl")) {
+      const told = trajectory.rewards?.find(({ name }) => name === "answer-likelihood");
+      expect(told?.value).toBeLessThan(0);
+    }
+    expect(samplesOf("role", "samples.jsonl")).toHaveLength(4);
+  });
+
   it("draws a dataset's questions and shows what each draw gave and each step let through", async () => {
     const { stdout, status } = await run(...small("first", "--set", "synth.steps=[correct]"));
     expect(status).toBe(0);

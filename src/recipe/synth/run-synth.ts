@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, ExternalError } from "../../base/errors.ts";
+import { ConfigError, DataError, ExternalError } from "../../base/errors.ts";
 import { writeFileAtomic, writeJson } from "../../base/files.ts";
 import type { Dataset } from "../../data/datasets.ts";
 import type { MeterReading } from "../../http/meter.ts";
@@ -17,6 +17,7 @@ import { machineFacts } from "../folder/run-folder.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { Settings } from "../settings/settings-schema.ts";
 import { findSynthesis, stepResources, synthOf, type Synthesis } from "./synthesis.ts";
+import { SAMPLE_FILES } from "../../trajectory/sample-files.ts";
 
 export interface RunSynthOptions {
   /** Folder of the run. */
@@ -185,6 +186,25 @@ export function requireComplete({ failures }: SynthResult, allowed: number): voi
   throw new ExternalError(
     "SYNTHESIS_INCOMPLETE",
     `${count} rollouts failed and gave no sample (${codes.join(", ")}). What was drawn is written; --resume asks them again, --allow-errors ${count} accepts them.`,
+  );
+}
+
+/**
+ * @param out the synthesis's folder, for the message.
+ * @throws {DataError} SYNTHESIS_EMPTY when the steps and selectors kept neither a sample nor a pair.
+ */
+export function requireRows(out: string, { files, questions, yields }: SynthResult): void {
+  const rows = [SAMPLE_FILES.samples, SAMPLE_FILES.validation, SAMPLE_FILES.pairs].map(
+    (name) => files[name]?.rows ?? 0,
+  );
+  if (rows.some((count) => count > 0)) return;
+  const drops = yields.flatMap(({ name, dropped }) =>
+    Object.entries(dropped).map(([reason, count]) => `${name} dropped ${count} (${reason})`),
+  );
+  const why = drops.length === 0 ? "nothing was drawn" : drops.join(", ");
+  throw new DataError(
+    "SYNTHESIS_EMPTY",
+    `${out}: no sample was kept of ${questions} questions: ${why}. What was drawn is written; change synth.steps or synth.selection and run agentrl synth-data select ${out} --set …, or draw with another teacher.`,
   );
 }
 

@@ -129,7 +129,7 @@ describe("dataset entailment-exercises", () => {
       const { type = "" } = annotations;
       const known = { entailed: "true", neutral: "unknown", contradicted: "false" };
       expect(references).toEqual([known[type as keyof typeof known]]);
-      const sentence = /\nQuestion: (.*) Is it true\?\n$/.exec(question)?.[1] ?? "";
+      const sentence = /^Question: (.*) Is it true\?\n/.exec(question)?.[1] ?? "";
       const value = / ((?:\p{Lu}\w+ ?)+|\d+)\.$/u.exec(sentence)?.[1] ?? sentence;
       if (type === "entailed") expect(passagesOf(question).join()).toContain(value);
       labels.set(type, (labels.get(type) ?? 0) + 1);

@@ -53,8 +53,9 @@ async function drawSamples(flags: DrawFlags, context: CliContext): Promise<void>
   if (flags.json === true) context.out(JSON.stringify({ ...result, ...summary(outcome) }));
   else context.out(synthesisText(result, out));
   context.note(drawnText(outcome));
-  const { requireComplete } = await import("../../../recipe/synth/run-synth.ts");
+  const { requireComplete, requireRows } = await import("../../../recipe/synth/run-synth.ts");
   requireComplete(result, flags.allowErrors ?? 0);
+  requireRows(out, result);
 }
 
 /** The parts of an outcome that differ from run to run, so they are not in the result. */

@@ -32,6 +32,7 @@ async function select(folder: string, flags: SelectFlags, context: CliContext): 
   const overrides = (flags.set ?? []).map(parseSet);
   // Steps and protocols are slow to load: not for --help.
   const { selectAgain } = await import("../../../recipe/synth/synth-folder.ts");
+  const { requireRows } = await import("../../../recipe/synth/run-synth.ts");
   const progress = startProgress(context, { label: "selecting", total: 0, unit: "questions" });
   const download = watchDownload(context);
   try {
@@ -45,6 +46,7 @@ async function select(folder: string, flags: SelectFlags, context: CliContext): 
     progress.stop();
     if (flags.json === true) context.out(JSON.stringify({ ...result, out: folder }));
     else context.out(synthesisText(result, folder));
+    requireRows(folder, result);
   } finally {
     download.stop();
     progress.stop();
