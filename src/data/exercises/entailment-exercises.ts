@@ -38,11 +38,11 @@ export const entailmentExercises: DatasetPart = exercises({
 
 const LABELS = Object.keys(ENTAILMENT) as Entailment[];
 
-/** A sentence that states a fact: by its label, or by a wording that needs no noun. */
+/** A sentence that states a fact: by its label, or by a wording that names the entity and needs no noun. */
 function claim({ relation, name, value }: AskedFact, draw: Random): string {
   const wordings = relation.wordings
     .map(({ statement }) => statement)
-    .filter((statement) => !statement.includes("{noun}"));
+    .filter((statement) => /\{(s|ref)\}/.test(statement) && !statement.includes("{noun}"));
   const statement = draw.pick([`The ${relation.label} of {s} is {o}.`, ...wordings]);
   return fill(statement, { s: name, ref: name, o: value });
 }

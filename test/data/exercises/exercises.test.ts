@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/data/datasets.ts";
 import { spellings } from "../../../src/data/numberworld/quantities.ts";
+import { environments } from "../../../src/env/environments/index.ts";
+import { noneRetriever } from "../../../src/retrieval/controls/none.ts";
+import { openStrategy } from "../../../src/rollout/strategies/named-strategy.ts";
+import { referencePolicy } from "../../../src/synth/teachers/reference.ts";
+import { rolloutOptions } from "../../helpers/search-world.ts";
 import { exactMatch } from "../../../src/text/answers.ts";
 import { wordTokenizer } from "../../../src/text/word-tokenizer.ts";
 import { makeTokenizer } from "../../../src/text/tokenizer.ts";
@@ -27,6 +32,11 @@ const unknownWords = (text: string): string[] =>
     (word) => tokenizer.encode(word).length > 1,
   );
 
+function only<T>(item: T | undefined): T {
+  if (item === undefined) throw new Error("nothing drawn");
+  return item;
+}
+
 const passagesOf = (text: string): string[] =>
   text
     .replaceAll(/<\/?information>/g, "")
@@ -39,6 +49,19 @@ describe.each(NAMES)("dataset %s", (name) => {
       const text = `${question}${ROLE_REPLY.opening} ${references[0] ?? ""}${ROLE_REPLY.closing}`;
       expect(unknownWords(text)).toEqual([]);
     }
+  });
+
+  it("is read by a policy that answers directly just as a role's caller asks", async () => {
+    const environment = environments
+      .get("tool-qa", "test")
+      .create({ prompt: "{question}" }, { retriever: noneRetriever() });
+    const task = only((await tasksOf(name, { questions: 1 }))[0]);
+    const options = rolloutOptions({ policy: referencePolicy(), environment, task });
+    const { calls, answer } = await openStrategy("direct", "test").run(options);
+    const { prompt, completion } = only(calls[0]);
+    const read = [...prompt, ...completion.filter(({ owner }) => owner === "inserted")];
+    expect(read.map(({ text }) => text).join("")).toBe(`${task.question}${ROLE_REPLY.opening}`);
+    expect(answer).toBe(task.references[0]);
   });
 
   it("gives the same exercises again, other ones by seed, and none of another split", async () => {
@@ -130,6 +153,7 @@ describe("dataset entailment-exercises", () => {
       const known = { entailed: "true", neutral: "unknown", contradicted: "false" };
       expect(references).toEqual([known[type as keyof typeof known]]);
       const sentence = /^Question: (.*) Is it true\?\n/.exec(question)?.[1] ?? "";
+      expect(sentence).not.toMatch(/^Its? /);
       const value = / ((?:\p{Lu}\w+ ?)+|\d+)\.$/u.exec(sentence)?.[1] ?? sentence;
       if (type === "entailed") expect(passagesOf(question).join()).toContain(value);
       labels.set(type, (labels.get(type) ?? 0) + 1);
