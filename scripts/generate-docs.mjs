@@ -1,7 +1,9 @@
-// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, and the tables of docs/metrics.md and docs/synthesis.md. With --check it only compares.
+// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, the tables of docs/metrics.md and docs/synthesis.md, and from recipes/results docs/atlas.md. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { atlasSystems } from "../dist/cli/atlas.js";
+import { atlasMarkdown } from "../dist/cli/atlas-markdown.js";
 import { ERROR_CODES } from "../dist/base/errors.js";
 import { commandGroups } from "../dist/cli/commands/index.js";
 import { answerMetrics } from "../dist/evaluate/metrics/answer-metrics.js";
@@ -26,6 +28,7 @@ const pages = {
   "results.schema.json": await schemaPage(),
   "metrics.md": metricsPage(),
   "synthesis.md": synthesisPage(),
+  "atlas.md": await atlasPage(),
 };
 const check = process.argv.includes("--check");
 
@@ -42,6 +45,11 @@ for (const [name, text] of Object.entries(pages)) {
     writeFileSync(path, text);
     console.log(`docs/${name} written`);
   }
+}
+
+async function atlasPage() {
+  const text = atlasMarkdown(await atlasSystems(undefined, null));
+  return `<!-- Generated from recipes/results by \`npm run generate\`. -->\n\n${text}`;
 }
 
 async function schemaPage() {

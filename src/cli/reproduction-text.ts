@@ -8,9 +8,11 @@ import type {
 } from "../evaluate/claims/claim-results.ts";
 import { formatDetectable } from "../evaluate/claims/power.ts";
 import {
+  baseText,
   calibrationText,
   methodNote,
   remarksOn,
+  settingValue,
   tallyText,
   verdictLine,
 } from "../evaluate/claims/verdict-text.ts";
@@ -27,11 +29,26 @@ export function reproductionText(result: Reproduction, format: ReproductionForma
   const head = `${recipe}, tier ${tier}, ${runs}`;
   return [
     format === "md" ? `# ${head}` : head,
+    ...baseText(result),
     ...calibrationText(result),
     ...claims.map((claim) => claimText(claim, result, format)),
+    ...baseTable(result, format),
     tallyText(result),
     methodNote(result),
   ].join("\n\n");
+}
+
+/** The settings of `claims.base` beside those of `agentrl train`. */
+function baseTable({ base }: Reproduction, format: ReproductionFormat): string[] {
+  if (base.length === 0) return [];
+  const columns = ["setting", "train", "claims"];
+  const rows = base.map(({ key, train, claims }) => [
+    ...[key, settingValue(train), settingValue(claims)],
+  ]);
+  const heading = "Settings of claims that differ";
+  return format === "md"
+    ? [`## ${heading}`, TABLE_WRITERS.md({ columns, rows })]
+    : [`${heading}\n${indented(TABLE_WRITERS.text({ columns, rows }))}`];
 }
 
 function claimText(claim: ClaimResult, result: Reproduction, format: ReproductionFormat): string {

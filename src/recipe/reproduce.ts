@@ -16,6 +16,7 @@ import type { ArmStore } from "./arms/arm-store.ts";
 import { type FinishedArms, type FoundIn, openFinishedArms } from "./arms/finished-arms.ts";
 import { machineFacts } from "./folder/run-folder.ts";
 import { CALIBRATION, experiments } from "./claims.ts";
+import { baseDifferences, claimsHash } from "./claims/claim-settings.ts";
 import { judgeClaims, type RunsOf } from "./claims/judge-claims.ts";
 import { checkClaimMetrics, type Measures, openMeasures } from "./claims/measured-runs.ts";
 import type { RecipeFile, Tier } from "./settings/recipe-schema.ts";
@@ -114,7 +115,9 @@ export async function reproduce(
     origin: finished.known.get(key)?.origin ?? origin,
   }));
   claims = judgedByInstrument(claims, calibration);
-  return { ...about, calibration, claims, runs: reproduced };
+  const base = baseDifferences(recipe, tier);
+  const hash = claimsHash(recipe, tier, options.overrides);
+  return { ...about, calibration, claims, base, claimsHash: hash, runs: reproduced };
 }
 
 /** What the control of the recipe's calibration came to; null where there is none. */

@@ -20,8 +20,10 @@ describe("agentrl reproduce --all", () => {
     expect(systems.map(({ name }) => name)).toContain("search-r1");
     expect(new Set(systems.map(({ family }) => family))).toEqual(new Set(["search-agents"]));
     expect(readFileSync(page, "utf8")).toContain('id="search-r1"');
-    expect(readFileSync(join(folder, "atlas.md"), "utf8")).toContain(
-      "| search-r1 | search-agents | search-beats-no-search |",
+    const text = readFileSync(join(folder, "atlas.md"), "utf8");
+    expect(text).toContain("| search-agents | search-r1 | search-beats-no-search |");
+    expect(text).toMatch(
+      /^- 20\d\d-\d\d-\d\d, agentrl \S+, .* cores, .*: `agentrl .*`, seeds 1, /m,
     );
   });
 

@@ -12,7 +12,7 @@ const ATTACK = "<img src=x onerror=alert(1)>";
 const RESULT: Reproduction = {
   ...{ recipe: "made", summary: `Arms differ.${ATTACK}`, notes: ["The world is smaller."] },
   ...{ paper: { id: "arXiv 1", title: "A paper" }, tier: "mini", seeds: [1, 2] },
-  ...{ looks: [2], level: 0.05, family: "search-agents" },
+  ...{ looks: [2], level: 0.05, family: "search-agents", base: [], claimsHash: null },
   runs: [
     {
       ...{ key: "3f0c91be6a27", seed: 1, arms: ["wins/a"] },

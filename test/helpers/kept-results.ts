@@ -15,6 +15,7 @@ export function keptResults(): KeptResults {
     ...{ format: 1, recipe: "made", summary: "Arms differ.", notes: ["The world is smaller."] },
     ...{ family: "search-agents", paper: { id: "arXiv 1", title: "A paper" }, tier: "mini" },
     ...{ seeds: [1, 2], looks: [2], level: 0.05, samples: [], calibration: null },
+    ...{ base: [{ key: "dataset.people", train: 40, claims: 80 }], claimsHash: "0123456789ab" },
     runs: [run("a", "3f0c91be6a27"), run("b", "000000000000")],
     claims: [
       {

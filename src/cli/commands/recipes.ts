@@ -10,11 +10,12 @@ import {
 } from "../../recipe/settings/recipe-file.ts";
 import { experiments } from "../../recipe/claims.ts";
 import { checkClaimMetrics } from "../../recipe/claims/measured-runs.ts";
-import type { RecipeFile } from "../../recipe/settings/recipe-schema.ts";
+import type { RecipeFile, Tier } from "../../recipe/settings/recipe-schema.ts";
 import { type Settings, settingsSchema } from "../../recipe/settings/settings-schema.ts";
 import {
   armOverrides,
   checkSettings,
+  claimsBase,
   parseSet,
   type ResolvedSettings,
   resolveSettings,
@@ -163,8 +164,36 @@ function asText({ recipe, tier, settings, origins }: ResolvedSettings<Settings>)
   });
   const source = paper === undefined ? "" : `\n${paper.title} (${paper.id})`;
   // In the table a long expression is cut.
-  const reward = settings.reward === undefined ? "" : `\n\nreward = ${settings.reward}`;
-  return `${name}, tier ${tier}: ${summary}${source}\n\n${renderText({ rows })}${reward}`;
+  const reward = settings.reward === undefined ? [] : [`reward = ${settings.reward}`];
+  return [
+    `${name}, tier ${tier}: ${summary}${source}`,
+    renderText({ rows }),
+    ...reward,
+    ...claimsText(recipe, tier),
+  ].join("\n\n");
+}
+
+/** The settings of `claims.base`, and the tests with their relations; nothing without claims. */
+function claimsText(recipe: RecipeFile, tier: Tier): string[] {
+  const { tests } = recipe.claims;
+  const base = claimsBase(recipe, tier).flatMap(({ key, value, origin, originOf = () => origin }) =>
+    [...leavesOf(value)].map(([keys, leaf]) => {
+      return [[key, ...keys].join("."), shown(leaf), originOf([key, ...keys])];
+    }),
+  );
+  const rows = tests.map(({ id, role, metric, relation }) => [
+    ...[id, role === "claim" ? "" : role, relation, metric],
+  ]);
+  return [
+    ...(base.length === 0
+      ? []
+      : [
+          `claims.base: what agentrl reproduce lays over these settings\n${renderText({ rows: base }, 2)}`,
+        ]),
+    ...(rows.length === 0
+      ? []
+      : [`claims\n${renderText({ columns: ["", "", "relation", "metric"], rows }, 2)}`]),
+  ];
 }
 
 /** A value on one line, cut so that the origins stay on the screen. */

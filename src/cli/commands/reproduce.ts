@@ -12,7 +12,6 @@ import { type Override, parseSet } from "../../recipe/settings/settings.ts";
 import { fixedSeeds, SEEDS_BY_RULE } from "../../evaluate/claims/looks.ts";
 import { openArmProgress } from "../arm-progress.ts";
 import { type ArmTraining, trainArm } from "../arm-training.ts";
-import { writeAtlas } from "../atlas.ts";
 import type { CliCommand, CliContext } from "../command.ts";
 import { madeBy } from "../made-by.ts";
 import { watchDownload } from "../model-download.ts";
@@ -92,8 +91,10 @@ export function makeReproduceCommand(runArm: RunArm): CliCommand {
         .action(async (recipe: string | undefined, flags: ReproduceFlags) => {
           checkFlags(recipe, flags);
           const measure = (name: string) => reproduceRecipe(name, flags, runArm, context);
-          if (recipe === undefined) await writeAtlas(flags, measure, context);
-          else await printReproduction(recipe, flags, measure, context);
+          if (recipe === undefined) {
+            const { writeAtlas } = await import("../atlas.ts");
+            await writeAtlas(flags, measure, context);
+          } else await printReproduction(recipe, flags, measure, context);
         });
     },
   };

@@ -90,6 +90,13 @@ export interface CalibrationResult {
   end: { range: readonly [number, number]; mean: number; isInside: boolean };
 }
 
+/** A setting with which claims run otherwise than `agentrl train`; null where it is not set. */
+export interface SettingDifference {
+  key: string;
+  train: unknown;
+  claims: unknown;
+}
+
 /** A recipe's claims, tested. */
 export interface Reproduction {
   recipe: string;
@@ -107,5 +114,9 @@ export interface Reproduction {
   /** null where the recipe declares none. */
   calibration: CalibrationResult | null;
   claims: ClaimResult[];
+  /** What `claims.base` changes. */
+  base: SettingDifference[];
+  /** Hash of the claims and of the settings that the recipe gave their arms; null in results of older versions. */
+  claimsHash: string | null;
   runs: ReproducedRun[];
 }

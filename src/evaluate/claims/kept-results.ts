@@ -35,7 +35,10 @@ const keptSchema = z.looseObject({
 /** @throws {DataError} FILE_MISSING, FILE_NOT_JSON; when the file holds no results of this format. */
 export async function readKeptResults(file: string): Promise<KeptResults> {
   const value = await readJson(file);
-  if (keptSchema.safeParse(value).success) return value as KeptResults;
+  if (keptSchema.safeParse(value).success) {
+    const older: Partial<KeptResults> = { base: [], claimsHash: null };
+    return { ...older, ...(value as KeptResults) };
+  }
   throw new DataError(
     "FILE_NOT_JSON",
     `${file}: holds no results of agentrl reproduce in this version's format. Make it again: agentrl reproduce RECIPE --keep.`,

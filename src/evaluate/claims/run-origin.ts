@@ -8,3 +8,15 @@ export interface RunOrigin {
   /** Processor, cores, platform, Node.js. */
   machine: Record<string, unknown>;
 }
+
+/** @example "a processor, 2 cores, linux-x64" */
+export function machineText({ cpu, cores, platform }: RunOrigin["machine"]): string {
+  return `${String(cpu)}, ${String(cores)} cores, ${String(platform)}`;
+}
+
+/** First and last day of runs. @example "2026-11-21 to 2026-11-22" */
+export function daysText(runs: readonly { origin: RunOrigin }[]): string {
+  const days = runs.map(({ origin }) => origin.date).sort();
+  const [first = "", last] = [days[0], days.at(-1)];
+  return first === last ? first : `${first} to ${last ?? ""}`;
+}

@@ -1,8 +1,9 @@
-import { fixed, formatP, formatPercent, plural } from "../../base/format.ts";
+import { fixed, formatP, formatPercent, plural, shorten } from "../../base/format.ts";
 import { calibrationProblems } from "./instrument.ts";
 import { chanceOfAnswer } from "./looks.ts";
 import type { ClaimResult, Reproduction } from "./claim-results.ts";
 import { namesAlike } from "./names-alike.ts";
+import { daysText } from "./run-origin.ts";
 
 type Reproduced = Pick<Reproduction, "tier" | "seeds" | "looks" | "level">;
 
@@ -154,4 +155,49 @@ export function tallyText({ claims }: Pick<Reproduction, "claims">): string {
     (verdict) => `${claims.filter((claim) => claim.verdict === verdict).length} ${verdict}`,
   );
   return `${plural(claims.length, "claim")}: ${counts.join(", ")}`;
+}
+
+/** That claims are not measured where `agentrl train` trains; nothing where they are. */
+export function baseText({
+  recipe,
+  tier,
+  base,
+}: Pick<Reproduction, "recipe" | "tier" | "base">): string[] {
+  if (base.length === 0) return [];
+  return [
+    `Claims are not measured on the settings of \`agentrl train --recipe ${recipe} --tier ${tier}\`, which are easy so that a first run succeeds, but on settings of their own (claims.base of the recipe), on which methods can differ: ${plural(base.length, "setting")} ${base.length === 1 ? "differs" : "differ"}.`,
+  ];
+}
+
+/** A value of a setting as the tables of `base` show it. */
+export function settingValue(value: unknown): string {
+  if (value === null) return "not set";
+  return shorten(typeof value === "string" ? value : JSON.stringify(value), 60);
+}
+
+/**
+ * Whether results are of the recipe as it is; nothing where they are.
+ * @param isCurrent null: the results do not say.
+ */
+export function staleText(recipe: string, isCurrent: boolean | null): string[] {
+  if (isCurrent === true) return [];
+  const found =
+    isCurrent === null
+      ? "These results do not record the settings that they were measured on, so they cannot be compared with the recipe as it is."
+      : "These numbers were measured on claims or settings that the recipe no longer has.";
+  return [`${found} \`agentrl reproduce ${recipe} --keep\` measures them again.`];
+}
+
+/** When a recipe's claims were measured, in a few words for lists. */
+export function measuredText({
+  claims,
+  results,
+  isCurrent,
+}: {
+  claims: readonly string[];
+  results: Pick<Reproduction, "runs"> | null;
+  isCurrent: boolean | null;
+}): string {
+  if (results === null) return claims.length === 0 ? "" : "not measured";
+  return `${daysText(results.runs)}${isCurrent === false ? ", on other settings" : ""}`;
 }

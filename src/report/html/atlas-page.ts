@@ -1,7 +1,13 @@
 import { plural } from "../../base/format.ts";
 import type { ClaimResult } from "../../evaluate/claims/claim-results.ts";
 import type { KeptResults, KeptRun } from "../../evaluate/claims/kept-results.ts";
-import { verdictLine } from "../../evaluate/claims/verdict-text.ts";
+import { daysText, machineText } from "../../evaluate/claims/run-origin.ts";
+import {
+  baseText,
+  measuredText,
+  staleText,
+  verdictLine,
+} from "../../evaluate/claims/verdict-text.ts";
 import { curvePlot } from "../charts/curve.ts";
 import { drawnPanel } from "../runs/drawn-panels.ts";
 import type { ItemSpec, ViewerItem } from "../viewer/embed.ts";
@@ -9,7 +15,7 @@ import { tableCard } from "./html-table.ts";
 import type { Made } from "./made.ts";
 import { type Content, html, type Markup, note, seriesLabel, tag } from "./markup.ts";
 import { reportPage } from "./report-page.ts";
-import { claimTables, splitReason, tierNote, TONES } from "./reproduction-page.ts";
+import { baseTable, claimTables, splitReason, tierNote, TONES } from "./reproduction-page.ts";
 
 /** A recipe with claims, and what is known of them. */
 export interface AtlasSystem {
@@ -20,6 +26,8 @@ export interface AtlasSystem {
   claims: string[];
   /** null: not measured yet. */
   results: KeptResults | null;
+  /** Whether the recipe still has the claims and settings of the results; null: they do not say. */
+  isCurrent: boolean | null;
 }
 
 const ATLAS_SPEC: ItemSpec = {
@@ -104,31 +112,35 @@ function badge({ verdict }: Pick<ClaimResult, "verdict">, text: string): Markup 
   return tag("span", { class: `badge ${TONES[verdict] ?? ""}`, "data-verdict": verdict }, text);
 }
 
-function listEntry({ name, family, claims, results }: AtlasSystem): Markup {
+function listEntry({ name, family, claims, results, isCurrent }: AtlasSystem): Markup {
   const chips =
     results === null
-      ? claims.map((id) => tag("span", { class: "badge" }, id))
+      ? (claims.length === 0 ? ["no claims yet"] : claims).map((text) =>
+          tag("span", { class: "badge" }, text),
+        )
       : results.claims.map((claim) => badge(claim, `${claim.id}: ${claim.verdict}`));
   return html`<li data-family="${family}">
     <a href="#${name}">${name}</a><span class="what">${family}</span
     ><span class="chips">${chips}</span
-    ><span class="when">${results === null ? "not measured" : daysOf(results.runs)}</span>
+    ><span class="when">${measuredText({ claims, results, isCurrent })}</span>
   </li>`;
 }
 
-function systemBox({ name, summary, family, claims, results }: AtlasSystem): Markup {
+function systemBox({ name, summary, family, claims, results, isCurrent }: AtlasSystem): Markup {
   return html`<article class="system" id="${name}" data-family="${family}">
     <h3>
       ${name}<small>${family}${results?.paper != null && ` · paper ${results.paper.id}`}</small>
     </h3>
     <p class="statement">${summary}</p>
     ${
-      results === null
-        ? html`<p class="unmeasured">
-            Not measured yet: ${claims.join(", ")}. <code>agentrl reproduce ${name} --keep</code>
-            measures it.
-          </p>`
-        : measuredSystem(results)
+      results === null && claims.length === 0
+        ? html`<p class="unmeasured">No claims yet.</p>`
+        : results === null
+          ? html`<p class="unmeasured">
+              Not measured yet: ${claims.join(", ")}. <code>agentrl reproduce ${name} --keep</code>
+              measures it.
+            </p>`
+          : [staleText(name, isCurrent).map((text) => note(text)), measuredSystem(results)]
     }
   </article> `;
 }
@@ -136,8 +148,18 @@ function systemBox({ name, summary, family, claims, results }: AtlasSystem): Mar
 function measuredSystem(results: KeptResults): Content {
   const { claims, notes, tier, seeds, runs } = results;
   return [
-    note(`tier ${tier} · ${plural(seeds.length, "seed")} · ${daysOf(runs)} · ${machinesOf(runs)}`),
+    note(
+      `tier ${tier} · ${plural(seeds.length, "seed")} · ${daysText(runs)} · ${machinesOf(runs)}`,
+    ),
+    baseText(results).map((text) => note(text)),
     claims.map((claim) => claimBox(claim, results)),
+    results.base.length > 0 &&
+      tag(
+        "details",
+        {},
+        tag("summary", {}, "Settings of claims that differ from agentrl train"),
+        baseTable(results.base),
+      ),
     tag(
       "details",
       {},
@@ -234,7 +256,7 @@ function runTable(runs: readonly KeptRun[]): Markup {
       arms.join(", "),
       String(seed),
       tag("code", { title: hashText(hashes) }, key),
-      ...[origin.date, origin.version, machineOf(origin.machine)],
+      ...[origin.date, origin.version, machineText(origin.machine)],
       tag("code", {}, origin.command),
     ]),
   });
@@ -247,17 +269,6 @@ function hashText(hashes: Readonly<Record<string, unknown>>): string {
     .join("\n");
 }
 
-function machineOf({ cpu, cores, platform }: KeptRun["origin"]["machine"]): string {
-  return `${String(cpu)}, ${String(cores)} cores, ${String(platform)}`;
-}
-
 function machinesOf(runs: readonly KeptRun[]): string {
-  return [...new Set(runs.map(({ origin }) => machineOf(origin.machine)))].join("; ");
-}
-
-/** First and last day of the runs. */
-function daysOf(runs: readonly KeptRun[]): string {
-  const days = runs.map(({ origin }) => origin.date).sort();
-  const [first, last] = [days[0], days.at(-1)];
-  return first === last ? (first ?? "") : `${first} to ${last}`;
+  return [...new Set(runs.map(({ origin }) => machineText(origin.machine)))].join("; ");
 }

@@ -1,9 +1,11 @@
 import { fixed, formatInterval, formatP, signed } from "../../base/format.ts";
 import { formatDetectable } from "../../evaluate/claims/power.ts";
 import {
+  baseText,
   calibrationText,
   methodNote,
   remarksOn,
+  settingValue,
   tallyText,
   verdictLine,
 } from "../../evaluate/claims/verdict-text.ts";
@@ -46,7 +48,9 @@ export async function* reproductionPage(
           { class: "answers" },
           claims.map((claim) => verdictCard(claim, result)),
         ),
-        [...calibrationText(result), methodNote(result)].map((text) => note(text)),
+        [...baseText(result), ...calibrationText(result), methodNote(result)].map((text) =>
+          note(text),
+        ),
       ],
     },
     ...claims.map((claim) => ({
@@ -62,6 +66,10 @@ export async function* reproductionPage(
           [tierNote(tier), ...notes].map((each) => tag("li", {}, each)),
         ),
       ],
+    },
+    result.base.length > 0 && {
+      ...{ id: "base", title: "Settings of claims", note: "those that differ from agentrl train" },
+      content: baseTable(result.base),
     },
     parts.length > 0 && {
       ...{ id: "curves", title: "Curves", note: "by step" },
@@ -84,6 +92,17 @@ export async function* reproductionPage(
     sections: sections.filter((section) => section !== false),
     viewer: null,
     ...(parts.length > 0 ? { hasCurves: true } : {}),
+  });
+}
+
+/** The settings of `claims.base` beside those of `agentrl train`. */
+export function baseTable(base: Reproduction["base"]): Markup {
+  return tableCard({
+    ...{ caption: "Settings of claims that differ", className: "plain" },
+    columns: ["setting", "train", "claims"],
+    rows: base.map(({ key, train, claims }) => [
+      ...[tag("code", {}, key), settingValue(train), settingValue(claims)],
+    ]),
   });
 }
 

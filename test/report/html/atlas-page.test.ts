@@ -13,7 +13,7 @@ async function page(systems: readonly AtlasSystem[]): Promise<string> {
 
 const measured: AtlasSystem = {
   ...{ name: "made", summary: `Arms differ.${ATTACK}`, family: "search-agents" },
-  ...{ claims: ["wins"], results: keptResults() },
+  ...{ claims: ["wins"], results: keptResults(), isCurrent: true },
 };
 
 it("shows each system's claims, the paper's cells, curves and the origin of every run, without a network", async () => {
@@ -33,4 +33,20 @@ it("lists what is not measured, with the command that measures it", async () => 
   const html = await page([measured, { ...measured, name: "later", results: null }]);
   expect(html).toContain("agentrl reproduce later --keep");
   expect(html).toContain("not measured");
+});
+
+it("says which settings of claims are not those of a training, and whether results are of the recipe as it is", async () => {
+  const html = await page([measured]);
+  for (const shown of ["agentrl train --recipe made --tier mini", "dataset.people", "80"])
+    expect(html).toContain(shown);
+  const remeasure = "agentrl reproduce made --keep";
+  expect(html).not.toContain(remeasure);
+  for (const isCurrent of [false, null])
+    expect(await page([{ ...measured, isCurrent }])).toContain(remeasure);
+});
+
+it("lists a recipe without claims under its family", async () => {
+  const html = await page([{ ...measured, name: "bare", claims: [], results: null }]);
+  expect(html).toContain("no claims yet");
+  expect(html).not.toContain("agentrl reproduce bare");
 });
