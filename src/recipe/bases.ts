@@ -79,10 +79,12 @@ export async function findBase(name: string): Promise<Base | null> {
   const recipe = await loadRecipe(named.recipe);
   const asked = resolveSettings(recipe, { tier: selectTier(recipe, named.tier) });
   const resolved = checkSettings(settingsSchema, asked);
-  const { settings } = resolved;
+  // Its evaluation, which the card uses, changes no weight.
+  const { evaluation: _, ...settings } = resolved.settings;
+  const { fresh, from } = settings.policy;
   const facts = {
     settings: settingsHash(settings),
-    parent: settings.policy.fresh === undefined ? await contentOf(settings.policy.from) : null,
+    parent: fresh === undefined ? await contentOf(from) : null,
     version: packageVersion(),
   };
   const key = shortHash(facts);

@@ -122,7 +122,7 @@ function movedPath(path: string, from: string, to: string): string {
 }
 
 /** What a stage was done under; what is kept of it, and who watches, changes nothing of what it makes. */
-export function settingsHash(settings: Settings): string {
+export function settingsHash(settings: Partial<Settings>): string {
   const decisive = Object.entries(settings).filter(
     ([key]) => !["rollback", "bookkeeping"].includes(effectOf(key)),
   );

@@ -26,6 +26,7 @@ const WORLDS = worldStreamSchema.parse({
     { passages: "fact", mix: { bridge1: 0.25, bridge2: 0.35, bridge3: 0.25, bridge4: 0.15 } },
   ],
 });
+const ONE_HOP = { bridge2: 0, bridge3: 0, comparison: 0, yesNo: 0 };
 const ORACLE = behaviourSchema.parse({ reword: 0.85 });
 const MIXTURE = behaviourSchema.parse({
   ...{ search: 0.45, continue: 0.48, fullQuery: 0.9, reword: 0.45, retry: 0.55 },
@@ -66,5 +67,33 @@ describe("teacherTrajectories", () => {
     expect(await streamHash(MIXTURE, 0, 300)).toBe(
       "5b8fc0b36b95d67d09a42552eec9cfff6da3f3e0345d7de63a61d69b077f527f",
     );
+  });
+
+  it("asks about the world known by heart, answered from memory, and looks up other questions", async () => {
+    const variant = { known: 0.5, mix: { ...ONE_HOP, bridge1: 1 } };
+    const worlds = { split: "dev", people: 40, direct: 0, rag: 0, variants: [variant] };
+    const stream = teacherTrajectories(
+      {
+        worlds: worldStreamSchema.parse(worlds),
+        tokenizer: await loadTokenizer(join(packageRoot, "datasets", "base-policy")),
+        environmentOver: (retriever) =>
+          environments.get("search-qa", "test").create(ENVIRONMENT, { retriever, budgets }),
+        ...{ seed: 1, signal: new AbortController().signal },
+      },
+      behaviourSchema.parse({}),
+      0,
+    );
+    const seen: string[] = [];
+    for await (const { groupId, turns } of stream) {
+      const how = turns.length === 1 ? "from memory" : "searched";
+      seen.push(`${groupId.split("-")[1] ?? ""} ${how}`);
+      if (seen.length === 40) break;
+    }
+    expect(new Set(seen)).toEqual(new Set(["base from memory", "dev searched"]));
+  });
+
+  it("refuses known questions where the other worlds share the names", () => {
+    const given = { split: "base", variants: [{ known: 0.5 }] };
+    expect(worldStreamSchema.safeParse(given).success).toBe(false);
   });
 });

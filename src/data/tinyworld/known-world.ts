@@ -32,6 +32,22 @@ export function misremembered(task: Task, share: number): string | null {
   return wrong !== undefined && isWithin(share, wrong.bits) ? wrong.value : null;
 }
 
+/**
+ * The answers of a chain's steps as a policy with a faulty memory remembers them; null where it cannot follow the chain by heart: it is no
+ * chain, or a step before the last is misremembered.
+ *
+ * @param share of the entities, from 0 to 1, whose facts are misremembered.
+ */
+export function rememberedSteps(task: Task, share: number): string[] | null {
+  const { type, decomposition = [] } = task.annotations;
+  if (type !== "bridge") return null;
+  const wrong = decomposition.map((each) =>
+    misremembered({ ...task, annotations: { type, decomposition: [each] } }, share),
+  );
+  if (wrong.slice(0, -1).some((each) => each !== null)) return null;
+  return decomposition.map(({ answer }, i) => wrong[i] ?? answer);
+}
+
 let wrongAnswers: Map<string, { value: string; bits: number }> | undefined;
 
 /** By step: a wrong value, and the bits that decide whether its entity is misremembered. */

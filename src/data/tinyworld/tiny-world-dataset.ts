@@ -8,24 +8,16 @@ import { type DatasetPart, streamed } from "../dataset.ts";
 import { isWithin } from "./facts.ts";
 import { knownWorld } from "./known-world.ts";
 import { mix32 } from "./permutation.ts";
-import { RELATIONS } from "./relations.ts";
-import { mixSchema, TINY_WORLD_VERSION, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
+import { tinyQuestionShape, TINY_WORLD_VERSION, tinyWorld, tinyWorldSchema } from "./tiny-world.ts";
 
 const share = z.number().min(0).max(1).default(0);
-const relationNames = z.array(z.enum(RELATIONS.map(({ name }) => name))).default([]);
 
 const options = tinyWorldSchema.extend({
   /** Number of questions. */
   questions: z.int().min(1).default(500),
-  mix: mixSchema.prefault({}),
+  ...tinyQuestionShape,
   /** Passages in each question's context; 0: none. */
   distractors: z.int().min(0).max(100).default(0),
-  /** Share of the chains that no passage answers: their reference is "unknown". It needs `missing`. */
-  unanswerable: share,
-  /** Last (or compared) relations of the questions; empty: all. */
-  relations: relationNames,
-  /** Relations that no question uses. */
-  exclude: relationNames,
   /** Numbers of the questions; default: 0 to `questions` - 1. */
   rows: z.array(z.int().min(0)).min(1).optional(),
   /** Share of the questions about one fixed small world, which a policy can know by heart; its passages are added. */

@@ -5,6 +5,7 @@ import { tinyWorldFacts } from "./facts.ts";
 import { TINY_WORLD_SPLITS, type TinyWorldSplit } from "./names.ts";
 import { PAGINGS, pagesOf } from "./pages.ts";
 import { passageSentences } from "./passage-text.ts";
+import { RELATIONS } from "./relations.ts";
 import { DEFAULT_MIX, questionDrawer, type TinyWorldMix } from "./questions.ts";
 import { contextPages, passageId, taskOf } from "./tasks.ts";
 
@@ -96,6 +97,19 @@ export const tinyWorldSchema = z.strictObject({
   /** Number of stores; each fact is in one, by its relation, in the store's own style. */
   sources: z.int().min(1).max(3).default(1),
 });
+
+const relationNames = z.array(z.enum(RELATIONS.map(({ name }) => name))).default([]);
+
+/** Settings of the questions drawn from a world. */
+export const tinyQuestionShape = {
+  mix: mixSchema.prefault({}),
+  /** Share of the chains that no passage answers: their reference is "unknown". It needs `missing`. */
+  unanswerable: share,
+  /** Last (or compared) relations of the questions; empty: all. */
+  relations: relationNames,
+  /** Relations that no question uses. */
+  exclude: relationNames,
+};
 
 /** Settings of a world. */
 export type TinyWorldSettings = z.input<typeof tinyWorldSchema>;

@@ -15,6 +15,14 @@ const THOUGHTS = {
 /** The teacher's fixed texts: a tokenizer must know their words. */
 export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((text) => ` ${text}`);
 
+/** Where a trajectory is. */
+interface BriefPlace {
+  task: Task;
+  turns: readonly Turn[];
+  /** What the teacher remembers as the answers of the steps; null or absent: the question is not of the world known by heart. */
+  remembered?: readonly string[] | null;
+}
+
 /**
  * The next message of one search trajectory from a decomposition into whole questions (the tiny world's): search for each step in turn,
  * then answer. The returned passages show which steps are known. A guess is the name in the question: wrong, but copied, so that a policy
@@ -23,14 +31,24 @@ export const TEACHER_TEXTS: readonly string[] = Object.values(THOUGHTS).map((tex
  * @param seed seed of the trajectory.
  */
 export function briefPlan(
-  { task, turns }: { task: Task; turns: readonly Turn[] },
+  { task, turns: all, remembered = null }: BriefPlace,
   behaviour: Behaviour,
   seed: number,
 ): PlannedMessage {
-  const draw = random(seed).derive(turns.length);
+  const draw = random(seed).derive(all.length);
+  const habit = random(seed).derive("habit", all.length);
+  // A message that was not understood taught nothing.
+  const turns = all.filter(({ actions }) => actions.length > 0);
   const steps = task.annotations.decomposition ?? [];
+  if (remembered !== null && turns.length === 0 && habit.next() < behaviour.recall)
+    return recalled(steps, remembered);
+  const last = turns.at(-1)?.actions.at(-1)?.input;
+  if (last !== undefined && habit.next() < behaviour.repeat) return search(last, true);
   const known = knownSteps(task, turns);
   const step = steps[known];
+  const spare = steps[habit.int(Math.max(1, steps.length))];
+  if (step === undefined && spare !== undefined && habit.next() < behaviour.overSearch)
+    return search(spare.question, true);
   if (step === undefined) return answer(THOUGHTS.answer, task.references[0] ?? "");
   // A search after the first that added nothing was a miss.
   const missed = turns.length > 0 && known === knownSteps(task, turns.slice(0, -1));
@@ -58,6 +76,15 @@ export function briefForcedAnswer(task: Task, promptText: string): PlannedMessag
   const shown = promptText.slice(promptText.indexOf(task.question) + task.question.length);
   const isRight = shown.includes(reference) || task.annotations.answerable === false;
   return answer("", isRight ? reference : namedInQuestion(task));
+}
+
+/** An answer from memory: the thought goes through all steps. */
+function recalled(
+  steps: readonly { question: string }[],
+  remembered: readonly string[],
+): PlannedMessage {
+  const facts = steps.map(({ question }, i) => ` the ${question} is ${remembered[i] ?? ""}`);
+  return answer(`${THOUGHTS.guess}${facts.join("")}`, remembered.at(-1) ?? "");
 }
 
 /** The first entity of a question. */

@@ -1,9 +1,11 @@
+import { random } from "../../base/random.ts";
 import { ConfigError, RolloutError } from "../../base/errors.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { TextPolicy } from "../../rollout/policy.ts";
 import { scriptedText, type ScriptPlace } from "../../rollout/scripted-text.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { briefForcedAnswer, briefPlan } from "./brief-plan.ts";
+import { writeWithSlips } from "./malformed.ts";
 import { textAfter } from "./planned-text.ts";
 import type { GoldChainSettings } from "./teacher-settings.ts";
 import { defaultSearches, tellingPlan } from "./telling-plan.ts";
@@ -22,6 +24,14 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
     if (place.ownPrompt) throw cannotPlay();
     const turns = place.turns.filter(({ chain }) => chain === undefined);
     const planned = planOf({ ...place, turns }, settings);
+    const { malformed } = settings.behaviour;
+    if (place.prefill === "" && settings.style === "brief")
+      return writeWithSlips(
+        planned,
+        malformed,
+        place,
+        random(place.seed).derive("slip", turns.length),
+      );
     return textAfter(place.prefill, planned, place);
   });
 }

@@ -2,6 +2,7 @@ import { z } from "../../base/schema.ts";
 import { isModel } from "../../base/setting-path.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
+import { malformedSchema } from "./malformed.ts";
 import { numberBehaviourSchema } from "./number-plan.ts";
 
 /**
@@ -19,6 +20,14 @@ export const behaviourSchema = z.strictObject({
   reword: z.number().min(0).max(1).default(0),
   /** With style brief: to search again where a search did not find the fact, instead of answering. */
   retry: z.number().min(0).max(1).default(1),
+  /** With style brief, habits: to send the last query again; */
+  repeat: z.number().min(0).max(1).default(0),
+  /** to search once more when everything is known; */
+  overSearch: z.number().min(0).max(1).default(0),
+  /** to answer a question of the world known by heart without a search. */
+  recall: z.number().min(0).max(1).default(1),
+  /** With style brief: shares of messages whose tags are broken. */
+  malformed: malformedSchema.prefault({}),
 });
 
 export type Behaviour = z.output<typeof behaviourSchema>;

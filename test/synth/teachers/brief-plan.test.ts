@@ -67,4 +67,27 @@ describe("briefPlan", () => {
       input: "unknown",
     });
   });
+
+  it("answers from memory without a search, its thought going through the steps", () => {
+    const place = { task: task as Task, turns: [], remembered: ["Lumula", "Cogdax"] };
+    const { thought, action } = briefPlan(place, behaviourSchema.parse({}), 1);
+    expect(action).toEqual({ tool: "answer", input: "Cogdax" });
+    expect(thought).toBe(
+      `I know this the ${first?.question ?? ""} is Lumula the ${second?.question ?? ""} is Cogdax`,
+    );
+    expect(briefPlan(place, behaviourSchema.parse({ recall: 0 }), 1).action.tool).toBe("search");
+  });
+
+  it("has habits: to send a query twice, and to search when all is known", () => {
+    const one = searched(queries[0] ?? "", [first?.passage ?? ""]);
+    const two = searched(second?.question ?? "", [second?.passage ?? ""]);
+    expect(planned([one], { repeat: 1 })).toEqual(new Set([`search: ${queries[0] ?? ""}`]));
+    const steps = [first, second].map((step) => `search: ${step?.question ?? ""}`);
+    expect(planned([one, two], { overSearch: 1 })).toEqual(new Set(steps));
+  });
+
+  it("goes on as before after a message that could not be read", () => {
+    const unread = { ...searched("", []), actions: [] };
+    expect(planned([unread], { retry: 0 })).toEqual(new Set([`search: ${first?.question ?? ""}`]));
+  });
 });
