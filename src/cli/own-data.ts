@@ -40,7 +40,7 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
   if (positions <= tokens("context")) {
     return {
       ...given,
-      note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.${model === "base" ? BASE_KNOWS : ""}`,
+      note: `${own}, but ${model ?? ""} has only ${positions} positions: the budgets stay those of tier ${small.tier}, and longer texts are cut.${await knowsLittle(model)}`,
     };
   }
   return {
@@ -51,8 +51,13 @@ export async function tierForData({ recipe, tier, data, model }: DataChoice): Pr
   };
 }
 
-const BASE_KNOWS =
-  " The base policy knows only the words of the tiny world: on other questions its scores mean nothing. --policy names a real model.";
+/** What to know of a policy of the package on questions of the user's; "" for any other. */
+async function knowsLittle(model: string | undefined): Promise<string> {
+  const { policyNames } = await import("../recipe/bases.ts");
+  return model !== undefined && policyNames().includes(model)
+    ? ` The policy "${model}" knows only the words of the package's small worlds: on other questions its scores mean nothing. --policy names a real model.`
+    : "";
+}
 
 /** Positions of a local model; infinite where its folder is not here yet, or says nothing. */
 async function positionsOf(model: string): Promise<number> {

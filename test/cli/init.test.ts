@@ -205,7 +205,8 @@ describe("agentrl init", () => {
   });
 
   it.each([
-    [["--policy", "base"], "tiny world"],
+    [["--policy", "base"], "--policy is base"],
+    [["--policy", "timid"], "--policy is timid"],
     [["--policy", "http://127.0.0.1:1/v1"], "--model"],
     [[], "--policy"],
   ])("refuses %j", async (args, named) => {

@@ -108,7 +108,7 @@ async function completed(flags: InitFlags, context: CliContext): Promise<Complet
     const missing = questions === undefined ? "--questions" : "--policy";
     throw new ConfigError(
       "USAGE",
-      `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The shipped policy is no choice: it only knows the tiny world.`,
+      `${missing} is not given. init needs --questions FILE and --policy NAME; at a terminal it asks for them. The package's own policies are no choice: they know its small worlds alone.`,
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -145,10 +145,11 @@ function isServer(policy: string): boolean {
 /** @throws {ConfigError} USAGE */
 async function policyOf(flags: CompleteFlags): Promise<OwnPolicy> {
   const { policy, model, chat, apiKeyEnv } = flags;
-  if (policy === "base") {
+  const { policyNames } = await import("../../recipe/bases.ts");
+  if (policyNames().includes(policy)) {
     throw new ConfigError(
       "USAGE",
-      "--policy is base, which only knows the tiny world: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.",
+      `--policy is ${policy}, a policy of this package, which knows its small worlds alone: it cannot answer your questions. Name a server (http://…/v1), a model's folder, or org/name of the hub.`,
     );
   }
   if (!isServer(policy)) {

@@ -37,5 +37,5 @@ const MOST_SPELLED = 0.2;
 /** What is wrong with a vocabulary that must spell a share of the words; null where it can read the questions. */
 export function vocabularyProblem(spelled: number): string | null {
   if (spelled <= MOST_SPELLED) return null;
-  return `its vocabulary has no token for ${Math.round(100 * spelled)} % of the words of your questions, so it cannot read them. The shipped policy, and every model trained from it, knows only the words of the tiny world.`;
+  return `its vocabulary has no token for ${Math.round(100 * spelled)} % of the words of your questions, so it cannot read them. The package's own policies, and every model trained from them, know only the words of its small worlds.`;
 }
