@@ -89,7 +89,9 @@ async function extendedRecipe(
   const { extends: name } = recipe;
   if (name === undefined) return null;
   const where = `${recipe.place(["extends"])}: extends`;
-  const named = isPath(name) ? resolve(dirname(recipe.path), name) : name;
+  // The path in `recipe` is for messages: that of a shipped recipe starts from the package.
+  const folder = dirname(files.at(-1) ?? recipe.path);
+  const named = isPath(name) ? resolve(folder, name) : name;
   if (files.includes(recipeFile(named))) {
     throw new ConfigError(
       "RECIPE_BAD_VALUE",
