@@ -165,7 +165,7 @@ export function baseText({
 }: Pick<Reproduction, "recipe" | "tier" | "base">): string[] {
   if (base.length === 0) return [];
   return [
-    `Claims are not measured on the settings of \`agentrl train --recipe ${recipe} --tier ${tier}\`, which are easy so that a first run succeeds, but on settings of their own (claims.base of the recipe), on which methods can differ: ${plural(base.length, "setting")} ${base.length === 1 ? "differs" : "differ"}.`,
+    `Claims are not measured on the settings of agentrl train --recipe ${recipe} --tier ${tier}, which are easy so that a first run succeeds, but on settings of their own (claims.base of the recipe), on which methods can differ: ${plural(base.length, "setting")} ${base.length === 1 ? "differs" : "differ"}.`,
   ];
 }
 
@@ -185,7 +185,7 @@ export function staleText(recipe: string, isCurrent: boolean | null): string[] {
     isCurrent === null
       ? "These results do not record the settings that they were measured on, so they cannot be compared with the recipe as it is."
       : "These numbers were measured on claims or settings that the recipe no longer has.";
-  return [`${found} \`agentrl reproduce ${recipe} --keep\` measures them again.`];
+  return [`${found} To measure again: agentrl reproduce ${recipe} --keep`];
 }
 
 /** When a recipe's claims were measured, in a few words for lists. */

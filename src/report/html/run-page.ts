@@ -46,7 +46,10 @@ export async function* runPage(
   const heldOut = await heldOutComparison(arms);
   const setTables: Content[] = [];
   for (const set of setNames(runs))
-    setTables.push(heldOutTable(`Set ${set}`, await heldOutComparison(arms, set)));
+    setTables.push([
+      tag("h3", {}, `Evaluation set ${set}`),
+      heldOutTable(`Evaluation set ${set}`, await heldOutComparison(arms, set)),
+    ]);
   const samples = await sampledSteps(parts, options);
   const events = runs.flatMap((run) => [run, ...run.stages].flatMap((own) => own.events));
   const sections: (ReportSection | false)[] = [
