@@ -77,7 +77,7 @@ describe("agentrl synth-data", () => {
     const { status, stderr } = await run(...small("role", "--limit", "4", ...models, ...rewards));
     expect(status, stderr).toBe(0);
     for (const { trajectory } of samplesOf("role", "samples.jsonl")) {
-      const told = trajectory.rewards?.find(({ name }) => name === "answer-likelihood");
+      const told = trajectory.rewards.find(({ name }) => name === "answer-likelihood");
       expect(told?.value).toBeLessThan(0);
     }
     expect(samplesOf("role", "samples.jsonl")).toHaveLength(4);

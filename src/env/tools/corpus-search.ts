@@ -1,6 +1,7 @@
 import { seedFrom } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { Hit } from "../../retrieval/retriever.ts";
+import { numberedPassages } from "../../trajectory/role-prompts.ts";
 import { retrieverNamed } from "./retriever-named.ts";
 import { defineTool, type Found, stateless } from "./tool.ts";
 
@@ -49,10 +50,8 @@ export const corpusSearch = defineTool({
 /** What a policy is shown of hits. */
 function found(hits: readonly Hit[], show: "plain" | "search-r1"): Found {
   const isClients = show === "search-r1";
-  const lines = hits.map(({ title, text }, i) => {
-    return `Doc ${i + 1}(Title: ${isClients ? `"${title}"` : title}) ${text}`;
-  });
-  const text = `${lines.join("\n")}${isClients ? "" : "\n"}`;
+  const shown = hits.map((hit) => (isClients ? { ...hit, title: `"${hit.title}"` } : hit));
+  const text = `${numberedPassages(shown)}${isClients ? "" : "\n"}`;
   return {
     text: hits.length === 0 ? "Nothing was found." : text,
     passageIds: hits.map(({ id }) => id),
