@@ -18,7 +18,7 @@ it("is made by one of two commands that need it together", async () => {
     );
   const [first, second] = await Promise.all([ask(), ask()]);
   const told = first.stderr + second.stderr;
-  expect(told.match(/makes the base policy "timid@smoke"/g)).toHaveLength(1);
+  expect(told.match(/^makes the base policy "timid@smoke" first/gm)).toHaveLength(1);
   const place = join(cache, "agentrl", "bases");
   const [folder = "", ...others] = readdirSync(place);
   expect(others).toEqual([]);
