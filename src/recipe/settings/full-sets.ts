@@ -1,6 +1,11 @@
 import { checkOptions, type z } from "../../base/schema.ts";
 import { isObject, Layers } from "./layers.ts";
-import type { ResolvedSettings } from "./settings.ts";
+
+/** Settings, not checked yet, and where each value comes from. */
+interface Stated {
+  settings: unknown;
+  origins: ReadonlyMap<string, string>;
+}
 
 /** What a set may state, and the settings that it is laid over: the first of them that the run has. */
 const BASES: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -17,7 +22,7 @@ const BASES: Readonly<Record<string, readonly (readonly string[])[]>> = {
  * Lays each of `evaluation.sets` over what it differs from, by the rules of tiers: a set that states `dataset: { split: dev }` has the other
  * options of `evaluation.dataset`. Values that it takes over keep their origin.
  */
-export function withFullSets(schema: z.ZodType, resolved: ResolvedSettings): ResolvedSettings {
+export function withFullSets<T extends Stated>(schema: z.ZodType, resolved: T): T {
   const { evaluation, ...others } = isObject(resolved.settings) ? resolved.settings : {};
   const { sets, ...main } = isObject(evaluation) ? evaluation : {};
   if (!isObject(sets)) return resolved;
