@@ -238,7 +238,7 @@ function samplesOf(claim: ClaimResult, { runs, samples, recipe }: KeptResults): 
       "li",
       {},
       seriesLabel(series, `${name}: `),
-      links.length > 0 ? ["trajectories with ", links] : "not trained, no trajectories",
+      links.length > 0 ? ["trajectories with ", links] : "no trajectories of a reinforcement",
     );
   });
   return tag("ul", { class: "to-look-at" }, lines);
