@@ -25,7 +25,7 @@ type Settings = z.output<typeof options>;
 /** Expressions of whole numbers whose value is one: no negative number and no fraction comes up on the way. */
 export const arithmetic: DatasetPart = {
   name: "arithmetic",
-  summary: "Generated expressions of whole numbers, + - * /, parentheses.",
+  summary: "Generated expressions of + - * / and whole numbers.",
   options,
   open: (given) => {
     const settings = parseOptions(options, given, "arithmetic");

@@ -36,7 +36,7 @@ const filesOptions = z.strictObject({
 
 const filesDataset: DatasetPart = {
   name: "files",
-  summary: "Questions of a file; passages of another, or their contexts.",
+  summary: "Questions of a file, passages of another or contexts.",
   options: filesOptions,
   open: async (options) => {
     const { tasks, corpus, fields, part } = parseOptions(filesOptions, options, "files");

@@ -143,6 +143,7 @@ describe("agentrl data", () => {
         "numberworld",
         "environment",
       ],
+      ...["reader", "simulator", "judge", "entailment"].map((role) => `${role}-exercises`),
       ...["2wikimultihopqa", "bamboogle", "fever"],
       ...["hotpotqa", "musique", "nq", "popqa", "strategyqa", "triviaqa", "webquestions"],
     ]);

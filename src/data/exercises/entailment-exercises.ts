@@ -12,7 +12,7 @@ import { exercises, exercisesSchema } from "./exercises.ts";
  */
 export const entailmentExercises: DatasetPart = exercises({
   name: "entailment-exercises",
-  summary: "Passages and a sentence of the tiny world, for a role that verifies.",
+  summary: "Passages and a sentence, for a role that verifies.",
   options: exercisesSchema.extend({
     /** Passages shown, at most. */
     shown: z.int().min(2).max(20).default(3),

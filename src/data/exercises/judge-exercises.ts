@@ -18,7 +18,7 @@ type Kind = "right" | "wrong" | "hedged";
  */
 export const judgeExercises: DatasetPart = exercises({
   name: "judge-exercises",
-  summary: "Answers to questions of both worlds, for a role that judges them.",
+  summary: "Answers to questions, for a role that judges.",
   options: exercisesSchema.extend({
     /** Share of number-world problems, whose references have several spellings. */
     numbers: share.default(0.5),

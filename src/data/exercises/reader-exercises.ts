@@ -9,7 +9,7 @@ import { exercises, exercisesSchema } from "./exercises.ts";
 /** For readers: passages and a question, whose short answer they state. */
 export const readerExercises: DatasetPart = exercises({
   name: "reader-exercises",
-  summary: "Passages and a question of the tiny world, for a role that reads.",
+  summary: "Passages and a question, for a role that reads.",
   options: exercisesSchema.extend({
     mix: mixSchema.prefault({}),
     /** Passages shown, at least and at most; never fewer than the question needs. */

@@ -16,7 +16,7 @@ import { exercises, exercisesSchema } from "./exercises.ts";
  */
 export const simulatorExercises: DatasetPart = exercises({
   name: "simulator-exercises",
-  summary: "Queries of tiny-world questions, for a role that writes passages.",
+  summary: "Queries, for a role that writes passages.",
   options: exercisesSchema.extend({
     mix: mixSchema.prefault({ comparison: 0, yesNo: 0 }),
     /** Share of noisy passages. */

@@ -17,7 +17,7 @@ type Options = z.output<typeof options>;
 /** Expressions and word problems of two to six steps, with their solutions. */
 export const numberWorldDataset: DatasetPart = {
   name: "numberworld",
-  summary: "Generated expressions and word problems of two to six steps.",
+  summary: "Generated expressions and problems of two to six steps.",
   options,
   open: (given) => {
     const settings = parseOptions(options, given, "numberworld");

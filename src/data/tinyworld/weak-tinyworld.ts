@@ -39,7 +39,7 @@ const options = tinyWorldSchema.extend({
  */
 export const weakTinyWorld: DatasetPart = {
   name: "weak-tinyworld",
-  summary: "New tiny-world questions of kinds a policy answers wrong.",
+  summary: "New questions of kinds that a policy answers wrong.",
   options,
   async open(given) {
     const settings = parseOptions(options, given, "weak-tinyworld");
