@@ -31,7 +31,9 @@ describe("paths of a recipe file", () => {
     });
     expect(settings.evaluation.dataset).toMatchObject({ tasks: "/data/test.csv" });
     expect(settings.retriever).toMatchObject({ index: join(folder, "mine", "idx") });
-    expect(settings.sft).toMatchObject({ data: [join(folder, "mine", "draws"), "/data/more.jsonl"] });
+    expect(settings.sft).toMatchObject({
+      data: [join(folder, "mine", "draws"), "/data/more.jsonl"],
+    });
   });
 
   it("stay relative to the current folder where the recipe's own path is", async () => {
