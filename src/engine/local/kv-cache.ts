@@ -48,10 +48,9 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
     return tensors;
   };
   const views = Array.from({ length: slots }, (_, index) => view(index, 1));
-  const firsts = Array.from({ length: slots }, (_, index) => view(0, index + 1));
   return {
     capacity,
-    first: (count) => firsts[count - 1]!,
+    first: (count) => view(0, count),
     slot: (index) => views[index]!,
     write(results, { row, slot, at, count }) {
       for (const { key, value, keys, values } of layers) {
