@@ -8,7 +8,7 @@ const filesSchema = z.record(z.string(), z.object({ records: z.int(), sha256: z.
 /** The files of a generated world's folder, as its manifest lists them. */
 export interface WorldFolder {
   names: string[];
-  /** Files that differ from the manifest, or are missing: whoever reads them reports those. */
+  /** Files that differ from the manifest, or are missing; the function that reads them reports the missing ones. */
   changedFiles: string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Passage } from "./task.ts";
 
-/** Prompts of the package's small roles. Whoever asks such a role and whoever trains one takes the prompt from here. */
+/** Prompts of the package's small roles. Code that asks a role and recipes that train one use the same prompt. */
 
 /**
  * What stands around a reply. Each prompt ends with the opening: ask with the closing as stop string, and trim the text that comes back.
