@@ -1,18 +1,26 @@
-// Prints "N passed, N failed" over vitest's JSON reports. A file that does not load counts as one failure, as does a missing report.
+// Prints the failed tests, then "N passed, N failed", over vitest's JSON reports. A file that does not load counts as one failure, as does
+// a missing report.
 import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 
 let passed = 0;
-let failed = 0;
+const failures = [];
 for (const path of process.argv.slice(2)) {
   if (!existsSync(path)) {
-    failed += 1;
+    failures.push(`${path}: no report`);
     continue;
   }
   const report = JSON.parse(readFileSync(path, "utf8"));
-  const unloaded = report.testResults.filter(
-    ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
-  );
   passed += report.numPassedTests;
-  failed += report.numFailedTests + unloaded.length;
+  for (const { name, status, message, assertionResults } of report.testResults) {
+    const file = relative(process.cwd(), name);
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    for (const test of failed) {
+      failures.push(`${file} > ${test.fullName}\n${test.failureMessages.join("\n")}`);
+    }
+    if (status === "failed" && assertionResults.length === 0) failures.push(`${file}: ${message}`);
+  }
 }
-console.log(`${passed} passed, ${failed} failed`);
+// The reports of the runs are long, and who reads a log reads its end.
+for (const failure of failures) console.log(`FAILED ${failure}\n`);
+console.log(`${passed} passed, ${failures.length} failed`);
