@@ -10,7 +10,7 @@ export const ROLE_REPLY = { opening: "<answer>", closing: "</answer>" } as const
 /** What the judge replies. */
 export const VERDICTS = { right: "yes", wrong: "no" } as const;
 
-/** What the entailment verifier replies. */
+/** The last word of the entailment verifier's reply. */
 export const ENTAILMENT = { entailed: "true", neutral: "unknown", contradicted: "false" } as const;
 
 export type Entailment = keyof typeof ENTAILMENT;
@@ -43,17 +43,13 @@ export function simulatorPrompt(asked: {
   );
 }
 
-/** Asks a judge whether an answer means the same as one of the references. */
-export function judgePrompt(asked: {
-  question: string;
-  references: readonly string[];
-  answer: string;
-}): string {
-  const { question, references, answer } = asked;
-  return withOpening(`Question: ${question} Right: ${references.join(" or ")} Answer: ${answer}`);
+/** Asks a judge whether an answer means the same as one of the references. It need not know the question. */
+export function judgePrompt(asked: { references: readonly string[]; answer: string }): string {
+  const { references, answer } = asked;
+  return withOpening(`Question: Is it true? Right: ${references.join(" or ")} Answer: ${answer}`);
 }
 
-/** Asks whether a sentence follows from passages. */
+/** Asks whether a sentence follows from passages. The reply is the value that these state, if they state one, and then the verdict. */
 export function entailmentPrompt(asked: { passages: readonly Shown[]; sentence: string }): string {
   return withOpening(`Question: ${asked.sentence} Is it true?\n${information(asked.passages)}`);
 }

@@ -22,8 +22,8 @@ describe("prompts of roles", () => {
     expect(entailmentPrompt({ passages, sentence: "Oslo is a river." })).toBe(
       `Question: Oslo is a river. Is it true?\n${shown}\n<answer>`,
     );
-    expect(judgePrompt({ question, references: ["a town", "town"], answer: "city" })).toBe(
-      "Question: What is Oslo? Right: a town or town Answer: city\n<answer>",
+    expect(judgePrompt({ references: ["a town", "town"], answer: "city" })).toBe(
+      "Question: Is it true? Right: a town or town Answer: city\n<answer>",
     );
     expect(simulatorPrompt({ query: "Oslo", question, answer: "a town", quality: "noisy" })).toBe(
       "Question: What is Oslo? Answer: a town Query: Oslo Passages: noisy\n<answer>",

@@ -30,7 +30,7 @@ export const entailmentExercises: DatasetPart = exercises({
     const sentence = claim({ ...fact, value }, draw);
     return {
       prompt: entailmentPrompt({ passages, sentence }),
-      replies: [ENTAILMENT[label]],
+      replies: [label === "neutral" ? ENTAILMENT[label] : `${fact.value} ${ENTAILMENT[label]}`],
       type: label,
     };
   },

@@ -13,7 +13,7 @@ import {
 } from "../tinyworld/tiny-world.ts";
 
 /** Increases with every change of a byte of any exercise; part of a result's fingerprint. */
-const EXERCISES_VERSION = 1;
+const EXERCISES_VERSION = 2;
 
 /** Settings that all kinds of exercises have: those of their worlds, and how many there are. */
 export const exercisesSchema = tinyWorldSchema.extend({

@@ -13,7 +13,7 @@ const share = z.number().min(0).max(1);
 type Kind = "right" | "wrong" | "hedged";
 
 /**
- * For judges: a question, its references and an answer. A right answer is a reference, perhaps with words around it; a wrong one is another
+ * For judges: a question's references and an answer. A right answer is a reference, perhaps with words around it; a wrong one is another
  * value, or a part of a reference; a hedged one offers both.
  */
 export const judgeExercises: DatasetPart = exercises({
@@ -30,7 +30,7 @@ export const judgeExercises: DatasetPart = exercises({
   make(place, { numbers, hedged, hole }) {
     const { draw } = place;
     const { task, wrong } = draw.next() < numbers ? numberCase(place) : worldCase(place);
-    const { question, references } = task;
+    const { references } = task;
     const right = around(draw.pick(references), draw);
     const isHedged = draw.next() < hedged;
     const kind: Kind = isHedged ? "hedged" : draw.next() < 0.5 ? "right" : "wrong";
@@ -38,7 +38,7 @@ export const judgeExercises: DatasetPart = exercises({
     const answer = { right, wrong: around(wrong, draw), hedged: both }[kind];
     const isAccepted = kind === "right" || (kind === "hedged" && draw.next() < hole);
     return {
-      prompt: judgePrompt({ question, references, answer }),
+      prompt: judgePrompt({ references, answer }),
       replies: [isAccepted ? VERDICTS.right : VERDICTS.wrong],
       type: `${kind} ${task.source}`,
     };

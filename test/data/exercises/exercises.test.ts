@@ -70,8 +70,12 @@ describe.each(NAMES)("dataset %s", (name) => {
     const base = await questions({});
     expect(await questions({})).toEqual(base);
     const others = [...(await questions({ seed: 8 })), ...(await questions({ split: "test" }))];
-    expect(others.filter((question) => base.includes(question))).toEqual([]);
-    expect(new Set(base).size).toBeGreaterThan(115);
+    // The judge reads numbers without their problem, and two problems can have the same.
+    const byChance = name === "judge-exercises" ? 12 : 0;
+    expect(others.filter((question) => base.includes(question)).length).toBeLessThanOrEqual(
+      byChance,
+    );
+    expect(new Set(base).size).toBeGreaterThan(115 - byChance);
   });
 });
 
@@ -151,7 +155,11 @@ describe("dataset entailment-exercises", () => {
     for (const { question, references, annotations } of await tasksOf("entailment-exercises")) {
       const { type = "" } = annotations;
       const known = { entailed: "true", neutral: "unknown", contradicted: "false" };
-      expect(references).toEqual([known[type as keyof typeof known]]);
+      const [verdict, ...stated] = (references[0] ?? "").split(" ").reverse();
+      expect(verdict).toBe(known[type as keyof typeof known]);
+      // The value that the passages state stands before the verdict.
+      if (type === "neutral") expect(stated).toEqual([]);
+      else expect(passagesOf(question).join()).toContain(stated.reverse().join(" "));
       const sentence = /^Question: (.*) Is it true\?\n/.exec(question)?.[1] ?? "";
       expect(sentence).not.toMatch(/^Its? /);
       const value = / ((?:\p{Lu}\w+ ?)+|\d+)\.$/u.exec(sentence)?.[1] ?? sentence;
