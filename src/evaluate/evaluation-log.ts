@@ -37,6 +37,21 @@ const ROWS_FILE = "rows.jsonl";
 const TRAJECTORIES_FILE = "trajectories.jsonl";
 const RESULTS_FILE = "results.json";
 
+/** @throws {ConfigError} EVALUATION_EXISTS when a folder has rows of an evaluation. */
+export function requireNoRows(folder: string): void {
+  const path = join(folder, ROWS_FILE);
+  if (!hasRows(path)) return;
+  throw new ConfigError(
+    "EVALUATION_EXISTS",
+    `${path}: exists already. Continue it with --resume, or choose another --out.`,
+  );
+}
+
+/** An evaluation that ended before its first row leaves an empty file. */
+function hasRows(path: string): boolean {
+  return existsSync(path) && statSync(path).size > 0;
+}
+
 /**
  * Opens `rows.jsonl` and `trajectories.jsonl` in a folder.
  *
@@ -50,14 +65,8 @@ export async function openEvaluationLog(
   { identity, resume }: { identity: string; resume: boolean },
 ): Promise<EvaluationLog> {
   const paths = { rows: join(folder, ROWS_FILE), trajectories: join(folder, TRAJECTORIES_FILE) };
-  // An evaluation that ended before its first row leaves an empty file.
-  const resumed = existsSync(paths.rows) && statSync(paths.rows).size > 0;
-  if (resumed && !resume) {
-    throw new ConfigError(
-      "EVALUATION_EXISTS",
-      `${paths.rows}: exists already. Continue it with --resume, or choose another --out.`,
-    );
-  }
+  if (!resume) requireNoRows(folder);
+  const resumed = hasRows(paths.rows);
   const kept = resumed ? await readRows(paths.rows, identity) : new Map<string, EvaluationRow>();
   const keptIds = new Set([...kept.values()].map(idOf));
   // Written again without a half-written line or failed rows, before the first append.

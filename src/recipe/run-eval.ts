@@ -3,7 +3,7 @@ import { type Dataset, datasetNamed, type DatasetSetting } from "../data/dataset
 import type { Fields } from "../data/fields.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import { type EvaluationLog, openEvaluationLog } from "../evaluate/evaluation-log.ts";
+import { type EvaluationLog, openEvaluationLog, requireNoRows } from "../evaluate/evaluation-log.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
 import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";
@@ -101,8 +101,10 @@ function evaluateAs(
   options: RunEvalOptions,
 ): Promise<EvalOutcome> {
   const { seed, evaluation } = settings;
-  const { signal } = options;
+  const { signal, out, resume = false } = options;
   return deferring(async (defer) => {
+    // Before anything that takes minutes: the policy may be a base that is made first, or a download.
+    if (out !== undefined && !resume) requireNoRows(out);
     const tested = await resolvePolicy(settings, { ...options.download, signal });
     const { identity: policy } = tested;
     const dataset = await openNamedDataset(evaluation.dataset, settings.environment);

@@ -247,9 +247,12 @@ describe("agentrl eval", () => {
     const files = ["rows.jsonl", "trajectories.jsonl", "results.json"];
     const straight = files.map(read);
     expect(straight[0]!.trimEnd().split("\n")).toHaveLength(2);
-    const again = await evaluate(...QUESTIONS, ...out);
-    expect(again.status).toBe(2);
-    expect(again.stderr).toContain("[EVALUATION_EXISTS]");
+    // Rows are refused before the policy is looked for, because making or fetching one takes minutes.
+    for (const policy of [[], ["--policy", "./missing"]]) {
+      const again = await evaluate(...QUESTIONS, ...out, ...policy);
+      expect(again.status).toBe(2);
+      expect(again.stderr).toContain("[EVALUATION_EXISTS]");
+    }
     const [first = ""] = straight[0]!.split("\n");
     writeFileSync(join(folder, "out", "rows.jsonl"), `${first}\n${first.slice(0, 40)}`);
     const resumed = await evaluate(...QUESTIONS, ...out, "--resume");
