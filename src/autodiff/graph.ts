@@ -6,8 +6,18 @@ export type DType =
 
 export interface TensorType {
   dtype: DType;
-  /** Every axis has a known length: there is one graph per batch shape. */
+  /** Every axis has a length: there is one graph per batch shape. The length of a free axis is an example. */
   shape: readonly number[];
+}
+
+/**
+ * An axis of an input whose length may differ from run to run. No constant and no attribute of the graph may depend on it: use an
+ * input instead.
+ */
+export interface FreeAxis {
+  axis: number;
+  /** In a run, free axes of one name have one length. */
+  name: string;
 }
 
 /** An ONNX attribute. A number is an integer attribute; `{ float }` is a float attribute. */
@@ -87,19 +97,21 @@ export class Graph {
   readonly inputs: Value[] = [];
   /** Constants and their elements. */
   readonly constants = new Map<Value, readonly number[]>();
+  readonly freeAxes = new Map<Value, FreeAxis>();
   readonly #constantByKey = new Map<string, Value>();
   readonly #names = new Set<string>();
   readonly #again = new Map<Value, number>();
   #counter = 0;
 
   /** A tensor that each run feeds. @throws {InternalError} GRAPH_NAME_TWICE */
-  input(name: string, dtype: DType, shape: readonly number[]): Value {
+  input(name: string, dtype: DType, shape: readonly number[], free?: FreeAxis): Value {
     if (this.#names.has(name)) {
       throw new InternalError("GRAPH_NAME_TWICE", `graph input "${name}" already exists.`);
     }
     this.#names.add(name);
     const value: Value = { graph: this, name, dtype, shape, producer: null };
     this.inputs.push(value);
+    if (free !== undefined) this.freeAxes.set(value, free);
     return value;
   }
 
@@ -110,7 +122,8 @@ export class Graph {
   again(input: Value): Value {
     const count = (this.#again.get(input) ?? 0) + 1;
     this.#again.set(input, count);
-    return this.input(`${input.name}${AGAIN}${count}`, input.dtype, input.shape);
+    const name = `${input.name}${AGAIN}${count}`;
+    return this.input(name, input.dtype, input.shape, this.freeAxes.get(input));
   }
 
   /** A constant tensor; equal constants are shared. */

@@ -16,7 +16,7 @@ import { reshape, transpose } from "../autodiff/ops/shape.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames, parameterSpecs } from "./parameters.ts";
 import { loraSpecs, withAdapter, type LoraConfig } from "./lora/lora.ts";
-import { ropeFrequencies } from "./rope.ts";
+import { rotaryAngles } from "./rope.ts";
 
 /** Parameters of a decoder as values of one graph, by Hugging Face name. */
 export type ParameterValues = ReadonlyMap<string, Value>;
@@ -242,10 +242,8 @@ export function rotaryTables(
   config: DecoderConfig,
   positions: number,
 ): { cos: Value; sin: Value } {
-  const frequencies = ropeFrequencies(config);
-  const angles: number[] = [];
-  for (let p = 0; p < positions; p++) for (const each of frequencies) angles.push(p * each);
-  const shape = [positions, frequencies.length];
+  const angles = rotaryAngles(config, positions);
+  const shape = [positions, config.headDim / 2];
   return {
     cos: graph.constant("float32", shape, angles.map(Math.cos)),
     sin: graph.constant("float32", shape, angles.map(Math.sin)),

@@ -119,3 +119,9 @@ function scaled(frequency: number, scaling: RopeScaling): number {
   const kept = Math.min(1, Math.max(0, (waves - low) / (high - low)));
   return (1 - kept) * slow + kept * frequency;
 }
+
+/** Position · frequency, [positions, d/2]. */
+export function rotaryAngles(config: DecoderConfig, positions: number): number[] {
+  const frequencies = ropeFrequencies(config);
+  return Array.from({ length: positions }, (_, p) => frequencies.map((each) => p * each)).flat();
+}

@@ -8,16 +8,9 @@ import { rmsNorm, rotaryEmbedding, softmax } from "../autodiff/ops/nn.ts";
 import { concat, expand, reshape, slice, transpose } from "../autodiff/ops/shape.ts";
 import { cacheWriter } from "./cache-writes.ts";
 import { windowOf, type DecoderConfig } from "./config.ts";
-import {
-  causalMasks,
-  embedded,
-  MASKED,
-  normHeads,
-  rotaryTables,
-  TRANSPOSED,
-  type Layout,
-} from "./decoder.ts";
+import { causalMasks, embedded, MASKED, normHeads, TRANSPOSED, type Layout } from "./decoder.ts";
 import { withAdapter, type LoraConfig } from "./lora/lora.ts";
+import { CAPACITY, constantTables, givenTables, type PositionTables } from "./position-tables.ts";
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from "./parameters.ts";
 import { pick } from "./pick-graph.ts";
 
@@ -44,7 +37,7 @@ export interface SamplingShape {
   rows: number;
   /** New tokens per sequence. */
   chunk: number;
-  /** Positions in the cache: a multiple of CACHE_STEP. */
+  /** Positions in the cache: a multiple of CACHE_STEP. Without `slots` an example: the graph then accepts any. */
   capacity: number;
 }
 
@@ -65,12 +58,14 @@ export interface SamplingOptions extends Partial<Layout> {
  * The decoder for sampling: new tokens against a key/value cache. In host memory the graph only reads the cache, and the caller
  * writes the new keys and values afterwards: a cache among the outputs would be copied at every run (docs/lab-log.md).
  * In device memory the graph writes it (`slots`); the order of reading and writing a position does not matter,
- * because new positions are masked in the cache and enter attention separately.
+ * because new positions are masked in the cache and enter attention separately. A graph for host memory accepts caches of any
+ * capacity, because a cache grows often and a compilation takes as long as ten runs; on a device, constants save transfers.
  *
  * Inputs: `ids` and `positions`, int32 [rows, chunk]; `filled` int32 [rows], number of visible positions in each row's cache; with
  * `slots`, `slot` int32 [rows], each row's cache slot, and `written` int32 [rows, chunk], the positions of its new tokens; for
  * probabilities and picks,
- * `inverseTemperature` float32 [rows, 1]; for picks, `uniform` and `greedy` as `pick` has them.
+ * `inverseTemperature` float32 [rows, 1]; for picks, `uniform` and `greedy` as `pick` has them; without `slots`, those of
+ * `positionNumbers`.
  * New tokens see the filled cache, and each other causally; values after a row's real tokens may be garbage.
  *
  * @returns the graph and its outputs: new keys and values or whole caches (see `cacheNames`), and the requested results.
@@ -111,15 +106,17 @@ export function samplingGraph(
     slot === null
       ? null
       : cacheWriter(slot, graph.input("written", "int32", [rows, chunk]), config);
-  const rotary = rotaryTables(graph, config, capacity + chunk);
+  const furthest = slots === null ? config.maxPositions : capacity + chunk;
+  const tables =
+    slots === null ? givenTables(graph, config, shape) : constantTables(graph, config, shape);
   const rotate = (x: Value, norm: string, count: number): Value => {
     const normal = config.qkNorm ? normHeads(config, x, weight(norm, [headDim])) : x;
     const wide = reshape(normal, [rows, chunk, count * headDim]);
-    return rotaryEmbedding([wide, places, rotary.cos, rotary.sin], { num_heads: count });
+    return rotaryEmbedding([wide, places, tables.cos, tables.sin], { num_heads: count });
   };
   const masks = {
     fresh: causalMasks(ids, chunk),
-    cached: cacheMasks(shape, heads / kvHeads, positions, filled),
+    cached: cacheMasks(shape, heads / kvHeads, { positions, filled, tables, furthest }),
   };
   const outputs: Record<string, Value> = {};
   const table = asStored(EMBEDDING, [config.vocabSize, hiddenSize]);
@@ -137,8 +134,10 @@ export function samplingGraph(
     const keys = transpose(reshape(k, split), [0, 2, 3, 1]);
     const values = transpose(reshape(v, split), [0, 2, 1, 3]);
     const cacheRows = slots ?? rows;
-    const allKeys = graph.input(cache.key, "float32", [cacheRows, kvHeads, headDim, capacity]);
-    const allValues = graph.input(cache.value, "float32", [cacheRows, kvHeads, capacity, headDim]);
+    const cacheInput = (name: string, shape: readonly number[], axis: number): Value =>
+      graph.input(name, "float32", shape, slots === null ? { axis, name: CAPACITY } : undefined);
+    const allKeys = cacheInput(cache.key, [cacheRows, kvHeads, headDim, capacity], 3);
+    const allValues = cacheInput(cache.value, [cacheRows, kvHeads, capacity, headDim], 2);
     if (writer === null) {
       outputs[`${cache.key}.new`] = keys;
       outputs[`${cache.value}.new`] = values;
@@ -182,36 +181,37 @@ export function samplingGraph(
   return { graph, outputs };
 }
 
+interface CacheView {
+  /** Of the new tokens. */
+  positions: Value;
+  filled: Value;
+  tables: PositionTables;
+  /** Positions that the furthest new token can have before it: a window of as many hides nothing. */
+  furthest: number;
+}
+
 /**
  * The mask of cached positions per window: 0 where a row's cache is filled and within the window of a new token, else MASKED;
  * [rows, 1, 1, capacity] or, when the window is shorter, [rows, 1, G · chunk, capacity].
  */
 function cacheMasks(
-  { rows, chunk, capacity }: SamplingShape,
+  { rows, chunk }: SamplingShape,
   group: number,
-  positions: Value,
-  filled: Value,
+  { positions, filled, tables, furthest }: CacheView,
 ): (window: number) => Value {
-  const { graph } = positions;
-  const range = (from: number): Value =>
-    graph.constant(
-      "int32",
-      [capacity],
-      Array.from({ length: capacity }, (_, at) => from + at),
-    );
-  const masked = graph.constant("float32", [], [MASKED]);
-  const held = less([range(0), reshape(filled, [rows, 1, 1, 1])]);
+  const masked = positions.graph.constant("float32", [], [MASKED]);
+  const held = less([tables.cached(0), reshape(filled, [rows, 1, 1, 1])]);
   const all = where([held, scalarLike(masked, 0), masked]);
   const made = new Map<number, Value>();
   return (window) => {
-    if (window >= capacity + chunk) return all;
+    if (window >= furthest) return all;
     let mask = made.get(window);
     if (mask === undefined) {
       const apart = reshape(positions, [rows, 1, 1, chunk]);
       const spread = expand(apart, [rows, 1, group, chunk]);
       const queries = reshape(spread, [rows, 1, group * chunk, 1]);
       // Query t sees position p if t − p < window.
-      mask = where([greater([range(window), queries]), all, masked]);
+      mask = where([greater([tables.cached(window), queries]), all, masked]);
       made.set(window, mask);
     }
     return mask;
@@ -221,7 +221,7 @@ function cacheMasks(
 /** Attention over new and cached tokens under one softmax: [rows · chunk, H · d]. Query heads are stacked as in training. */
 function attendCache(
   config: DecoderConfig,
-  { rows, chunk, capacity }: SamplingShape,
+  { rows, chunk }: SamplingShape,
   q: Value,
   at: Record<"keys" | "values" | "cacheMask" | "cachedKeys" | "cachedValues", Value> & {
     freshMask: Value | null;
@@ -244,7 +244,7 @@ function attendCache(
   const weights = softmax([concat(parts, { axis: 3 })], { axis: -1 });
   const mixed = add([
     matMul([slice(weights, 3, 0, chunk), at.values]),
-    matMul([slice(weights, 3, start, start + capacity), at.cachedValues]),
+    matMul([slice(weights, 3, start), at.cachedValues]),
   ]);
   const apart = transpose(reshape(mixed, [rows, kvHeads, group, chunk, headDim]), [0, 3, 1, 2, 4]);
   return reshape(apart, [rows * chunk, config.heads * headDim]);

@@ -171,7 +171,9 @@ function attribute(name: string, value: Attribute): AttributeProto {
   return create(AttributeProtoSchema, { name, type: AttributeType.INTS, ints: value.map(BigInt) });
 }
 
-function typed(name: string, { dtype, shape }: Value): ValueInfoProto {
+function typed(name: string, value: Value): ValueInfoProto {
+  const { dtype, shape, graph } = value;
+  const free = graph.freeAxes.get(value);
   return create(ValueInfoProtoSchema, {
     name,
     type: {
@@ -180,7 +182,12 @@ function typed(name: string, { dtype, shape }: Value): ValueInfoProto {
         value: {
           elemType: dataTypes[dtype],
           shape: {
-            dim: shape.map((n) => ({ value: { case: "dimValue" as const, value: BigInt(n) } })),
+            dim: shape.map((n, axis) => ({
+              value:
+                axis === free?.axis
+                  ? { case: "dimParam" as const, value: free.name }
+                  : { case: "dimValue" as const, value: BigInt(n) },
+            })),
           },
         },
       },

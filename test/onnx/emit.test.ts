@@ -6,6 +6,7 @@ import { swiglu } from "../../src/autodiff/ops/composites.ts";
 import { add, mul } from "../../src/autodiff/ops/elementwise.ts";
 import { matMul } from "../../src/autodiff/ops/linear.ts";
 import { rmsNorm } from "../../src/autodiff/ops/nn.ts";
+import { slice } from "../../src/autodiff/ops/shape.ts";
 import { reduceSum } from "../../src/autodiff/ops/reduce.ts";
 import { emitModel, neededInputs } from "../../src/onnx/emit.ts";
 import {
@@ -134,6 +135,25 @@ describe("an emitted model", () => {
 });
 
 describe("a session", () => {
+  it("runs a graph with a free axis on any length of it", async () => {
+    const graph = new Graph();
+    const x = graph.input("x", "float32", [2, 4], { axis: 1, name: "length" });
+    const factor = graph.input("factor", "float32", [4], { axis: 0, name: "length" });
+    const y = slice(mul([x, factor]), 1, 2);
+    expect(y.shape).toEqual([2, 2]);
+    const session = await createSession(graph, { y }, { threads: 1 });
+    for (const length of [3, 5]) {
+      const numbers = Float32Array.from({ length: 2 * length }, (_, i) => i);
+      const given = {
+        x: tensorOf(numbers, [2, length]),
+        factor: tensorOf(new Float32Array(length).fill(10), [length]),
+      };
+      const expected = length === 3 ? [20, 50] : [20, 30, 40, 70, 80, 90];
+      expect([...floats((await session.run(given))["y"]!)]).toEqual(expected);
+    }
+    await session.release();
+  });
+
   it("runs what was emitted: 2 · 3 + 1 · 4 and its gradient", async () => {
     const graph = new Graph();
     const a = graph.input("a", "float32", [1, 2]);

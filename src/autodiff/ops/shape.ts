@@ -81,7 +81,8 @@ export const sliceOp: OpFunction = defineOp({
   name: "Slice",
   infer: ([x, starts, ends, axes]) => {
     const [start, end, axis] = [starts!, ends!, axes!].map((value) => constantData(value)[0]!);
-    return [{ dtype: x!.dtype, shape: x!.shape.map((n, i) => (i === axis ? end! - start! : n)) }];
+    const lengths = x!.shape.map((n, i) => (i === axis ? Math.min(end!, n) - start! : n));
+    return [{ dtype: x!.dtype, shape: lengths }];
   },
   // The derivative pads the cotangent with zeros.
   vjp: ({ inputs: [x, starts, ends, axes], cotangents: [dy] }) => {
@@ -95,7 +96,7 @@ export const sliceOp: OpFunction = defineOp({
               x!.shape.map((n, i) => (i === axis ? length : n)),
             ),
           ];
-    const pieces = [...zeros(start!), dy!, ...zeros(x!.shape[axis!]! - end!)];
+    const pieces = [...zeros(start!), dy!, ...zeros(Math.max(0, x!.shape[axis!]! - end!))];
     return [pieces.length === 1 ? dy! : concat(pieces, { axis: axis! }), null, null, null];
   },
   examples: [
@@ -110,8 +111,11 @@ export const sliceOp: OpFunction = defineOp({
   ],
 });
 
-/** Elements [start, end) of one axis. */
-export function slice(x: Value, axis: number, start: number, end: number): Value {
+/** The largest int32: an end beyond any axis, also of kernels that calculate with int32. */
+const LAST = 2 ** 31 - 1;
+
+/** Elements [start, end) of one axis; without an end, the rest, also of a free axis. */
+export function slice(x: Value, axis: number, start: number, end = LAST): Value {
   const vector = (n: number): Value => intVector(x.graph, [n]);
   return sliceOp([x, vector(start), vector(end), vector(axis)]);
 }

@@ -10,7 +10,6 @@ import {
   tokenFeeds,
 } from "./cached-steps.ts";
 import { growKvCache, kvCache } from "./kv-cache.ts";
-import { compiled, keptGraphs } from "./compiled.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
 import { residentModel } from "./resident-model.ts";
@@ -21,8 +20,16 @@ import { residentModel } from "./resident-model.ts";
  */
 const FEWEST_ROWS = 8;
 
-/** Chunk sizes of prefill. */
-const CHUNKS = [16, 32, 64, 128] as const;
+/**
+ * Chunk sizes of prefill: close to each other, because a padded position takes as long as a token; up to 128, because a longer chunk
+ * would not be faster per token.
+ */
+const CHUNKS = [16, 32, 48, 64, 80, 96, 112, 128] as const;
+
+/** Number of graphs that a cache in host memory needs, whatever its capacity. */
+export function hostGraphs(slots: number): number {
+  return rowCountsOf(slots).length + CHUNKS.length;
+}
 
 /** Creates the decoder's cache in the memory of the device. */
 export function cachedModel(
@@ -42,27 +49,32 @@ async function hostModel(
   { device, slots }: CachedModelOptions,
 ): Promise<CachedModel> {
   const { vocabSize } = config;
-  let cache = kvCache(config, slots, CACHE_STEP);
-  const once = compiled(keptGraphs(config).sampling);
+  const shape = { slots, chunk: CHUNKS.at(-1)! };
+  const shortest = { ...shape, capacity: CACHE_STEP };
+  let cache = kvCache(config, shortest);
+  const graphs = new Map<string, Promise<Session>>();
   const session = (rows: number, chunk: number): Promise<Session> => {
-    const { capacity } = cache;
-    return once([rows, chunk, capacity].join(), () => {
-      const { graph, outputs } = samplingGraph(
-        config,
-        { rows, chunk, capacity },
-        {
-          gives: chunk === 1 ? "probabilities" : "nothing",
-          ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
-        },
-      );
-      return device.compile(graph, outputs);
-    });
+    const key = [rows, chunk].join();
+    const found = graphs.get(key) ?? compile(rows, chunk);
+    graphs.set(key, found);
+    return found;
+  };
+  const compile = (rows: number, chunk: number): Promise<Session> => {
+    const { graph, outputs } = samplingGraph(
+      config,
+      { rows, chunk, capacity: CACHE_STEP },
+      {
+        gives: chunk === 1 ? "probabilities" : "nothing",
+        ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
+      },
+    );
+    return device.compile(graph, outputs);
   };
   const makeRoom = (positions: number): void => {
     if (positions > cache.capacity)
-      cache = growKvCache(config, cache, slots, capacityFor(positions));
+      cache = growKvCache(config, cache, { ...shape, capacity: capacityFor(positions) });
   };
-  const rowCounts = doubledUpTo(slots);
+  const rowCounts = rowCountsOf(slots);
   const probabilities = new Map(
     rowCounts.map((rows) => [rows, zeros("float32", [rows, vocabSize])] as const),
   );
@@ -79,7 +91,7 @@ async function hostModel(
       }
     },
     clear() {
-      if (cache.capacity > CACHE_STEP) cache = kvCache(config, slots, CACHE_STEP);
+      if (cache.capacity > CACHE_STEP) cache = kvCache(config, shortest);
       return Promise.resolve();
     },
     copy(from, to, count) {
@@ -113,8 +125,8 @@ async function hostModel(
   };
 }
 
-/** 8, 16, 32, … up to a number, which is the last. */
-function doubledUpTo(slots: number): number[] {
+/** Rows of a step: 8, 16, 32, … up to all slots. */
+function rowCountsOf(slots: number): number[] {
   const counts = [slots];
   for (let rows = FEWEST_ROWS; rows < slots; rows *= 2) counts.splice(-1, 0, rows);
   return counts;

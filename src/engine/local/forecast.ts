@@ -8,6 +8,7 @@ import { samplingGraph } from "../../models/sampling-graph.ts";
 import type { DeviceName } from "../../onnx/device-names.ts";
 import { runMemory, type RunMemory } from "../../onnx/run-memory.ts";
 import { lengthsUpTo, microBatchShape } from "./batching.ts";
+import { hostGraphs } from "./cached-model.ts";
 import { capacityFor, capacityStep } from "./cached-steps.ts";
 import { keptGraphs } from "./compiled.ts";
 import { keepsTransposed } from "./model-weights.ts";
@@ -167,7 +168,8 @@ function runs(load: EngineLoad): { training: number; sampling: number; graphs: n
     { gives: "probabilities", lora, ...layoutOf(load) },
   );
   const stepRun = runMemory(step.graph, step.outputs, (name) => name === "probabilities");
-  const sampled = load.samples ? keptGraphs(config).sampling : 1;
+  const kept = load.device === "webgpu" ? keptGraphs(config).sampling : hostGraphs(slots);
+  const sampled = load.samples ? kept : 1;
   return {
     training: withAllowance(longest.peak, load.recompute),
     sampling: 4 * slots * config.vocabSize + stepRun.peak,

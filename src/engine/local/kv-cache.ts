@@ -1,4 +1,5 @@
 import type { DecoderConfig } from "../../models/config.ts";
+import { positionNumbers } from "../../models/position-tables.ts";
 import { cacheNames } from "../../models/sampling-graph.ts";
 import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 
@@ -6,9 +7,9 @@ import { floats, tensorOf, type Tensor } from "../../onnx/session.ts";
 export interface KvCache {
   /** Positions per slot. */
   readonly capacity: number;
-  /** Tensors over the first slots, by input name. */
+  /** Tensors over the first slots, by input name, with the tables of positions. */
   first(count: number): Readonly<Record<string, Tensor>>;
-  /** Tensors over one slot's part of the same memory. */
+  /** The same over one slot's part of the memory. */
   slot(index: number): Readonly<Record<string, Tensor>>;
   /**
    * Stores the keys and values that a run computed for new tokens.
@@ -27,8 +28,17 @@ export interface CachePlace {
   count: number;
 }
 
-export function kvCache(config: DecoderConfig, slots: number, capacity: number): KvCache {
+export interface KvCacheShape {
+  slots: number;
+  /** Positions per slot. */
+  capacity: number;
+  /** Limit on the new tokens of a run. */
+  chunk: number;
+}
+
+export function kvCache(config: DecoderConfig, shape: KvCacheShape): KvCache {
   const { kvHeads, headDim } = config;
+  const { slots, capacity } = shape;
   const size = kvHeads * capacity * headDim;
   const layers = Array.from({ length: config.layers }, (_, layer) => {
     const { key, value } = cacheNames(layer);
@@ -38,8 +48,11 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
       values: new Float32Array(slots * size),
     };
   });
+  const tables = Object.entries(positionNumbers(config, shape)).map(
+    ([name, { data, shape }]) => [name, tensorOf(data, shape)] as const,
+  );
   const view = (from: number, count: number): Record<string, Tensor> => {
-    const tensors: Record<string, Tensor> = {};
+    const tensors: Record<string, Tensor> = Object.fromEntries(tables);
     for (const { key, value, keys, values } of layers) {
       const [begin, end] = [from * size, (from + count) * size];
       tensors[key] = tensorOf(keys.subarray(begin, end), [count, kvHeads, headDim, capacity]);
@@ -87,13 +100,9 @@ export function kvCache(config: DecoderConfig, slots: number, capacity: number):
 }
 
 /** A larger cache with the same keys and values. */
-export function growKvCache(
-  config: DecoderConfig,
-  cache: KvCache,
-  slots: number,
-  capacity: number,
-): KvCache {
-  const grown = kvCache(config, slots, capacity);
+export function growKvCache(config: DecoderConfig, cache: KvCache, shape: KvCacheShape): KvCache {
+  const { slots } = shape;
+  const grown = kvCache(config, shape);
   const [from, to] = [cache.first(slots), grown.first(slots)];
   for (let layer = 0; layer < config.layers; layer++) {
     const { key, value } = cacheNames(layer);
