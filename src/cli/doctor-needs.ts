@@ -7,6 +7,8 @@ import { errorMessage } from "../base/errors.ts";
 import { formatBytes } from "../base/format.ts";
 import { packageRoot } from "../base/package-root.ts";
 import { hubSettings } from "../hub/hub-cache.ts";
+import { findBase, placeOfBases, SHIPPED_POLICIES } from "../recipe/bases.ts";
+import { shippedBases } from "../recipe/settings/base-names.ts";
 
 /** Result of one check. */
 export interface Check {
@@ -38,7 +40,10 @@ export async function checkNeeds(): Promise<Check[]> {
     await checkPackage("@huggingface/transformers", "dense retrieval and reranking need it"),
     await checkHubCache(),
     checkVariables(),
-    await checkBasePolicy(),
+    ...(await Promise.all(
+      [...SHIPPED_POLICIES].map(([policy, folder]) => checkPolicy(policy, folder)),
+    )),
+    await checkBases(),
   ];
 }
 
@@ -167,10 +172,9 @@ function checkVariables(): Check {
   return { name: "variables set", ok: true, found: set.length === 0 ? "none" : set.join(", ") };
 }
 
-/** Whether the shipped policy matches its recorded hash. */
-async function checkBasePolicy(): Promise<Check> {
-  const name = "base policy";
-  const folder = join(packageRoot, "datasets", "base-policy");
+/** Whether a shipped policy matches its recorded hash. */
+async function checkPolicy(policy: string, folder: string): Promise<Check> {
+  const name = `${policy} policy`;
   try {
     const [weights, page] = await Promise.all([
       readFile(join(folder, "model.safetensors")),
@@ -186,6 +190,16 @@ async function checkBasePolicy(): Promise<Check> {
   } catch (error) {
     return { name, ok: false, found: `${errorMessage(error)}: reinstall agentrl` };
   }
+}
+
+/** The bases that were made on this machine, by their present recipes. */
+async function checkBases(): Promise<Check> {
+  const bases = await Promise.all(shippedBases().map((name) => findBase(name)));
+  const made = bases.flatMap((base) =>
+    base !== null && existsSync(base.folder) ? [base.name] : [],
+  );
+  const found = made.length === 0 ? "none made yet" : `made: ${made.join(", ")}`;
+  return { name: "bases", ok: true, found: `${found}; kept in ${placeOfBases()}` };
 }
 
 function read(path: string): string | null {

@@ -23,7 +23,7 @@ import { checkSettings, type ResolvedSettings, resolveSettings } from "./setting
 export const BASE_POLICY = join(packageRoot, "datasets", "base-policy");
 
 /** Folders of the shipped policies by name. Bases are forks of the literate one. */
-const SHIPPED: ReadonlyMap<string, string> = new Map([
+export const SHIPPED_POLICIES: ReadonlyMap<string, string> = new Map([
   ["base", BASE_POLICY],
   ["literate", join(packageRoot, "datasets", "literate-policy")],
   ["numerate", join(packageRoot, "datasets", "numerate-policy")],
@@ -64,12 +64,12 @@ export interface PolicyOptions extends HubModelOptions {
 
 /** All names of policies that come with the package. */
 export function policyNames(): string[] {
-  return [...SHIPPED.keys(), ...shippedBases()];
+  return [...SHIPPED_POLICIES.keys(), ...shippedBases()];
 }
 
 /** The folder of a policy that is named, whether or not it is there; any other text as it is. Nothing is downloaded or made. */
 export async function folderOfName(from: string): Promise<string> {
-  return SHIPPED.get(from) ?? (await findBase(from))?.folder ?? from;
+  return SHIPPED_POLICIES.get(from) ?? (await findBase(from))?.folder ?? from;
 }
 
 /** The base of a name; null: it is no base's. @throws {ConfigError} as `loadRecipe`, `selectTier` and `checkSettings`. */
@@ -103,11 +103,12 @@ export async function makeBases(settings: Settings, options: PolicyOptions): Pro
 async function contentOf(from: string): Promise<string> {
   const base = await findBase(from);
   if (base !== null) return base.key;
-  const folder = SHIPPED.get(from) ?? from;
+  const folder = SHIPPED_POLICIES.get(from) ?? from;
   return existsSync(folder) ? hashOfPolicy(folder) : from;
 }
 
-function placeOfBases(): string {
+/** Where bases are kept. */
+export function placeOfBases(): string {
   return join(userCache(), "bases");
 }
 

@@ -27,10 +27,13 @@ describe("agentrl doctor", () => {
       ...deviceNames.map((device) => `device ${device}`),
       "temporary files",
       ...["cores to use", "memory limit", "runs folder", "open files", "clock", "hnswlib-node"],
-      ...["@huggingface/transformers", "models' cache", "variables set", "base policy", "speed"],
+      ...["@huggingface/transformers", "models' cache", "variables set"],
+      ...["base policy", "literate policy", "numerate policy", "bases", "speed"],
     ]);
     const found = (name: string) => report.checks.find((each) => each.name === name)?.found;
-    expect(found("base policy")).toMatch(/^intact, [0-9a-f]{12}$/);
+    for (const name of ["base", "literate", "numerate"])
+      expect(found(`${name} policy`)).toMatch(/^intact, [0-9a-f]{12}$/);
+    expect(found("bases")).toMatch(/^(none made yet|made: [a-z, -]+); kept in \S+bases$/);
     expect(found("speed")).toMatch(/^base policy writes [\d,]+ tokens\/s with \d+ workers?$/);
     expect(report.checks[4]?.found).toMatch(/^\d+\.\d+\.\d+, runs on cpu/);
     expect(report.checks[5]?.found).toMatch(/^works, multiplies at \d+ GFLOP\/s$/);

@@ -24,7 +24,7 @@ export const doctorCommand: CliCommand = {
       .command("doctor")
       .summary("check this machine")
       .description(
-        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, and the shipped policy. Each problem is shown with a remedy.",
+        "Check Node, processor, memory and their limits, the native runtime, the devices that policies can run on, disk, open files, clock, optional packages, caches, the shipped policies, and the bases made here. Each problem is shown with a remedy.",
       )
       .addOption(jsonOption())
       .action(async ({ json }: { json?: true }) => {
