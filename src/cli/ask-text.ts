@@ -1,4 +1,5 @@
 import { formatDuration, plural } from "../base/format.ts";
+import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import type { Protocol, ProtocolTag } from "../env/protocols/protocol.ts";
 import { searchCount } from "../trajectory/search-count.ts";
 import type { Observation, Trajectory, Turn } from "../trajectory/trajectory.ts";
@@ -39,11 +40,11 @@ export function givenLines(given: readonly Observation[], view: TurnView): Line[
 /** A message without its calls, answers and tags. */
 function thoughtOf(text: string, tags: readonly ProtocolTag[]): string {
   let rest = text;
-  for (const { name, holds } of tags) {
-    rest =
-      holds === "thought"
-        ? rest.replace(new RegExp(`</?${name}>`, "g"), " ")
-        : rest.replace(new RegExp(`<${name}>[^]*?(</${name}>|$)|</${name}>`, "g"), " ");
+  for (const { holds, ...tag } of tags) {
+    const [opening, closing] = [escapeRegExp(tag.opening), escapeRegExp(tag.closing)];
+    const said = holds === "thought" || holds === "block";
+    const hidden = said ? `${opening}|${closing}` : `${opening}[^]*?(${closing}|$)|${closing}`;
+    rest = rest.replace(new RegExp(hidden, "g"), " ");
   }
   return rest.trim();
 }

@@ -57,7 +57,7 @@ function freshTokenizer(environment?: Settings["environment"]): ReturnType<typeo
   const part = environments.get(name, "environment");
   const { protocol } = part.create(part.options.parse(options), { retriever: noneRetriever() });
   const shared = sharedVocabulary();
-  const tags = protocol.tags.flatMap((tag) => [`<${tag.name}>`, `</${tag.name}>`]);
+  const tags = protocol.tags.flatMap(({ opening, closing }) => [opening, closing]);
   const texts = [...TEACHER_TEXTS, protocol.renderProblems([])];
   const written = texts.flatMap((text) => text.match(/ ?\p{L}+|[^\s\p{L}]/gu) ?? []);
   return wordTokenizer({

@@ -80,7 +80,8 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
 function optionsOf({ protocol, tools }: Kind) {
   return z.strictObject({
     protocol: partSchema(protocols).prefault(protocol),
-    tools: toolsSchema.min(1).prefault([...tools]),
+    /** None: questions answered in one message, from what the prompt shows. */
+    tools: toolsSchema.prefault([...tools]),
     /**
      * The first message to the policy. {question} is filled in, {context} by strategies that search first, and {instructions} with the
      * protocol's grammar, for policies that were not trained on it.

@@ -7,6 +7,7 @@ import {
   type ParsedMessage,
   type Protocol,
   type ProtocolWorld,
+  tagPair,
 } from "./protocol.ts";
 
 const NEITHER =
@@ -53,10 +54,10 @@ function makeProtocol(
     },
     parse: (text) => parse(text, answers),
     tags: [
-      { name: "think", holds: "thought" },
-      { name: "tool_call", holds: "call" },
-      { name: "tool_response", holds: "observation" },
-      ...(answers ? [{ name: "answer", holds: "answer" } as const] : []),
+      tagPair("think", "thought"),
+      tagPair("tool_call", "call"),
+      tagPair("tool_response", "observation"),
+      ...(answers ? [tagPair("answer", "answer")] : []),
     ],
     write: ({ thought, action }, tools) =>
       [...(thought === "" ? [] : [thought]), writeAction(action, tools)].join("\n"),

@@ -26,11 +26,18 @@ export interface PlannedMessage {
   action: Action;
 }
 
-/** A pair of tags of a grammar, `<name>` and `</name>`. */
+/** A pair of tags of a grammar. */
 export interface ProtocolTag {
   readonly name: string;
-  /** What stands between them. All but observations is the policy's to write. */
-  readonly holds: "thought" | "call" | "answer" | "observation";
+  /** What stands between them. All but observations is the policy's to write; a block is text of its own beside thoughts and actions. */
+  readonly holds: "thought" | "call" | "answer" | "observation" | "block";
+  readonly opening: string;
+  readonly closing: string;
+}
+
+/** `<name>` and `</name>`. */
+export function tagPair(name: string, holds: ProtocolTag["holds"]): ProtocolTag {
+  return { name, holds, opening: `<${name}>`, closing: `</${name}>` };
 }
 
 /** A grammar between a policy and its environment: how prompts, calls, observations and answers are written as text. */

@@ -1,12 +1,11 @@
 import { z } from "../../base/schema.ts";
-import { answerRuleSchema } from "../answer-rule.ts";
-import { defineProtocol, type Protocol } from "./protocol.ts";
+import { defineProtocol } from "./protocol.ts";
+import { tagGrammar, tagOptions, type Tags } from "./tag-grammar.ts";
 
 const options = z.strictObject({
-  answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
-  /** Answer to a message that neither searches nor answers. */
-  invalidMessage: z
-    .string()
+  ...tagOptions,
+  invalidMessage: tagOptions.invalidMessage
+    .unwrap()
     .default(
       "\nThat message had no valid action. To search, I write the query between <search> and </search>; to finish, I write the answer between <answer> and </answer>. Let me try again.\n",
     ),
@@ -27,54 +26,24 @@ export const searchR1 = defineProtocol({
   source:
     "Search-R1, arXiv 2503.09516; PeterGriffinJin/Search-R1, search_r1/llm_agent/generation.py",
   options,
-  create: (settings) => makeProtocol(settings),
+  create: (settings) =>
+    tagGrammar(settings, {
+      ...{ calls: ["search"], answers: true, callsFirst: true },
+      ...{ resultTag: "information", around: ["\n\n", "\n\n"], gap: "" },
+      missing: () => "neither search nor answer",
+      invalidMessage: () => settings.invalidMessage,
+      instructions,
+      answerRequest:
+        "\nAnswer now, without a search, with nothing but <answer>the answer</answer>.",
+    }),
 });
 
-function makeProtocol({ answer, invalidMessage }: z.output<typeof options>): Protocol {
-  return {
-    // Nothing after the first </search> can survive the cut; after an </answer> a search still could.
-    stopStrings: ["</search>"],
-    findCut: (text) => endOf(text, "</search>") ?? endOf(text, "</answer>"),
-    parse(text) {
-      const match = /<(search|answer)>(.*?)<\/\1>/s.exec(text);
-      if (match === null) {
-        return {
-          actions: [],
-          problems: [{ code: "no-action", message: "neither search nor answer" }],
-        };
-      }
-      return { actions: [{ tool: match[1] ?? "", input: (match[2] ?? "").trim() }], problems: [] };
-    },
-    tags: [
-      { name: "think", holds: "thought" },
-      { name: "search", holds: "call" },
-      { name: "information", holds: "observation" },
-      { name: "answer", holds: "answer" },
-    ],
-    write: ({ thought, action: { tool, input } }) =>
-      `${thought === "" ? "" : `<think> ${thought}</think>`}<${tool}> ${input}</${tool}>`,
-    renderObservations: (observations) => `\n\n${observations.map(information).join("\n")}\n\n`,
-    renderProblems: () => invalidMessage,
-    renderContext: (observation) => `${information(observation)}\n`,
-    instructions: () => INSTRUCTIONS,
-    answerOpening: "<answer>",
-    answerRequest: "\nAnswer now, without a search, with nothing but <answer>the answer</answer>.",
-    answer,
-  };
-}
-
 /** Says nothing inside the tags that could be taken for a query or an answer. */
-const INSTRUCTIONS = [
-  "Answer the question below. Think first, inside <think> and </think>, and again whenever you have read something new.",
-  "Whenever you lack knowledge, search: write a query between <search> and </search> and stop; what was found is then shown to you between <information> and </information>.",
-  "Search as often as you need. As soon as you know the answer, give it between <answer> and </answer>: the answer alone, as short as possible, without an explanation.",
-].join(" ");
-
-function information({ text }: { text: string }): string {
-  return `<information>${text}</information>`;
-}
-
-function endOf(text: string, tag: string): number | null {
-  const at = text.indexOf(tag);
-  return at < 0 ? null : at + tag.length;
+function instructions({ calls, result }: Tags): string {
+  const { opening = "", closing = "" } = calls.get("search") ?? {};
+  return [
+    "Answer the question below. Think first, inside <think> and </think>, and again whenever you have read something new.",
+    `Whenever you lack knowledge, search: write a query between ${opening} and ${closing} and stop; what was found is then shown to you between ${result.opening} and ${result.closing}.`,
+    "Search as often as you need. As soon as you know the answer, give it between <answer> and </answer>: the answer alone, as short as possible, without an explanation.",
+  ].join(" ");
 }

@@ -1,85 +1,55 @@
 import { z } from "../../base/schema.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
-import { answerRuleSchema } from "../answer-rule.ts";
-import { defineProtocol, type Protocol, type ProtocolWorld } from "./protocol.ts";
+import { defineProtocol } from "./protocol.ts";
+import { tagGrammar, tagOptions, type Tags } from "./tag-grammar.ts";
 
 const options = z.strictObject({
-  answer: answerRuleSchema.prefault({ pattern: "<answer>(.*?)</answer>" }),
-  /** Name of the tags around results of tools. */
-  resultTag: z
-    .string()
-    .regex(/^[A-Za-z][\w-]*$/, "expected a letter, then letters, digits, - or _")
-    .default("result"),
-  /** Reply to a message without a valid action; absent: one that lists the tags. */
-  invalidMessage: z.string().optional(),
+  ...tagOptions,
+  resultTag: tagOptions.resultTag.unwrap().default("result"),
 });
 
 /**
  * One pair of tags per tool, around its input: `<calculator>2 + 3</calculator>`, answered by `<result>5</result>`; the answer in
  * `<answer>` tags. A message ends after its first complete call or answer.
+ *
+ * Options make other papers' grammars of it:
+ * - ReSearch (arXiv 2503.19470): spliced, boxed
+ * - R1-Searcher (arXiv 2503.05592): spliced, callTags.search `<|begin_of_query|>`, resultTag `<|begin_of_documents|>`
+ * - AutoRefine (arXiv 2505.11277): resultTag documents, blocks refine
  */
 export const tags = defineProtocol({
   name: "tags",
   summary: "A pair of tags for each tool, with its input between them; one action a message.",
   source: "Search-R1's grammar (arXiv 2503.09516), for tools of any name",
   options,
-  create: (settings, world) => makeProtocol(settings, world),
+  create: (settings, { tools, answers }) => {
+    const ways = ({ calls, answer }: Tags): string =>
+      [...calls.values(), ...(answers ? [answer] : [])]
+        .map(({ opening, closing }) => `${opening}…${closing}`)
+        .join(" or ");
+    return tagGrammar(settings, {
+      ...{ calls: tools.map((tool) => tool.function.name), answers, callsFirst: false },
+      ...{ resultTag: settings.resultTag, around: ["\n", "\n"], gap: " " },
+      missing: (found) => `expected ${ways(found)}`,
+      invalidMessage: (found) => `\nThat message had no valid action: write ${ways(found)}.\n`,
+      instructions: (found) => instructions(tools, found, answers),
+      answerRequest: "\nAnswer now, without a tool, with nothing but <answer>the answer</answer>.",
+    });
+  },
 });
 
-function makeProtocol(
-  { answer, resultTag, invalidMessage }: z.output<typeof options>,
-  { tools, answers }: ProtocolWorld,
-): Protocol {
-  const calls = tools.map((tool) => tool.function.name);
-  const names = [...calls, ...(answers ? ["answer"] : [])];
-  const closings = names.map((name) => `</${name}>`);
-  const action = new RegExp(`<(${names.map(escaped).join("|")})>(.*?)</\\1>`, "s");
-  const ways = names.map((name) => `<${name}>…</${name}>`).join(" or ");
-  const information = ({ text }: { text: string }): string =>
-    `<${resultTag}> ${text}</${resultTag}>`;
-  return {
-    stopStrings: closings,
-    findCut(text) {
-      const ends = closings.flatMap((closing) => {
-        const at = text.indexOf(closing);
-        return at < 0 ? [] : [at + closing.length];
-      });
-      return ends.length === 0 ? null : Math.min(...ends);
-    },
-    parse(text) {
-      const match = names.length === 0 ? null : action.exec(text);
-      if (match === null) {
-        return { actions: [], problems: [{ code: "no-action", message: `expected ${ways}` }] };
-      }
-      return { actions: [{ tool: match[1] ?? "", input: (match[2] ?? "").trim() }], problems: [] };
-    },
-    tags: [
-      { name: "think", holds: "thought" },
-      ...calls.map((name) => ({ name, holds: "call" }) as const),
-      { name: resultTag, holds: "observation" },
-      ...(answers ? [{ name: "answer", holds: "answer" } as const] : []),
-    ],
-    write: ({ thought, action: { tool, input } }) =>
-      `${thought === "" ? "" : `<think> ${thought}</think>`}<${tool}> ${input}</${tool}>`,
-    renderObservations: (observations) => `\n${observations.map(information).join("\n")}\n`,
-    renderProblems: () => invalidMessage ?? `\nThat message had no valid action: write ${ways}.\n`,
-    renderContext: (observation) => `${information(observation)}\n`,
-    instructions: () => instructions(tools, resultTag, answers),
-    answerOpening: "<answer>",
-    answerRequest: "\nAnswer now, without a tool, with nothing but <answer>the answer</answer>.",
-    answer,
-  };
-}
-
-function instructions(tools: readonly ToolSchema[], resultTag: string, answers: boolean): string {
+function instructions(
+  tools: readonly ToolSchema[],
+  { calls, result }: Tags,
+  answers: boolean,
+): string {
   return [
     "In each message, think inside <think> and </think>, then do one thing:",
-    ...tools.map(({ function: { name, description } }) => `<${name}>…</${name}>: ${description}`),
-    `Results come between <${resultTag}> and </${resultTag}>.`,
+    ...tools.map(({ function: { name, description } }) => {
+      const { opening = "", closing = "" } = calls.get(name) ?? {};
+      return `${opening}…${closing}: ${description}`;
+    }),
+    `Results come between ${result.opening} and ${result.closing}.`,
     ...(answers ? ["As soon as you know the answer: <answer>the answer alone</answer>."] : []),
   ].join("\n");
-}
-
-function escaped(name: string): string {
-  return name.replace(/-/g, "\\-");
 }

@@ -109,13 +109,13 @@ function writingUnder({ protocol, toolSchemas }: Environment): Writing {
     protocol.write({ thought: "", action: { tool, input } }, toolSchemas);
   const answer = (text: string): string => write("answer", text);
   const written = answer(MARK);
-  const thought = protocol.tags.find(({ holds }) => holds === "thought")?.name;
+  const thought = protocol.tags.find(({ holds }) => holds === "thought");
   const searches = protocol.parse(write("search", MARK)).actions[0]?.tool === "search";
   const hasSearch = toolSchemas.some((schema) => schema.function.name === "search");
   return {
     ...{ answer, opening: protocol.answerOpening },
     closing: written.slice(written.lastIndexOf(MARK) + MARK.length),
-    think: thought === undefined ? null : (text) => `<${thought}>${text}</${thought}>`,
+    think: thought === undefined ? null : (text) => `${thought.opening}${text}${thought.closing}`,
     search: searches && hasSearch ? (query) => write("search", query) : null,
   };
 }

@@ -6,6 +6,7 @@ import type {
   ViewerSpan,
   ViewerSpec,
 } from "../viewer/contract.ts";
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import { element, MARKS } from "./elements.ts";
 
 const OWNERS: Record<ViewerSpan["owner"], string> = {
@@ -107,13 +108,14 @@ function found(passages: readonly ViewerPassage[]): HTMLElement[] {
 function tagWriter(tags: ViewerSpec["tags"]): (text: string) => (Node | string)[] {
   let inside = "";
   if (tags.length === 0) return (text) => [text];
-  const pattern = new RegExp(`(</?(?:${tags.map(({ name }) => name).join("|")})>)`);
+  const texts = tags.flatMap(({ opening, closing }) => [opening, closing]);
+  const pattern = new RegExp(`(${texts.map(escapeRegExp).join("|")})`);
   return (text) =>
     text.split(pattern).map((piece, i) => {
       if (i % 2 === 0) return inside === "" ? piece : element("span", `in in-${inside}`, piece);
-      const name = piece.replace(/[</>]/g, "");
-      const holds = tags.find((tag) => tag.name === name)?.holds ?? "";
-      inside = piece.startsWith("</") ? "" : holds;
+      const tag = tags.find(({ opening, closing }) => piece === opening || piece === closing);
+      const holds = tag?.holds ?? "";
+      inside = piece === tag?.closing ? "" : holds;
       return element("span", `tag tag-${holds}`, piece);
     });
 }

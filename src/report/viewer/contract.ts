@@ -2,6 +2,7 @@
  * The data of the trajectory viewer, for evaluations, training runs and synthesised samples. The page holds one `ViewerSpec`, one index of
  * `ViewerEntry` and chunks of `ViewerDetail`; the browser's side (src/report/browser) reads nothing else.
  */
+import type { ProtocolTag } from "../../env/protocols/protocol.ts";
 import type { Owner } from "../../trajectory/trajectory.ts";
 
 /** Data shared by all entries. */
@@ -10,8 +11,8 @@ export interface ViewerSpec {
   noun: [one: string, several: string];
   /** The filters; an entry's `facets` are in this order. */
   facets: { key: string; label: string }[];
-  /** Tags of the protocols, without brackets, and the kind of their content: { name: "search", holds: "call" }. */
-  tags: { name: string; holds: "thought" | "call" | "answer" | "observation" }[];
+  /** Tags of all protocols. */
+  tags: ProtocolTag[];
   /** Details per chunk. */
   chunkSize: number;
 }

@@ -41,7 +41,7 @@ export async function* embedded(
 /** The tags of every protocol; for a shared tag the first protocol's meaning counts. */
 function protocolTags(): ViewerSpec["tags"] {
   const tags = protocols.parts.flatMap((part) => part.create({}).tags);
-  return [...new Map(tags.toReversed().map(({ name, holds }) => [name, { name, holds }])).values()];
+  return [...new Map(tags.toReversed().map((tag) => [tag.name, tag])).values()];
 }
 
 async function packed(id: string, value: unknown): Promise<string> {

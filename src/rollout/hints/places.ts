@@ -1,3 +1,4 @@
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import type { Random } from "../../base/random.ts";
 import { z } from "../../base/schema.ts";
 import type { HintMoment } from "./hint.ts";
@@ -59,7 +60,7 @@ export function phrasesIn(
   if (phrases.length === 0) return [];
   // Of two phrases that begin at one place, the longer one matches.
   const longest = phrases.toSorted((a, b) => b.length - a.length);
-  const literal = longest.map((each) => each.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  const literal = longest.map(escapeRegExp);
   const words = `(?<![\\p{L}\\p{N}])(?:${literal.join("|")})(?![\\p{L}\\p{N}])`;
   const found = text.matchAll(new RegExp(words, how === "any-case" ? "giu" : "gu"));
   return Array.from(found, ({ index, 0: { length } }) => ({ at: index, end: index + length }));

@@ -1,4 +1,5 @@
 import { nearestName } from "../../base/nearest.ts";
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import type { ProtocolTag } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
@@ -13,31 +14,35 @@ interface FoundTag extends ProtocolTag {
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
-  for (const { 0: written, index, groups } of text.matchAll(LIKE_A_TAG)) {
-    const name = groups?.["name"] ?? "";
-    const tag = tags.find((each) => each.name === name);
-    const closes = groups?.["slash"] === "/";
-    if (tag === undefined || written !== `<${closes ? "/" : ""}${name}>`) {
-      if (isAlmost(name, tags)) return "broken tag";
+  const written = tags.flatMap(({ opening, closing }) => [
+    escapeRegExp(opening),
+    escapeRegExp(closing),
+  ]);
+  for (const { 0: mark, index, groups } of text.matchAll(
+    new RegExp([...written, LIKE_A_TAG].join("|"), "gu"),
+  )) {
+    const tag = tags.find(({ opening, closing }) => mark === opening || mark === closing);
+    if (tag === undefined) {
+      if (isAlmost(groups?.["name"] ?? "", tags)) return "broken tag";
       continue;
     }
     if (tag.holds === "observation") return "faked observation";
-    if (!closes) {
+    if (mark === tag.opening) {
       if (open !== null) {
-        const closing = text.indexOf(`</${open.name}>`, index);
-        return open.name === name || closing < 0 ? "unpaired tag" : "nested tag";
+        const closing = text.indexOf(open.closing, index);
+        return open === tag || closing < 0 ? "unpaired tag" : "nested tag";
       }
       open = tag;
     } else {
-      if (open?.name !== name) return "unpaired tag";
-      found.push({ ...tag, end: index + written.length });
+      if (open !== tag) return "unpaired tag";
+      found.push({ ...tag, end: index + mark.length });
       open = null;
     }
   }
   return open === null ? found : "unpaired tag";
 }
 
-const LIKE_A_TAG = /<\s*(?<slash>\/?)\s*(?<name>\p{L}[\p{L}\p{N}_-]*)\s*\/?>?/gu;
+const LIKE_A_TAG = String.raw`<\s*\/?\s*(?<name>\p{L}[\p{L}\p{N}_\-]*)\s*\/?>?`;
 
 /** Whether a name differs from a tag's only by case or a typo. */
 function isAlmost(name: string, tags: readonly ProtocolTag[]): boolean {

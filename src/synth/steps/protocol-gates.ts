@@ -59,7 +59,7 @@ function wrongInMessage(
   if (typeof found === "string") return found;
   const parsed = protocol.parse(text);
   if (problems.length > 0 || parsed.problems.length > 0) return "no valid action";
-  const acts = found.filter(({ holds }) => holds !== "thought");
+  const acts = found.filter(({ holds }) => holds === "call" || holds === "answer");
   if (acts.filter(({ holds }) => holds === "answer").length > 1) return "several answers";
   if (acts.length !== parsed.actions.length) return "more than was read";
   const end = Math.max(...found.map((tag) => tag.end));
@@ -98,7 +98,7 @@ function notAsWritten(turn: Turn, protocol: Protocol): string | null {
   if (written.some((call, i) => !isSame(call, asked[i]))) return "not executed";
   if (asked.length > written.length) return "not asked";
   const tags = protocol.tags.filter(({ holds }) => holds === "call");
-  const openings = tags.map(({ name }) => turn.text.split(`</${name}>`).length - 1);
+  const openings = tags.map(({ closing }) => turn.text.split(closing).length - 1);
   return openings.reduce((sum, count) => sum + count, 0) > asked.length ? "not executed" : null;
 }
 

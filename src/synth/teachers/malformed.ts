@@ -35,10 +35,10 @@ export function writeWithSlips(
   if (kind === null) return whole;
   const plain = ` ${message.thought} ${message.action.input}`;
   const action = protocol.write({ ...message, thought: "" }, tools);
-  const tag = protocol.tags.find(({ name }) => action.endsWith(`</${name}>`));
+  const tag = protocol.tags.find(({ closing }) => action.endsWith(closing));
   if (kind === "none" || tag === undefined) return plain;
   const thought = whole.slice(0, whole.length - action.length);
-  const [open, close] = [`<${tag.name}>`, `</${tag.name}>`];
+  const { opening: open, closing: close } = tag;
   const unclosed = action.slice(0, -close.length);
   switch (kind) {
     case "unclosed":

@@ -40,6 +40,16 @@ describe("search-qa", () => {
     expect(ended).toMatchObject({ problems, reply: null, end: "invalid" });
   });
 
+  it("takes answers alone where it has no tools", async () => {
+    const bare = { protocol: "tags", tools: [] };
+    const answered = await start(bare).step("<answer>Oslo</answer>", playing);
+    expect(answered).toMatchObject({ observations: [], end: "answered" });
+    const searching = await start(bare).step("<search>Oslo</search>", playing);
+    expect(searching.problems).toEqual([
+      { code: "no-action", message: "expected <answer>…</answer>" },
+    ]);
+  });
+
   it("fills the question in as it stands, whatever signs it holds", () => {
     const odd = { ...task, question: "Is $& or $$5 {context}?" };
     const environment = searchEnvironment({ prompt: "{context}Q: {question}" });

@@ -1,0 +1,148 @@
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
+import { z } from "../../base/schema.ts";
+import type { Observation } from "../../trajectory/trajectory.ts";
+import { type AnswerRule, answerRuleSchema } from "../answer-rule.ts";
+import { type Protocol, type ProtocolTag, tagPair } from "./protocol.ts";
+
+/** Answers between tags, or inside of a box between them whose braces may be nested once. */
+const ANSWER = "<answer>(.*?)</answer>";
+const BOXED = "<answer>(?:(?!</answer>).)*?\\\\boxed\\{((?:[^{}]|\\{[^{}]*\\})*)\\}.*?</answer>";
+
+const tagName = z
+  .string()
+  .regex(/^[A-Za-z][\w-]*$/, "expected a letter, then letters, digits, - or _");
+
+/** A tag's name, for `<name>` and `</name>`, or its two texts, such as R1-Searcher's `<|begin_of_query|>`. */
+const tagSchema = z.union([
+  tagName,
+  z.strictObject({ opening: z.string().min(1), closing: z.string().min(1) }),
+]);
+
+/** Options of every grammar of tags. Each that is absent leaves the grammar's own way. */
+export const tagOptions = {
+  /** How the answer is read. */
+  answer: answerRuleSchema.prefault({ pattern: ANSWER }),
+  /** Tags around the input of a tool, by the tool's name; the others have their own name as tag. */
+  callTags: z.record(tagName, tagSchema).optional(),
+  /** Tags around results of tools. */
+  resultTag: tagSchema.optional(),
+  /** More tags that the policy may write around text of its own: AutoRefine's `refine`. A format reward can demand them. */
+  blocks: z.array(tagName).optional(),
+  /** Answers are written as \boxed{…} between their tags, and read there unless `answer` has a pattern of its own. */
+  boxed: z.boolean().optional(),
+  /** A result follows its call in the same paragraph, as part of one message; by default it stands in lines of its own. */
+  spliced: z.boolean().optional(),
+  /** Reply to a message without a valid action. */
+  invalidMessage: z.string().optional(),
+};
+
+export type TagOptions = z.output<z.ZodObject<typeof tagOptions>>;
+
+/** What two grammars of tags differ in beside their options. */
+export interface TagStyle {
+  calls: readonly string[];
+  /** Whether the policy may answer. */
+  answers: boolean;
+  /** Where the options name none. */
+  resultTag: z.output<typeof tagSchema>;
+  /** A call wins over an answer before it. By default the first of both ends the message. */
+  callsFirst: boolean;
+  /** Around the results of one message. */
+  around: readonly [before: string, after: string];
+  /** Between a result's opening tag and its text. */
+  gap: string;
+  /** What a message without an action lacks. */
+  missing: (tags: Tags) => string;
+  invalidMessage: (tags: Tags) => string;
+  instructions: (tags: Tags) => string;
+  answerRequest: string;
+}
+
+/** The tags of a grammar by their use. */
+export interface Tags {
+  calls: ReadonlyMap<string, ProtocolTag>;
+  result: ProtocolTag;
+  answer: ProtocolTag;
+}
+
+/**
+ * A grammar of tags: a pair around the input of each tool and around the answer, results between a pair of their own. A message is cut after its
+ * first action, which is all that is read of it.
+ */
+export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
+  const { boxed = false, spliced = false } = options;
+  const tags = tagsOf(options, style);
+  const thought = tagPair("think", "thought");
+  const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag }));
+  const answers = style.answers ? [{ tool: "answer", tag: tags.answer }] : [];
+  const actions = [...calls, ...answers];
+  const pattern = actions.map(({ tag }) => between(tag)).join("|");
+  const endOf = (text: string, among: typeof actions): number | null => {
+    const ends = among.flatMap(({ tag: { closing } }) => {
+      const at = text.indexOf(closing);
+      return at < 0 ? [] : [at + closing.length];
+    });
+    return ends.length === 0 ? null : Math.min(...ends);
+  };
+  const shown = ({ text }: { text: string }): string =>
+    `${tags.result.opening}${spliced ? "\n" : style.gap}${text}${tags.result.closing}`;
+  const [before, after] = spliced ? [" ", ""] : style.around;
+  const isBoxed = boxed && options.answer.pattern === ANSWER;
+  const answer: AnswerRule = { ...options.answer, ...(isBoxed ? { pattern: BOXED } : {}) };
+  return {
+    // Behind a call nothing survives the cut; where calls win, one may still follow an answer.
+    stopStrings: (style.callsFirst ? calls : actions).map(({ tag }) => tag.closing),
+    findCut: (text) =>
+      style.callsFirst ? (endOf(text, calls) ?? endOf(text, answers)) : endOf(text, actions),
+    parse(text) {
+      const match = actions.length === 0 ? null : new RegExp(pattern, "s").exec(text);
+      const at = match === null ? -1 : match.slice(1).findIndex((input) => input !== undefined);
+      const action = actions[at];
+      if (match === null || action === undefined)
+        return { actions: [], problems: [{ code: "no-action", message: style.missing(tags) }] };
+      return {
+        actions: [{ tool: action.tool, input: (match[at + 1] ?? "").trim() }],
+        problems: [],
+      };
+    },
+    tags: [
+      thought,
+      ...(options.blocks ?? []).map((name) => tagPair(name, "block")),
+      ...calls.map(({ tag }) => tag),
+      tags.result,
+      ...answers.map(({ tag }) => tag),
+    ],
+    write: ({ thought: said, action: { tool, input } }) => {
+      const { opening, closing } =
+        actions.find((each) => each.tool === tool)?.tag ?? tagPair(tool, "call");
+      const written = tool === "answer" && boxed ? `\\boxed{${input}}` : input;
+      return `${said === "" ? "" : `<think> ${said}</think>`}${opening} ${written}${closing}`;
+    },
+    renderObservations: (observations: readonly Observation[]) =>
+      `${before}${observations.map(shown).join("\n")}${after}`,
+    renderProblems: () => options.invalidMessage ?? style.invalidMessage(tags),
+    renderContext: (observation) => `${shown(observation)}\n`,
+    instructions: () => style.instructions(tags),
+    answerOpening: tags.answer.opening,
+    answerRequest: style.answerRequest,
+    answer,
+  };
+}
+
+/** @param style whose tools have tags of their own name where the options name no other. */
+function tagsOf(
+  { callTags = {}, resultTag }: TagOptions,
+  style: Pick<TagStyle, "calls" | "resultTag">,
+): Tags {
+  const named = (given: z.output<typeof tagSchema>, holds: ProtocolTag["holds"]): ProtocolTag =>
+    typeof given === "string" ? tagPair(given, holds) : { ...given, name: given.opening, holds };
+  return {
+    calls: new Map(style.calls.map((tool) => [tool, named(callTags[tool] ?? tool, "call")])),
+    result: named(resultTag ?? style.resultTag, "observation"),
+    answer: tagPair("answer", "answer"),
+  };
+}
+
+function between({ opening, closing }: ProtocolTag): string {
+  return `${escapeRegExp(opening)}(.*?)${escapeRegExp(closing)}`;
+}

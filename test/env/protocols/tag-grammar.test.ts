@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { extractAnswer } from "../../../src/env/answer-rule.ts";
+import { protocols } from "../../../src/env/protocols/index.ts";
+import type { Protocol } from "../../../src/env/protocols/protocol.ts";
+import { pairedTags } from "../../../src/synth/steps/paired-tags.ts";
+import { searchEnvironment } from "../../helpers/search-world.ts";
+
+const world = { tools: searchEnvironment().toolSchemas, answers: true };
+
+function grammar(options: object, name = "tags"): Protocol {
+  const part = protocols.get(name, "test");
+  return part.create(part.options.parse(options), world);
+}
+
+const found = [{ tool: "search", text: "Doc 1(Title: Oslo) A city.\n" }];
+const search = { thought: "so", action: { tool: "search", input: "capital of Norway" } };
+const answer = { thought: "", action: { tool: "answer", input: "Oslo" } };
+
+function answerIn(protocol: Protocol, ...messages: string[]): string | null {
+  return extractAnswer(protocol.answer, { prompt: "", messages });
+}
+
+describe("ReSearch's grammar (arXiv 2503.19470): spliced results, boxed answers", () => {
+  const protocol = grammar({ spliced: true, boxed: true });
+
+  it("puts the result behind the call, without a line of its own", () => {
+    expect(protocol.renderObservations(found)).toBe(
+      " <result>\nDoc 1(Title: Oslo) A city.\n</result>",
+    );
+  });
+
+  it("writes the answer in a box and reads it there, with braces inside", () => {
+    const written = protocol.write(answer, world.tools);
+    expect(written).toBe("<answer> \\boxed{Oslo}</answer>");
+    expect(answerIn(protocol, written)).toBe("Oslo");
+    const set = "<answer>It is \\boxed{x^{2} + 1}, surely.</answer>";
+    expect(answerIn(protocol, set)).toBe("x^{2} + 1");
+  });
+
+  it("finds no answer outside of a box, nor a box outside of the tags", () => {
+    expect(answerIn(protocol, "<answer>Oslo</answer>")).toBeNull();
+    expect(answerIn(protocol, "\\boxed{Oslo}<answer>Oslo</answer>")).toBeNull();
+    expect(answerIn(protocol, "<answer>Oslo</answer> \\boxed{Bergen} </answer>")).toBeNull();
+  });
+
+  it("leaves a recipe's own answer rule as it is", () => {
+    const rule = { pattern: "=(.*?);" };
+    expect(grammar({ boxed: true, answer: rule }).answer).toMatchObject(rule);
+  });
+});
+
+describe("R1-Searcher's grammar (arXiv 2503.05592): tags of two texts", () => {
+  const callTags = { search: { opening: "<|begin_of_query|>", closing: "<|end_of_query|>" } };
+  const resultTag = { opening: "<|begin_of_documents|>", closing: "<|end_of_documents|>" };
+  const protocol = grammar({ callTags, resultTag, spliced: true });
+  const written = "<think> so</think><|begin_of_query|> capital of Norway<|end_of_query|>";
+
+  it("writes, cuts and reads them", () => {
+    expect(protocol.write(search, world.tools)).toBe(written);
+    expect(protocol.stopStrings).toEqual(["<|end_of_query|>", "</answer>"]);
+    expect(protocol.findCut(`${written} more`)).toBe(written.length);
+    expect(protocol.parse(written)).toEqual({ actions: [search.action], problems: [] });
+    expect(protocol.renderObservations(found)).toMatch(/^ <\|begin_of_documents\|>\nDoc 1.*\n<\|/);
+  });
+
+  it("knows the tool's plain tag no more, and says which tags it knows", () => {
+    expect(protocol.parse("<search>x</search>").problems).toEqual([
+      {
+        code: "no-action",
+        message: expect.stringContaining("<|begin_of_query|>…<|end_of_query|>"),
+      },
+    ]);
+    expect(protocol.instructions(world.tools)).toContain("<|begin_of_query|>…<|end_of_query|>: ");
+  });
+
+  it("has them paired in a check of a message", () => {
+    expect(pairedTags(written, protocol.tags)).toMatchObject([
+      { holds: "thought" },
+      { holds: "call", end: written.length },
+    ]);
+    expect(pairedTags("<|begin_of_query|> x", protocol.tags)).toBe("unpaired tag");
+    expect(pairedTags("<|begin_of_documents|> x", protocol.tags)).toBe("faked observation");
+  });
+});
+
+describe("AutoRefine's grammar (arXiv 2505.11277): Search-R1's with documents and refine", () => {
+  const protocol = grammar({ resultTag: "documents", blocks: ["refine"] }, "search-r1");
+
+  it("shows documents, and names refine among its tags as the policy's own", () => {
+    expect(protocol.renderObservations(found)).toBe(
+      "\n\n<documents>Doc 1(Title: Oslo) A city.\n</documents>\n\n",
+    );
+    expect(protocol.tags.map(({ name, holds }) => `${name}: ${holds}`)).toEqual([
+      ...["think: thought", "refine: block", "search: call", "documents: observation"],
+      "answer: answer",
+    ]);
+  });
+
+  it("reads the action behind a block, and names its tags in the instructions", () => {
+    const message = "<refine> Oslo</refine><answer> Oslo</answer>";
+    expect(protocol.parse(message).actions).toEqual([{ tool: "answer", input: "Oslo" }]);
+    expect(pairedTags(message, protocol.tags)).toMatchObject([
+      { name: "refine", holds: "block" },
+      { name: "answer" },
+    ]);
+    expect(protocol.instructions(world.tools)).toContain("between <documents> and </documents>");
+  });
+});
