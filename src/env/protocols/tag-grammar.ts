@@ -73,10 +73,11 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
   const { boxed = false, spliced = false } = options;
   const tags = tagsOf(options, style);
   const thought = tagPair("think", "thought");
-  const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag }));
-  const answers = style.answers ? [{ tool: "answer", tag: tags.answer }] : [];
+  const calls = [...tags.calls].map(([tool, tag]) => ({ tool, tag, written: between(tag) }));
+  const answers = style.answers
+    ? [{ tool: "answer", tag: tags.answer, written: between(tags.answer) }]
+    : [];
   const actions = [...calls, ...answers];
-  const pattern = actions.map(({ tag }) => between(tag)).join("|");
   const endOf = (text: string, among: typeof actions): number | null => {
     const ends = among.flatMap(({ tag: { closing } }) => {
       const at = text.indexOf(closing);
@@ -95,15 +96,14 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     findCut: (text) =>
       style.callsFirst ? (endOf(text, calls) ?? endOf(text, answers)) : endOf(text, actions),
     parse(text) {
-      const match = actions.length === 0 ? null : new RegExp(pattern, "s").exec(text);
-      const at = match === null ? -1 : match.slice(1).findIndex((input) => input !== undefined);
-      const action = actions[at];
-      if (match === null || action === undefined)
+      const found = actions.flatMap(({ tool, written }) => {
+        const match = written.exec(text);
+        return match === null ? [] : [{ at: match.index, tool, input: (match[1] ?? "").trim() }];
+      });
+      const [first] = found.toSorted((a, b) => a.at - b.at);
+      if (first === undefined)
         return { actions: [], problems: [{ code: "no-action", message: style.missing(tags) }] };
-      return {
-        actions: [{ tool: action.tool, input: (match[at + 1] ?? "").trim() }],
-        problems: [],
-      };
+      return { actions: [{ tool: first.tool, input: first.input }], problems: [] };
     },
     tags: [
       thought,
@@ -143,6 +143,6 @@ function tagsOf(
   };
 }
 
-function between({ opening, closing }: ProtocolTag): string {
-  return `${escapeRegExp(opening)}(.*?)${escapeRegExp(closing)}`;
+function between({ opening, closing }: ProtocolTag): RegExp {
+  return new RegExp(`${escapeRegExp(opening)}(.*?)${escapeRegExp(closing)}`, "s");
 }
