@@ -1,5 +1,6 @@
 import { sha256 } from "../base/files.ts";
 import type { Retriever } from "../retrieval/retriever.ts";
+import type { Trajectory } from "../trajectory/trajectory.ts";
 import type { Roles } from "../trajectory/role.ts";
 
 /** What a reward may use beside the trajectories: models, the retriever, what it computed before, earlier steps. */
@@ -26,6 +27,16 @@ export interface RewardContext {
     text: string,
     role?: string,
   ) => Promise<readonly number[] | null>;
+  /**
+   * Log-probabilities (nats) with which the policy sampled the tokens that wrote some characters of a turn's text.
+   * @param span characters, end exclusive, at least one.
+   * @returns null where they are not on record: a server keeps the tokens, or the text was forced.
+   */
+  readonly sampled: (
+    trajectory: Trajectory,
+    turn: number,
+    span: readonly [from: number, to: number],
+  ) => readonly number[] | null;
 }
 
 /** Results by content: equal questions to a model are asked once. */

@@ -3,6 +3,7 @@ import { answerLikelihood } from "./answer-likelihood.ts";
 import { environment } from "./environment.ts";
 import { evidenceRecall } from "./evidence-recall.ts";
 import { exactMatch } from "./exact-match.ts";
+import { queryConfidence } from "./query-confidence.ts";
 import { retrievalHit } from "./retrieval-hit.ts";
 import type { Reward } from "./reward.ts";
 import { tokenF1 } from "./token-f1.ts";
@@ -14,6 +15,7 @@ export const rewards = registry<Reward>("reward", [
   environment,
   evidenceRecall,
   exactMatch,
+  queryConfidence,
   retrievalHit,
   tokenF1,
   toolOutcome,

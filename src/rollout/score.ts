@@ -141,7 +141,26 @@ function contextOf(
     cache: cache.of(name, options),
     logprobs: (prompt, text, role = "policy") =>
       roles.get(role, `reward "${name}": role`).logprobs(prompt, text, signal),
+    sampled: (trajectory, turn, span) => sampledLogprobs(trajectory, turn, span, scoring.tokenizer),
   };
+}
+
+/** What the policy's tokens of some characters were sampled with; null where it is not on record. */
+function sampledLogprobs(
+  { turns, calls }: Trajectory,
+  index: number,
+  span: readonly [number, number],
+  tokenizer: Tokenizer | undefined,
+): number[] | null {
+  const turn = turns[index];
+  if (turn === undefined || tokenizer === undefined) return null;
+  const completion = calls[turn.call]?.completion ?? [];
+  const ids = completion.flatMap((segment) => segment.ids);
+  const found = tokenSpan(ids, turn.text, span, tokenizer);
+  if (found === null) return null;
+  const logprobs = completion.flatMap((each) => each.logprobs ?? each.ids.map(() => null));
+  const sampled = logprobs.slice(found.token, found.endToken).filter((each) => each !== null);
+  return sampled.length === 0 ? null : sampled;
 }
 
 /**

@@ -191,6 +191,43 @@ describe("scoreTrajectories", () => {
     expect(trajectory.reward).toBe(6);
   });
 
+  it("tells a reward with what probability the policy wrote some characters", async () => {
+    const text = "Oslo is the capital";
+    const is = text.indexOf("is");
+    const found: (readonly number[] | null)[] = [];
+    const part = defineReward({
+      ...{ name: "reads", summary: "For tests." },
+      score: ({ trajectory }, _, { sampled }) => {
+        for (const turn of [0, 1]) found.push(sampled(trajectory, turn, [is, is + 6]));
+        return 0;
+      },
+    });
+    const pieces = ["<answer>", " Oslo", " is", " the", " capital"];
+    const written = pieces.map((each, i) => {
+      const ids = tokenizer.encode(each);
+      // The second word was forced on the policy.
+      const isForced = each === " the";
+      return isForced
+        ? { owner: "inserted" as const, ids, logprobs: null }
+        : { owner: "policy" as const, ids, logprobs: ids.map(() => -i) };
+    });
+    const call = { parent: null, role: "policy", policyVersion: 0, prompt: [] };
+    const turn = { text, actions: [], problems: [], observations: [] };
+    const trajectory = answered("Oslo", {
+      calls: [
+        { ...call, completion: written, finish: "stop" },
+        { ...call, completion: [], finish: "stop" },
+      ],
+      turns: [
+        { ...turn, call: 0 },
+        { ...turn, call: 1 },
+      ],
+    });
+    const registered = { registry: registry<Reward>("reward", [part]), tokenizer };
+    await scoreTrajectories([{ task, trajectory }], [use("reads")], registered);
+    expect(found).toEqual([[-2], null]);
+  });
+
   it("gives the context to a reward: time, history, models, a cache that lasts", async () => {
     let asked = 0;
     const judge: Role = {
