@@ -3,6 +3,7 @@ import type { BudgetNow } from "../env/budget.ts";
 import type { ToolSchema } from "../http/chat-messages.ts";
 import type { PrefixMessage, Task } from "../trajectory/task.ts";
 import type { Call, Observation, Turn } from "../trajectory/trajectory.ts";
+import type { Asked } from "./asked.ts";
 import type { Sampling } from "./sampling.ts";
 
 /** An input of a policy before its next message. */
@@ -76,6 +77,8 @@ export interface DialogueSetting {
   /** For scripted policies, which may read more than a model. */
   task: Task;
   turns: readonly Turn[];
+  /** What a strategy's own prompt asks for, if the strategy says it. */
+  asked?: Asked;
   /** Receives the time to the first token of each message, in milliseconds, if the server gives it. */
   onFirstToken?: (ms: number) => void;
 }

@@ -4,6 +4,7 @@ import type { BudgetNow } from "../env/budget.ts";
 import { requireSearching } from "../env/environments/environment.ts";
 import type { Observation, Trajectory } from "../trajectory/trajectory.ts";
 import { firstEnd } from "./cut-tokens.ts";
+import type { Asked } from "./asked.ts";
 import type { Message, MessageEnding, Input } from "./dialogue.ts";
 import { type Policy, takesPrefill } from "./policy.ts";
 import { openDialogue } from "./token-dialogue.ts";
@@ -33,6 +34,8 @@ export interface AskOptions {
   prefill?: string;
   /** Line of the trajectory that the message is put under, in reports; the session's own when absent. */
   chain?: string;
+  /** What the prompt asks for, for policies that read no prompts. */
+  asked?: Asked;
 }
 
 /** What came back. */
@@ -209,12 +212,13 @@ interface Opening {
 }
 
 function open({ options, trajectory, number, how, ending }: Opening) {
-  const { draw = number, sampling, maxTokens } = how;
+  const { draw = number, sampling, maxTokens, asked } = how;
   const setting = dialogueSetting(options, trajectory);
   return openDialogue(options.policy, {
     ...setting,
     ...{ id: `${options.id}#${number}`, seed: seedFrom(options.seed, draw), ending, tools: [] },
     sampling: { ...setting.sampling, ...sampling },
+    ...(asked === undefined ? {} : { asked }),
     budgets: maxTokens === undefined ? setting.budgets : shorterTurns(setting.budgets, maxTokens),
   });
 }

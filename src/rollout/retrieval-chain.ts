@@ -1,5 +1,6 @@
 import { z } from "../base/schema.ts";
 import { exactMatch } from "../text/answers.ts";
+import type { AnsweredQuestion } from "./asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
 import { passagesIn, type ShownPassage } from "./passages.ts";
 import type { Sampling } from "./sampling.ts";
@@ -38,7 +39,7 @@ export interface ChainCourse {
 }
 
 /**
- * Adds links to a chain until it has `length`, or the policy has no new query.
+ * Adds links to a chain until it has `steps`, or the policy has no new query: an empty message ends it at once.
  *
  * Source: CoRAG, arXiv 2501.14342, section 3; microsoft/LMOps, corag. Different here: a chain ends early without a new query; a search
  * shows as many passages as the environment's tool, in our words, best last.
@@ -53,7 +54,7 @@ export async function extendChain(
   let again = false;
   while (chain.length < course.steps && tries-- > 0) {
     const proposed = await proposeQuery(session, chain, { ...course, again });
-    if (proposed === null) break;
+    if (proposed === null || proposed.query === "") break;
     again = isAsked(proposed.query, chain);
     if (!again) chain.push(await answerQuery(session, proposed));
   }
@@ -82,6 +83,7 @@ export async function proposeQuery(
   const temperature = Math.max(sampling.temperature ?? 0, RETRY_TEMPERATURE);
   const answered = await session.ask(prompt, {
     maxTokens: QUERY_TOKENS,
+    asked: { for: "next-question", known: answeredIn(links) },
     sampling: again ? { ...sampling, temperature } : sampling,
   });
   return answered && { query: firstLine(answered.text), answered };
@@ -104,8 +106,10 @@ export async function answerQuery(
     `Query: ${query}`,
     "Answer:",
   ].join("\n");
-  const how = { maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } };
-  const message = await session.ask(prompt, how);
+  const message = await session.ask(prompt, {
+    ...{ maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } },
+    asked: { for: "sub-answer", question: query, passages: found, unknown: NOTHING_RELEVANT },
+  });
   const answer = firstLine(message?.text ?? "");
   return { query, answer: answer === "" ? NOTHING_RELEVANT : answer };
 }
@@ -118,7 +122,10 @@ export async function answerFromChain(
 ): Promise<string | null> {
   const found = passagesIn(await session.search(question, null));
   const prompt = finalPrompt(question, links, found);
-  return session.answer(prompt, { maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } });
+  return session.answer(prompt, {
+    ...{ maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } },
+    asked: { for: "answer", known: answeredIn(links) },
+  });
 }
 
 /**
@@ -154,6 +161,10 @@ function asked(links: readonly ChainLink[]): string[] {
     `Query ${i + 1}: ${query}`,
     `Answer ${i + 1}: ${answer}`,
   ]);
+}
+
+function answeredIn(links: readonly ChainLink[]): AnsweredQuestion[] {
+  return links.map(({ query, answer }) => ({ question: query, answer }));
 }
 
 /** The best passages come last, nearest to the question. */

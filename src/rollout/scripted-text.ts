@@ -3,6 +3,7 @@ import type { ToolSchema } from "../http/chat-messages.ts";
 import type { Task } from "../trajectory/task.ts";
 import type { Call, Turn } from "../trajectory/trajectory.ts";
 import { budgetOf } from "../env/budget.ts";
+import type { Asked } from "./asked.ts";
 import type { Dialogue, DialogueSetting, Interject } from "./dialogue.ts";
 import { recordGiven, shownSegments, shownText } from "./endpoint/remote-message.ts";
 import type { TextPolicy } from "./policy.ts";
@@ -23,6 +24,8 @@ export interface ScriptPlace {
   tools: readonly ToolSchema[];
   /** Whether messages end by the protocol; a strategy's own prompts have other stop strings. */
   ownPrompt: boolean;
+  /** What a strategy's own prompt asks for, if the strategy says it. */
+  asked?: Asked;
   /** Turns in which tools run, by the environment's budget. */
   maxTurns: number;
 }
@@ -58,6 +61,7 @@ function scriptedDialogue(
     write({
       ...{ task, turns, shown: place.shown, prefill, seed, protocol, tools },
       ownPrompt: ending !== protocol,
+      ...(setting.asked === undefined ? {} : { asked: setting.asked }),
       maxTurns: budgetOf(budgets, "trajectory")?.limit ?? Infinity,
     });
   return {

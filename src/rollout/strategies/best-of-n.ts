@@ -24,6 +24,7 @@ export const bestOfN = defineStrategy({
   summary: "CoRAG's best of N retrieval chains, chosen by likelihood or by votes.",
   source: "CoRAG, arXiv 2501.14342, section 3: best-of-N sampling; the votes are ours",
   prompts: "own",
+  describesPrompts: true,
   searches: true,
   needs: ["searching", "answers"],
   options,

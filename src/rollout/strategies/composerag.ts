@@ -1,4 +1,5 @@
 import { z } from "../../base/schema.ts";
+import type { AnsweredQuestion, Asked } from "../asked.ts";
 import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { numbered, passagesIn, type ShownPassage } from "../passages.ts";
 import { firstLine } from "../sentences.ts";
@@ -29,6 +30,7 @@ export const composerag = defineStrategy({
   source:
     "ComposeRAG, arXiv 2506.00232; without published code or prompts, so all prompts and the criterion (supported by the passages) are ours",
   prompts: "own",
+  describesPrompts: true,
   searches: true,
   needs: ["searching", "answers"],
   options,
@@ -42,7 +44,7 @@ export const composerag = defineStrategy({
         const work = { session, settings, prefix: attempt === 0 ? "" : `again-${attempt}/` };
         const parts = await decompose(work, question, rejected);
         if (parts === null) return answer;
-        const solved: Solved[] = [];
+        const solved: AnsweredQuestion[] = [];
         for (const part of parts) solved.push(await solve(work, fill(part, solved), solved.length));
         answer = await compose(work, question, solved);
         if (answer === null) continue;
@@ -60,27 +62,27 @@ interface Work {
   prefix: string;
 }
 
-interface Solved {
-  question: string;
-  answer: string;
-}
-
 /** Runs a module; its answer is the first line, "" if it has none or its prompt does not fit. */
 async function consult(
   { session, prefix }: Work,
   module: string,
+  asked: Asked,
   lines: readonly string[],
 ): Promise<{ text: string; turn: number | null }> {
-  const how = { chain: `${prefix}${module}`, maxTokens: MODULE_TOKENS };
+  const how = { chain: `${prefix}${module}`, maxTokens: MODULE_TOKENS, asked };
   const message = await session.ask(lines.join("\n"), how);
   return { text: message?.text ?? "", turn: message?.turn ?? null };
 }
 
 const MODULE_TOKENS = 200;
 
+/** Answer of a sub-question that the passages do not tell. */
+const UNKNOWN = "unknown";
+
 /** @returns null when the question does not fit the context. */
 async function decompose(work: Work, question: string, rejected: string): Promise<string[] | null> {
-  const { text, turn } = await consult(work, "decompose", [
+  const asked: Asked = { for: "plan", write: numberedLines };
+  const { text, turn } = await consult(work, "decompose", asked, [
     "Split the question into the simpler questions that must be answered first, one a line: 1. … 2. … A later one may hold #1 for the answer of the first, and so on. Do not split what is simple already.",
     ...(rejected === ""
       ? []
@@ -95,15 +97,19 @@ async function decompose(work: Work, question: string, rejected: string): Promis
   return parts.length === 0 ? [question] : parts.slice(0, work.settings.subQuestions);
 }
 
+function numberedLines(questions: readonly string[]): string {
+  return questions.map((question, i) => `\n${i + 1}. ${question}`).join("");
+}
+
 /** A sub-question with its references replaced by answers. */
-function fill(part: string, solved: readonly Solved[]): string {
+function fill(part: string, solved: readonly AnsweredQuestion[]): string {
   return part.replace(
     /#(\d+)/g,
     (mark, number: string) => solved[Number(number) - 1]?.answer ?? mark,
   );
 }
 
-async function solve(work: Work, question: string, index: number): Promise<Solved> {
+async function solve(work: Work, question: string, index: number): Promise<AnsweredQuestion> {
   const { gate, reflections } = work.settings;
   const own = { ...work, prefix: `${work.prefix}${index + 1}/` };
   if (gate && !(await needsSearch(own, question))) {
@@ -121,7 +127,8 @@ async function solve(work: Work, question: string, index: number): Promise<Solve
 }
 
 async function needsSearch(work: Work, question: string): Promise<boolean> {
-  const { text } = await consult(work, "gate", [
+  const write = (isNeeded: boolean): string => (isNeeded ? " look up" : " certain");
+  const { text } = await consult(work, "gate", { for: "need", write }, [
     "Must this question be looked up, or is its answer certain without? Write: look up, or: certain.",
     `Question: ${question}`,
     "Decision:",
@@ -139,7 +146,8 @@ async function retrieve(
   let query = question;
   let turn: number | null = null;
   if (settings.rewrite) {
-    const rewritten = await consult(work, "rewrite", [
+    const asked: Asked = { for: "query", question, failed };
+    const rewritten = await consult(work, "rewrite", asked, [
       "Write a search query that finds passages with the answer of the question.",
       ...failed.map((each) => `Found nothing that helps: ${each}`),
       `Question: ${question}`,
@@ -159,7 +167,8 @@ async function rerank(
   found: ShownPassage[],
 ): Promise<ShownPassage[]> {
   if (!work.settings.rerank || found.length < 2) return found;
-  const { text } = await consult(work, "rerank", [
+  const asked: Asked = { for: "order", question, passages: found };
+  const { text } = await consult(work, "rerank", asked, [
     numbered(found),
     "Order the passages by how well they answer the question: write their numbers, the best first.",
     `Question: ${question}`,
@@ -177,33 +186,41 @@ async function answerFrom(
   question: string,
   passages: readonly ShownPassage[],
 ): Promise<string> {
-  const { text } = await consult(work, "answer", [
+  const asked: Asked = { for: "sub-answer", question, passages, unknown: UNKNOWN };
+  const { text } = await consult(work, "answer", asked, [
     ...(passages.length === 0 ? [] : [numbered(passages)]),
     "Answer the question in a few words, from the passages where there are any. If you cannot, write: unknown.",
     `Question: ${question}`,
     "Answer:",
   ]);
-  return firstLine(text) || "unknown";
+  return firstLine(text) || UNKNOWN;
 }
 
-function compose(work: Work, question: string, solved: readonly Solved[]): Promise<string | null> {
+function compose(
+  work: Work,
+  question: string,
+  solved: readonly AnsweredQuestion[],
+): Promise<string | null> {
   const prompt = [
     notesOf(solved),
     "Answer the question from these answers, as short as possible.",
     `Question: ${question}`,
     "",
   ].join("\n");
-  return work.session.answer(prompt, { chain: `${work.prefix}compose` });
+  const asked: Asked = { for: "answer", known: solved };
+  return work.session.answer(prompt, { chain: `${work.prefix}compose`, asked });
 }
 
 /** Whether an answer is supported; without the module everything is. */
 async function isSupported(
   work: Work,
-  { question, answer }: Solved,
+  { question, answer }: AnsweredQuestion,
   evidence: string,
 ): Promise<boolean> {
   if (!work.settings.verify) return true;
-  const { text } = await consult(work, "verify", [
+  const write = (isRight: boolean): string => (isRight ? " yes" : " no");
+  const asked: Asked = { for: "verdict", answered: { question, answer }, write };
+  const { text } = await consult(work, "verify", asked, [
     evidence,
     "Does this support the answer? Write yes or no.",
     `Question: ${question}`,
@@ -213,6 +230,6 @@ async function isSupported(
   return /^\W*yes\b/i.test(text);
 }
 
-function notesOf(solved: readonly Solved[]): string {
+function notesOf(solved: readonly AnsweredQuestion[]): string {
   return solved.map(({ question, answer }) => `${question} ${answer}`).join("\n");
 }

@@ -8,6 +8,7 @@ export const corag = defineStrategy({
   summary: "CoRAG: one chain of sub-questions, each looked up and answered, then the answer.",
   source: "CoRAG, arXiv 2501.14342, section 3: greedy decoding",
   prompts: "own",
+  describesPrompts: true,
   searches: true,
   needs: ["searching", "answers"],
   options: z.strictObject(chainShape),

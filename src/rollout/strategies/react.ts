@@ -1,4 +1,5 @@
 import { z } from "../../base/schema.ts";
+import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
 import { withPrompts, type PromptSession } from "../prompt-session.ts";
 import { passagesIn, numbered } from "../passages.ts";
@@ -24,6 +25,7 @@ export const react = defineStrategy({
   source:
     "Yao et al., arXiv 2210.03629; ysymyth/ReAct. Different here: Search shows the environment's passages, not the first sentences of one page",
   prompts: "own",
+  describesPrompts: true,
   searches: true,
   needs: ["searching", "answers"],
   options,
@@ -74,7 +76,13 @@ async function askStep(
 ): Promise<AskedStep | null> {
   const { turns } = session.trajectory;
   const prompt = `${transcript}\nThought ${step}:`;
-  const message = await session.ask(prompt, { stop: ["\nObservation"] });
+  const message = await session.ask(prompt, {
+    stop: ["\nObservation"],
+    asked: {
+      for: "step",
+      write: (message) => ` ${message.thought}\nAction ${step}:${actionText(message)}`,
+    },
+  });
   if (message === null) return null;
   const [before = "", after] = message.text.split(/\n?Action(?: \d+)?:/, 2);
   const first = turns[message.turn];
@@ -85,11 +93,17 @@ async function askStep(
   const thought = firstLine(message.text);
   const second = await session.ask(`${prompt} ${thought}\nAction ${step}:`, {
     stop: ["\nObservation"],
+    asked: { for: "step", write: actionText },
   });
   const turn = second === null ? undefined : turns[second.turn];
   return second === null || turn === undefined
     ? null
     : { thought, action: firstLine(second.text), turn };
+}
+
+/** A space before the input keeps its first word one token. */
+function actionText({ action: { tool, input } }: PlannedMessage): string {
+  return ` ${tool === "answer" ? "Finish" : "Search"}[ ${input}]`;
 }
 
 interface Call {

@@ -21,6 +21,8 @@ export interface Strategy extends PartWithOptions {
   readonly example?: StrategyExample<object>;
   /** Kind of prompts. grows: one sequence, turn by turn. once: one prompt, one message. own: the strategy builds each prompt. */
   readonly prompts: "grows" | "once" | "own";
+  /** Its own prompts say what they ask for (`asked`), so that a scripted policy can answer them. */
+  readonly describesPrompts?: boolean;
   /** Whether it ever uses the environment's search with such options; otherwise it needs no corpus. */
   searches: (settings?: unknown) => boolean;
   /** Capabilities that it needs from an environment with such options. */

@@ -42,6 +42,7 @@ export const treeSearch = defineStrategy({
   summary: "CoRAG's tree of retrieval chains: expanded step by step, judged by rollouts.",
   source: "CoRAG, arXiv 2501.14342, section 3: tree search",
   prompts: "own",
+  describesPrompts: true,
   searches: true,
   needs: ["searching", "answers"],
   options,

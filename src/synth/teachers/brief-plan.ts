@@ -88,7 +88,7 @@ function recalled(
 }
 
 /** The first entity of a question. */
-function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
+export function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
   return / (?:of|is) (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
 }
 

@@ -4,6 +4,7 @@ import type { PlannedMessage } from "../../env/protocols/protocol.ts";
 import type { TextPolicy } from "../../rollout/policy.ts";
 import { scriptedText, type ScriptPlace } from "../../rollout/scripted-text.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
+import { askedReply } from "./asked-reply.ts";
 import { briefForcedAnswer, briefPlan } from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
 import { textAfter } from "./planned-text.ts";
@@ -16,12 +17,18 @@ import { defaultSearches, tellingPlan } from "./telling-plan.ts";
  *
  * The same question, seed and turns give the same message.
  *
+ * With style brief it also answers a strategy's own prompts, where the strategy says what they ask for.
+ *
  * A rollout fails with TEACHER_GAVE_UP if its searches do not find what the answer needs, and with TEACHER_CANNOT_PLAY (a ConfigError: the
- * run stops) if a strategy has its own prompts.
+ * run stops) if it cannot answer a strategy's own prompts.
  */
 export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
   return scriptedText((place) => {
-    if (place.ownPrompt) throw cannotPlay();
+    if (place.asked !== undefined && settings.style === "brief") {
+      requireSteps(place);
+      return askedReply(place.asked, place, settings.behaviour);
+    }
+    if (place.ownPrompt || place.asked !== undefined) throw cannotPlay();
     const turns = place.turns.filter(({ chain }) => chain === undefined);
     const planned = planOf({ ...place, turns }, settings);
     const { malformed } = settings.behaviour;
@@ -36,15 +43,20 @@ export function goldChainPolicy(settings: GoldChainSettings): TextPolicy {
   });
 }
 
-/** Strategies without prompts of their own. */
+/** Strategies without prompts of their own: for both styles. */
 export const GOLD_CHAIN_STRATEGIES: readonly string[] = strategies.parts
   .filter(({ prompts, name }) => prompts !== "own" && name !== "search-o1")
+  .map(({ name }) => name);
+
+/** Strategies whose own prompts say what they ask for: for the style brief. */
+export const ASKED_STRATEGIES: readonly string[] = strategies.parts
+  .filter(({ describesPrompts }) => describesPrompts === true)
   .map(({ name }) => name);
 
 function cannotPlay(): ConfigError {
   return new ConfigError(
     "TEACHER_CANNOT_PLAY",
-    `teacher gold-chain: the strategy has its own prompts, which only a model can answer. gold-chain supports ${GOLD_CHAIN_STRATEGIES.join(", ")}; choose one of these, or a teacher with a model.`,
+    `teacher gold-chain: the strategy has its own prompts, which gold-chain cannot answer with these settings. It supports ${GOLD_CHAIN_STRATEGIES.join(", ")}, and with "style: brief" also ${ASKED_STRATEGIES.join(", ")}; choose one of these, or a teacher with a model.`,
   );
 }
 
@@ -53,9 +65,7 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   const isForced = prefill.startsWith(protocol.answerOpening);
   const { style, behaviour } = settings;
   if (style === "brief") {
-    if (task.annotations.decomposition === undefined) {
-      throw gaveUp("style brief needs a decomposition into questions, which this question lacks");
-    }
+    requireSteps(place);
     return isForced
       ? briefForcedAnswer(task, shown[0] ?? "")
       : briefPlan({ task, turns }, behaviour, seed);
@@ -67,6 +77,12 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
     throw gaveUp(`${turns.length} turns did not find all that the answer needs`);
   }
   return planned;
+}
+
+/** @throws {RolloutError} TEACHER_GAVE_UP when the question has no decomposition. */
+function requireSteps({ task }: ScriptPlace): void {
+  if (task.annotations.decomposition !== undefined) return;
+  throw gaveUp("style brief needs a decomposition into questions, which this question lacks");
 }
 
 function gaveUp(why: string): RolloutError {

@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import { tinyWorld } from "../../../src/data/tinyworld/tiny-world.ts";
 import { buildBm25 } from "../../../src/retrieval/bm25/bm25.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { GOLD_CHAIN_STRATEGIES, goldChainPolicy } from "../../../src/synth/teachers/gold-chain.ts";
+import {
+  ASKED_STRATEGIES,
+  GOLD_CHAIN_STRATEGIES,
+  goldChainPolicy,
+} from "../../../src/synth/teachers/gold-chain.ts";
 import {
   type GoldChainSettings,
   teacherSchema,
@@ -234,6 +238,13 @@ describe("goldChainPolicy", () => {
     ]);
     await expect(play(plain, { strategy: "corag" })).rejects.toThrow(
       errorWith("TEACHER_CANNOT_PLAY", "agent, direct, rag, "),
+    );
+  });
+
+  it("refuses strategies that do not say what their prompts ask for", async () => {
+    const settings = { style: "brief" } as const;
+    await expect(play(ofMusique, { settings, strategy: "ircot" })).rejects.toThrow(
+      errorWith("TEACHER_CANNOT_PLAY", ...ASKED_STRATEGIES),
     );
   });
 
