@@ -6,6 +6,7 @@ import { exactMatch } from "./exact-match.ts";
 import { queryConfidence } from "./query-confidence.ts";
 import { retrievalHit } from "./retrieval-hit.ts";
 import type { Reward } from "./reward.ts";
+import { tagFormat } from "./tag-format.ts";
 import { tokenF1 } from "./token-f1.ts";
 import { toolOutcome } from "./tool-outcome.ts";
 
@@ -17,6 +18,7 @@ export const rewards = registry<Reward>("reward", [
   exactMatch,
   queryConfidence,
   retrievalHit,
+  tagFormat,
   tokenF1,
   toolOutcome,
 ]);
