@@ -1,13 +1,8 @@
 import type { Task } from "../trajectory/task.ts";
+import { goldShown } from "../trajectory/gold-shown.ts";
 import { searchQueries } from "../trajectory/search-queries.ts";
 import { policyTokenCount } from "../trajectory/token-rows.ts";
-import type {
-  Call,
-  EndReason,
-  Observation,
-  Segment,
-  Trajectory,
-} from "../trajectory/trajectory.ts";
+import type { Call, EndReason, Segment, Trajectory } from "../trajectory/trajectory.ts";
 import { answerScores } from "./metrics/answer-metrics.ts";
 
 /** Version of the metric definitions; changes whenever a score could change. */
@@ -137,23 +132,14 @@ function cutsOf({ calls, turns, given = [], end }: Trajectory): Cuts {
   };
 }
 
-function evidenceOf(task: Task, { turns, given = [] }: Trajectory): EvaluationRow["evidence"] {
+function evidenceOf(task: Task, trajectory: Trajectory): EvaluationRow["evidence"] {
   const gold = new Set(task.annotations.supportingPassages ?? []);
   if (gold.size === 0) return undefined;
-  const shown = new Set<string>();
-  const show = (observations: readonly Observation[]): number => {
-    for (const { passageIds = [] } of observations) {
-      for (const id of passageIds) if (gold.has(id)) shown.add(id);
-    }
-    return shown.size;
-  };
-  const seenBefore = show(given);
-  const seen: number[] = [];
-  for (const { observations } of turns) {
-    const count = show(observations);
-    if (observations.some(({ tool }) => tool === "search")) seen.push(count);
-  }
-  return { gold: gold.size, given: seenBefore, seen };
+  const { given, after } = goldShown(trajectory, gold);
+  const searched = trajectory.turns.map(({ observations }) =>
+    observations.some(({ tool }) => tool === "search"),
+  );
+  return { gold: gold.size, given, seen: after.filter((_, turn) => searched[turn]) };
 }
 
 /** Sum of the prompt tokens of all calls: recorded ids, or a remote server's counts. */

@@ -1,5 +1,6 @@
 import { type Interval, wilsonInterval } from "../evaluate/statistics.ts";
-import type { Observation, Trajectory, Turn } from "../trajectory/trajectory.ts";
+import { goldShown } from "../trajectory/gold-shown.ts";
+import type { Trajectory, Turn } from "../trajectory/trajectory.ts";
 import { type ReportRow, type ResultFiles, scoredTrajectories } from "./results-files.ts";
 
 /** Search behaviour of a policy, computed from rows and trajectories. */
@@ -115,15 +116,7 @@ function evidenceOf(
   if (told !== undefined) return told;
   const gold = goldOf(row);
   if (trajectory === null || gold === null || gold.length === 0) return null;
-  const wanted = new Set(gold);
-  const shown = new Set<string>();
-  const show = (observations: readonly Observation[]): number => {
-    for (const id of observations.flatMap(({ passageIds = [] }) => passageIds)) {
-      if (wanted.has(id)) shown.add(id);
-    }
-    return shown.size;
-  };
-  const given = show(trajectory.given ?? []);
-  const rounds = trajectory.turns.filter(({ observations }) => observations.length > 0);
-  return { gold: wanted.size, given, seen: rounds.map(({ observations }) => show(observations)) };
+  const { given, after } = goldShown(trajectory, gold);
+  const seen = after.filter((_, turn) => (trajectory.turns[turn]?.observations.length ?? 0) > 0);
+  return { gold: new Set(gold).size, given, seen };
 }

@@ -1,5 +1,5 @@
 import { z } from "../base/schema.ts";
-import type { Turn } from "../trajectory/trajectory.ts";
+import { goldShown } from "../trajectory/gold-shown.ts";
 import { defineReward } from "./reward.ts";
 
 /**
@@ -21,21 +21,11 @@ export const evidenceRecall = defineReward({
   score: ({ trajectory: { turns }, task }, { per }) => {
     const gold = new Set(task.annotations.supportingPassages ?? []);
     if (gold.size === 0) return null;
-    const found = firstShown(turns, gold);
-    if (per === "turn") return found.map(({ turn, count }) => ({ turn, value: count / gold.size }));
-    return found.reduce((sum, { count }) => sum + count, 0) / gold.size;
+    const { after } = goldShown({ turns }, gold);
+    if (per === "trajectory") return (after.at(-1) ?? 0) / gold.size;
+    return turns.flatMap(({ observations }, turn) => {
+      const first = (after[turn] ?? 0) - (after[turn - 1] ?? 0);
+      return observations.length === 0 ? [] : [{ turn, value: first / gold.size }];
+    });
   },
 });
-
-/** For each turn with calls: how many of the gold passages it was the first to show. */
-function firstShown(
-  turns: readonly Turn[],
-  gold: ReadonlySet<string>,
-): { turn: number; count: number }[] {
-  const missing = new Set(gold);
-  return turns.flatMap(({ observations }, turn) => {
-    if (observations.length === 0) return [];
-    const shown = new Set(observations.flatMap(({ passageIds = [] }) => passageIds));
-    return [{ turn, count: [...shown].filter((id) => missing.delete(id)).length }];
-  });
-}
