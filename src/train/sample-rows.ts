@@ -1,4 +1,5 @@
 import { DataError } from "../base/errors.ts";
+import { random, seedFrom } from "../base/random.ts";
 import type { TrainingRow } from "../engine/engine.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import type { Sample } from "../trajectory/sample.ts";
@@ -35,6 +36,8 @@ export interface SampleReading {
   hints: HintUse;
   /** Which messages are learned: those of a trajectory's main line, or those of every line (drafts, branches, modules) as well. */
   lines: "main" | "all";
+  /** Share of the sequences before the last that are learned; 1 when absent. */
+  earlierPrompts?: number;
   /** Longest sequence, in tokens that are read: the last one is only predicted. */
   maxTokens: number;
   /** The tokenizer that drew its ids, where that is known and not the student's. */
@@ -57,11 +60,13 @@ export function readSample(
   reading: SampleReading,
   where: string,
 ): LearnedSample | UnusableSample {
-  const { student, hints, lines, maxTokens, drawnWith } = reading;
+  const { student, hints, lines, earlierPrompts = 1, maxTokens, drawnWith } = reading;
   const { trajectory } = sample;
   const options = { hints, drawnWith, where };
   const learnable = lines === "all" ? null : mainCalls(trajectory);
-  const rows = markedRows(sequencesOf(trajectory, student, options), learnable);
+  const all = markedRows(sequencesOf(trajectory, student, options), learnable);
+  const draw = random(seedFrom(0, sample.id));
+  const rows = all.filter((_, i) => draw.next() < earlierPrompts || i === all.length - 1);
   if (rows.length === 0) return { reason: "nothing-to-learn" };
   const longest = Math.max(...rows.map(({ ids }) => ids.length - 1));
   if (longest > maxTokens) return { reason: "too-long", tokens: longest };

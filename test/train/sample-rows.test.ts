@@ -58,6 +58,25 @@ describe("readSample", () => {
     });
   });
 
+  it("learns a share of the prompts before the last, the same ones each time", () => {
+    const calls = Array.from({ length: 400 }, (_, i) =>
+      call(null, [segment("template", 31)], [segment("policy", i === 399 ? 33 : 32)]),
+    );
+    const chain = sample({ calls, turns: calls.map((_, i) => turn(i)) });
+    const rowsOf = (earlierPrompts: number): string[] => {
+      const read = readSample(chain, { ...reading, earlierPrompts }, "a:1") as LearnedSample;
+      expect(read.learned).toBe(read.rows.length);
+      return read.rows.map(({ ids }) => ids.join(" "));
+    };
+    expect(rowsOf(0)).toEqual(["31 33"]);
+    expect(rowsOf(1)).toHaveLength(400);
+    const fifth = rowsOf(0.2);
+    expect(fifth.length).toBeGreaterThan(50);
+    expect(fifth.length).toBeLessThan(120);
+    expect(fifth.at(-1)).toBe("31 33");
+    expect(rowsOf(0.2)).toEqual(fifth);
+  });
+
   it("makes a row of every prompt that was built anew, and learns what branches share once", () => {
     const branched = sample({
       calls: [

@@ -99,10 +99,10 @@ export async function loadSamples(
   { engine, student, settings }: SampleReader,
   purpose: "training" | "validation",
 ): Promise<LoadedSamples> {
-  const { hints, lines } = settings;
+  const { hints, lines, earlierPrompts } = settings;
   const { maxPositions } = engine.capabilities;
   const reading: Omit<SampleReading, "drawnWith"> = {
-    ...{ student, hints, lines },
+    ...{ student, hints, lines, earlierPrompts },
     maxTokens: Math.min(settings.maxTokens ?? maxPositions, maxPositions),
   };
   const readDrawn = drawnReader();

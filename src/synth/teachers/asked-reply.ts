@@ -51,11 +51,7 @@ function withReferences(steps: readonly SolutionStep[]): string[] {
   return steps.map(({ question }, i) =>
     steps
       .slice(0, i)
-      .reduce(
-        (text, { answer }, before) =>
-          answer === undefined ? text : text.replaceAll(answer, `#${before + 1}`),
-        question,
-      ),
+      .reduce((text, { answer }, before) => text.replaceAll(answer, `#${before + 1}`), question),
   );
 }
 

@@ -59,7 +59,7 @@ describe("the gold-chain teacher in a strategy with its own prompts", () => {
       ...[first, second].flatMap((step) => [
         " look up",
         ` ${step?.question ?? ""}`,
-        expect.stringMatching(/^ [123] [123] [123]$/),
+        expect.stringMatching(/^ [123] [123] [123]$/) as string,
         ` ${step?.answer ?? ""}`,
         " yes",
       ]),
