@@ -37,7 +37,7 @@ export interface SampleReading {
   /** Which messages are learned: those of a trajectory's main line, or those of every line (drafts, branches, modules) as well. */
   lines: "main" | "all";
   /** Share of the sequences before the last that are learned; 1 when absent. */
-  earlierPrompts?: number;
+  earlierPrompts?: number | undefined;
   /** Longest sequence, in tokens that are read: the last one is only predicted. */
   maxTokens: number;
   /** The tokenizer that drew its ids, where that is known and not the student's. */

@@ -88,9 +88,9 @@ export const sftSamplesSchema = z.strictObject({
   lines: z.enum(["main", "all"]).default("main"),
   /**
    * Share of a sample's sequences that are learned, beside its last, which always is. Only strategies that build each prompt anew have
-   * several: for corag these are the sub-queries and sub-answers (paper: 0.2), and the last is the answer.
+   * several: for corag these are the sub-queries and sub-answers (paper: 0.2), and the last is the answer. All of them when absent.
    */
-  earlierPrompts: z.number().min(0).max(1).default(1),
+  earlierPrompts: z.number().min(0).max(1).optional(),
   /** Longest sequence in tokens; the model's own limit when absent. */
   maxTokens: z.int().min(1).optional(),
   /** What is done about a longer sample: it is left out whole and counted, or the run stops. None is cut. */
