@@ -3,7 +3,11 @@ import { type Dataset, datasetNamed, type DatasetSetting } from "../data/dataset
 import type { Fields } from "../data/fields.ts";
 import type { Environment } from "../env/environments/environment.ts";
 import type { EvaluationProgress } from "../evaluate/evaluate.ts";
-import { type EvaluationLog, openEvaluationLog, requireNoRows } from "../evaluate/evaluation-log.ts";
+import {
+  type EvaluationLog,
+  openEvaluationLog,
+  requireNoRows,
+} from "../evaluate/evaluation-log.ts";
 import type { EvaluationSummary } from "../evaluate/evaluation-summary.ts";
 import { type ProtocolParts, shortHash } from "../evaluate/fingerprint.ts";
 import { type EvaluationTimings, openTimings } from "../evaluate/timings.ts";

@@ -64,12 +64,9 @@ describe("R1-Searcher's grammar (arXiv 2503.05592): tags of two texts", () => {
   });
 
   it("knows the tool's plain tag no more, and says which tags it knows", () => {
-    expect(protocol.parse("<search>x</search>").problems).toEqual([
-      {
-        code: "no-action",
-        message: expect.stringContaining("<|begin_of_query|>…<|end_of_query|>"),
-      },
-    ]);
+    const [problem] = protocol.parse("<search>x</search>").problems;
+    expect(problem?.code).toBe("no-action");
+    expect(problem?.message).toContain("<|begin_of_query|>…<|end_of_query|>");
     expect(protocol.instructions(world.tools)).toContain("<|begin_of_query|>…<|end_of_query|>: ");
   });
 
