@@ -16,7 +16,7 @@ export const queryConfidence = defineReward({
   source: "Beta-GRPO, arXiv 2505.17281",
   score: ({ trajectory }, _, { sampled }) => {
     const queries = trajectory.turns.flatMap((turn, at) =>
-      querySpans(turn).map((span) => sampled(trajectory, at, span)),
+      querySpans(turn).map((span) => span && sampled(trajectory, at, span)),
     );
     const known = queries.filter((each) => each !== null);
     if (known.length < queries.length) return null;
@@ -24,18 +24,21 @@ export const queryConfidence = defineReward({
   },
 });
 
-/** Where the queries of a turn's searches stand in its text. A message is read up to its last action, so the last place counts. */
-function querySpans({ text, actions, observations }: Turn): [from: number, to: number][] {
+/**
+ * Where the queries of a turn's searches stand in its text. A message is read up to its last action, so the last place counts. null for a
+ * query that the text spells differently, such as one with escapes in JSON.
+ */
+function querySpans({ text, actions, observations }: Turn): ([from: number, to: number] | null)[] {
   const asked = actions.filter(({ tool }) => tool !== "answer");
   let end = text.length;
-  const spans = asked.toReversed().map(({ input }): [number, number] => {
-    const from = text.lastIndexOf(input, Math.max(0, end - input.length));
-    end = from < 0 ? end : from;
+  const spans = asked.toReversed().map(({ input }): [number, number] | null => {
+    if (input.length > end) return null;
+    const from = text.lastIndexOf(input, end - input.length);
+    if (from < 0) return null;
+    end = from;
     return [from, from + input.length];
   });
-  return spans
-    .toReversed()
-    .filter(([from, to], i) => from >= 0 && to > from && isSearched(observations[i]));
+  return spans.toReversed().filter((_, i) => asked[i]?.input !== "" && isSearched(observations[i]));
 }
 
 function isSearched(observation: Turn["observations"][number] | undefined): boolean {

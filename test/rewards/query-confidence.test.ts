@@ -54,4 +54,24 @@ describe("query-confidence", () => {
     const half = ["<search>composer Grieg</search>", "<search>city</search>"];
     expect((await scoreOf(half, { city: [0.5] })).score).toBeNull();
   });
+
+  it("is unknown where the message spells the query differently, as JSON does with quotes", async () => {
+    const trajectory = await rollOut(
+      rolloutOptions({ policy: replay(["<search>Oslo</search>", "<answer>Oslo</answer>"]) }),
+      { maxTurns: 2 },
+    );
+    const [turn] = trajectory.turns;
+    expect(turn?.actions).toHaveLength(1);
+    const escaped = { ...trajectory, turns: structuredClone(trajectory.turns) };
+    const [first] = escaped.turns;
+    if (first !== undefined) first.actions = [{ tool: "search", input: 'the "Oslo" song' }];
+    const context = rewardContext({ sampled: () => [Math.log(0.5)] });
+    const scored = [
+      { trajectory, task },
+      { trajectory: escaped, task },
+    ];
+    const [asWritten, spelled] = await scoreWith(queryConfidence, scored, {}, context);
+    expect(asWritten).toBeCloseTo(0.5, 12);
+    expect(spelled).toBeNull();
+  });
 });
