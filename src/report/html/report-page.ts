@@ -123,7 +123,10 @@ function hashOf(text: string): string {
 
 /** Interactive parts of a page, each with its modules in import order. */
 const PARTS = {
-  viewer: ["elements", "viewer-data", "filter", "list-view", "detail-view", "beside", "viewer"],
+  viewer: [
+    ...["elements", "../../base/escape-reg-exp", "viewer-data", "filter", "list-view"],
+    ...["detail-view", "beside", "viewer"],
+  ],
   curves: ["elements", "../../base/format", "curves"],
   atlas: ["elements", "atlas"],
 } as const;
