@@ -80,8 +80,14 @@ describe("a base", () => {
   });
 
   it("is not waited for when the user interrupts", async () => {
-    const { makeBase } = maker(() => new Promise(() => undefined));
-    void policyFolder("timid", { makeBase });
+    // The other user is the maker for certain: it has begun.
+    const { makeBase } = await new Promise<ReturnType<typeof maker>>((begun) => {
+      const endless = maker(() => {
+        begun(endless);
+        return new Promise(() => undefined);
+      });
+      void policyFolder("timid", endless);
+    });
     const stop = new AbortController();
     const waiting = policyFolder("timid", {
       ...{ makeBase, signal: stop.signal },
