@@ -38,9 +38,6 @@ function querySpans({ text, actions, observations }: Turn): ([from: number, to: 
     end = from;
     return [from, from + input.length];
   });
-  return spans.toReversed().filter((_, i) => asked[i]?.input !== "" && isSearched(observations[i]));
-}
-
-function isSearched(observation: Turn["observations"][number] | undefined): boolean {
-  return observation !== undefined && isSearch(observation);
+  const searched = observations.map(isSearch);
+  return spans.toReversed().filter((_, i) => asked[i]?.input !== "" && searched[i]);
 }

@@ -20,7 +20,7 @@ import type {
 } from "../rewards/reward.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
 import { noRoles } from "../trajectory/role.ts";
-import type { RewardAddress, RewardValue, Trajectory } from "../trajectory/trajectory.ts";
+import type { RewardAddress, RewardValue, Segment, Trajectory } from "../trajectory/trajectory.ts";
 import { tokenSpan } from "./cut-tokens.ts";
 
 /** A reward in a recipe. */
@@ -153,14 +153,24 @@ function sampledLogprobs(
   tokenizer: Tokenizer | undefined,
 ): number[] | null {
   const turn = turns[index];
-  if (turn === undefined || tokenizer === undefined) return null;
-  const completion = calls[turn.call]?.completion ?? [];
-  const ids = completion.flatMap((segment) => segment.ids);
-  const found = tokenSpan(ids, turn.text, span, tokenizer);
+  const completion = calls[turn?.call ?? -1]?.completion ?? [];
+  const found = turn === undefined ? null : writtenBy(completion, turn.text, span, tokenizer);
   if (found === null) return null;
   const logprobs = completion.flatMap((each) => each.logprobs ?? each.ids.map(() => null));
   const sampled = logprobs.slice(found.token, found.endToken).filter((each) => each !== null);
   return sampled.length === 0 ? null : sampled;
+}
+
+/** The tokens of a call's completion that wrote some characters of its turn; null where they are not known. */
+function writtenBy(
+  completion: readonly Segment[],
+  text: string,
+  span: readonly [number, number],
+  tokenizer: Tokenizer | undefined,
+): ReturnType<typeof tokenSpan> {
+  if (tokenizer === undefined) return null;
+  const ids = completion.flatMap((segment) => segment.ids);
+  return tokenSpan(ids, text, span, tokenizer);
 }
 
 /**
@@ -308,7 +318,5 @@ function addressOf(
     throw failed(reward, `gave a value to characters ${from} to ${to} of ${text.length}`);
   }
   const completion = trajectory.calls[call]?.completion ?? [];
-  const ids = completion.flatMap((segment) => segment.ids);
-  const tokens = tokenizer === undefined ? null : tokenSpan(ids, text, span, tokenizer);
-  return { call, ...tokens };
+  return { call, ...writtenBy(completion, text, span, tokenizer) };
 }

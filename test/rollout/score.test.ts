@@ -155,8 +155,11 @@ describe("scoreTrajectories", () => {
     expect(scored[0]!.trajectory.rewards).toEqual([{ name: "em", value: 1, at: null }]);
   });
 
+  const text = "Oslo is the capital";
+  const call = { parent: null, role: "policy", policyVersion: 0, prompt: [] };
+  const turn = { text, actions: [], problems: [], observations: [] };
+
   it("puts a turn's value at its call, and a span's at the tokens that wrote it", async () => {
-    const text = "Oslo is the capital";
     const [is, the] = [text.indexOf("is"), text.indexOf("the")];
     const { part } = reward("spans", "trajectory", () => [
       { value: 1, turn: 0 },
@@ -166,8 +169,6 @@ describe("scoreTrajectories", () => {
     const completion = ["<answer>", " Oslo", " is", " the", " capital"].map((each) => {
       return { owner: "policy" as const, ids: tokenizer.encode(each), logprobs: null };
     });
-    const call = { parent: null, role: "policy", policyVersion: 0, prompt: [] };
-    const turn = { text, actions: [], problems: [], observations: [] };
     const trajectory = answered("Oslo", {
       calls: [
         { ...call, completion: [], finish: "stop" },
@@ -192,7 +193,6 @@ describe("scoreTrajectories", () => {
   });
 
   it("tells a reward with what probability the policy wrote some characters", async () => {
-    const text = "Oslo is the capital";
     const is = text.indexOf("is");
     const found: (readonly number[] | null)[] = [];
     const part = defineReward({
@@ -211,8 +211,6 @@ describe("scoreTrajectories", () => {
         ? { owner: "inserted" as const, ids, logprobs: null }
         : { owner: "policy" as const, ids, logprobs: ids.map(() => -i) };
     });
-    const call = { parent: null, role: "policy", policyVersion: 0, prompt: [] };
-    const turn = { text, actions: [], problems: [], observations: [] };
     const trajectory = answered("Oslo", {
       calls: [
         { ...call, completion: written, finish: "stop" },

@@ -9,6 +9,7 @@ import {
   pieces,
   tokenFeeds,
 } from "./cached-steps.ts";
+import { compiled } from "./compiled.ts";
 import { growKvCache, kvCache } from "./kv-cache.ts";
 import type { ModelWeights } from "./model-weights.ts";
 import { pickToken } from "./pick-token.ts";
@@ -52,24 +53,19 @@ async function hostModel(
   const shape = { slots, chunk: CHUNKS.at(-1)! };
   const shortest = { ...shape, capacity: CACHE_STEP };
   let cache = kvCache(config, shortest);
-  const graphs = new Map<string, Promise<Session>>();
-  const session = (rows: number, chunk: number): Promise<Session> => {
-    const key = [rows, chunk].join();
-    const found = graphs.get(key) ?? compile(rows, chunk);
-    graphs.set(key, found);
-    return found;
-  };
-  const compile = (rows: number, chunk: number): Promise<Session> => {
-    const { graph, outputs } = samplingGraph(
-      config,
-      { rows, chunk, capacity: CACHE_STEP },
-      {
-        gives: chunk === 1 ? "probabilities" : "nothing",
-        ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
-      },
-    );
-    return device.compile(graph, outputs);
-  };
+  const once = compiled(hostGraphs(slots));
+  const session = (rows: number, chunk: number): Promise<Session> =>
+    once([rows, chunk].join(), () => {
+      const { graph, outputs } = samplingGraph(
+        config,
+        { rows, chunk, capacity: CACHE_STEP },
+        {
+          gives: chunk === 1 ? "probabilities" : "nothing",
+          ...{ lora: weights.lora, transposed: weights.transposed, frozen: weights.frozen },
+        },
+      );
+      return device.compile(graph, outputs);
+    });
   const makeRoom = (positions: number): void => {
     if (positions > cache.capacity)
       cache = growKvCache(config, cache, { ...shape, capacity: capacityFor(positions) });

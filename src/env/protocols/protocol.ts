@@ -1,4 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
+import { escapeRegExp } from "../../base/escape-reg-exp.ts";
 import type { PartWithOptions } from "../../base/part-schema.ts";
 import { parseOptions, type z } from "../../base/schema.ts";
 import type { Action, Observation, Problem } from "../../trajectory/trajectory.ts";
@@ -72,6 +73,19 @@ export interface Protocol {
    */
   readonly writeCalls?: (calls: readonly NativeCall[]) => string;
   readonly answer: AnswerRule;
+}
+
+/** A regular expression, as text, that matches any tag of a grammar; it matches the empty text where there are none. */
+export function anyTag(tags: readonly ProtocolTag[]): string {
+  return tags
+    .flatMap(({ opening, closing }) => [opening, closing])
+    .map(escapeRegExp)
+    .join("|");
+}
+
+/** The tag that a text opens or closes. */
+export function tagOf(mark: string, tags: readonly ProtocolTag[]): ProtocolTag | undefined {
+  return tags.find(({ opening, closing }) => mark === opening || mark === closing);
 }
 
 /** What a grammar is made for. */

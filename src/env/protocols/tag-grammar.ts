@@ -30,7 +30,7 @@ export const tagOptions = {
   blocks: z.array(tagName).optional(),
   /** Answers are written as \boxed{…} between their tags, and read there unless `answer` has a pattern of its own. */
   boxed: z.boolean().optional(),
-  /** A result follows its call in the same paragraph, as part of one message; by default it stands in lines of its own. */
+  /** A result stands directly behind its call, in the same line. By default it has lines of its own. */
   spliced: z.boolean().optional(),
   /** Reply to a message without a valid action. */
   invalidMessage: z.string().optional(),

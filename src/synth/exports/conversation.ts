@@ -1,4 +1,4 @@
-import type { Protocol, ProtocolTag } from "../../env/protocols/protocol.ts";
+import { anyTag, type Protocol, type ProtocolTag, tagOf } from "../../env/protocols/protocol.ts";
 import type { ToolSchema } from "../../http/chat-messages.ts";
 import type { Call, Observation, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 
@@ -166,12 +166,12 @@ function lengthBehind(written: string, turn: Turn | undefined): number {
 
 /** The tags of a removed hint whose partner is in the policy's text: "<think> Wait" opens what the policy closes. */
 function halfPairs(hint: string, tags: readonly ProtocolTag[]): string {
-  const names = new Set(tags.map(({ name }) => name));
   const left: string[] = [];
-  for (const [tag, slash, name = ""] of hint.matchAll(/<(\/?)([\w-]+)>/g)) {
-    if (!names.has(name)) continue;
-    if (slash === "/" && left.at(-1) === `<${name}>`) left.pop();
-    else left.push(tag);
+  for (const [mark] of hint.matchAll(new RegExp(anyTag(tags), "g"))) {
+    const tag = tagOf(mark, tags);
+    if (tag === undefined) continue;
+    if (mark === tag.closing && left.at(-1) === tag.opening) left.pop();
+    else left.push(mark);
   }
   return left.join("");
 }

@@ -1,6 +1,5 @@
 import { nearestName } from "../../base/nearest.ts";
-import { escapeRegExp } from "../../base/escape-reg-exp.ts";
-import type { ProtocolTag } from "../../env/protocols/protocol.ts";
+import { anyTag, type ProtocolTag, tagOf } from "../../env/protocols/protocol.ts";
 
 interface FoundTag extends ProtocolTag {
   /** End of its closing tag. */
@@ -14,14 +13,9 @@ interface FoundTag extends ProtocolTag {
 export function pairedTags(text: string, tags: readonly ProtocolTag[]): FoundTag[] | string {
   const found: FoundTag[] = [];
   let open: ProtocolTag | null = null;
-  const written = tags.flatMap(({ opening, closing }) => [
-    escapeRegExp(opening),
-    escapeRegExp(closing),
-  ]);
-  for (const { 0: mark, index, groups } of text.matchAll(
-    new RegExp([...written, LIKE_A_TAG].join("|"), "gu"),
-  )) {
-    const tag = tags.find(({ opening, closing }) => mark === opening || mark === closing);
+  const likeATag = tags.length === 0 ? LIKE_A_TAG : `${anyTag(tags)}|${LIKE_A_TAG}`;
+  for (const { 0: mark, index, groups } of text.matchAll(new RegExp(likeATag, "gu"))) {
+    const tag = tagOf(mark, tags);
     if (tag === undefined) {
       if (isAlmost(groups?.["name"] ?? "", tags)) return "broken tag";
       continue;

@@ -3,7 +3,7 @@ import { stepQueries } from "../../data/tinyworld/text.ts";
 import type { Asked, AnsweredQuestion } from "../../rollout/asked.ts";
 import type { ScriptPlace } from "../../rollout/scripted-text.ts";
 import type { SolutionStep, Task } from "../../trajectory/task.ts";
-import { briefPlan, namedInQuestion } from "./brief-plan.ts";
+import { briefPlan, namedInQuestion, untriedQueries, vagueQuery } from "./brief-plan.ts";
 import { textAfter } from "./planned-text.ts";
 import type { Behaviour } from "./teacher-settings.ts";
 
@@ -76,10 +76,9 @@ function queryFor(
   { fullQuery, reword }: Behaviour,
   draw: Random,
 ): string {
-  if (draw.next() >= fullQuery) return question.replace(/ of .*$/, "");
+  if (draw.next() >= fullQuery) return vagueQuery(question);
   if (failed.length === 0 && draw.next() >= reword) return question;
-  const queries = stepQueries(question);
-  const untried = queries.filter((query) => !failed.includes(query));
+  const untried = untriedQueries(question, failed);
   return untried[draw.int(Math.max(1, untried.length))] ?? question;
 }
 

@@ -106,15 +106,24 @@ function knownSteps(task: Task, turns: readonly Turn[]): number {
 
 /** A query for the step's fact by another word than those already tried; all were tried: any of them. */
 function rewordedQuery(question: string, turns: readonly Turn[], draw: Random): string {
-  const queries = stepQueries(question);
-  const tried = new Set(turns.flatMap(({ actions }) => actions.map(({ input }) => input)));
-  const untried = queries.filter((query) => !tried.has(query));
-  const left = untried.length === 0 ? queries : untried;
+  const tried = turns.flatMap(({ actions }) => actions.map(({ input }) => input));
+  const untried = untriedQueries(question, tried);
+  const left = untried.length === 0 ? stepQueries(question) : untried;
   return left[draw.int(left.length)] ?? question;
 }
 
+/** Queries for the step's fact beside those already tried. */
+export function untriedQueries(question: string, tried: readonly string[]): string[] {
+  return stepQueries(question).filter((query) => !tried.includes(query));
+}
+
+/** A query that lacks its subject: "mayor" for "mayor of Alkmona". */
+export function vagueQuery(question: string): string {
+  return question.replace(/ of .*$/, "");
+}
+
 function search(question: string, full: boolean): PlannedMessage {
-  const input = full ? question : question.replace(/ of .*$/, "");
+  const input = full ? question : vagueQuery(question);
   return { thought: THOUGHTS.search, action: { tool: "search", input } };
 }
 
