@@ -1,6 +1,7 @@
 import { z } from "../../base/schema.ts";
 import { wordsOf } from "../../text/words.ts";
 import type { Candidate } from "../../trajectory/sample.ts";
+import type { Task } from "../../trajectory/task.ts";
 import type { Action, Call, Segment, Trajectory, Turn } from "../../trajectory/trajectory.ts";
 import { callsOf, mainTurns } from "./main-line.ts";
 import { pairedTags } from "./paired-tags.ts";
@@ -9,18 +10,18 @@ import { defineStep, type StepResources, type SynthStep } from "./step.ts";
 /** A step that changes trajectories. @param repair returns the same trajectory if nothing is wrong, or the reason why it cannot repair. */
 function defineRepair(
   part: Pick<SynthStep, "name" | "summary" | "source">,
-  repair: (trajectory: Trajectory, resources: StepResources) => Trajectory | string,
+  repair: (trajectory: Trajectory, resources: StepResources, task: Task) => Trajectory | string,
 ): SynthStep {
   return defineStep({
     ...{ ...part, kind: "repair", options: z.strictObject({}) },
     open: (_settings, resources) => ({
-      apply({ candidates }) {
+      apply({ task, candidates }) {
         const kept: Candidate[] = [];
         const dropped: { id: string; reason: string }[] = [];
         const mended: string[] = [];
         for (const candidate of candidates) {
           const { id } = candidate;
-          const trajectory = repair(candidate.trajectory, resources);
+          const trajectory = repair(candidate.trajectory, resources, task);
           if (typeof trajectory === "string") dropped.push({ id, reason: trajectory });
           else if (trajectory === candidate.trajectory) kept.push(candidate);
           else {
@@ -100,6 +101,53 @@ function findHint(
 function cutOut(message: string, hint: string, place: number): string {
   const at = message.indexOf(hint, Math.max(0, place));
   return at < 0 ? message : message.slice(0, at) + message.slice(at + hint.length);
+}
+
+/**
+ * Writes the question's first reference in place of the drawn answer, so that training learns the right answer after the searches that were drawn.
+ * Trajectories without an answer are dropped. The answer's tokens are encoded anew; no log-probability stays with them.
+ * Hints in the last message become its own text: `drop-hints` comes before.
+ *
+ * @example "<think> so</think><answer> Bergen</answer>", reference "Oslo" → "<think> so</think><answer> Oslo</answer>"
+ */
+export const referenceAnswer = defineRepair(
+  {
+    name: "reference-answer",
+    summary: "Writes the reference in place of the drawn answer.",
+    source: "EXSEARCH, arXiv 2505.20128: fine-tuning maximises p(y, z | x); mangopy/SearchLM",
+  },
+  withReference,
+);
+
+function withReference(
+  trajectory: Trajectory,
+  { protocol, tools, textOf }: StepResources,
+  { references: [reference] }: Task,
+): Trajectory | string {
+  const last = mainTurns(trajectory).at(-1);
+  const at = last?.text.lastIndexOf(protocol.answerOpening) ?? -1;
+  const answers = last?.actions.at(-1)?.tool === "answer";
+  if (last === undefined || reference === undefined || !answers || at < 0) return "no answer";
+  const action: Action = { tool: "answer", input: reference };
+  const text = last.text.slice(0, at) + protocol.write({ thought: "", action }, tools);
+  if (text === last.text) return trajectory;
+  const rewritten = (call: Call): Call => {
+    const isForced = ({ owner }: Segment): boolean => owner === "inserted";
+    const own = call.completion.findIndex((segment) => !isForced(segment));
+    const opening = call.completion.slice(0, Math.max(0, own));
+    const forced = [...call.prompt.filter(isForced), ...opening].map(textOf).join("");
+    const written = text.slice(forced.length);
+    const completion: Segment = { owner: "policy", ids: [], logprobs: null, text: written };
+    return { ...call, completion: [...opening, completion] };
+  };
+  return {
+    ...trajectory,
+    answer: reference,
+    calls: trajectory.calls.map((call, i) => (i === last.call ? rewritten(call) : call)),
+    turns: trajectory.turns.map((turn) =>
+      turn === last ? { ...turn, text, actions: [...turn.actions.slice(0, -1), action] } : turn,
+    ),
+  };
 }
 
 /**
