@@ -1,5 +1,6 @@
 import { registry } from "../base/registry.ts";
 import { answerLikelihood } from "./answer-likelihood.ts";
+import { citationSet } from "./citation-set.ts";
 import { environment } from "./environment.ts";
 import { evidenceRecall } from "./evidence-recall.ts";
 import { exactMatch } from "./exact-match.ts";
@@ -13,6 +14,7 @@ import { toolOutcome } from "./tool-outcome.ts";
 /** All rewards. */
 export const rewards = registry<Reward>("reward", [
   answerLikelihood,
+  citationSet,
   environment,
   evidenceRecall,
   exactMatch,

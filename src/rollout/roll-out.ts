@@ -2,6 +2,7 @@ import { extractAnswer } from "../env/answer-rule.ts";
 import { type BudgetNow, budgetOf, budgetsAt } from "../env/budget.ts";
 import {
   type Episode,
+  requirePrompt,
   requireSearching,
   requireStepResult,
   type StepResult,
@@ -18,6 +19,8 @@ import { record, type RolloutOptions, runTools, timed } from "./record.ts";
 export interface RolloutVariant {
   /** Search with the question and put the passages into the prompt. */
   searchFirst?: boolean;
+  /** Passages that the prompt shows. */
+  shownFirst?: Observation;
   /** Prefill of the first message. */
   prefill?: string;
   /** Instruction instead of the prefill for servers that cannot prefill; default: the protocol's request for an answer. */
@@ -78,10 +81,11 @@ export async function rollOutOn(
   const game: Play = { ...options, variant, trajectory, prompt: "" };
   const standing = begin(game);
   try {
-    if (variant.searchFirst === true) {
-      const searched = await promptAfterSearch(options, trajectory);
-      game.prompt = searched.prompt;
-      (trajectory.given ??= []).push(...searched.given);
+    const { searchFirst = false } = variant;
+    const shown = searchFirst ? await searchedFirst(options, trajectory) : variant.shownFirst;
+    if (shown !== undefined) {
+      game.prompt = promptWith(options, shown);
+      (trajectory.given ??= []).push(shown);
     }
     return (await playPrefix(game, standing)) ?? (await playOut(game, standing));
   } finally {
@@ -125,24 +129,25 @@ export function dialogueSetting(options: RolloutOptions, trajectory: Trajectory)
   };
 }
 
-/** The prompt with the passages found by the question, and these passages. */
-async function promptAfterSearch(
+/** The passages found by the question. */
+async function searchedFirst(
   options: RolloutOptions,
   trajectory: Trajectory,
-): Promise<SearchedPrompt> {
+): Promise<Observation> {
   const { environment, task, progress, signal } = options;
   const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
-  const searching = requireSearching(environment);
-  const search = () => searching.search(task.question, searchContext, signal);
-  const found = await timed(options, trajectory, "searchMs", () => runTools(signal, search));
-  const text = shownPart(options, found);
-  const context = environment.protocol.renderContext({ ...found, text });
-  return { prompt: searching.renderPrompt(task, context), given: [found] };
+  const { search } = requireSearching(environment);
+  return timed(options, trajectory, "searchMs", () =>
+    runTools(signal, () => search(task.question, searchContext, signal)),
+  );
 }
 
-interface SearchedPrompt {
-  prompt: string;
-  given: Observation[];
+/** The prompt with passages; they are marked if they do not fit. */
+function promptWith(options: RolloutOptions, shown: Observation): string {
+  const { environment, task } = options;
+  const text = shownPart(options, shown);
+  const context = environment.protocol.renderContext({ ...shown, text });
+  return requirePrompt(environment)(task, context);
 }
 
 /** The part of an observation that the policy reads; a cut one is marked. */

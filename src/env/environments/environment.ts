@@ -62,8 +62,6 @@ export interface Episode {
 /** Searching outside of episodes, for strategies that search before or beside the policy. */
 export interface Searching {
   search(query: string, searchContext: SearchContext, signal: AbortSignal): Promise<Observation>;
-  /** The question as a prompt, with text shown before its answer. */
-  renderPrompt(task: Task, context: string): string;
 }
 
 /** A player without skill: random legal moves, or calls of tools that are right now and then. For pre-training of fresh policies. */
@@ -87,6 +85,8 @@ export interface Environment {
   readonly toolSchemas: readonly ToolSchema[];
   /** Present where a tool searches. */
   readonly searching?: Searching;
+  /** The question as a prompt, with passages shown before its answer; present where prompts have room for passages. */
+  readonly renderPrompt?: (task: Task, context: string) => string;
   readonly player?: Player;
   start(
     task: Task,
@@ -95,11 +95,21 @@ export interface Environment {
 }
 
 /** What a strategy may need of an environment. */
-export type Capability = "searching" | "answers";
+export type Capability = "searching" | "context" | "answers";
 
 /** Whether an environment has what a strategy needs. */
-export function isCapable(environment: Environment, capability: Capability): boolean {
-  return capability === "answers" ? environment.answers : environment.searching !== undefined;
+export function isCapable(
+  { answers, renderPrompt, searching }: Environment,
+  capability: Capability,
+): boolean {
+  switch (capability) {
+    case "answers":
+      return answers;
+    case "context":
+      return renderPrompt !== undefined;
+    case "searching":
+      return searching !== undefined;
+  }
 }
 
 /**
@@ -111,6 +121,21 @@ export function requireSearching({ name, searching }: Environment): Searching {
   throw new ConfigError(
     "STRATEGY_UNFIT",
     `environment "${name}" has no tool that searches. Add one to environment.tools, such as corpus-search.`,
+  );
+}
+
+/**
+ * Prompts with passages, in an environment whose strategy declares that it needs them.
+ * @throws {ConfigError} STRATEGY_UNFIT
+ */
+export function requirePrompt({
+  name,
+  renderPrompt,
+}: Environment): NonNullable<Environment["renderPrompt"]> {
+  if (renderPrompt !== undefined) return renderPrompt;
+  throw new ConfigError(
+    "STRATEGY_UNFIT",
+    `environment "${name}" has no prompt that shows passages. Use search-qa or tool-qa.`,
   );
 }
 

@@ -64,7 +64,8 @@ export function questionAnswering(kind: Kind): EnvironmentPart {
         answers: true,
         readsGold: toolbox.readsGold,
         toolSchemas: toolbox.schemas,
-        ...(search === undefined ? {} : { searching: { search, renderPrompt } }),
+        renderPrompt,
+        ...(search === undefined ? {} : { searching: { search } }),
         ...(player === undefined ? {} : { player }),
         start: (task, context) => {
           const { onInvalid } = settings;

@@ -23,6 +23,8 @@ export interface ParsedMessage {
 export interface PlannedMessage {
   /** What leads to the action; empty: nothing. */
   thought: string;
+  /** Text of the grammar's own blocks, by tag: between thought and action. */
+  blocks?: Readonly<Record<string, string>>;
   /** A tool and its input, or "answer". */
   action: Action;
 }

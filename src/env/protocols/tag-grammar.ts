@@ -112,11 +112,15 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
       tags.result,
       ...answers.map(({ tag }) => tag),
     ],
-    write: ({ thought: said, action: { tool, input } }) => {
+    write: ({ thought: said, blocks = {}, action: { tool, input } }) => {
       const { opening, closing } =
         actions.find((each) => each.tool === tool)?.tag ?? tagPair(tool, "call");
       const written = tool === "answer" && boxed ? `\\boxed{${input}}` : input;
-      return `${said === "" ? "" : `<think> ${said}</think>`}${opening} ${written}${closing}`;
+      const before = (options.blocks ?? [])
+        .filter((name) => blocks[name] !== undefined)
+        .map((name) => `<${name}> ${blocks[name] ?? ""}</${name}>`);
+      const thinks = said === "" ? "" : `<think> ${said}</think>`;
+      return `${thinks}${before.join("")}${opening} ${written}${closing}`;
     },
     renderObservations: (observations: readonly Observation[]) =>
       `${before}${observations.map(shown).join("\n")}${after}`,

@@ -5,6 +5,7 @@ import { composerag } from "./composerag.ts";
 import { corag } from "./corag.ts";
 import { cot } from "./cot.ts";
 import { direct } from "./direct.ts";
+import { given } from "./given.ts";
 import { hintInfer } from "./hint-infer.ts";
 import { ircot } from "./ircot.ts";
 import { rag } from "./rag.ts";
@@ -21,6 +22,7 @@ const single = registry<Strategy>("strategy", [
   agent,
   direct,
   rag,
+  given,
   cot,
   ircot,
   react,

@@ -12,7 +12,7 @@ export const rag = defineStrategy({
   summary: "One search with the question itself; the policy answers from its passages.",
   prompts: "once",
   searches: true,
-  needs: ["searching", "answers"],
+  needs: ["searching", "context", "answers"],
   options,
   run: (rollout, { thinks }) => {
     const { answerOpening } = rollout.environment.protocol;

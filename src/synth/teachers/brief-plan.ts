@@ -1,8 +1,9 @@
 import { type Random, random } from "../../base/random.ts";
 import { stepQueries } from "../../data/tinyworld/text.ts";
 import type { PlannedMessage } from "../../env/protocols/protocol.ts";
-import type { Task } from "../../trajectory/task.ts";
+import type { SolutionStep, Task } from "../../trajectory/task.ts";
 import type { Turn } from "../../trajectory/trajectory.ts";
+import { factsOf } from "./blocks.ts";
 import type { Behaviour } from "./teacher-settings.ts";
 
 /** The teacher's thoughts before its actions. */
@@ -78,18 +79,51 @@ export function briefForcedAnswer(task: Task, promptText: string): PlannedMessag
   return answer("", isRight ? reference : namedInQuestion(task));
 }
 
+/**
+ * An answer from passages in the prompt, where no tool runs: the thought goes through the steps that they tell, and may stop early
+ * (`behaviour.continue`).
+ * @param promptText the prompt as text.
+ */
+export function briefReasoned(
+  task: Task,
+  promptText: string,
+  behaviour: Behaviour,
+  seed: number,
+): { message: PlannedMessage; read: SolutionStep[] } {
+  const draw = random(seed).derive("reasoned");
+  const shown = promptText.slice(promptText.indexOf(task.question) + task.question.length);
+  const steps = task.annotations.decomposition ?? [];
+  const end = steps.findIndex(
+    ({ answer: fact }, i) => !shown.includes(fact) || (i > 0 && draw.next() >= behaviour.continue),
+  );
+  const read = end < 0 ? steps : steps.slice(0, end);
+  const last = read.at(-1);
+  const message =
+    last === undefined
+      ? answer(THOUGHTS.guess, namedInQuestion(task))
+      : answer(`${THOUGHTS.answer} ${factsOf(read)}`, last.answer);
+  return { message, read: [...read] };
+}
+
 /** An answer from memory: the thought goes through all steps. */
 function recalled(
   steps: readonly { question: string }[],
   remembered: readonly string[],
 ): PlannedMessage {
-  const facts = steps.map(({ question }, i) => ` the ${question} is ${remembered[i] ?? ""}`);
-  return answer(`${THOUGHTS.guess}${facts.join("")}`, remembered.at(-1) ?? "");
+  const facts = steps.map(({ question }, i) => ({ question, answer: remembered[i] ?? "" }));
+  return answer(`${THOUGHTS.guess} ${factsOf(facts)}`, remembered.at(-1) ?? "");
 }
 
 /** The first entity of a question. */
 export function namedInQuestion({ annotations: { decomposition = [] }, question }: Task): string {
   return / (?:of|is) (.*)$/.exec(decomposition[0]?.question ?? "")?.[1] ?? question;
+}
+
+/** Steps that the last turn's passages were the first to answer; null before the first search. */
+export function stepsReadLast(task: Task, turns: readonly Turn[]): SolutionStep[] | null {
+  if (turns.every(({ observations }) => observations.length === 0)) return null;
+  const { decomposition = [] } = task.annotations;
+  return decomposition.slice(knownSteps(task, turns.slice(0, -1)), knownSteps(task, turns));
 }
 
 /** Steps whose passage a search has returned, counted from the first without a gap. */

@@ -5,7 +5,8 @@ import type { TextPolicy } from "../../rollout/policy.ts";
 import { scriptedText, type ScriptPlace } from "../../rollout/scripted-text.ts";
 import { strategies } from "../../rollout/strategies/index.ts";
 import { askedReply } from "./asked-reply.ts";
-import { briefForcedAnswer, briefPlan } from "./brief-plan.ts";
+import { withBlocks } from "./blocks.ts";
+import { briefForcedAnswer, briefPlan, briefReasoned, stepsReadLast } from "./brief-plan.ts";
 import { writeWithSlips } from "./malformed.ts";
 import { textAfter } from "./planned-text.ts";
 import type { GoldChainSettings } from "./teacher-settings.ts";
@@ -66,9 +67,7 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
   const { style, behaviour } = settings;
   if (style === "brief") {
     requireSteps(place);
-    return isForced
-      ? briefForcedAnswer(task, shown[0] ?? "")
-      : briefPlan({ task, turns }, behaviour, seed);
+    return briefMessage(place, settings, isForced);
   }
   const searches = settings.searches ?? defaultSearches(task);
   const mustAnswer = isForced || turns.length >= place.maxTurns;
@@ -77,6 +76,24 @@ function planOf(place: ScriptPlace, settings: GoldChainSettings): PlannedMessage
     throw gaveUp(`${turns.length} turns did not find all that the answer needs`);
   }
   return planned;
+}
+
+/** The next message in the style brief. */
+function briefMessage(
+  { task, turns, shown, seed, tools }: ScriptPlace,
+  { behaviour, blocks }: GoldChainSettings,
+  isForced: boolean,
+): PlannedMessage {
+  const [prompt = ""] = shown;
+  if (isForced) return briefForcedAnswer(task, prompt);
+  const { message, read } =
+    tools.length === 0
+      ? briefReasoned(task, prompt, behaviour, seed)
+      : {
+          message: briefPlan({ task, turns }, behaviour, seed),
+          read: stepsReadLast(task, turns),
+        };
+  return blocks === undefined ? message : withBlocks(message, blocks, { task, read });
 }
 
 /** @throws {RolloutError} TEACHER_GAVE_UP when the question has no decomposition. */

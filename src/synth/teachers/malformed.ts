@@ -34,7 +34,7 @@ export function writeWithSlips(
   const kind = sumOf(shares) === 0 ? null : drawnKind(shares, draw.next());
   if (kind === null) return whole;
   const plain = ` ${message.thought} ${message.action.input}`;
-  const action = protocol.write({ ...message, thought: "" }, tools);
+  const action = protocol.write({ thought: "", action: message.action }, tools);
   const tag = protocol.tags.find(({ closing }) => action.endsWith(closing));
   if (kind === "none" || tag === undefined) return plain;
   const thought = whole.slice(0, whole.length - action.length);

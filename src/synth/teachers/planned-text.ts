@@ -16,7 +16,7 @@ export function textAfter(
 ): string {
   const whole = protocol.write(message, tools);
   if (whole.startsWith(prefill)) return whole.slice(prefill.length);
-  const action = protocol.write({ ...message, thought: "" }, tools);
+  const action = protocol.write({ thought: "", action: message.action }, tools);
   if (action.startsWith(prefill)) return action.slice(prefill.length);
   if (protocol.parse(prefill).actions.length > 0) return "";
   const { thought } = message;

@@ -2,6 +2,7 @@ import { z } from "../../base/schema.ts";
 import { isModel } from "../../base/setting-path.ts";
 import { chatSchema } from "../../rollout/chat-rendering.ts";
 import { endpointSchema } from "../../rollout/endpoint/endpoint-settings.ts";
+import { blocksSchema } from "./blocks.ts";
 import { malformedSchema } from "./malformed.ts";
 import { numberBehaviourSchema } from "./number-plan.ts";
 
@@ -41,6 +42,8 @@ const goldChainSchema = z.strictObject({
    * decompositions into whole questions (the tiny world's).
    */
   style: z.enum(["telling", "brief"]).default("telling"),
+  /** With style brief: what it writes into which blocks of the grammar; none when absent. */
+  blocks: blocksSchema.optional(),
   /** Most searches of a trajectory; default: twice the passages that its question needs, plus two. */
   searches: z.int().min(1).optional(),
 });

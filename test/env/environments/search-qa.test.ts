@@ -53,7 +53,7 @@ describe("search-qa", () => {
   it("fills the question in as it stands, whatever signs it holds", () => {
     const odd = { ...task, question: "Is $& or $$5 {context}?" };
     const environment = searchEnvironment({ prompt: "{context}Q: {question}" });
-    expect(environment.searching?.renderPrompt(odd, "<information>$1</information>\n")).toBe(
+    expect(environment.renderPrompt?.(odd, "<information>$1</information>\n")).toBe(
       "<information>$1</information>\nQ: Is $& or $$5 {context}?",
     );
     expect(environment.start(odd, { trajectoryId: "one", seed: 1 }).prompt).toBe(
@@ -66,9 +66,7 @@ describe("search-qa", () => {
       `[ConfigError: search-qa.prompt is "Hello": expected {question} somewhere in it.]`,
     );
     const environment = searchEnvironment({ prompt: "Q: {question}" });
-    expect(() =>
-      environment.searching?.renderPrompt(task, "passages"),
-    ).toThrowErrorMatchingInlineSnapshot(
+    expect(() => environment.renderPrompt?.(task, "passages")).toThrowErrorMatchingInlineSnapshot(
       `[ConfigError: environment.prompt is "Q: {question}": without {context} it cannot show what a strategy searched for first. Put {context} where passages belong.]`,
     );
   });
