@@ -30,8 +30,26 @@ export function curveArea(points: readonly CurvePoint[]): number {
 
 /** The mean of the last n points; of all where there are fewer. */
 export function lastMean(points: readonly CurvePoint[], n: number): number {
-  const last = points.slice(-n);
-  return last.reduce((sum, { value }) => sum + value, 0) / last.length;
+  return meanOf(points.slice(-n));
+}
+
+/** The mean of the first n points; of all where there are fewer. */
+export function firstMean(points: readonly CurvePoint[], n: number): number {
+  return meanOf(points.slice(0, n));
+}
+
+function meanOf(points: readonly CurvePoint[]): number {
+  return points.reduce((sum, { value }) => sum + value, 0) / points.length;
+}
+
+/**
+ * The points that are above `factor` times the curve's median (of an even number of points the upper of both in the middle).
+ * @example values 1, 1, 5, 2 and factor 2: the median is 2, one point is above 4
+ */
+export function spikes(points: readonly CurvePoint[], factor: number): number {
+  const values = points.map(({ value }) => value).sort((a, b) => a - b);
+  const median = values[Math.floor(values.length / 2)] ?? Number.NaN;
+  return values.filter((value) => value > factor * median).length;
 }
 
 /**

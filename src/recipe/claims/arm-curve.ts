@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { mean } from "../../base/statistics.ts";
 import {
   curveArea,
+  firstMean,
   type CurveFigure,
   type CurvePoint,
   lastMean,
   spentTo,
+  spikes,
   stepsTo,
 } from "../../evaluate/claims/curve-figures.ts";
 import { readComparedRun } from "../../evaluate/compare/read-compared-run.ts";
@@ -56,17 +58,21 @@ export async function armCurve(
     const known = [...new Set(lines.flatMap(({ metrics }) => Object.keys(metrics)))].sort();
     throw fail(`has no points in ${join(folder, METRICS_FILE)}. Known: ${known.join(", ")}.`);
   }
+  if (figure === "spikes")
+    return { value: spikes(points, argument), isBound: false, questions: null };
   if (figure === "stepsTo") return { ...stepsTo(points, argument), questions: null };
   if (figure === "tokensTo") {
     const spent = pointsOf(lines, TOKENS);
     if (spent.length === 0) throw fail(`needs ${TOKENS}, which the training did not record.`);
     return { ...spentTo(points, argument, spent), questions: null };
   }
-  const take = (each: readonly CurvePoint[]): number =>
-    figure === "area" ? curveArea(each) : lastMean(each, argument);
+  const take = (each: readonly CurvePoint[]): number => MEANS[figure](each, argument);
   const questions = evaluated?.byQuestion(take) ?? null;
   return { value: take(points), isBound: false, questions };
 }
+
+/** Figures that are means of points: they are also known question by question. */
+const MEANS = { area: curveArea, first: firstMean, last: lastMean };
 
 /** A training: the run's own, or a stage's. `offset`: the steps of the stages before it. */
 interface Leg {

@@ -11,13 +11,15 @@ export interface CurveMetric {
   /** `em`, or a name of `metrics.jsonl`: `rollout/reward_mean`. */
   of: string;
   figure: keyof typeof CURVE_FIGURES;
-  /** x of stepsTo and tokensTo, n of last; 0 where there is none. */
+  /** x of stepsTo, tokensTo and spikes, n of first and last; 0 where there is none. */
   argument: number;
 }
 
 const CURVE_FIGURES = {
   area: { argument: null, isOfMetric: true },
+  first: { argument: "a number of points, e.g. first(3)", isOfMetric: true },
   last: { argument: "a number of points, e.g. last(3)", isOfMetric: true },
+  spikes: { argument: "a multiple of the median, e.g. spikes(2)", isOfMetric: false },
   stepsTo: { argument: "the level to reach, e.g. stepsTo(0.6)", isOfMetric: false },
   tokensTo: { argument: "the level to reach, e.g. tokensTo(0.6)", isOfMetric: false },
   collapse: { argument: null, isOfMetric: false },
@@ -45,7 +47,8 @@ export function parseCurveMetric(
   if (expected === null && argument !== undefined) throw fail(`has an argument; ${name} has none.`);
   if (expected !== null && !isNumber) throw fail(`needs ${expected}.`);
   const value = Number(argument ?? 0);
-  if (name === "last" && !(Number.isInteger(value) && value > 0)) throw fail(`needs ${expected}.`);
+  if ((name === "first" || name === "last") && !(Number.isInteger(value) && value > 0))
+    throw fail(`needs ${expected}.`);
   return { of, figure: name, argument: value };
 }
 

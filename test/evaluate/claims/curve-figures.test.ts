@@ -4,6 +4,8 @@ import {
   type CurvePoint,
   lastMean,
   spentTo,
+  firstMean,
+  spikes,
   stepsTo,
 } from "../../../src/evaluate/claims/curve-figures.ts";
 
@@ -26,6 +28,21 @@ describe("lastMean", () => {
   it("is the mean of the last points, or of all there are", () => {
     expect(lastMean(RISING, 2)).toBeCloseTo(0.6, 12);
     expect(lastMean(RISING, 9)).toBeCloseTo(0.4, 12);
+  });
+});
+
+describe("means of a part, and spikes", () => {
+  const points = curve([0, 1], [1, 1], [2, 5], [3, 2]);
+  it("averages the first or the last points", () => {
+    expect(firstMean(points, 3)).toBeCloseTo(7 / 3, 12);
+    expect(lastMean(points, 2)).toBe(3.5);
+    expect(firstMean(points, 9)).toBe(2.25);
+  });
+
+  it("counts the points above a multiple of the median", () => {
+    expect(spikes(points, 2)).toBe(1);
+    expect(spikes(points, 0.9)).toBe(2);
+    expect(spikes(curve([0, 1], [1, 3], [2, 2]), 1)).toBe(1);
   });
 });
 
