@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { NO_HISTORY } from "../../src/rewards/context.ts";
+import { rewardExpression } from "../../src/rewards/expression/expression.ts";
+import { loadRecipe } from "../../src/recipe/settings/recipe-file.ts";
+import { resolveSettings } from "../../src/recipe/settings/settings.ts";
+import { answered } from "../helpers/search-world.ts";
+
+/** The combined reward of one trajectory under a shipped recipe's `reward:`. */
+async function rewardOf(
+  recipe: string,
+  values: Record<string, number>,
+  answer: string | null = "Oslo",
+): Promise<number | null | undefined> {
+  const { settings } = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });
+  const expression = rewardExpression(settings.reward ?? "", Object.keys(values));
+  const row = { trajectory: answered(answer), values: new Map(Object.entries(values)) };
+  return expression.combine([row], { step: 0, totalSteps: 1, history: NO_HISTORY })[0];
+}
+
+/** 1 for the format, for the answer and for the citations (.5 for an overlap), 10 for all three; 13 is the most. */
+describe("ARENA's reward", () => {
+  it.each([
+    [13, 1, 1, 1],
+    [2.5, 1, 1, 0.5],
+    [2, 1, 0, 1],
+    [1, 1, 0, 0],
+    [0, 0, 1, 1],
+  ])("is %d for format %d, exact match %d, citations %d", async (value, format, em, cited) => {
+    expect(await rewardOf("arena", { format, em, cited })).toBe(value);
+  });
+});
+
+/** The released code: 1, 1 − .2, .2, .1, 0. */
+describe("the empirical study's reward", () => {
+  it.each([
+    [1, 1, 1, "Oslo"],
+    [0.8, 1, 0, "Oslo"],
+    [0.2, 0, 1, "Oslo"],
+    [0.1, 0, 0, "Oslo"],
+    [0, 0, 0, null],
+  ])("is %d for exact match %d, format %d, answer %s", async (value, em, format, answer) => {
+    expect(await rewardOf("search-r1-empirical", { em, format, hit: 1 }, answer)).toBe(value);
+  });
+});
+
+/** The answer pays where the least probable token of a query is above β. */
+describe("Beta-GRPO's reward", () => {
+  it.each([
+    [1, 1, 0.41],
+    [0, 1, 0.4],
+    [0, 0, 0.9],
+  ])("is %d for exact match %d with confidence %d, β .4", async (value, em, confidence) => {
+    expect(await rewardOf("beta-grpo", { em, confidence })).toBe(value);
+  });
+});
