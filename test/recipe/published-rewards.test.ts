@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { NO_HISTORY } from "../../src/rewards/context.ts";
 import { rewardExpression } from "../../src/rewards/expression/expression.ts";
 import { loadRecipe } from "../../src/recipe/settings/recipe-file.ts";
-import { resolveSettings } from "../../src/recipe/settings/settings.ts";
+import { settingsSchema } from "../../src/recipe/settings/settings-schema.ts";
+import { checkSettings, resolveSettings } from "../../src/recipe/settings/settings.ts";
 import { answered } from "../helpers/search-world.ts";
 
 /** The combined reward of one trajectory under a shipped recipe's `reward:`. */
@@ -11,7 +12,8 @@ async function rewardOf(
   values: Record<string, number>,
   answer: string | null = "Oslo",
 ): Promise<number | null | undefined> {
-  const { settings } = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });
+  const resolved = resolveSettings(await loadRecipe(recipe), { tier: "smoke" });
+  const { settings } = checkSettings(settingsSchema, resolved);
   const expression = rewardExpression(settings.reward ?? "", Object.keys(values));
   const row = { trajectory: answered(answer), values: new Map(Object.entries(values)) };
   return expression.combine([row], { step: 0, totalSteps: 1, history: NO_HISTORY })[0];

@@ -13,7 +13,7 @@ import { benchmarkOverlap, nearDuplicate, repetition } from "./overlap-filters.t
 import { bestWorstPairs, stepPairs } from "./pairs.ts";
 import { executed, format } from "./protocol-gates.ts";
 import { importanceWeights, likeliest, perQuestion } from "./ranking.ts";
-import { dropHints, dropRepeatedCalls, referenceAnswer } from "./repairs.ts";
+import { dropHints, dropPassages, dropRepeatedCalls, referenceAnswer } from "./repairs.ts";
 import type { SynthStep } from "./step.ts";
 
 /** All steps of a synthesis: gates, filters, repairs, weights, pairs. */
@@ -36,6 +36,7 @@ export const synthSteps = registry<SynthStep>("synthesis step", [
   benchmarkOverlap,
   dropRepeatedCalls,
   dropHints,
+  dropPassages,
   referenceAnswer,
   likeliest,
   importanceWeights,

@@ -104,6 +104,42 @@ function cutOut(message: string, hint: string, place: number): string {
 }
 
 /**
+ * Takes the passages out of the first prompt that a strategy showed there (`given`, `rag`), so that training sees the same messages without what they were
+ * drawn from. A trajectory whose prompt cannot be separated from them is dropped.
+ */
+export const dropPassages = defineRepair(
+  {
+    name: "drop-passages",
+    summary: "Takes the passages that a strategy showed out of the first prompt.",
+    source: "RARE, arXiv 2503.23513: fine-tuning with and without retrieved knowledge",
+  },
+  withoutPassages,
+);
+
+function withoutPassages(
+  trajectory: Trajectory,
+  { protocol, textOf }: StepResources,
+): Trajectory | string {
+  const { given = [], ...rest } = trajectory;
+  const [first, ...later] = trajectory.calls;
+  if (given.length === 0 || first === undefined) return trajectory;
+  let prompt = first.prompt.map(textOf).join("");
+  for (const shown of given) {
+    const context = protocol.renderContext(shown);
+    if (!prompt.includes(context)) return "passages stay";
+    prompt = prompt.replace(context, () => "");
+  }
+  const bare: Segment = { owner: "template", ids: [], logprobs: null, text: prompt };
+  return {
+    ...rest,
+    calls: [
+      { ...first, prompt: [bare], completion: first.completion.map(unsampled) },
+      ...later.map((call) => ({ ...call, completion: call.completion.map(unsampled) })),
+    ],
+  };
+}
+
+/**
  * Writes the question's first reference in place of the drawn answer, so that training learns the right answer after the searches that were drawn.
  * Trajectories without an answer are dropped. The answer's tokens are encoded anew; no log-probability stays with them.
  * Hints in the last message become its own text: `drop-hints` comes before.
