@@ -1,5 +1,5 @@
-import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import { z } from "../base/schema.ts";
+import { blockTexts } from "./block-texts.ts";
 import { defineReward } from "./reward.ts";
 
 const options = z.strictObject({
@@ -26,9 +26,7 @@ export const citationSet = defineReward({
     const shown = given.flatMap(({ passageIds = [] }) => passageIds);
     const gold = new Set(task.annotations.supportingPassages ?? []);
     if (gold.size === 0 || shown.length === 0) return null;
-    const name = escapeRegExp(tag);
-    const block = new RegExp(`<${name}>((?:(?!</?${name}>).)*)</${name}>`, "gs");
-    const text = turns.flatMap((turn) => [...turn.text.matchAll(block)]).at(-1)?.[1] ?? "";
+    const text = turns.flatMap((turn) => blockTexts(turn.text, tag)).at(-1) ?? "";
     const cited = new Set(Array.from(text.matchAll(/\d+/g), ([number]) => Number(number)));
     const right = [...cited].filter((number) => gold.has(shown[number - 1] ?? "")).length;
     if (right === 0) return 0;

@@ -1,6 +1,7 @@
 import { registry } from "../base/registry.ts";
 import { answerLikelihood } from "./answer-likelihood.ts";
 import { citationSet } from "./citation-set.ts";
+import { coverEm } from "./cover-em.ts";
 import { environment } from "./environment.ts";
 import { evidenceRecall } from "./evidence-recall.ts";
 import { exactMatch } from "./exact-match.ts";
@@ -15,6 +16,7 @@ import { toolOutcome } from "./tool-outcome.ts";
 export const rewards = registry<Reward>("reward", [
   answerLikelihood,
   citationSet,
+  coverEm,
   environment,
   evidenceRecall,
   exactMatch,

@@ -1,22 +1,39 @@
+import { z } from "../base/schema.ts";
 import { coverExactMatch } from "../text/answers.ts";
+import type { Turn } from "../trajectory/trajectory.ts";
+import { blockTexts } from "./block-texts.ts";
 import { defineReward } from "./reward.ts";
 
+const options = z.strictObject({
+  /** Tag of the policy's own blocks to read in place of the replies. */
+  block: z.string().min(1).optional(),
+});
+
 /**
- * 1 if a search of the policy's showed a reference, whatever was answered. A term beside a reward of the answer: alone it pays for
- * searching without end, and a policy that is trained on it stops answering.
+ * 1 if a search of the policy's showed a reference, or, with `block`, if one of its blocks states one; whatever was answered. A term beside a reward of
+ * the answer: alone it pays for searching without end, and a policy that is trained on it stops answering.
  *
  * Source: the retrieval reward of arXiv 2505.15117 (there only where the format is valid and the answer is wrong), and the turn
- * reward of arXiv 2505.11821 (.5 of it). Different here: no condition on format or answer; a weight makes it a term.
+ * reward of arXiv 2505.11821 (.5 of it). Different here: no condition on format or answer; a weight makes it a term. With `block: refine`
+ * the retrieval-specific reward of AutoRefine, arXiv 2505.11277, which reads all blocks as one text.
  */
 export const retrievalHit = defineReward({
   name: "retrieval-hit",
   summary: "1 if a search showed a text that contains a reference after normalisation, else 0.",
   range: [0, 1],
-  source: "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward",
-  score: ({ trajectory, task }) => {
-    const shown = trajectory.turns.flatMap(({ observations }) =>
-      observations.filter(({ tool }) => tool === "search"),
-    );
-    return Number(shown.some(({ text }) => coverExactMatch(text, task.references) === 1));
+  source:
+    "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward; AutoRefine, arXiv 2505.11277",
+  options,
+  score: ({ trajectory: { turns }, task }, { block }) => {
+    const texts = block === undefined ? turns.flatMap(shown) : [said(turns, block)];
+    return Number(texts.some((text) => coverExactMatch(text, task.references) === 1));
   },
 });
+
+function shown({ observations }: Turn): string[] {
+  return observations.filter(({ tool }) => tool === "search").map(({ text }) => text);
+}
+
+function said(turns: readonly Turn[], tag: string): string {
+  return turns.flatMap(({ text }) => blockTexts(text, tag)).join(" ");
+}

@@ -55,3 +55,14 @@ describe("Beta-GRPO's reward", () => {
     expect(await rewardOf("beta-grpo", { em, confidence })).toBe(value);
   });
 });
+
+/** F1 of the answer, less 2 in a wrong format. */
+describe("R1-Searcher's second stage", () => {
+  it.each([
+    [0.8, 0.8, 1],
+    [-1.2, 0.8, 0],
+    [-2, 0, 0],
+  ])("is %d for F1 %d, format %d", async (value, f1, format) => {
+    expect(await rewardOf("r1-searcher", { f1, format })).toBeCloseTo(value, 12);
+  });
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { retrievalHit } from "../../src/rewards/retrieval-hit.ts";
 import { rollOut } from "../../src/rollout/roll-out.ts";
 import { scoreWith } from "../helpers/reward-context.ts";
-import { replay, rolloutOptions, task } from "../helpers/search-world.ts";
+import { answered, replay, rolloutOptions, task } from "../helpers/search-world.ts";
 
 /** What a policy that writes these messages is given on "What is the capital of Norway?". */
 async function scoreOf(...messages: string[]): Promise<unknown> {
@@ -20,5 +20,21 @@ describe("retrieval-hit", () => {
   it("is 0 for searches that show something else, and for a right answer without a search", async () => {
     expect(await scoreOf("<search>Lima</search>", "<answer>Oslo</answer>")).toBe(0);
     expect(await scoreOf("<answer>Oslo</answer>")).toBe(0);
+  });
+
+  it("reads the policy's own blocks instead where they are named, as one text", async () => {
+    const refined = (...texts: string[]): Promise<unknown[]> => {
+      const observations = [{ tool: "search", text: "The capital is Oslo." }];
+      const turns = texts.map((text, call) => ({
+        ...{ call, text, observations },
+        ...{ actions: [], problems: [] },
+      }));
+      const trajectory = answered("Lima", { turns });
+      return scoreWith(retrievalHit, [{ trajectory, task }], { block: "refine" });
+    };
+    expect(await refined("<refine> it is Oslo</refine><answer>Lima</answer>")).toEqual([1]);
+    expect(await refined("<refine>unknown</refine>", "<refine>oslo</refine>")).toEqual([1]);
+    expect(await refined("<refine> not that</refine><answer>Oslo</answer>")).toEqual([0]);
+    expect(await refined("<refine> Oslo<answer>Lima</answer>")).toEqual([0]);
   });
 });
