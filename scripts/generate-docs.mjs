@@ -1,7 +1,7 @@
-// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, the tables of docs/metrics.md and docs/synthesis.md, and from recipes/results docs/atlas.md. With --check it only compares.
+// Writes the pages that come from code: docs/errors.md, docs/cli.md, docs/results.schema.json, the tables of docs/metrics.md and docs/synthesis.md, from recipes/results docs/atlas.md, and of recipes docs/recipes. With --check it only compares.
 // Reads dist/, so build first (`npm run generate` does).
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { atlasSystems } from "../dist/cli/atlas.js";
 import { atlasMarkdown } from "../dist/cli/atlas-markdown.js";
 import { ERROR_CODES } from "../dist/base/errors.js";
@@ -19,6 +19,7 @@ import { sampleSelectors } from "../dist/synth/selectors/index.js";
 import { synthSteps } from "../dist/synth/steps/index.js";
 import * as prettier from "prettier";
 import { resultsJsonSchema } from "../dist/report/results-schema.js";
+import { recipePages } from "./recipe-pages.mjs";
 import { buildProgram } from "../dist/cli/program.js";
 
 const docs = join(import.meta.dirname, "..", "docs");
@@ -29,6 +30,7 @@ const pages = {
   "metrics.md": metricsPage(),
   "synthesis.md": synthesisPage(),
   "atlas.md": await atlasPage(),
+  ...(await formattedRecipePages()),
 };
 const check = process.argv.includes("--check");
 
@@ -42,9 +44,19 @@ for (const [name, text] of Object.entries(pages)) {
     );
     process.exitCode = 1;
   } else {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     console.log(`docs/${name} written`);
   }
+}
+
+async function formattedRecipePages() {
+  const options = await prettier.resolveConfig(join(docs, "recipes.md"));
+  const pages = Object.entries(await recipePages()).map(async ([name, text]) => [
+    `recipes/${name}`,
+    await prettier.format(text, { ...options, parser: "markdown" }),
+  ]);
+  return Object.fromEntries(await Promise.all(pages));
 }
 
 async function atlasPage() {
