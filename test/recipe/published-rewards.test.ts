@@ -66,3 +66,15 @@ describe("R1-Searcher's second stage", () => {
     expect(await rewardOf("r1-searcher", { f1, format })).toBeCloseTo(value, 12);
   });
 });
+
+/** F1, else a tenth where a refine block holds the answer; nothing without an answer. */
+describe("AutoRefine's reward", () => {
+  it.each([
+    [0.8, 0.8, 1, "Oslo"],
+    [0.1, 0, 1, "Oslo"],
+    [0, 0, 0, "Oslo"],
+    [0, 0, 1, null],
+  ])("is %d for F1 %d, hit %d, answer %s", async (value, f1, hit, answer) => {
+    expect(await rewardOf("autorefine", { f1, hit }, answer)).toBe(value);
+  });
+});
