@@ -139,8 +139,12 @@ function calibrated(recipe: RecipeFile, runsOf: RunsOf): CalibrationResult | nul
 /** @throws {ConfigError} RECIPE_BAD_VALUE for a metric that an arm's run cannot have. */
 function checkMetrics(recipe: RecipeFile, runs: readonly ArmRun[]): void {
   for (const { arms, settings } of runs) {
-    const of = experiments(recipe).filter(({ id }) => arms.some((arm) => arm.startsWith(`${id}/`)));
-    for (const claim of of) checkClaimMetrics(recipe, claim, settings.settings);
+    for (const claim of experiments(recipe)) {
+      for (const { name: arm } of claim.arms.filter(({ name }) =>
+        arms.includes(`${claim.id}/${name}`),
+      ))
+        checkClaimMetrics(recipe, { claim, arm }, settings.settings);
+    }
   }
 }
 

@@ -134,7 +134,8 @@ function checkRecipe(recipe: RecipeFile): void {
       for (const arm of claim.arms) {
         const overrides = armOverrides(recipe, { tier, claim, arm });
         const resolved = resolveSettings(recipe, { tier, overrides });
-        checkClaimMetrics(recipe, claim, checkSettings(settingsSchema, resolved).settings);
+        const { settings } = checkSettings(settingsSchema, resolved);
+        checkClaimMetrics(recipe, { claim, arm: arm.name }, settings);
       }
     }
   }

@@ -61,12 +61,19 @@ function metricsOf(claim: Claim): { metric: string; key: "metric" | "relation" }
 }
 
 /**
- * Checks the metrics of a claim against the settings of one of its arms.
+ * Checks the metrics that a claim takes of one of its arms against the arm's settings.
  * @throws {ConfigError} RECIPE_BAD_VALUE for a metric that the arm's run does not have.
  */
-export function checkClaimMetrics(recipe: RecipeFile, claim: Claim, settings: Settings): void {
-  for (const { metric, key } of metricsOf(claim))
-    checkMetricPath(metric, settings, problemWith(recipe, claim, { metric, key }));
+export function checkClaimMetrics(
+  recipe: RecipeFile,
+  { claim, arm }: { claim: Claim; arm: string },
+  settings: Settings,
+): void {
+  const taken = claimMeasures(claim).flatMap((each) => (each.arm === arm ? [each.metric] : []));
+  for (const { metric, key } of metricsOf(claim)) {
+    if (taken.includes(metric))
+      checkMetricPath(metric, settings, problemWith(recipe, claim, { metric, key }));
+  }
 }
 
 async function measuredRun(
