@@ -1,5 +1,6 @@
 import { z } from "../base/schema.ts";
 import { exactMatch } from "../text/answers.ts";
+import type { Task } from "../trajectory/task.ts";
 import type { AnsweredQuestion } from "./asked.ts";
 import type { Answered, PromptSession } from "./prompt-session.ts";
 import { passagesIn, type ShownPassage } from "./passages.ts";
@@ -36,6 +37,8 @@ export interface ChainCourse {
   steps: number;
   /** Sampling of queries; sub-answers are greedy. */
   sampling?: Partial<Sampling>;
+  /** Whether the chain is long enough, asked after each link; never where absent. */
+  isEnough?: (links: readonly ChainLink[]) => Promise<boolean>;
 }
 
 /**
@@ -56,7 +59,9 @@ export async function extendChain(
     const proposed = await proposeQuery(session, chain, { ...course, again });
     if (proposed === null || proposed.query === "") break;
     again = isAsked(proposed.query, chain);
-    if (!again) chain.push(await answerQuery(session, proposed));
+    if (again) continue;
+    chain.push(await answerQuery(session, proposed));
+    if ((await course.isEnough?.(chain)) === true) break;
   }
   return chain;
 }
@@ -126,6 +131,25 @@ export async function answerFromChain(
     ...{ maxTokens: ANSWER_TOKENS, sampling: { temperature: 0 } },
     asked: { for: "answer", known: answeredIn(links) },
   });
+}
+
+/**
+ * Whether a chain tells a reference: its last sub-answer equals one, or one's mean log-probability per token (nats) as the answer after the
+ * chain exceeds a level.
+ * @throws {ConfigError} STRATEGY_NEEDS_LOGPROBS
+ */
+export async function tellsReference(
+  session: PromptSession,
+  { question, references }: Pick<Task, "question" | "references">,
+  links: readonly ChainLink[],
+  level: number,
+): Promise<boolean> {
+  if (exactMatch(links.at(-1)?.answer ?? "", references) === 1) return true;
+  const prompt = finalPrompt(question, links, []);
+  for (const reference of references) {
+    if (((await session.likelihood(prompt, reference)) ?? -Infinity) > level) return true;
+  }
+  return false;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { TokenPolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { promptedPolicy } from "../../helpers/prompted-policy.ts";
@@ -6,10 +7,17 @@ import { readable, rolloutOptions } from "../../helpers/search-world.ts";
 
 type Messages = Parameters<typeof promptedPolicy>[0];
 
+const played = (policy: TokenPolicy, settings: object): Promise<Trajectory> =>
+  strategies.get("corag", "test").run(rolloutOptions({ policy, purpose: "eval" }), settings);
+
 const run = (messages: Messages, settings: object = {}): Promise<Trajectory> =>
-  strategies
-    .get("corag", "test")
-    .run(rolloutOptions({ policy: promptedPolicy(messages), purpose: "eval" }), settings);
+  played(promptedPolicy(messages), settings);
+
+/** Queries of the chain, without the search with the question itself. */
+function queriesOf({ turns }: Trajectory): string[] {
+  const searched = turns.filter(({ observations }) => observations.length > 0);
+  return searched.slice(0, -1).flatMap(({ actions }) => actions.map(({ input }) => input));
+}
 
 describe("corag", () => {
   it("looks up one sub-question after another, then answers with the passages of the question", async () => {
@@ -80,5 +88,55 @@ describe("corag", () => {
     );
     const queries = trajectory.turns.filter(({ text }) => text === "rain");
     expect(queries).toHaveLength(4 * 3);
+  });
+
+  it("ends a chain when its last sub-answer is a reference", async () => {
+    const messages: Messages = [
+      [/Query 1:$/, "rain"],
+      [/Query 2:$/, "capital"],
+      [/Query 3:$/, "taxes"],
+      [/capital\nAnswer:$/, "Oslo"],
+      [/Answer:$/, "Bergen"],
+    ];
+    const never = Promise.resolve([-9]);
+    const policy = { ...promptedPolicy(messages), logprobs: () => never };
+    const trajectory = await played(policy, { steps: 3, enough: -0.05 });
+    expect(queriesOf(trajectory)).toEqual(["rain", "capital"]);
+    expect(strategies.get("corag", "test").readsGold({ enough: -0.05 })).toBe(true);
+    expect(strategies.get("corag", "test").readsGold({})).toBe(false);
+  });
+
+  it("ends a chain after which a reference is likely enough on average", async () => {
+    const messages: Messages = [
+      [/Query 1:$/, "rain"],
+      [/Query 2:$/, "capital"],
+      [/Answer:$/, "Bergen"],
+    ];
+    const at = (logprob: number) => ({
+      ...promptedPolicy(messages),
+      // The first token bears all of it: the mean counts.
+      logprobs: (_: readonly number[], ids: readonly number[]) =>
+        Promise.resolve(ids.map((_, i) => (i === 0 ? ids.length * logprob : 0))),
+    });
+    expect(queriesOf(await played(at(-0.04), { steps: 2, enough: -0.05 }))).toEqual(["rain"]);
+    expect(queriesOf(await played(at(-0.06), { steps: 2, enough: -0.05 }))).toEqual([
+      "rain",
+      "capital",
+    ]);
+  });
+
+  it("draws lengths from 1 to its steps, the same for the same seed", async () => {
+    const messages: Messages = [
+      [/Query (\d):$/, "rain", "capital", "taxes", "rain", "capital", "taxes"],
+      [/Answer:$/, "x"],
+    ];
+    const lengthOf = async (seed: number): Promise<number> => {
+      const options = rolloutOptions({ policy: promptedPolicy(messages), seed });
+      const corag = strategies.get("corag", "test");
+      return queriesOf(await corag.run(options, { steps: 3, randomLength: true })).length;
+    };
+    const lengths = await Promise.all(Array.from({ length: 40 }, (_, seed) => lengthOf(seed)));
+    expect([...new Set(lengths)].sort()).toEqual([1, 2, 3]);
+    expect(await lengthOf(7)).toBe(lengths[7]);
   });
 });
