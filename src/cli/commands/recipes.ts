@@ -99,6 +99,7 @@ function registerCheck(recipes: Command, context: CliContext): void {
     .command("check")
     .description("Check recipes: their structure, every tier, every arm of every claim.")
     .argument("[recipes...]", "names or paths; all shipped recipes when none is given")
+    .option("--all", "all shipped recipes, as without names")
     .addOption(pluginOption())
     .addOption(jsonOption())
     .action(async (given: string[], { plugin, json }: { plugin?: string[]; json?: true }) => {
