@@ -9,6 +9,7 @@ import { given } from "./given.ts";
 import { hintInfer } from "./hint-infer.ts";
 import { ircot } from "./ircot.ts";
 import { rag } from "./rag.ts";
+import { iterRetgen } from "./iter-retgen.ts";
 import { react } from "./react.ts";
 import { searchO1 } from "./search-o1.ts";
 import { selfConsistency } from "./self-consistency.ts";
@@ -25,6 +26,7 @@ const single = registry<Strategy>("strategy", [
   given,
   cot,
   ircot,
+  iterRetgen,
   react,
   searchO1,
   selfConsistentActions,
