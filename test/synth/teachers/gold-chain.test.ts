@@ -234,10 +234,18 @@ describe("goldChainPolicy", () => {
 
   it("refuses strategies that ask with prompts of their own, naming those that it plays", async () => {
     expect(GOLD_CHAIN_STRATEGIES).toEqual([
-      ...["agent", "direct", "rag", "self-consistent-actions", "hint-infer", "tree-rollout"],
+      ...[
+        "agent",
+        "direct",
+        "rag",
+        "given",
+        "self-consistent-actions",
+        "hint-infer",
+        "tree-rollout",
+      ],
     ]);
     await expect(play(plain, { strategy: "corag" })).rejects.toThrow(
-      errorWith("TEACHER_CANNOT_PLAY", "agent, direct, rag, "),
+      errorWith("TEACHER_CANNOT_PLAY", "agent, direct, rag, given, "),
     );
   });
 
