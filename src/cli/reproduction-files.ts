@@ -34,7 +34,7 @@ export async function writeReproductionFiles(
   const kept: KeptResults = {
     ...result,
     format: 1,
-    runs: runs.map((run) => keptRun(run, run.files)),
+    runs: runs.map((run) => keptRun(run, run.files, result.claims)),
     samples: await keptSamples(runs, result, readingOf),
   };
   await writeJson(join(out, "results.json"), kept);

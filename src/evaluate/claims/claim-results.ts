@@ -70,6 +70,8 @@ export interface ClaimResult {
   isShare: boolean;
   comparisons: ComparisonResult[];
   arms: ArmResult[];
+  /** Metrics of the training whose curves are shown beside the reward; none in older results. */
+  curves?: string[];
 }
 
 /** A run that claims were tested on. */

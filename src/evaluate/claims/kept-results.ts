@@ -19,6 +19,8 @@ export interface KeptRun extends ReproducedRun {
   /** The reward in training, at most some dozens of steps. */
   reward: { step: number; value: number }[];
   heldOut: { step: number; n: number; em: number; ci95: Interval | null }[];
+  /** Other metrics of the training by name, where claims show them. */
+  curves?: Record<string, { step: number; value: number }[]>;
 }
 
 const keptSchema = z.looseObject({

@@ -17,7 +17,7 @@ import { detectableDifference } from "../../evaluate/claims/power.ts";
 import type { ArmQuestions } from "../arm-questions.ts";
 import { comparisons, findCells } from "../claims.ts";
 import type { Arm, Claim, RecipeFile, Tier } from "../settings/recipe-schema.ts";
-import { isShareMetric } from "./claim-metric.ts";
+import { isShareMetric, parseCurveMetric } from "./claim-metric.ts";
 import type { RelationPart, RelationSide } from "./relation.ts";
 import { testSides, turned } from "./test-sides.ts";
 
@@ -71,6 +71,7 @@ export function judgeClaims(
       questions: ids?.length ?? null,
       isShare: isShareMetric(metric),
       comparisons: compared,
+      curves: shownCurves(claim),
       arms: claim.arms.map((arm) => {
         const runs = runsOf(claim, arm.name, metric);
         return armResult(recipe, arm, { runs, ids, isShare: isShareMetric(metric) });
@@ -87,6 +88,13 @@ export function claimMeasures(claim: Claim): { arm: string; metric: string }[] {
     arm === null || metric === null || metric === claim.metric ? [] : [{ arm, metric }],
   );
   return [...own, ...others];
+}
+
+/** The curves that a claim names, and the one that its metric is a figure of. */
+function shownCurves({ metric, curves = [] }: Claim): string[] {
+  const judged = parseCurveMetric(metric, (sentence) => new Error(`${metric} ${sentence}`));
+  const own = judged === null || !judged.of.includes("/") ? [] : [judged.of];
+  return [...new Set([...own, ...curves])];
 }
 
 /** A comparison before the correction over all of them. */

@@ -51,6 +51,8 @@ const claim = z.strictObject({
   arms: z.array(arm).min(1),
   /** Where the paper claims it: section, table. */
   source: z.string(),
+  /** Metrics of the training whose curves are shown beside the reward, such as the paper argues with: `rollout/searches`. */
+  curves: z.array(z.string()).optional(),
 });
 
 const ofTiers = z.strictObject({

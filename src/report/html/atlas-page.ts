@@ -10,6 +10,7 @@ import {
 } from "../../evaluate/claims/verdict-text.ts";
 import { curvePlot } from "../charts/curve.ts";
 import { drawnPanel } from "../runs/drawn-panels.ts";
+import type { PanelSpec } from "../runs/panels.ts";
 import type { ItemSpec, ViewerItem } from "../viewer/embed.ts";
 import { tableCard } from "./html-table.ts";
 import type { Made } from "./made.ts";
@@ -186,27 +187,47 @@ function claimBox(claim: ClaimResult, results: KeptResults): Markup {
       ${badge(claim, claim.verdict)}${claim.id}<small>${claim.metric} · ${claim.source}</small>
     </h4>
     ${reason !== null && note(reason)} ${claimTables(claim)}
-    <div class="looks">${curve(claim, results)}${samplesOf(claim, results)}</div>
+    <div class="looks">${curves(claim, results)}${samplesOf(claim, results)}</div>
   </div>`;
 }
 
-/** Reward in training and held-out EM of each arm; null where no arm was trained. */
-function curve(claim: ClaimResult, { runs }: KeptResults): Content {
-  const arms = claim.arms.map(({ name }, series) => ({
+/** Reward in training with held-out EM, then the claim's other curves, each with all arms. */
+function curves(claim: ClaimResult, { runs }: KeptResults): Content {
+  const reward = {
+    ...{ title: "Reward in training, and held-out EM", unit: "", metrics: ["reward"] },
+    ...({ heldOut: "em", share: true } as const),
+    told: "lines: reward; dots: EM; band: min–max of seeds",
+  };
+  const others = (claim.curves ?? []).map((name) => {
+    return { title: name, unit: "", metrics: [name], told: "band: min–max of seeds" };
+  });
+  return [reward, ...others].map((spec) => curve(spec, armCurves(claim, runs, spec)));
+}
+
+/** Each arm's runs with the values of one metric. */
+function armCurves(
+  claim: ClaimResult,
+  runs: readonly KeptRun[],
+  { metrics: [metric = ""], heldOut: isHeldOut }: PanelSpec,
+) {
+  const valuesOf = (run: KeptRun) => (isHeldOut ? run.reward : (run.curves?.[metric] ?? []));
+  return claim.arms.map(({ name }, series) => ({
     arm: { series },
-    runs: runsOf(runs, claim.id, name).map(({ reward, heldOut }) => ({
+    runs: runsOf(runs, claim.id, name).map((run) => ({
       rolledBack: [],
       files: {
-        metrics: reward.map(({ step, value }) => ({ step, values: { reward: value } })),
-        evaluations: heldOut.map(({ step, n, em, ci95 }) => ({
+        metrics: valuesOf(run).map(({ step, value }) => ({ step, values: { [metric]: value } })),
+        evaluations: run.heldOut.map(({ step, n, em, ci95 }) => ({
           ...{ name: `step ${step}`, step, n, metrics: { em }, intervals: { em: ci95 } },
           ...{ fingerprint: null, readsGold: false, rows: "" },
         })),
       },
     })),
   }));
-  const title = "Reward in training, and held-out EM";
-  const spec = { title, unit: "", metrics: ["reward"], heldOut: "em", share: true } as const;
+}
+
+/** A metric of all arms by step; null where no arm was trained. */
+function curve(spec: PanelSpec & { told: string }, arms: ReturnType<typeof armCurves>): Content {
   const panel = drawnPanel(spec, { arms });
   const steps = arms.flatMap((arm) =>
     arm.runs.flatMap(({ files }) =>
@@ -216,9 +237,7 @@ function curve(claim: ClaimResult, { runs }: KeptResults): Content {
   if (panel === null || Math.max(...steps) === 0) return null;
   const frame = { steps: [Math.min(...steps), Math.max(...steps)] as const, axis: panel.axis };
   return html`<figure class="curve band-range">
-    <figcaption>
-      <b>${title}</b> <span>lines: reward; dots: EM; band: min–max of seeds</span>
-    </figcaption>
+    <figcaption><b>${spec.title}</b> <span>${spec.told}</span></figcaption>
     ${curvePlot(panel.curves, [], frame)}
   </figure>`;
 }

@@ -1,8 +1,8 @@
-import type { ReproducedRun } from "../../evaluate/claims/claim-results.ts";
+import type { ClaimResult, ReproducedRun } from "../../evaluate/claims/claim-results.ts";
 import type { KeptRun } from "../../evaluate/claims/kept-results.ts";
 import type { ViewerItem } from "../viewer/embed.ts";
 import { runItems, type RunReading } from "../viewer/run-items.ts";
-import { thinned } from "./curve-statistics.ts";
+import { type StepValue, thinned } from "./curve-statistics.ts";
 import { valuesOf } from "./drawn-panels.ts";
 import type { RunFiles } from "./run-files.ts";
 import { sampleTrajectories } from "./run-trajectories.ts";
@@ -10,20 +10,34 @@ import { sampleTrajectories } from "./run-trajectories.ts";
 /** Most steps of a kept curve. */
 const MOST_STEPS = 60;
 
-/** What stays of a run for its pages. @param files of the run; null: it left no folder. */
+/**
+ * What stays of a run for its pages.
+ * @param files of the run; null: it left no folder.
+ * @param claims whose curves are kept where the run is one of their arms.
+ */
 export function keptRun(
   { key, seed, arms, origin }: ReproducedRun,
   files: RunFiles | null,
+  claims: readonly Pick<ClaimResult, "id" | "curves">[],
 ): KeptRun {
   const metrics = trainedPart(files)?.metrics ?? [];
-  const reward = thinned(valuesOf(metrics, { metrics: ["rollout/reward_mean"] }), MOST_STEPS);
+  const curveOf = (name: string): StepValue[] =>
+    thinned(valuesOf(metrics, { metrics: [name] }), MOST_STEPS).map(({ step, value }) => ({
+      step,
+      value: Number(value.toPrecision(4)),
+    }));
+  const own = claims.filter(({ id }) => arms.some((arm) => arm.startsWith(`${id}/`)));
+  const shown = [...new Set(own.flatMap(({ curves = [] }) => curves))];
   const points = new Map((files?.evaluations ?? []).map((each) => [each.step, each]));
   return {
     ...{ key, seed, arms, origin, hashes: files?.manifest.hashes ?? {} },
-    reward: reward.map(({ step, value }) => ({ step, value: Number(value.toPrecision(4)) })),
+    reward: curveOf("rollout/reward_mean"),
     heldOut: [...points.values()].flatMap(({ step, n, metrics: { em }, intervals }) =>
       typeof em === "number" ? [{ step, n, em, ci95: intervals["em"] ?? null }] : [],
     ),
+    ...(shown.length === 0
+      ? {}
+      : { curves: Object.fromEntries(shown.map((name) => [name, curveOf(name)])) }),
   };
 }
 
