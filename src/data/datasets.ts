@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import { sha256, sha256File, STDIN } from "../base/files.ts";
 import { suggest } from "../base/nearest.ts";
-import { registry } from "../base/registry.ts";
+import { partSchema } from "../base/part-schema.ts";
+import { type Registry, registry } from "../base/registry.ts";
 import { parseOptions, z } from "../base/schema.ts";
 import { isPath } from "../base/setting-path.ts";
 import type { Task } from "../trajectory/task.ts";
+import { byTries, type DatasetSetting } from "./by-tries.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { beirFolder, isBeirFolder, readBeirTasks } from "./beir-folder.ts";
 import { cardDatasets } from "./cards/card-dataset.ts";
@@ -110,14 +112,19 @@ const beirDataset: DatasetPart = {
   },
 };
 
+export type { DatasetSetting } from "./by-tries.ts";
 export type { Dataset, DatasetPart } from "./dataset.ts";
 
+/** The schema of a dataset that stands within another. */
+const innerSchema: z.ZodType<DatasetSetting> = z.lazy(() => partSchema(datasets));
+
 /** All datasets: generated, from files, and from cards. */
-export const datasets = registry<DatasetPart>("dataset", [
+export const datasets: Registry<DatasetPart> = registry("dataset", [
   tinyWorldDataset,
   filesDataset,
   beirDataset,
   weakTinyWorld,
+  byTries({ schema: innerSchema, open: (setting) => openDataset(setting, "of") }),
   arithmetic,
   numberWorldDataset,
   environmentTasks,
@@ -127,9 +134,6 @@ export const datasets = registry<DatasetPart>("dataset", [
   entailmentExercises,
   ...cardDatasets,
 ]);
-
-/** A dataset in a recipe. */
-export type DatasetSetting = { name: string } & Record<string, unknown>;
 
 /**
  * The value of a dataset flag: a registered dataset, NAME:SPLIT, a question file, or a BEIR folder (also with :SPLIT).

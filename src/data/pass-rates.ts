@@ -9,6 +9,8 @@ export interface PassRate {
   /** From 0 to 1. */
   rate: number;
   draws: number;
+  /** Number of the first correct answer, from 1; Infinity when none was. */
+  tries: number;
 }
 
 const evaluated = z.looseObject({
@@ -37,17 +39,19 @@ const drawn = z.looseObject({
  * @throws {DataError} FILE_MISSING, JSONL_BAD_LINE; DATA_BAD_RECORD for a line of neither kind; DATA_EMPTY when nothing was scored.
  */
 export async function readPassRates(path: string, draw?: string): Promise<PassRate[]> {
-  const counts = new Map<string, { question: string; right: number; draws: number }>();
+  const counts = new Map<string, { question: string; verdicts: boolean[] }>();
   for await (const { value, line } of readJsonl(path)) {
     const { id, question, verdicts } = verdictsOf(value, draw, `${path}:${line}`);
-    const count = counts.get(id) ?? { question, right: 0, draws: 0 };
+    const count = counts.get(id) ?? { question, verdicts: [] };
     counts.set(id, count);
-    count.right += verdicts.filter(Boolean).length;
-    count.draws += verdicts.length;
+    count.verdicts.push(...verdicts);
   }
-  const rates = [...counts].flatMap(([id, { question, right, draws }]) =>
-    draws === 0 ? [] : [{ id, question, rate: right / draws, draws }],
-  );
+  const rates = [...counts].flatMap(([id, { question, verdicts }]) => {
+    const [draws, first] = [verdicts.length, verdicts.indexOf(true)];
+    if (draws === 0) return [];
+    const rate = verdicts.filter(Boolean).length / draws;
+    return [{ id, question, rate, draws, tries: first < 0 ? Infinity : first + 1 }];
+  });
   if (rates.length > 0) return rates;
   throw new DataError(
     "DATA_EMPTY",

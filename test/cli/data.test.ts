@@ -139,6 +139,7 @@ describe("agentrl data", () => {
         "files",
         "beir",
         "weak-tinyworld",
+        "by-tries",
         "arithmetic",
         "numberworld",
         "environment",

@@ -23,14 +23,14 @@ describe("readPassRates", () => {
     const row = (id: string, em: number, more = {}) => ({ id, question: `${id}?`, em, ...more });
     const failed = row("a", 0, { error: { code: "TOOL_FAILED" } });
     expect(await rates(row("a", 1), row("b", 0), row("a", 0), failed, row("a", 0))).toEqual([
-      { id: "a", question: "a?", rate: 1 / 3, draws: 3 },
-      { id: "b", question: "b?", rate: 0, draws: 1 },
+      { id: "a", question: "a?", rate: 1 / 3, draws: 3, tries: 1 },
+      { id: "b", question: "b?", rate: 0, draws: 1, tries: Infinity },
     ]);
   });
 
   it("takes rewards of at least 1 of a synthesis's draws, those that were scored", async () => {
     expect(await rates(drawOf("a", 1, 0.9, null, 1.1), drawOf("b", null))).toEqual([
-      { id: "a", question: "a?", rate: 2 / 3, draws: 3 },
+      { id: "a", question: "a?", rate: 2 / 3, draws: 3, tries: 1 },
     ]);
   });
 

@@ -115,7 +115,7 @@ export function tagGrammar(options: TagOptions, style: TagStyle): Protocol {
     write: ({ thought: said, blocks = {}, action: { tool, input } }) => {
       const { opening, closing } =
         actions.find((each) => each.tool === tool)?.tag ?? tagPair(tool, "call");
-      const written = tool === "answer" && boxed ? `\\boxed{${input}}` : input;
+      const written = tool === "answer" && boxed ? `\\boxed{ ${input}}` : input;
       const before = (options.blocks ?? [])
         .filter((name) => blocks[name] !== undefined)
         .map((name) => `<${name}> ${blocks[name] ?? ""}</${name}>`);

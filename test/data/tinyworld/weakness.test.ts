@@ -3,7 +3,7 @@ import { shareOut, weakQuestions } from "../../../src/data/tinyworld/weak-tinywo
 
 /** An epoch's pass rates by question. */
 const epoch = (rates: Record<string, number>) =>
-  Object.entries(rates).map(([id, rate]) => ({ id, question: `${id}?`, rate, draws: 8 }));
+  Object.entries(rates).map(([id, rate]) => ({ id, question: `${id}?`, rate, draws: 8, tries: 1 }));
 
 const weak = (epochs: Record<string, number>[], falling = true): string[] =>
   weakQuestions(epochs.map(epoch), { below: 0.5, falling }).map(({ id }) => id);

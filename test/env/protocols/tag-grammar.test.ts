@@ -31,7 +31,7 @@ describe("ReSearch's grammar (arXiv 2503.19470): spliced results, boxed answers"
 
   it("writes the answer in a box and reads it there, with braces inside", () => {
     const written = protocol.write(answer, world.tools);
-    expect(written).toBe("<answer> \\boxed{Oslo}</answer>");
+    expect(written).toBe("<answer> \\boxed{ Oslo}</answer>");
     expect(answerIn(protocol, written)).toBe("Oslo");
     const set = "<answer>It is \\boxed{x^{2} + 1}, surely.</answer>";
     expect(answerIn(protocol, set)).toBe("x^{2} + 1");
