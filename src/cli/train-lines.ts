@@ -165,7 +165,10 @@ function alignedRow({
   const heads = ["step", ...COLUMNS.map(([head]) => head), "tokens/s"];
   const cells = [
     `${String(step).padStart(digits)}/${totalSteps}`,
-    ...COLUMNS.map(([, metric, write]) => write(metrics[metric] ?? 0)),
+    ...COLUMNS.map(([, metric, write]) => {
+      const value = metrics[metric];
+      return value === undefined ? "–" : write(value);
+    }),
     (timing["tokensPerSecond"] ?? NaN).toFixed(0),
   ];
   const aligned = (row: readonly string[]): string =>

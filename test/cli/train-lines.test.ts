@@ -3,18 +3,32 @@ import { trainLines } from "../../src/cli/train-lines.ts";
 import { isContinuousIntegration } from "../../src/cli/train-watch.ts";
 import { madeEvaluation, madeStep } from "../helpers/dashboard-run.ts";
 
+function watched() {
+  const lines: string[] = [];
+  const { news, stop } = trainLines({
+    ...{
+      call: "agentrl",
+      terminal: false,
+      signal: new AbortController().signal,
+      out: () => undefined,
+    },
+    ...{ note: (text) => lines.push(text), untilStopped: () => Promise.resolve() },
+  });
+  return { news, stop, lines };
+}
+
 describe("a training as lines", () => {
+  it("has a dash, not a number, for what a step does not measure", () => {
+    const { news, stop, lines } = watched();
+    const { metrics, ...step } = madeStep(9, 10);
+    const { "reward/exact-match": _, ...rest } = metrics;
+    news.onStep({ ...step, metrics: rest });
+    stop();
+    expect(lines.at(-1)).toMatch(/^ 9\/10 +0\.190 +– +1\.00/);
+  });
+
   it("has a line for every evaluation, stage, step and event", () => {
-    const lines: string[] = [];
-    const { news, stop } = trainLines({
-      ...{
-        call: "agentrl",
-        terminal: false,
-        signal: new AbortController().signal,
-        out: () => undefined,
-      },
-      ...{ note: (text) => lines.push(text), untilStopped: () => Promise.resolve() },
-    });
+    const { news, stop, lines } = watched();
     const stage = { number: 1, name: "warm", do: "train" as const, from: "last", set: {} };
     news.onRewardCheck(null);
     news.onEvaluationStart("before", 100);
