@@ -13,7 +13,8 @@ import { benchmarkOverlap, nearDuplicate, repetition } from "./overlap-filters.t
 import { bestWorstPairs, stepPairs } from "./pairs.ts";
 import { executed, format } from "./protocol-gates.ts";
 import { importanceWeights, likeliest, perQuestion } from "./ranking.ts";
-import { dropHints, dropPassages, dropRepeatedCalls, referenceAnswer } from "./repairs.ts";
+import { dropHints, dropRepeatedCalls } from "./repairs.ts";
+import { dropPassages, referenceAnswer } from "./rewrites.ts";
 import type { SynthStep } from "./step.ts";
 
 /** All steps of a synthesis: gates, filters, repairs, weights, pairs. */

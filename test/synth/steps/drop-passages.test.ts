@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
-import { dropPassages } from "../../../src/synth/steps/repairs.ts";
+import { dropPassages } from "../../../src/synth/steps/rewrites.ts";
 import { studentRows } from "../../../src/train/student-rows.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { applyStep, candidate } from "../../helpers/drawn-candidates.ts";
