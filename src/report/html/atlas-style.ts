@@ -18,12 +18,12 @@ export const ATLAS_STYLE = `
 .claim { margin-top: 18px; padding-top: 14px; border-top: 1px solid var(--line); }
 .claim h4 { display: flex; flex-wrap: wrap; gap: 4px 10px; align-items: baseline; margin: 0 0 4px; font-size: 15px; } .claim h4 small { font-weight: 400; }
 .claim .statement { margin: 2px 0 0; }
-.claim .looks { display: grid; grid-template-columns: minmax(0, 420px) minmax(0, 1fr); gap: 10px 26px; align-items: start; margin-top: 12px; }
+.claim .looks { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 340px), 1fr)); gap: 10px 26px; align-items: start; margin-top: 12px; }
 .claim figure { padding: 0; border: 0; } .to-look-at { margin: 0; padding: 0; list-style: none; font-size: 13.5px; } .to-look-at li { margin: 3px 0; }
 .system details { margin-top: 12px; } .unmeasured { color: var(--soft); }
 [hidden] { display: none !important; }
 @media (max-width: 760px) {
   .atlas-list li { grid-template-columns: 1fr auto; } .atlas-list .what { text-align: right; } .atlas-list .chips, .atlas-list .when { grid-column: 1 / -1; text-align: left; }
-  .system { padding: 14px 14px 12px; } .claim .looks { grid-template-columns: 1fr; } .atlas-filter output { margin-left: 0; } .atlas-filter label, .atlas-filter select { flex: 1; min-width: 0; }
+  .system { padding: 14px 14px 12px; } .atlas-filter output { margin-left: 0; } .atlas-filter label, .atlas-filter select { flex: 1; min-width: 0; }
 }
 `;
