@@ -136,10 +136,9 @@ async function searchedFirst(
 ): Promise<Observation> {
   const { environment, task, progress, signal } = options;
   const searchContext = { task, ...(progress === undefined ? {} : { progress }) };
-  const { search } = requireSearching(environment);
-  return timed(options, trajectory, "searchMs", () =>
-    runTools(signal, () => search(task.question, searchContext, signal)),
-  );
+  const searching = requireSearching(environment);
+  const search = () => searching.search(task.question, searchContext, signal);
+  return timed(options, trajectory, "searchMs", () => runTools(signal, search));
 }
 
 /** The prompt with passages; they are marked if they do not fit. */
