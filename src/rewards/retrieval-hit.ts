@@ -7,6 +7,8 @@ import { defineReward } from "./reward.ts";
 const options = z.strictObject({
   /** Tag of the policy's own blocks to read in place of the replies. */
   block: z.string().min(1).optional(),
+  /** Only the first search counts, or the first block. */
+  first: z.boolean().optional(),
 });
 
 /**
@@ -24,16 +26,17 @@ export const retrievalHit = defineReward({
   source:
     "arXiv 2505.15117, retrieval reward; arXiv 2505.11821, turn reward; AutoRefine, arXiv 2505.11277",
   options,
-  score: ({ trajectory: { turns }, task }, { block }) => {
-    const texts = block === undefined ? turns.flatMap(shown) : [said(turns, block)];
+  score: ({ trajectory: { turns }, task }, { block, first = false }) => {
+    const all = turns.flatMap((turn) =>
+      block === undefined ? shown(turn) : blockTexts(turn.text, block),
+    );
+    const counted = first ? all.slice(0, 1) : all;
+    // A reference may begin in one block and end in the next.
+    const texts = block === undefined ? counted : [counted.join(" ")];
     return Number(texts.some((text) => coverExactMatch(text, task.references) === 1));
   },
 });
 
 function shown({ observations }: Turn): string[] {
   return observations.filter(({ tool }) => tool === "search").map(({ text }) => text);
-}
-
-function said(turns: readonly Turn[], tag: string): string {
-  return turns.flatMap(({ text }) => blockTexts(text, tag)).join(" ");
 }

@@ -5,11 +5,17 @@ import { scoreWith } from "../helpers/reward-context.ts";
 import { answered, replay, rolloutOptions, task } from "../helpers/search-world.ts";
 
 /** What a policy that writes these messages is given on "What is the capital of Norway?". */
-async function scoreOf(...messages: string[]): Promise<unknown> {
+async function scoreWithOptions(
+  options: Record<string, unknown>,
+  messages: string[],
+): Promise<unknown> {
   const trajectory = await rollOut(rolloutOptions({ policy: replay(messages) }), { maxTurns: 2 });
-  const [score] = await scoreWith(retrievalHit, [{ trajectory, task }]);
+  const [score] = await scoreWith(retrievalHit, [{ trajectory, task }], options);
   return score;
 }
+
+const scoreOf = (...messages: string[]) => scoreWithOptions({}, messages);
+const firstScoreOf = (...messages: string[]) => scoreWithOptions({ first: true }, messages);
 
 describe("retrieval-hit", () => {
   it("is 1 where a search showed a reference, whatever is answered after it", async () => {
@@ -20,6 +26,13 @@ describe("retrieval-hit", () => {
   it("is 0 for searches that show something else, and for a right answer without a search", async () => {
     expect(await scoreOf("<search>Lima</search>", "<answer>Oslo</answer>")).toBe(0);
     expect(await scoreOf("<answer>Oslo</answer>")).toBe(0);
+  });
+
+  it("looks at the first search alone where it is told to", async () => {
+    const [miss, hit] = ["<search>Lima</search>", "<search>capital Norway</search>"];
+    expect(await firstScoreOf(hit, miss, "<answer>Oslo</answer>")).toBe(1);
+    expect(await firstScoreOf(miss, hit, "<answer>Oslo</answer>")).toBe(0);
+    expect(await scoreOf(miss, hit, "<answer>Oslo</answer>")).toBe(1);
   });
 
   it("reads the policy's own blocks instead where they are named, as one text", async () => {
