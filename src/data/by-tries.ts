@@ -37,7 +37,7 @@ export function byTries({ schema, open }: Inner): DatasetPart {
     .refine(({ from, to = from }) => from <= to, "expected from to be at most to");
   return {
     name: "by-tries",
-    summary: "Questions of another dataset, by the tries that a policy needed.",
+    summary: "Questions of another dataset, by the tries they took.",
     options,
     async open(given) {
       const settings = parseOptions(options, given, "by-tries");

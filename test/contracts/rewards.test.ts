@@ -37,7 +37,9 @@ async function cases(): Promise<Scored[]> {
   const made = answers.map((answer, i) => {
     return { task, trajectory: answered(answer, { id: `made ${i}`, groupId: "made" }) };
   });
-  return [...(await Promise.all(played)), ...made];
+  const given = [{ tool: "given", text: "", passageIds: ["lima", "oslo"] }];
+  const shown = { task: withEvidence, trajectory: answered("Oslo", { id: "shown", given }) };
+  return [...(await Promise.all(played)), ...made, shown];
 }
 
 /** Models by any name that do the same. */

@@ -9,6 +9,7 @@ import type { Trajectory } from "../../src/trajectory/trajectory.ts";
 import { listed } from "../helpers/listed-retriever.ts";
 import {
   corpus,
+  passages,
   rolloutOptions,
   searchEnvironment,
   task,
@@ -99,7 +100,8 @@ describe.each(parts)("strategy $name", ({ part }) => {
     retriever: Retriever = corpus,
   ): Promise<Trajectory> => {
     const environment = searchEnvironment({ budgets }, retriever);
-    const options = rolloutOptions({ policy, environment, purpose: "eval", ...changes });
+    const own = { ...task, annotations: { context: passages } };
+    const options = rolloutOptions({ policy, environment, purpose: "eval", task: own, ...changes });
     return part.run(options, settings);
   };
   const babble = (seed: number, policy = babbling()): Promise<Trajectory> =>
@@ -163,7 +165,7 @@ describe.each(parts)("strategy $name", ({ part }) => {
     const other = {
       ...task,
       references: ["Lima"],
-      annotations: { supportingPassages: ["lima"], hops: 9 },
+      annotations: { supportingPassages: ["lima"], hops: 9, context: passages },
     };
     for (const seed of [1, 2, 3]) {
       const trajectory = await run(babbling(), { seed, id: `t${seed}`, task: other });

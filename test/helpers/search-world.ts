@@ -14,7 +14,7 @@ import { wordTokenizer } from "../../src/text/word-tokenizer.ts";
 import type { Passage, Task } from "../../src/trajectory/task.ts";
 import type { Observation, Segment, Trajectory } from "../../src/trajectory/trajectory.ts";
 
-const passages: Passage[] = [
+export const passages: Passage[] = [
   { id: "oslo", title: "Oslo", text: "Oslo is the capital of Norway." },
   { id: "bergen", title: "Bergen", text: "Bergen is a city in Norway with much rain." },
   { id: "lima", title: "Lima", text: "Lima is the capital of Peru." },

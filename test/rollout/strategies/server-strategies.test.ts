@@ -6,7 +6,7 @@ import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
 import { type ChatAnswer, chatServer } from "../../helpers/chat-server.ts";
 import { errorWith } from "../../helpers/error-with.ts";
-import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import { passages, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
 
 const budgets = [{ scope: "trajectory", unit: "turns", limit: 2, onExhausted: "final-turn" }];
 const SMALL: Record<string, object> = {
@@ -28,7 +28,8 @@ async function run(
   const { policy } = endpointPolicy(parseOptions(endpointSchema, given, "test"));
   const environment = searchEnvironment({ budgets });
   try {
-    const options = rolloutOptions({ policy, environment, purpose: "eval" });
+    const own = { ...task, annotations: { context: passages } };
+    const options = rolloutOptions({ policy, environment, purpose: "eval", task: own });
     return await strategies.get(name, "test").run(options, settings ?? SMALL[name]);
   } finally {
     await server.close();
