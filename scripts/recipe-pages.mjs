@@ -4,6 +4,8 @@ import { loadRecipe, tiersOf } from "../dist/recipe/settings/recipe-file.js";
 
 /** Settings shown at most as a first change. */
 const CHANGES = 6;
+/** Longest change that a line shows, in characters. */
+const LONGEST = 160;
 
 /** Pages by name of file. */
 export async function recipePages() {
@@ -87,28 +89,33 @@ function commandsText(recipe) {
   ].join("\n");
 }
 
-/** The settings that the arms of the claims vary: the paper's own ablations. */
+/** The settings that the arms of the claims vary: the paper's own ablations, those that fit a line. */
 function changesText({ name, claims }) {
   const sets = (claims?.tests ?? []).flatMap(({ arms }) => arms.map(({ set = {} }) => set));
-  const changes = sets.flatMap((set) => (Object.keys(set).length === 1 ? Object.entries(set) : []));
-  const lines = [
-    ...new Set(
-      changes.map(
-        ([key, value]) =>
-          `--set '${key}=${typeof value === "string" ? value : JSON.stringify(value)}'`,
-      ),
-    ),
-  ];
-  if (lines.length === 0)
-    return "`agentrl recipes show` prints every setting with its origin; `--set KEY=VALUE` changes one.";
+  // An arm without a stage only evaluates.
+  const trained = sets.filter(({ stages }) => stages === undefined || stages.length > 0);
+  const lines = trained.map((set) =>
+    Object.entries(set)
+      .filter(([key]) => !key.startsWith("evaluation"))
+      .map(([key, value]) => `--set '${key}=${flowText(value)}'`)
+      .join(" "),
+  );
+  const changes = [...new Set(lines)].filter((line) => line !== "" && line.length <= LONGEST);
+  if (changes.length === 0)
+    return `\`agentrl recipes show ${name}\` prints every setting with its origin; \`--set KEY=VALUE\` changes one.`;
   return [
-    "These are the settings that its claims compare, beside the recipe's own:",
+    "These are settings that its claims compare with the recipe's own:",
     [
       "```",
-      ...lines.slice(0, CHANGES).map((line) => `npx agentrl train --recipe ${name} ${line}`),
+      ...changes.slice(0, CHANGES).map((line) => `npx agentrl train --recipe ${name} ${line}`),
       "```",
     ].join("\n"),
   ].join("\n\n");
+}
+
+/** A value as `--set` takes it. */
+function flowText(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function oneLine(text) {
