@@ -15,7 +15,7 @@ import { BASE_POLICY } from "../../../src/recipe/bases.ts";
 import { searchEnvironment } from "../../helpers/search-world.ts";
 
 const world = tinyWorld({ split: "dev", people: 60, seed: 3 });
-const questions = [...world.questions(12, {})];
+const questions = [...world.questions(12, { distractors: 3 })];
 const environment = searchEnvironment(
   {
     tools: [{ name: "corpus-search", topK: 3 }],
