@@ -3,7 +3,7 @@ import { openLocalEngine, type LocalEngine } from "../../../src/engine/local/loc
 import { enginePolicy } from "../../../src/rollout/policy.ts";
 import { strategies } from "../../../src/rollout/strategies/index.ts";
 import type { Trajectory } from "../../../src/trajectory/trajectory.ts";
-import { rolloutOptions, searchEnvironment } from "../../helpers/search-world.ts";
+import { passages, rolloutOptions, searchEnvironment, task } from "../../helpers/search-world.ts";
 import { temporaryFolder } from "../../helpers/temporary-folder.ts";
 import { tinyConfig, writeTinyModel } from "../../helpers/tiny-model.ts";
 
@@ -39,7 +39,9 @@ describe.each(strategies.parts.map((part) => ({ name: part.name, part })))(
       const policy = enginePolicy(engine, engine.tokenizer);
       const sampling = { temperature: 1, topP: 1, topK: 0 };
       const id = `${name}-${seed}`;
-      return part.run(rolloutOptions({ policy, environment, sampling, id, seed }), SMALL[name]);
+      const options = rolloutOptions({ policy, environment, sampling, id, seed });
+      const own = { ...task, annotations: { context: passages } };
+      return part.run({ ...options, task: own }, SMALL[name]);
     };
 
     it("gives the same bytes for the same seed, alone or among others", async () => {
