@@ -1,6 +1,6 @@
-import { escapeRegExp } from "../base/escape-reg-exp.ts";
 import { z } from "../base/schema.ts";
 import type { Turn } from "../trajectory/trajectory.ts";
+import { blockPattern } from "./block-texts.ts";
 import { defineReward } from "./reward.ts";
 
 const options = z.strictObject({
@@ -41,10 +41,7 @@ export const tagFormat = defineReward({
 
 /** Matches a message; its group is what stands between the action's tags. */
 function shapeOf(blocks: readonly string[], optional: readonly string[]): RegExp {
-  const block = (name: string): string => {
-    const tag = escapeRegExp(name);
-    return `<${tag}>(?:(?!</?${tag}>).)*</${tag}>\\s*`;
-  };
+  const block = (name: string): string => `${blockPattern(name)}\\s*`;
   const demanded = blocks.map(block).join("");
   const free = optional.map((name) => `(?:${block(name)})?`).join("");
   return new RegExp(`^\\s*${demanded}${free}<[^<>]+>(.*)<[^<>]+>\\s*$`, "s");

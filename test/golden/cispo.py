@@ -2,34 +2,21 @@
 
   python test/golden/cispo.py FOLDER     (torch; FOLDER: verl's unpacked wheel; recorded with the versions in cispo.json)
 
-Writes cispo.json beside this file. The functions are taken out of verl's files, because importing verl needs Ray and vLLM.
+Writes cispo.json beside this file.
 """
 
-import ast
 import json
 import random
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Optional
 
 import torch
+from verl_functions import functions, version
 
 HERE = Path(__file__).parent
-VERL = Path(sys.argv[1])
 SEED = 11
 torch.set_default_dtype(torch.float64)
-
-
-def functions(file, names, scope):
-    """Executes the named functions of a file, without their decorators, and returns them in a namespace."""
-    tree = ast.parse((VERL / "verl" / file).read_text())
-    chosen = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
-    for node in chosen:
-        node.decorator_list = []
-    exec(compile(ast.Module(chosen, []), file, "exec"), scope)
-    return SimpleNamespace(**{name: scope[name] for name in names})
-
 
 masked = functions("utils/torch_functional.py", ["masked_sum", "masked_mean"], {"torch": torch})
 scope = {"torch": torch, "Any": Any, "Optional": Optional, "verl_F": masked, "DictConfig": SimpleNamespace, "ActorConfig": SimpleNamespace}
@@ -55,5 +42,5 @@ for low, high in [(0.2, 0.2), (1.0, 0.28), (0.5, 4.0)]:
         }
     )
 
-made = {"verl": next(VERL.glob("verl-*.dist-info")).name.removeprefix("verl-").removesuffix(".dist-info"), "torch": torch.__version__, "seed": SEED}
+made = {"verl": version(), "torch": torch.__version__, "seed": SEED}
 (HERE / "cispo.json").write_text(json.dumps({"made": made, "cases": cases}, indent=1) + "\n")

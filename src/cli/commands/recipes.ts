@@ -94,16 +94,23 @@ function registerShow(recipes: Command, context: CliContext): void {
     });
 }
 
+interface CheckFlags {
+  all?: true;
+  plugin?: string[];
+  json?: true;
+}
+
 function registerCheck(recipes: Command, context: CliContext): void {
   recipes
     .command("check")
     .description("Check recipes: their structure, every tier, every arm of every claim.")
     .argument("[recipes...]", "names or paths; all shipped recipes when none is given")
-    .option("--all", "all shipped recipes, as without names")
+    .option("--all", "all shipped recipes, beside those that are named")
     .addOption(pluginOption())
     .addOption(jsonOption())
-    .action(async (given: string[], { plugin, json }: { plugin?: string[]; json?: true }) => {
-      const names = given.length > 0 ? given : shippedRecipes();
+    .action(async (given: string[], { all, plugin, json }: CheckFlags) => {
+      const isAll = all === true || given.length === 0;
+      const names = [...new Set([...(isAll ? shippedRecipes() : []), ...given])];
       const problems: AgentrlError[] = [];
       for (const name of names) {
         try {

@@ -1,3 +1,5 @@
+import { mean } from "../../base/statistics.ts";
+
 /** Figures of one curve of a run: the numbers that claims compare. */
 
 /** A curve's value at a step; steps rise. */
@@ -39,7 +41,7 @@ export function firstMean(points: readonly CurvePoint[], n: number): number {
 }
 
 function meanOf(points: readonly CurvePoint[]): number {
-  return points.reduce((sum, { value }) => sum + value, 0) / points.length;
+  return mean(points.map(({ value }) => value));
 }
 
 /**

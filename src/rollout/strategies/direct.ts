@@ -1,5 +1,5 @@
 import { z } from "../../base/schema.ts";
-import { rollOut } from "../roll-out.ts";
+import { answerOnce } from "./answer-once.ts";
 import { defineStrategy } from "./strategy.ts";
 
 export const direct = defineStrategy({
@@ -9,8 +9,5 @@ export const direct = defineStrategy({
   searches: false,
   needs: ["answers"],
   options: z.strictObject({}),
-  run: (options) => {
-    const { answerOpening } = options.environment.protocol;
-    return rollOut(options, { maxTurns: 0, prefill: answerOpening });
-  },
+  run: (rollout) => answerOnce(rollout),
 });

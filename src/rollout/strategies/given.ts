@@ -1,15 +1,9 @@
 import { ConfigError } from "../../base/errors.ts";
-import { z } from "../../base/schema.ts";
 import type { Task } from "../../trajectory/task.ts";
 import type { Observation } from "../../trajectory/trajectory.ts";
 import { numbered } from "../passages.ts";
-import { rollOut } from "../roll-out.ts";
+import { answerOnce, onceOptions } from "./answer-once.ts";
 import { defineStrategy } from "./strategy.ts";
-
-const options = z.strictObject({
-  /** The policy may write before it answers: its one message is its own from the start. Absent: its answer is begun for it. */
-  thinks: z.boolean().optional(),
-});
 
 /**
  * No search: the prompt shows the question's own passages, numbered from 1 in the dataset's order (distractor setting), and the policy
@@ -22,12 +16,9 @@ export const given = defineStrategy({
   prompts: "once",
   searches: false,
   needs: ["context", "answers"],
-  options,
-  run: (rollout, { thinks }) => {
-    const { answerOpening } = rollout.environment.protocol;
-    const variant = thinks === true ? {} : { prefill: answerOpening };
-    return rollOut(rollout, { maxTurns: 0, shownFirst: ownPassages(rollout.task), ...variant });
-  },
+  options: onceOptions,
+  run: (rollout, settings) =>
+    answerOnce(rollout, settings, { shownFirst: ownPassages(rollout.task) }),
 });
 
 /** @throws {ConfigError} STRATEGY_UNFIT when the question has none. */

@@ -1,11 +1,5 @@
-import { z } from "../../base/schema.ts";
-import { rollOut } from "../roll-out.ts";
+import { answerOnce, onceOptions } from "./answer-once.ts";
 import { defineStrategy } from "./strategy.ts";
-
-const options = z.strictObject({
-  /** The policy may think before it answers: its one message is its own from the start, as it is in RARE. Absent: its answer is variant. */
-  thinks: z.boolean().optional(),
-});
 
 export const rag = defineStrategy({
   name: "rag",
@@ -13,10 +7,6 @@ export const rag = defineStrategy({
   prompts: "once",
   searches: true,
   needs: ["searching", "context", "answers"],
-  options,
-  run: (rollout, { thinks }) => {
-    const { answerOpening } = rollout.environment.protocol;
-    const variant = thinks === true ? {} : { prefill: answerOpening };
-    return rollOut(rollout, { maxTurns: 0, searchFirst: true, ...variant });
-  },
+  options: onceOptions,
+  run: (rollout, settings) => answerOnce(rollout, settings, { searchFirst: true }),
 });
